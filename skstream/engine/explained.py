@@ -15,7 +15,7 @@ from skstream.engine.kernels import Task
 from skstream.engine.loop import LoopFailed
 from skstream.utils._rows import has_texts, is_frame, not_finite, take_rows
 from skstream.utils._sklearn import is_plain_gaussian_nb
-from skstream.utils._values import column_lists, is_missing
+from skstream.utils._values import REPLACE_INFINITE, column_lists, is_infinite, is_missing
 
 # Error messages of models that need several rows first; to these an advice is added.
 _SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
@@ -90,9 +90,10 @@ def _bad_values(message: str) -> tuple[Callable[[Any], bool] | None, str]:
         return lambda value: isinstance(value, str) and repr(str(value)) in shown, _ENCODE
     if _NO_NUMBERS.search(message):
         return lambda value: not isinstance(value, (int, float)) and not is_missing(value), _ENCODE
-    if _NOT_FINITE.search(message):
-        return lambda value: is_missing(value) or value in (np.inf, -np.inf), _FILL
-    return None, ""
+    not_finite = _NOT_FINITE.search(message)
+    if not_finite is None:
+        return None, ""
+    return (is_missing, _FILL) if not_finite[1] == "NaN" else (is_infinite, REPLACE_INFINITE)
 
 
 _ENCODE = (

@@ -108,7 +108,8 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
     is an error, because the new step has not learnt the rows that the others have learnt.
 
     Transformers that need several rows at first, such as `IncrementalPCA`, need them in the first
-    call. Evaluators learn the whole warm-up in that call: see their parameter ``n_warmup``.
+    call. Evaluators learn row by row from the first; if that fails, they let the whole warm-up be
+    learnt in one call: see their parameter ``n_warmup``.
 
     A transformer that must not see a row's own label or values in what it makes of the row, such as
     an encoder by means of the target, has a method ``partial_fit_transform(X, y)``: it learns the

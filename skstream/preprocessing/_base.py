@@ -1,7 +1,8 @@
 """What the transformers that learn along the stream have in common."""
 
+from copy import deepcopy
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +13,9 @@ from skstream.base import check_rows, forget
 
 class StreamTransformer(TransformerMixin, BaseEstimator):
     """A transformer with ``partial_fit`` whose ``fit`` forgets everything first."""
+
+    #: Parameters without which what was learnt has another meaning.
+    _learnt_with: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -35,6 +39,34 @@ class StreamTransformer(TransformerMixin, BaseEstimator):
         """
         forget(self)
         return self.partial_fit(X, y)
+
+
+def note_parameters(transformer: StreamTransformer) -> None:
+    """Note the parameters with which a transformer has learnt its rows."""
+    noted = {name: deepcopy(getattr(transformer, name)) for name in transformer._learnt_with}
+    transformer.learnt_with_ = noted
+
+
+def changed_parameter(transformer: StreamTransformer) -> str:
+    """Say which parameter is another one than when rows were learnt; empty if none is."""
+    for name, before in getattr(transformer, "learnt_with_", {}).items():
+        now = getattr(transformer, name)
+        if repr(_plain(before)) != repr(_plain(now)):
+            return f"{name}={now!r} was set after rows had been learnt with {name}={before!r}"
+    return ""
+
+
+def check_parameters_unchanged(transformer: StreamTransformer) -> None:
+    """Raise an error if a parameter was set with which what was learnt has another meaning."""
+    changed = changed_parameter(transformer)
+    if changed:
+        raise ValueError(
+            f"{type(transformer).__name__}: {changed}. Call fit, which starts again with it."
+        )
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, list | tuple | np.ndarray) else value
 
 
 def _as_of(cls: type, method: Any) -> Any:

@@ -22,6 +22,7 @@ _MICROSECONDS = 1_000_000
 _DAY = 86_400 * _MICROSECONDS
 _NAT = np.iinfo(np.int64).min
 # The year 10,000 begins. Milliseconds since 1970 are larger, and taken for no date.
+_WEEK = 7 * 24 * 3600
 _LARGEST_SECONDS = 253_402_300_800
 
 
@@ -223,7 +224,7 @@ class DatetimeFeatures(StreamTransformer):
         """Raise an error at a number in a column of dates, or at a date in one of numbers."""
         before = self.with_numbers_[place]
         kind = column.dtype.kind
-        if before is None or (kind != "O" and (kind in "biuf") == before):
+        if before is None or (kind != "O" and (kind in "iuf") == before):
             return
         other = (_are_numbers(column) != before) & (moments != _NAT)
         if other.any():
@@ -288,7 +289,7 @@ def _has_time_zone(column: Any) -> bool | None:
 def _are_numbers(column: NDArray[Any]) -> NDArray[np.bool_]:
     """Which values of a column are numbers, and no dates or texts."""
     if column.dtype.kind != "O":
-        return np.full(len(column), column.dtype.kind in "biuf")
+        return np.full(len(column), column.dtype.kind in "iuf")
     kinds = [*map(type, column)]
     of_numbers = {kind for kind in set(kinds) if issubclass(kind, Real)}
     return np.array([kind in of_numbers for kind in kinds])
@@ -316,8 +317,16 @@ def microseconds(
     """
     if column.dtype.kind == "M":
         whole: Whole = column.astype("M8[us]").astype(np.int64)
+        # Microseconds of dates far away are beyond 64 bits, and look like other dates.
+        far = np.abs(column.astype("M8[W]").astype(np.int64)) > _LARGEST_SECONDS / _WEEK
+        far &= ~np.isnat(column)
+        if far.any():
+            row = int(far.argmax())
+            raise _no_date(reader, X, place, row, column[row])
         return whole
-    if column.dtype.kind in "biuf":
+    if column.dtype.kind == "b" and len(column):
+        raise _no_date(reader, X, place, 0, bool(column[0]))
+    if column.dtype.kind in "iuf":
         seconds = column.astype(np.float64)
         missing = np.isnan(seconds)
         wrong = np.flatnonzero(~missing & ~(np.abs(seconds) < _LARGEST_SECONDS))
@@ -364,7 +373,10 @@ def _array(series: Any, utc: bool = False) -> NDArray[Any]:
         return series
     dtype = series.dtype
     if hasattr(series, "iloc"):
-        if getattr(dtype, "kind", "O") == "M":
+        kind, arrow = getattr(dtype, "kind", "O"), getattr(dtype, "pyarrow_dtype", None)
+        if kind == "b" or (kind == "M" and arrow is not None and not hasattr(arrow, "tz")):
+            return np.asarray(series.to_numpy(dtype=object))  # booleans; dates of pyarrow
+        if kind == "M":
             is_numpy = isinstance(dtype, np.dtype)
             zone = series.dt.tz_convert if utc and _has_time_zone(series) else series.dt.tz_localize
             return np.asarray((series if is_numpy else zone(None)).to_numpy(), dtype="M8[us]")

@@ -7,15 +7,23 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream.base import check_some_weight, check_weight, forget
-from skstream.preprocessing._base import StreamTransformer, checked_values, in_row
+from skstream.preprocessing._base import (
+    StreamTransformer,
+    check_parameters_unchanged,
+    checked_values,
+    in_row,
+    note_parameters,
+)
 from skstream.preprocessing._categories import kind_of
 from skstream.preprocessing._fills import Mask, Memory, learn, start
 from skstream.utils._sklearn import StrOptions, feature_names_in, n_rows_of
 from skstream.utils._values import (
+    REPLACE_INFINITE,
     column_lists,
     first_of_no_number,
     holds_numbers,
     holds_times,
+    is_infinite,
     missing_among,
     object_array,
 )
@@ -83,6 +91,8 @@ class StreamImputer(StreamTransformer):
     array([2., 5.])
     """
 
+    _learnt_with = ("strategy", "fill_value")
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "strategy": [StrOptions({"mean", "most_frequent", "last", "constant"})],
         "fill_value": "no_validation",
@@ -137,6 +147,7 @@ class StreamImputer(StreamTransformer):
             The transformer itself.
         """
         self._validate_params()
+        check_parameters_unchanged(self)
         weight = check_weight(sample_weight, n_rows_of(X))
         values, missing = self._values(X, reset=not hasattr(self, "statistics_"))
         if weight is not None and not weight.all():
@@ -163,6 +174,7 @@ class StreamImputer(StreamTransformer):
             The rows without gaps; behind them the indicators, if they are wanted.
         """
         check_is_fitted(self)
+        check_parameters_unchanged(self)
         values, missing = self._values(X, reset=False)
         self._check_types(Memory(self.statistics_, self._weights_by_value), values, missing)
         return filled(values, missing, self.statistics_[np.nonzero(missing)[1]], self.add_indicator)
@@ -229,7 +241,7 @@ class StreamImputer(StreamTransformer):
         except (TypeError, ValueError):  # it is about the rows as a whole
             found = None
         if found is None:
-            return error
+            return self._infinite(X, error)
         place, row, value = found
         names = getattr(self, "feature_names_in_", None)
         column = place if names is None else repr(names[place])
@@ -247,6 +259,19 @@ class StreamImputer(StreamTransformer):
             + f", or leave it out by a ColumnTransformer.{said}"
         )
 
+    def _infinite(self, X: Any, error: Exception) -> Exception:
+        """Return an error that names an infinite value, if that is what one is about."""
+        if "infinity" not in str(error):
+            return error
+        for place, column in enumerate(column_lists(checked_values(self, X, reset=False))):
+            for row, value in enumerate(column):
+                if is_infinite(value):
+                    names = getattr(self, "feature_names_in_", None)
+                    name = place if names is None else repr(names[place])
+                    where = in_row(row, len(column))
+                    return ValueError(f"Column {name} holds {value!r}{where}. {REPLACE_INFINITE}")
+        return error
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -258,11 +283,6 @@ def memory_of(imputer: StreamImputer, dtype: Any, n_columns: int) -> Memory:
     """Return what an imputer has learnt, or what it knows before its first rows, of a dtype."""
     if not hasattr(imputer, "statistics_"):
         return start(imputer.strategy, n_columns, _start_value(imputer.fill_value, dtype), dtype)
-    if not remembers_enough(imputer):
-        raise ValueError(
-            f"strategy={imputer.strategy!r} was set after rows had been learnt with another one, "
-            "and what it needs of them is not there. Call fit, which starts again with it."
-        )
     if imputer.strategy == "mean":
         return Memory(imputer.statistics_, (imputer.sums_, imputer.weights_))
     return Memory(imputer.statistics_, imputer._weights_by_value)
@@ -304,14 +324,9 @@ def _known_value(imputer: StreamImputer, memory: Memory, place: int) -> Any:
     return None if value == _start_value(imputer.fill_value, memory.statistics.dtype) else value
 
 
-def remembers_enough(imputer: StreamImputer) -> bool:
-    """Whether a fitted imputer can go on with its strategy, which may be another one by now."""
-    needed = {"mean": "sums_", "most_frequent": "weights_by_value_"}.get(imputer.strategy)
-    return needed is None or hasattr(imputer, needed)
-
-
 def remember(imputer: StreamImputer, memory: Memory) -> None:
     """Make the memory the fitted attributes of an imputer."""
+    note_parameters(imputer)
     imputer.statistics_ = memory.statistics
     if imputer.strategy == "mean":
         imputer.sums_, imputer.weights_ = memory.of_values

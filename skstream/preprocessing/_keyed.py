@@ -1,14 +1,21 @@
 """What transformers by the last rows of a key have in common."""
 
 from abc import abstractmethod
-from typing import Any, NamedTuple, Protocol
+from copy import deepcopy
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skstream.base import forget
-from skstream.preprocessing._base import StreamTransformer, checked_values, in_row
+from skstream.preprocessing._base import (
+    StreamTransformer,
+    check_parameters_unchanged,
+    checked_values,
+    in_row,
+    note_parameters,
+)
 from skstream.preprocessing._datetimes import seconds_of
 from skstream.preprocessing._history import Floats, History, Past
 from skstream.preprocessing._keys import keys_of
@@ -50,6 +57,8 @@ class Recipe(Protocol):
 
 class KeyedTransformer(StreamTransformer):
     """Transforms a row by the last rows of its key that have been learnt."""
+
+    _learnt_with: ClassVar[tuple[str, ...]] = ("columns", "key", "max_keys")
 
     columns: Any
     key: Any
@@ -128,6 +137,7 @@ class KeyedTransformer(StreamTransformer):
             The rows transformed.
         """
         check_is_fitted(self)
+        check_parameters_unchanged(self)
         keys, values = self._read(X, reset=False)
         rows = np.arange(len(keys))
         past = self._known().learn(keys, values, _NONE, rows, np.zeros(len(keys), np.intp))[1]
@@ -155,6 +165,14 @@ class KeyedTransformer(StreamTransformer):
         chosen = [names[place] for place in read]
         return np.array(recipe_of(self).names(chosen), dtype=object)
 
+    def __copy__(self) -> Any:
+        """Return a copy that learns on its own: versions of a history are for one thread."""
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        if hasattr(self, "history_"):
+            copied.history_ = deepcopy(self.history_)
+        return copied
+
     @abstractmethod
     def _recipe(self) -> Recipe:
         """Return what is made of the last rows, or raise an error about the parameters."""
@@ -163,10 +181,12 @@ class KeyedTransformer(StreamTransformer):
         self._validate_params()
         recipe = recipe_of(self)
         first = not hasattr(self, "history_")
+        check_parameters_unchanged(self)
         keys, values = self._read(X, reset=first)
         rows, nobody = np.arange(len(keys)), np.empty(0, np.intp)
         before = new_history(self, values.shape[1]) if first else self._known()
-        self.history_, past = before.learn(keys, values, rows, nobody, nobody)
+        history, past = before.learn(keys, values, rows, nobody, nobody)
+        remember(self, history)
         return recipe.completed(recipe.features(past)[past.learnt], values)
 
     def _known(self) -> History:
@@ -189,6 +209,12 @@ class KeyedTransformer(StreamTransformer):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def remember(transformer: KeyedTransformer, history: History) -> None:
+    """Make a history the fitted attribute of a transformer."""
+    transformer.history_ = history
+    note_parameters(transformer)
 
 
 def recipe_of(transformer: KeyedTransformer) -> Recipe:

@@ -1,19 +1,23 @@
 """The usual preprocessing of a data frame, chosen by its columns."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing._datetimes import DatetimeFeatures
+from skstream.preprocessing._from_texts import numbers_of_booleans, numbers_of_texts, odd_texts
 from skstream.preprocessing._imputer import StreamImputer
 from skstream.preprocessing._one_hot import StreamOneHotEncoder
 from skstream.utils._rows import check_no_name_twice, is_frame
 from skstream.utils._values import column_lists, is_missing, object_array
+from skstream.utils._warnings import warn
 
 #: Kinds of columns, in the order in which their parts stand.
 KINDS = ("number", "boolean", "category", "datetime", "many categories", "text", "drop")
@@ -30,6 +34,7 @@ def make_stream_preprocessor(
     kinds: Mapping[str, str] | None = None,
     max_categories: int = 20,
     n_text_features: int | None = None,
+    coerce: Sequence[str] = (),
     sparse_output: bool = True,
     verbose: bool = True,
 ) -> Any:
@@ -60,6 +65,9 @@ def make_stream_preprocessor(
         more are "many categories", unless they have several words.
     n_text_features : int, default=None
         Columns that come out for a column of texts. None: 65,536; 256 if the output is dense.
+    coerce : sequence of str, default=()
+        Columns of texts from which numbers are taken: 12.5 from "12.50 EUR", 1234.5 from "1,234.50"
+        and from "1.234,50", 1234 from "1,234". A text with no number, or with several, is missing.
     sparse_output : bool, default=True
         Whether CSR rows come out where there are categories or texts, as linear models want them;
         otherwise arrays.
@@ -79,6 +87,12 @@ def make_stream_preprocessor(
     ValueError
         If `X` has no rows, no column is left, two have one name, or `kinds` names unknown columns
         or kinds, or makes texts of what is neither text nor integer.
+
+    Warns
+    -----
+    UserWarning
+        If at least half of the values of a column are numbers and the others texts, so that all of
+        them are prepared as categories; the warning shows these texts.
 
     See Also
     --------
@@ -117,7 +131,8 @@ def make_stream_preprocessor(
             "Pass the first rows of the stream, some hundred if there are."
         )
     check_no_name_twice([*X.columns], "X")
-    chosen = _checked_kinds(X, kinds or {})
+    coerced = [coerce] if isinstance(coerce, str) else list(coerce)
+    chosen = _checked_kinds(X, {**(kinds or {}), **_kinds_of_coerced(X, coerced, kinds or {})})
     for place, name in enumerate(X.columns):
         if name not in chosen:
             chosen[name] = _kind_of(X, place, max_categories)
@@ -130,7 +145,9 @@ def make_stream_preprocessor(
             if kind in ("many categories", "text"):
                 parts += _hashed_parts(X, kind, names, n_text_features)
             else:
-                parts += _parts(kind, names, max_categories, sparse_output)
+                objects = [name for name in names if _holds_objects(X, name)]
+                texts = [name for name in names if name in coerced]
+                parts += _parts(kind, names, objects, texts, max_categories, sparse_output)
     if not parts:
         raise ValueError(f"No column is left to prepare: {[*X.columns]} are all left out.")
     if verbose:
@@ -160,9 +177,19 @@ def _kind_of(X: Any, place: int, max_categories: int) -> str:
         return kind
     column = X.iloc[:, [place]] if hasattr(X, "iloc") else X[:, [place]]
     values = [value for value in column_lists(column)[0] if not is_missing(value)]
+    if values and all(isinstance(value, Decimal) for value in values):
+        return "number"
     different = list(dict.fromkeys(values))
     if different and all(map(_is_date, different)):
         return "datetime"
+    odd = odd_texts(values)
+    if odd:
+        name = [*X.columns][place]
+        warn(
+            f"Most values of column {name!r} are numbers, and others are not: {odd}. All are "
+            f"prepared as categories, of which their size is not known. Pass coerce=[{name!r}] to "
+            "take numbers out of the texts, or kinds= to choose another kind."
+        )
     is_few = len(different) < max_categories
     if (is_few and 2 * len(different) <= len(values)) or not all(
         isinstance(value, str) for value in different
@@ -194,16 +221,55 @@ def _number_or_time(dtype: Any) -> str | None:
     return _KIND_OF_DTYPE.get(dtype.kind)
 
 
-def _parts(
-    kind: str, names: list[Any], max_categories: int, sparse_output: bool
-) -> list[tuple[str, Any, list[Any]]]:
-    """Parts of the column transformer for the columns of a kind."""
-    from sklearn.preprocessing import StandardScaler
+def _kinds_of_coerced(X: Any, coerced: list[Any], kinds: Mapping[str, str]) -> dict[Any, str]:
+    """Kinds of the columns from whose texts numbers are taken."""
+    unknown = [name for name in coerced if name not in [*X.columns]]
+    if unknown:
+        raise ValueError(f"coerce names {unknown}, which X has not. Its columns: {[*X.columns]}.")
+    other = [name for name in coerced if kinds.get(name, "number") != "number"]
+    if other:
+        raise ValueError(
+            f"coerce makes numbers of column {other[0]!r}, and kinds makes it "
+            f"{kinds[other[0]]!r}. Name it in one of them."
+        )
+    return dict.fromkeys(coerced, "number")
 
-    if kind == "number":
-        return [("numbers", make_stream_pipeline(StreamImputer(), StandardScaler()), names)]
-    if kind == "boolean":
-        return [("booleans", StreamImputer("most_frequent"), names)]
+
+def _holds_objects(X: Any, name: Any) -> bool:
+    """Whether a column is one of objects, which only their values tell from texts."""
+    return _number_or_time(next(iter(X[[name]].dtypes))) is None
+
+
+def _parts(
+    kind: str,
+    names: list[Any],
+    objects: list[Any],
+    texts: list[Any],
+    max_categories: int,
+    sparse_output: bool,
+) -> list[tuple[str, Any, list[Any]]]:
+    """Parts of the column transformer for the columns of a kind.
+
+    Of `objects`, which hold truth values, and of `texts` numbers are made first.
+    """
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+    if kind in ("number", "boolean"):
+        converted = texts if kind == "number" else objects
+        read = numbers_of_texts if kind == "number" else numbers_of_booleans
+        title = "numbers" if kind == "number" else "booleans"
+        steps: list[Any] = [StreamImputer(), StandardScaler()]
+        if kind == "boolean":
+            steps = [StreamImputer("most_frequent")]
+        parts = []
+        plain = [name for name in names if name not in converted]
+        if plain:
+            part = steps[0] if len(steps) == 1 else make_stream_pipeline(*steps)
+            parts.append((title, part, plain))
+        if converted:
+            part = make_stream_pipeline(FunctionTransformer(read), *map(clone, steps))
+            parts.append((f"{title}_read", part, converted))
+        return parts
     if kind == "category":
         encoder = StreamOneHotEncoder(max_categories, sparse_output=sparse_output)
         return [("categories", encoder, names)]
@@ -279,17 +345,16 @@ def _hashing(n_features: int, *, whole: bool, are_texts: bool) -> Any:
 
 def _in_words(columns_of: Mapping[str, list[Any]], parts: Iterable[Any]) -> list[str]:
     """Which kind each column is, and what prepares it."""
-    prepared_by = {names[0]: part for _, part, names in parts}
+    prepared_by = {name: part for _, part, names in parts for name in names}
     lines = []
     for kind, names in columns_of.items():
-        if not names:
+        if kind == "drop":
+            lines += [f"left out: {', '.join(map(repr, names))}"] if names else []
             continue
-        listed = ", ".join(map(repr, names))
-        lines.append(
-            f"left out: {listed}"
-            if kind == "drop"
-            else f"{kind}: {listed} -> {_steps_in_words(prepared_by[names[0]])}"
-        )
+        listed: dict[str, list[str]] = {}
+        for name in names:
+            listed.setdefault(_steps_in_words(prepared_by[name]), []).append(repr(name))
+        lines += [f"{kind}: {', '.join(of)} -> {steps}" for steps, of in listed.items()]
     return lines
 
 
@@ -302,6 +367,8 @@ def _steps_in_words(part: Any) -> str:
             name += f"(max_categories={step.max_categories})"
         if name == "HashingVectorizer":
             name += f"(n_features={step.n_features})"
-        if name != "FunctionTransformer":
+        if name == "FunctionTransformer" and step.func in (numbers_of_texts, numbers_of_booleans):
+            shown.append(step.func.__name__)
+        elif name != "FunctionTransformer":
             shown.append(name)
     return ", ".join(shown)

@@ -88,6 +88,8 @@ class RollingFeatures(KeyedTransformer):
     array([[2. , 5.5]])
     """
 
+    _learnt_with = ("columns", "key", "time", "max_keys")
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "columns": "no_validation",
         "windows": [Interval(Integral, 1, None, closed="left"), "array-like"],

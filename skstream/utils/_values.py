@@ -1,5 +1,6 @@
 """Values of any type: which are missing, which are numbers, and columns of them."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -7,6 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.utils._rows import is_frame
+
+#: What can be done about infinite values.
+REPLACE_INFINITE = (
+    "Put a number or a missing value (NaN) in its place: skstream.preprocessing.StreamImputer "
+    "fills what is missing, and refuses what is infinite."
+)
 
 _NUMBERS = "biuf"
 _TIMES = "mM"
@@ -21,6 +28,16 @@ def is_missing(value: Any) -> bool:
         return bool(value != value)
     except (TypeError, ValueError):  # NA compares as NA; an array has no truth value
         return type(value).__name__ == "NAType"
+
+
+def is_infinite(value: Any) -> bool:
+    """Whether a value is infinite as a number of 64 bits."""
+    try:
+        return math.isinf(value)
+    except OverflowError:  # a whole number that is too large for one
+        return True
+    except TypeError:
+        return False
 
 
 def missing_among(values: Sequence[Any]) -> NDArray[np.bool_]:

@@ -170,3 +170,31 @@ def test_a_date_column_that_turns_into_numbers_is_named_with_its_row(engine: Any
     run.update(dates, [0, 1] * 10)
     with pytest.raises(ModelError, match=r"row 20: ValueError: Column 'd' holds 0, and the first"):
         run.update(pandas.DataFrame({"d": np.arange(20)}), [0, 1] * 10)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[True], [False]]),
+        np.array([["2026-01-01"], ["300000-01-01"]], dtype="M8[s]"),
+        np.array([["-30000-01-01"], ["2026-01-01"]], dtype="M8[D]"),
+    ],
+)
+def test_booleans_and_dates_far_away_are_refused(X: np.ndarray) -> None:
+    with pytest.raises(
+        ValueError, match="since 1970 up to the year 9999, but column 0 hold"
+    ):
+        features(X, features="year")
+
+
+def test_dates_of_pyarrow_are_those_of_python() -> None:
+    pandas = pytest.importorskip("pandas")
+    pyarrow = pytest.importorskip("pyarrow")
+    dates = [date(2026, 3, 1), None, date(1912, 2, 29)]
+    for kind in (pyarrow.date32(), pyarrow.date64()):
+        frame = pandas.DataFrame({"d": pandas.Series(dates, dtype=pandas.ArrowDtype(kind))})
+        found = features(frame, features=["year", "day"], cyclic=False)
+        assert found.tolist() == [[2026.0, 1.0], [0.0, 0.0], [1912.0, 29.0]]
+    flags = pandas.DataFrame({"b": pandas.Series([True, None], dtype="bool[pyarrow]")})
+    with pytest.raises(ValueError, match="column 'b' holds True"):
+        features(flags)

@@ -1,8 +1,10 @@
 """LagFeatures and RollingFeatures against plain loops and pandas, and what they refuse."""
 
+import copy
 import pickle
 import zoneinfo
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
@@ -244,6 +246,42 @@ def test_other_errors_say_what_to_do() -> None:
     lags = LagFeatures("x", key="who").fit(frame)
     with pytest.raises(ValueError, match="need the last 5 rows of each key, but it was fitted"):
         lags.set_params(lags=5).transform(frame)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"columns": 0}, {"key": None}, {"time": None}, {"max_keys": 2}]
+)
+@pytest.mark.parametrize("by_kernel", [False, True])
+def test_columns_key_and_time_belong_to_what_was_learnt(changed, by_kernel):
+    X = np.array([[1.0, 2.0, 3.0], [1.0, 4.0, 4.0]])
+    rolling = RollingFeatures(columns=[1], key=0, time=2, windows=[2])
+    if by_kernel:
+        evaluator = PrequentialEvaluator("accuracy", return_models=True)
+        result = evaluator.evaluate(make_stream_pipeline(rolling, SGDClassifier()), X, [0, 1])
+        assert "kernel" in result.paths["StreamPipeline"]
+        rolling = result.models["StreamPipeline"][0]
+    else:
+        rolling.fit(X)
+    rolling.set_params(**changed)
+    (name,) = changed
+    for call in (rolling.transform, rolling.partial_fit, rolling.partial_fit_transform):
+        with pytest.raises(ValueError, match=f"{name}=.* was set after rows had been learnt with"):
+            call(X)
+    assert rolling.fit(X).transform(X) is not None
+
+
+def test_copies_learn_on_their_own_in_threads():
+    rows = np.arange(200.0)[:, np.newaxis]
+    lags = LagFeatures().fit(rows)
+
+    def learn(first):
+        own = copy.copy(lags).partial_fit(rows + first)
+        return own.transform(rows[:1]).item()
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(learn, range(100)))
+    assert found == [199.0 + first for first in range(100)]
+    assert lags.transform(rows[:1]).item() == 199.0
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "texts", "objects"])

@@ -1,6 +1,7 @@
 """make_stream_preprocessor: which kind each column is, and that what it makes runs by kernel."""
 
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from skstream import PrequentialEvaluator, make_stream_pipeline
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.preprocessing import make_stream_preprocessor
+from skstream.preprocessing._from_texts import number_in
 from skstream.streams import as_stream
 
 pandas = pytest.importorskip("pandas")
@@ -228,3 +230,69 @@ def test_columns_whose_names_are_numbers_are_prepared_as_themselves():
         for one in (frame, named)
     )
     np.testing.assert_array_equal(by_number, by_text)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("12.50 EUR", 12.5),
+        ("$ .5", 0.5),
+        ("1,234.50", 1234.5),
+        ("1.234,50", 1234.5),
+        ("1 234,5", 1234.5),
+        ("1,234", 1234.0),
+        ("12,50", 12.5),
+        ("-3", -3.0),
+        ("1e5", 1e5),
+        ("n/a", np.nan),
+        ("", np.nan),
+        ("2026-03-01", np.nan),
+        ("2 of 3", np.nan),
+    ],
+)
+def test_the_number_in_a_text(text: str, number: float) -> None:
+    np.testing.assert_equal(number_in(text), number)
+
+
+def test_numbers_among_texts_are_named_and_taken_out_on_request() -> None:
+    pandas = pytest.importorskip("pandas")
+    amounts = [str(k) for k in range(30)] + ["12.50 EUR", "n/a"] + [None]
+    frame = pandas.DataFrame({"amount": amounts, "code": ["a1", "b2", "c3"] * 11})
+    with pytest.warns(UserWarning, match=r"values of column 'amount'.*'12.50 EUR' \(3.1%\), 'n/a'"):
+        make_stream_preprocessor(frame, verbose=False)
+    made = make_stream_preprocessor(frame, coerce=["amount"], verbose=False, sparse_output=False)
+    (_, part, names), *_ = made.transformers
+    assert names == ["amount"]
+    plain = frame.assign(amount=[*map(float, range(30)), 12.5, np.nan, np.nan])
+    expected = make_stream_preprocessor(plain, verbose=False).transformers[0][1]
+    np.testing.assert_array_equal(
+        part.fit_transform(frame[["amount"]]), expected.fit_transform(plain[["amount"]])
+    )
+    with pytest.raises(ValueError, match="coerce names"):
+        make_stream_preprocessor(frame, coerce="amounts")
+    with pytest.raises(ValueError, match="coerce makes numbers of column 'amount', and kinds"):
+        make_stream_preprocessor(frame, coerce="amount", kinds={"amount": "drop"})
+
+
+def test_objects_of_true_and_none_can_be_booleans() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"b": pandas.Series([None, True, None, False], dtype=object)})
+    made = make_stream_preprocessor(frame, kinds={"b": "boolean"}, verbose=False)
+    assert made.fit_transform(frame).ravel().tolist() == [0.0, 1.0, 0.0, 0.0]
+    with pytest.raises(ValueError, match="Column 'b' holds 'yes', which is neither"):
+        made.fit(pandas.DataFrame({"b": ["yes"]}))
+
+
+@pytest.mark.parametrize("library", ["objects", "pyarrow", "polars"])
+def test_decimals_are_numbers(library: str) -> None:
+    amounts = [Decimal("1.5"), None, Decimal(4)]
+    if library == "polars":
+        frame: Any = pytest.importorskip("polars").DataFrame({"a": amounts})
+    else:
+        pandas, dtype = pytest.importorskip("pandas"), object
+        if library == "pyarrow":
+            dtype = pandas.ArrowDtype(pytest.importorskip("pyarrow").decimal128(10, 2))
+        frame = pandas.DataFrame({"a": pandas.Series(amounts, dtype=dtype)})
+    made = make_stream_preprocessor(frame, verbose=False)
+    assert made.transformers[0][0] == "numbers"
+    assert made.fit_transform(frame)[1].item() == 0.0  # the mean, scaled

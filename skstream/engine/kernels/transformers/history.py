@@ -9,6 +9,7 @@ from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, TransformKernel
 from skstream.engine.kernels.input import check_any_values
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
+from skstream.preprocessing._base import changed_parameter
 from skstream.preprocessing._history import History
 from skstream.preprocessing._keyed import (
     KeyedTransformer,
@@ -16,6 +17,7 @@ from skstream.preprocessing._keyed import (
     places_of,
     read_rows,
     recipe_of,
+    remember,
 )
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
@@ -47,7 +49,8 @@ class HistoryKernel(TransformKernel):
             depth = recipe_of(transformer).depth
         except (TypeError, ValueError):
             return "parameters that it refuses"
-        if is_fitted(transformer) and transformer.history_.depth != depth:
+        other = changed_parameter(transformer)
+        if other or (is_fitted(transformer) and transformer.history_.depth != depth):
             return "other parameters than when it was fitted"
         return refused_output(transformer)
 
@@ -118,4 +121,4 @@ class HistoryKernel(TransformKernel):
         if state.has_learnt:
             assert state.history is not None
             state.columns.export(self.estimator)
-            self.estimator.history_ = state.history.copy()
+            remember(self.estimator, state.history.copy())

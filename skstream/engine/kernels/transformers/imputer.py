@@ -12,6 +12,7 @@ from skstream.engine.kernels.compose import joined_rows, separate_rows
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
 from skstream.preprocessing import StreamImputer
+from skstream.preprocessing._base import changed_parameter
 from skstream.preprocessing._fills import Mask, Memory, learn
 from skstream.preprocessing._imputer import (
     filled,
@@ -19,7 +20,6 @@ from skstream.preprocessing._imputer import (
     memory_of,
     objects,
     remember,
-    remembers_enough,
 )
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
@@ -47,8 +47,8 @@ class StreamImputerKernel(TransformKernel):
             return f"batch_size={task.batch_size}"
         if not has_valid_parameters(transformer):
             return "parameters that it refuses"
-        if is_fitted(transformer) and not remembers_enough(transformer):
-            return f"strategy={transformer.strategy!r} after another one"
+        if changed_parameter(transformer):
+            return "other parameters than when it was fitted"
         return refused_output(transformer)
 
     def initial_state(self) -> _State:
