@@ -345,14 +345,34 @@ def microseconds(
     return moments
 
 
-def seconds_of(reader: str, X: Any, place: int) -> Floats:
-    """One column of rows as seconds since 1970 in UTC, NaN where they are missing.
+def moments_of(reader: str, X: Any, place: int) -> tuple[Floats, Floats]:
+    """One column of rows as whole seconds since 1970 in UTC, and nanoseconds beyond them.
 
-    The clock of a time zone is no measure of elapsed time: it is put forward and back.
+    NaN where they are missing. As two numbers, since one of 64 bits does not hold both. The clock
+    of a time zone is no measure of elapsed time: it is put forward and back.
     """
-    moments = microseconds(reader, X, place, _array(column_at(X, place), utc=True), utc=True)
-    seconds: Floats = np.where(moments == _NAT, np.nan, moments / _MICROSECONDS)
-    return seconds
+    column = _array(column_at(X, place), utc=True, unit=None)
+    moments = microseconds(reader, X, place, column, utc=True)
+    missing = moments == _NAT
+    seconds, within = np.divmod(np.where(missing, 0, moments), _MICROSECONDS)
+    nanoseconds = 1000.0 * within + _beyond_microseconds(column)
+    return np.where(missing, np.nan, seconds), np.where(missing, np.nan, nanoseconds)
+
+
+def _beyond_microseconds(column: NDArray[Any]) -> Any:
+    """Nanoseconds of dates beyond their microseconds."""
+    if column.dtype.kind == "M":
+        return (column - column.astype("M8[us]")).astype("m8[ns]").astype(np.int64)
+    if column.dtype.kind != "O":
+        return 0
+    return np.array(
+        [
+            int((value - value.astype("M8[us]")).astype("m8[ns]").astype(np.int64))
+            if isinstance(value, np.datetime64)
+            else getattr(value, "nanosecond", 0)
+            for value in column
+        ]
+    )
 
 
 def _no_date(reader: str, X: Any, place: int, row: int, value: Any) -> ValueError:
@@ -364,11 +384,13 @@ def _no_date(reader: str, X: Any, place: int, row: int, value: Any) -> ValueErro
     )
 
 
-def _array(series: Any, utc: bool = False) -> NDArray[Any]:
+def _array(series: Any, utc: bool = False, unit: str | None = "us") -> NDArray[Any]:
     """Datetimes, or numbers, of a series; else objects. Arrays stay as they are.
 
-    Datetimes are those of the clock of the time zone, or with `utc` those of UTC.
+    Datetimes are those of the clock of the time zone, or with `utc` those of UTC; without a `unit`
+    in that of the series.
     """
+    into = None if unit is None else f"M8[{unit}]"
     if isinstance(series, np.ndarray):
         return series
     dtype = series.dtype
@@ -379,12 +401,12 @@ def _array(series: Any, utc: bool = False) -> NDArray[Any]:
         if kind == "M":
             is_numpy = isinstance(dtype, np.dtype)
             zone = series.dt.tz_convert if utc and _has_time_zone(series) else series.dt.tz_localize
-            return np.asarray((series if is_numpy else zone(None)).to_numpy(), dtype="M8[us]")
+            return np.asarray((series if is_numpy else zone(None)).to_numpy(), dtype=into)
         if holds_numbers(series.to_frame()) and not isinstance(dtype, np.dtype):
             return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
     elif getattr(dtype, "time_zone", None) is not None:
         clock = series.dt.convert_time_zone("UTC") if utc else series
-        return np.asarray(clock.dt.replace_time_zone(None).to_numpy(), dtype="M8[us]")
+        return np.asarray(clock.dt.replace_time_zone(None).to_numpy(), dtype=into)
     return np.asarray(series.to_numpy())
 
 

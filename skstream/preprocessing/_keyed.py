@@ -16,12 +16,16 @@ from skstream.preprocessing._base import (
     in_row,
     note_parameters,
 )
-from skstream.preprocessing._datetimes import seconds_of
+from skstream.preprocessing._datetimes import moments_of
 from skstream.preprocessing._history import Floats, History, Past
 from skstream.preprocessing._keys import keys_of
 from skstream.utils._rows import is_frame
 from skstream.utils._sklearn import columns_of, feature_names_in, wrapped_output
-from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing
+from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing, polars_list
+
+#: Columns in which a time is kept, and what one of the first is worth in those of the second.
+N_OF_TIME = 3
+BILLION = 10**9
 
 _NONE: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
@@ -277,7 +281,7 @@ def read_rows(
 ) -> tuple[list[Any], NDArray[np.float64]]:
     """Keys of rows, and the values of the columns, of shape (n_rows, n_columns).
 
-    The time stands behind all others, in seconds or in the units of its numbers.
+    The time stands behind all others, as the three columns of `_times`.
     """
     n_rows = X.shape[0]
     keys = [None] * n_rows
@@ -291,27 +295,44 @@ def read_rows(
                 f"A key of {type(transformer).__name__} is {bad!r} of type {type(bad).__name__}. "
                 "Keys are numbers, texts, dates or tuples of them."
             ) from None
-    values = np.empty((n_rows, len(places.columns) + (places.time is not None)))
+    values = np.empty((n_rows, len(places.columns) + N_OF_TIME * (places.time is not None)))
     for into, place in enumerate(places.columns):
         values[:, into] = _numbers(transformer, X, place)
     if places.time is not None:
-        values[:, -1] = _times(transformer, X, places.time)
+        values[:, -N_OF_TIME:] = _times(transformer, X, places.time)
     return keys, values
 
 
 def _times(transformer: KeyedTransformer, X: Any, place: int) -> Floats:
-    """A column of times as numbers; of numbers in units of their own."""
-    if holds_numbers(columns_of(X, [place])):
-        return _numbers(transformer, X, place)
-    return seconds_of(type(transformer).__name__, X, place)
+    """A column of times as billions, the rest, and how many units are one of the feature's.
+
+    So that differences of whole numbers beyond 2**53 are exact: datetimes are nanoseconds, and
+    what is made of them are seconds; numbers have units of their own.
+    """
+    if not holds_numbers(columns_of(X, [place])):
+        parts = moments_of(type(transformer).__name__, X, place)
+        return np.column_stack([*parts, np.full(X.shape[0], float(BILLION))])
+    whole = _whole_numbers(column_at(X, place))
+    if whole is None:
+        numbers = _numbers(transformer, X, place)
+        return np.column_stack([np.zeros_like(numbers), numbers, np.ones_like(numbers)])
+    return np.column_stack([*np.divmod(whole, BILLION), np.ones(len(whole))])
+
+
+def _whole_numbers(column: Any) -> NDArray[np.integer[Any]] | None:
+    """A column of whole numbers, none of which is missing; else None."""
+    if hasattr(column, "isna"):
+        column = None if column.isna().any() else column.to_numpy()
+    elif hasattr(column, "is_null"):
+        column = None if column.is_null().any() else column.to_numpy()
+    return column if column is not None and column.dtype.kind in "iu" else None
 
 
 def _column_list(X: Any, place: int) -> list[Any]:
     column = column_at(X, place)
     if isinstance(column, np.ndarray):
         return column_lists(column[:, np.newaxis])[0]
-    values: list[Any] = column.tolist() if hasattr(column, "tolist") else column.to_list()
-    return values
+    return column.tolist() if hasattr(column, "tolist") else polars_list(column)
 
 
 def _numbers(transformer: KeyedTransformer, X: Any, place: int) -> Floats:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skstream.preprocessing._history import Floats, Past
-from skstream.preprocessing._keyed import KeyedTransformer
-from skstream.preprocessing._lags import filled_in, numbers_of_rows
+from skstream.preprocessing._keyed import BILLION, N_OF_TIME, KeyedTransformer
+from skstream.preprocessing._lags import numbers_of_rows
 from skstream.utils._sklearn import Interval
 
 _FUNCTIONS = ("count", "sum", "mean", "std", "min", "max")
@@ -146,20 +146,25 @@ class _Statistics:
         return max(self.windows)
 
     def features(self, past: Past) -> Floats:
-        of_columns = past._replace(rows=past.rows[:-1]) if self.has_time else past
-        of_window = _statistics(of_columns, self.windows, set(self.functions))
+        of_columns = past._replace(rows=past.rows[:-N_OF_TIME]) if self.has_time else past
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinite values
+            of_window = _statistics(of_columns, self.windows, set(self.functions), self.fill_value)
         stacked = np.stack(
             [of_window[window][function] for window in self.windows for function in self.functions],
             axis=1,
         )
-        features = filled_in(stacked.reshape(-1, len(past.at)).T, self.fill_value)
-        return np.column_stack([features, past.back(1)[-1]]) if self.has_time else features
+        features = np.ascontiguousarray(stacked.reshape(-1, len(past.at)).T)
+        if not self.has_time:
+            return features
+        return np.column_stack([features, past.back(1)[-N_OF_TIME:-1].T])
 
     def completed(self, features: Floats, values: Floats) -> Floats:
         if not self.has_time:
             return features
-        features[:, -1] = values[:, -1] - features[:, -1]
-        return filled_in(features, self.fill_value)
+        billions, rest = (values[:, -N_OF_TIME:-1] - features[:, 1 - N_OF_TIME :]).T
+        elapsed = (BILLION * billions + rest) / values[:, -1]
+        elapsed[np.isnan(elapsed)] = self.fill_value
+        return np.column_stack([features[:, : 1 - N_OF_TIME], elapsed])
 
     def names(self, columns: list[str]) -> list[str]:
         *columns, time = columns if self.has_time else [*columns, ""]
@@ -172,9 +177,12 @@ class _Statistics:
         return [*names, f"{time}_since"] if self.has_time else names
 
 
-def _statistics(past: Past, windows: list[int], wanted: set[str]) -> dict[int, dict[str, Floats]]:
+def _statistics(
+    past: Past, windows: list[int], wanted: set[str], fill_value: float
+) -> dict[int, dict[str, Floats]]:
     """Statistics of each window at every moment, each of shape (n_columns, n_moments).
 
+    `fill_value` is that of a window without values; one with infinite values may have NaN.
     They grow from the newest row of the longest window to its oldest: one value after the other,
     so that they do not depend on the other moments.
     """
@@ -195,17 +203,14 @@ def _statistics(past: Past, windows: list[int], wanted: set[str]) -> dict[int, d
             np.fmax(highest, values, out=highest)
         if n_back in windows:
             none = count == 0
-            with np.errstate(invalid="ignore"):
-                mean = np.divide(total, count)
+            mean = np.divide(total, count)
+            of_values = {"sum": total, "mean": mean, "min": lowest, "max": highest}
+            if "std" in wanted:
+                of_values["std"] = _spread(past, n_back, mean, count)
             found[n_back] = {
                 "count": count.copy(),
-                "sum": np.where(none, np.nan, total),
-                "mean": mean,
-                "min": lowest.copy(),
-                "max": highest.copy(),
+                **{name: np.where(none, fill_value, one) for name, one in of_values.items()},
             }
-            if "std" in wanted:
-                found[n_back]["std"] = _spread(past, n_back, mean, count)
     return found
 
 
@@ -218,6 +223,5 @@ def _spread(past: Past, window: int, mean: Floats, count: Floats) -> Floats:
         values -= mean
         values *= values
         np.add(squares, values, out=squares, where=is_known)
-    with np.errstate(invalid="ignore"):
-        spread: Floats = np.sqrt(squares / count)
+    spread: Floats = np.sqrt(squares / count)
     return spread

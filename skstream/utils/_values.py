@@ -99,7 +99,15 @@ def column_lists(X: Any) -> list[list[Any]]:
         return columns
     if hasattr(X, "iloc"):
         return [X.iloc[:, place].tolist() for place in range(X.shape[1])]
-    return [column.to_list() for column in X.iter_columns()]
+    return [polars_list(column) for column in X.iter_columns()]
+
+
+def polars_list(column: Any) -> list[Any]:
+    """Values of a polars series; times in nanoseconds as NumPy's, since Python's are coarser."""
+    if getattr(column.dtype, "time_unit", None) == "ns":
+        return list(column.to_numpy())
+    values: list[Any] = column.to_list()
+    return values
 
 
 class Factorized(NamedTuple):

@@ -317,7 +317,7 @@ def transform_literally(
             i = len(learnt)
             row = _one_row(block.learn_X, block.learn_index[i])
             y, known = labels[i : i + 1], {}
-            if weighted and block.weight[i] != 1.0:
+            if weighted:
                 known["sample_weight"] = block.weight[i : i + 1]
             if i == 0 and accepts_classes(transformer):
                 known["classes"] = classes

@@ -87,9 +87,7 @@ def test_parts_change_nothing(model: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(
         ModelRun,
         "_run_kernel",
-        lambda self, block, operations: (
-            parts.append(block.n_learns) or run(self, block, operations)
-        ),
+        lambda self, block: parts.append(block.n_learns) or run(self, block),
     )
     cut = evaluate(model)
     assert max(parts[1:]) <= 64 and cut.paths == {"m": "kernel"}
@@ -145,9 +143,7 @@ class TestDeclined:
         monkeypatch.setattr(
             ModelRun,
             "_run_loop",
-            lambda self, block, operations: (
-                looped.append(block.n_learns) or run(self, block, operations)
-            ),
+            lambda self, block: looped.append(block.n_learns) or run(self, block),
         )
         weight = np.ones(N)
         weight[1500] = 1e-7

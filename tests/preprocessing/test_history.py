@@ -304,3 +304,47 @@ def test_elapsed_time_is_not_that_of_a_clock_which_is_put_forward_and_back(libra
         assert out[1, -1] == elapsed
         stamps = DatetimeFeatures("timestamp").fit(frame[["time"]]).transform(frame[["time"]])
         np.testing.assert_array_equal(stamps[:, 0], [time.timestamp() for time in times])
+
+
+def since(times: Any, **parameters: Any) -> list[float]:
+    rolling = RollingFeatures("x", windows=1, functions="count", time="t", **parameters)
+    shown: list[float] = rolling.fit_transform(times)[:, -1].tolist()
+    return shown
+
+
+@pytest.mark.parametrize("kind", ["pandas", "zoned", "objects", "integers", "polars", "arrow"])
+def test_differences_of_nanoseconds_are_exact(kind):
+    pandas = pytest.importorskip("pandas")
+    nanoseconds = 1_772_000_000_000_000_000 + np.array([0, 100, 1_100, 1_000_000_100])
+    if kind == "polars":
+        polars = pytest.importorskip("polars")
+        times = polars.Series(nanoseconds).cast(polars.Datetime("ns"))
+        frame = polars.DataFrame({"t": times, "x": [1.0] * 4})
+        keyed = polars.DataFrame({"t": times, "x": [1.0] * 4})
+        lags = LagFeatures("x", key="t", fill_value=-1.0).fit_transform(keyed)
+        assert lags.ravel().tolist() == [-1.0] * 4  # four keys
+    else:
+        times = pandas.Series(nanoseconds)
+        if kind != "integers":
+            times = pandas.to_datetime(times)
+        if kind == "zoned":
+            times = times.dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin")
+        if kind == "objects":
+            times = times.astype(object)
+        if kind == "arrow":
+            pyarrow = pytest.importorskip("pyarrow")
+            times = times.astype(pandas.ArrowDtype(pyarrow.timestamp("ns")))
+        frame = pandas.DataFrame({"t": times, "x": 1.0})
+    expected = [0.0, 100.0, 1000.0, 999_999_000.0]
+    if kind != "integers":
+        expected = [one / 1e9 for one in expected]
+    assert since(frame) == expected
+
+
+def test_infinite_values_are_no_empty_window():
+    rolling = RollingFeatures(windows=2, functions=["sum", "mean", "std", "max"], fill_value=-1.0)
+    rows = rolling.fit_transform(np.array([[np.inf], [-np.inf], [1.0], [2.0]]))
+    np.testing.assert_array_equal(rows[0], [-1.0] * 4)
+    np.testing.assert_array_equal(rows[1], [np.inf, np.inf, np.nan, np.inf])
+    np.testing.assert_array_equal(rows[2], [np.nan, np.nan, np.nan, np.inf])
+    np.testing.assert_array_equal(rows[3], [-np.inf, -np.inf, np.nan, 1.0])
