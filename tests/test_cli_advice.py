@@ -243,5 +243,35 @@ def test_wrong_parameters_are_refused_before_the_first_row(
     )
 
 
+@pytest.mark.parametrize("base", ["", "(sklearn.base.ClassifierMixin, sklearn.base.BaseEstimator)"])
+def test_models_without_declared_parameters_are_taken(
+    base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = f"own_model_{bool(base)}"
+    (tmp_path / f"{module}.py").write_text(
+        f"import sklearn.base\nclass Own{base}:\n"
+        "    def partial_fit(self, X, y, classes=None):\n"
+        "        self.classes_ = self.classes_ if classes is None else classes\n"
+        "        return self\n"
+        "    def predict(self, X):\n"
+        "        return [self.classes_[0]] * len(X)\n"
+        "class Broken(Own):\n"
+        "    def __init__(self):\n"
+        "        self.missing\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    command = ["evaluate", written(tmp_path), "--target", "class", "--metric", "accuracy"]
+    assert main([*command, "--model", f"own={module}:Own"]) == 0
+    assert "own " in _out(capsys)
+    words = refused(capsys, *command, "--model", f"{module}:Broken")
+    assert f"The model '{module}:Broken' cannot be made: AttributeError: " in words
+
+
+def test_a_pipe_is_refused_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    for pipe in ("-", "/dev/null"):
+        words = refused(capsys, "evaluate", pipe, "--target", "class")
+        assert f"'{pipe}' is no file but a pipe or a device, which can be read only once" in words
+
+
 def _out(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out

@@ -42,9 +42,11 @@ def model_of(text: str) -> Any:
     """Return the model that a text describes, which must be able to learn from a stream."""
     model = make_model(text, MODELS, _ANY_LIBRARY)
     check_can_learn(model)
-    for part in [model, *model.get_params().values()]:
-        # Else it would say so at its first row, and the table at the end.
-        if callable(getattr(part, "_validate_params", None)):
+    parts = [model, *model.get_params().values()] if hasattr(model, "get_params") else []
+    for part in parts:
+        # Else it would say so at its first row, and the table at the end. Estimators of other
+        # libraries have the method from their base class, but seldom what it checks by.
+        if hasattr(part, "_parameter_constraints"):
             part._validate_params()
     return model
 

@@ -414,16 +414,21 @@ class CSVStream(TableStream):
     def _say_bad_lines(self) -> None:
         """Warn once of the lines that were left out of a pass through all files."""
         n_lines = sum(one.n_lines for one in self._bad_lines.values())
+        n_within = sum(one.n_within for one in self._bad_lines.values())
         if n_lines and not self._said_bad_lines:
             self._said_bad_lines = True
             file, first = next((name, one) for name, one in self._bad_lines.items() if one.n_lines)
             width = len(self._arrow_types)
             line = first_of_other_width(self._file(file), width, self.delimiter, self.encoding)
             lines = "1 line has" if n_lines == 1 else f"{n_lines:,} lines have"
+            open_quote = (
+                f" {n_within:,} of them stand within a quote that begins on a line before: if it "
+                f"was only forgotten to close it, they are good rows."
+            )
             warn(
                 f"{lines} more or fewer values than there are columns, and on_bad_lines='skip' "
                 f"leaves {'it' if n_lines == 1 else 'them'} out. The first is line {line} "
-                f"{first.about_first} of {file}."
+                f"{first.about_first} of {file}.{open_quote if n_within else ''}"
             )
 
     def _check_written(self, written: WrittenLabels) -> None:

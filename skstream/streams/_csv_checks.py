@@ -175,12 +175,15 @@ class BadLines:
     ----------
     n_lines : int
         How many there were.
+    n_within : int
+        How many of them stand within a quote that began on a line before.
     about_first : str
         The first of them, in words.
     """
 
     def __init__(self) -> None:
         self.n_lines = 0
+        self.n_within = 0
         self.about_first = ""
 
     def left_out(self, line: Any) -> str:
@@ -190,7 +193,9 @@ class BadLines:
                 f"with {line.actual_columns} values for {line.expected_columns} columns, "
                 f"{shortened(line.text)!r},"
             )
-        self.n_lines += 1
+        n_within = len(line.text.splitlines()) - 1
+        self.n_lines += 1 + n_within
+        self.n_within += n_within
         return "skip"
 
 

@@ -33,13 +33,18 @@ def find_files(path: Paths, suffixes: Iterable[str]) -> list[str]:
     FileNotFoundError
         If a file or folder is not there, or a folder holds no such file.
     ValueError
-        If the list of files is empty or names one twice.
+        If the list of files is empty or names one twice, or `path` is a pipe.
     """
     if not isinstance(path, (str, os.PathLike)):
         return _given(path)
     place = Path(os.path.abspath(path))
     if place.is_file():
         return [str(place)]
+    if not place.is_dir() and (place.exists() or str(path) == "-"):
+        raise ValueError(
+            f"{str(path)!r} is no file but a pipe or a device, which can be read only once, and "
+            "files are read several times. Write its rows into a file."
+        )
     if not place.is_dir():
         raise FileNotFoundError(f"There is no file or folder {str(place)!r}.")
     wanted = tuple(suffixes)

@@ -232,7 +232,14 @@ def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
             f"The {kind.noun} {_quoted(text)} has wrong parameters: {error}. "
             f"{_name_of(make)} takes {_parameters_of(make)}."
         ) from error
-    made = make(*wrapped, **parts.parameters)
+    try:
+        made = make(*wrapped, **parts.parameters)
+    except (ValueError, TypeError, OSError, ImportError, RuntimeError):
+        raise  # they say what to do
+    except Exception as error:
+        raise ModelStringError(
+            f"The {kind.noun} {_quoted(text)} cannot be made: {type(error).__name__}: {error}."
+        ) from error
     return made if kind.adapted is None else kind.adapted(made)
 
 
