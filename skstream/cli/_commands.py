@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_regressor
 
 from skstream.cli._arguments import EVERY, make_parser
 from skstream.cli._generators import best_possible
@@ -42,6 +41,7 @@ from skstream.streams._profile import words_of
 from skstream.streams._table_parameters import shown
 from skstream.utils._near import did_you_mean
 from skstream.utils._option_words import in_options
+from skstream.utils._validation import is_regressor
 
 #: A target of more values is hardly a label.
 MAX_LABELS = 1000
