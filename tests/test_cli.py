@@ -654,6 +654,11 @@ def test_a_column_that_is_not_there_is_named_by_its_option() -> None:
     assert text == "--column names the column 'nope', which is not in a.csv."
 
 
+def test_values_of_keep_tape_are_those_of_its_option() -> None:
+    text = in_options("Under keep_tape='auto' so; pass keep_tape=True or keep_tape=False.")
+    assert text == "Under --keep-tape 'auto' so; pass --keep-tape yes or --keep-tape no."
+
+
 @pytest.mark.parametrize("way", ["rows", "file", "next"])
 def test_held_out_rows_are_asked_at_checkpoints(
     way: str, run: Run, csv_file: Path, here: Path

@@ -403,7 +403,7 @@ class StreamEvaluator(BaseEstimator):
         if self.keep_tape == "disk" and self.checkpoint is None:
             raise ValueError(
                 'keep_tape="disk" keeps labels and answers in files of a run folder: name it, '
-                "checkpoint=FOLDER, and call evaluate; or pass keep_tape=True or False."
+                "checkpoint=FOLDER, and call evaluate; or pass keep_tape=True or keep_tape=False."
             )
         every = self.checkpoint_every
         if self.checkpoint is None and not (isinstance(every, str) and every == EVERY_CHECKPOINT):

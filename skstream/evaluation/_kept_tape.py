@@ -278,10 +278,10 @@ def automatic_tape(
         return True
     size = f"The labels and answers of all models take {n_bytes / 1e9:.1f} GB"
     if has_folder:
-        warn(f"{size}: they are kept in files of the run folder (keep_tape='auto').")
+        warn(f"{size}: under keep_tape='auto' they are kept in files of the run folder.")
         return "disk"
     warn(
-        f"{size}, and are not kept (keep_tape='auto'): the result cannot be scored again, nor "
+        f"{size}, and are not kept under keep_tape='auto': the result cannot be scored again, nor "
         "compared row by row. To keep them in files, pass checkpoint=FOLDER; in memory, "
         "keep_tape=True."
     )

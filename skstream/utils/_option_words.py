@@ -32,6 +32,8 @@ OPTIONS = {
     "on_missing_proba": "--on-missing-proba",
     "unanswered": "--unanswered",
 }
+#: Values of keep_tape, which the command line calls by words.
+_TAPE = {"True": "yes", "False": "no"}
 _PARAMETER = re.compile(
     rf"(?<![\w.(\"'])(?P<name>{'|'.join(OPTIONS)})(?:=|(?= names the column ))"
     r"(?P<value>\[.*?\]|'[^']*'|\"[^\"]*\"|\w+)?"
@@ -66,4 +68,6 @@ def in_options(message: str) -> str:
 
 def _option(found: re.Match[str]) -> str:
     option, value = OPTIONS[found["name"]], found["value"]
+    if found["name"] == "keep_tape":
+        value = _TAPE.get(value, value)
     return option if value is None else f"{option} {value.strip('[]')}"
