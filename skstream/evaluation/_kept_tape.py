@@ -278,7 +278,7 @@ def automatic_tape(
         return True
     size = f"The labels and answers of all models take {n_bytes / 1e9:.1f} GB"
     if has_folder:
-        warn(f"{size}: under keep_tape='auto' they are kept in files of the run folder.")
+        warn(f"{size}: they are kept in files of the run folder under keep_tape='auto'.")
         return "disk"
     warn(
         f"{size}, and are not kept under keep_tape='auto': the result cannot be scored again, nor "
