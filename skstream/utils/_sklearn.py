@@ -5,6 +5,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, TypeVar
 
+import sklearn
 from sklearn import get_config
 from sklearn.utils import _safe_indexing
 
@@ -49,6 +50,7 @@ __all__ = [
     "feature_names_in",
     "function_task",
     "is_column_transformer",
+    "is_newer_than_known",
     "is_plain_gaussian_nb",
     "log_sum_exp",
     "metric_function",
@@ -65,6 +67,15 @@ __all__ = [
 
 #: Attributes of fitted text vectorizers that hold the address of an object.
 ADDRESSES = ("_stop_words_id",)
+
+#: The newest minor version of scikit-learn against which all kernels were tested.
+NEWEST_KNOWN = (1, 9)
+
+
+def is_newer_than_known(kind: type) -> bool:
+    """Whether a type is of a scikit-learn that is newer than what the kernels repeat."""
+    version = tuple(map(int, sklearn.__version__.split(".")[:2]))
+    return version > NEWEST_KNOWN and kind.__module__.startswith("sklearn.")
 
 
 def log_sum_exp(scores: Any) -> Any:

@@ -4,10 +4,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skstream import ModelError, PrequentialEvaluator
 from skstream.engine.kernels import Kernel, kernel_of, registry
+from skstream.engine.kernels.linear.kernel import LinearClassifierKernel
+from skstream.engine.kernels.transformers.standard import StandardScalerKernel
+from skstream.pipeline import make_stream_pipeline
 
 
 class Seven(RegressorMixin, BaseEstimator):
@@ -109,3 +116,70 @@ def test_a_second_kernel_is_refused_and_one_defined_anew_is_not() -> None:
             kernel_of(Seven)(type("Another", (SevenKernel,), {}))
     finally:
         del registry._MODELS[Seven]
+
+
+class OfHingeAlone(LinearClassifierKernel):
+    """Wrong from the third chunk on, and for one loss alone."""
+
+    def step(self, state: Any, block: Any) -> Any:
+        state, answers = super().step(state, block)
+        late = self.estimator.loss != "hinge" and block.n_learns > 10
+        return state, 1 - answers if late else answers
+
+
+class WrongAtTheEnd(StandardScalerKernel):
+    def export(self, state: Any) -> None:
+        super().export(state)
+        self.estimator.var_ = self.estimator.var_ * 1.001
+
+
+class TestOtherVersion:
+    """Beside a scikit-learn that is not known, a kernel has to agree with the estimator first."""
+
+    @staticmethod
+    def paths(**models: Any) -> Any:
+        rng = np.random.default_rng(0)
+        X, y = np.abs(rng.integers(0, 3, (60, 3))).astype(float), rng.integers(0, 2, 60)
+        return PrequentialEvaluator("accuracy", random_state=0).evaluate(models, X, y)
+
+    @pytest.fixture(autouse=True)
+    def pretend(self, monkeypatch: Any) -> None:
+        monkeypatch.setattr(sklearn, "__version__", "99.1.dev0")
+
+    def test_kernels_that_agree_are_used(self) -> None:
+        result = self.paths(
+            hinge=SGDClassifier(),
+            scaled=make_stream_pipeline(StandardScaler(), MinMaxScaler(), Perceptron()),
+            priors=BernoulliNB(class_prior=[0.1, 0.9]),
+            columns=CategoricalNB(min_categories=[3, 4, 3]),  # not for the rows of the check
+        )
+        assert {*list(result.paths.values())[:3]} == {"kernel"}
+        assert result.paths["columns"] == (
+            "loop: the kernel of CategoricalNB of scikit-learn 99.1.dev0, newer than skstream, "
+            "could not be compared with it"
+        )
+
+    def test_a_wrong_kernel_is_not_used(self, monkeypatch: Any) -> None:
+        right = self.paths(a=SGDClassifier(loss="log_loss"))
+        place = "sklearn.linear_model.SGDClassifier"
+        monkeypatch.setitem(registry._MODELS, place, OfHingeAlone)
+        place = "sklearn.preprocessing.StandardScaler"
+        monkeypatch.setitem(registry._TRANSFORMERS, place, WrongAtTheEnd)
+        result = self.paths(
+            a=SGDClassifier(loss="log_loss"),
+            b=SGDClassifier(),
+            c=make_stream_pipeline(StandardScaler(), SGDClassifier()),
+        )
+        words = "of scikit-learn 99.1.dev0, newer than skstream, does not agree with it"
+        assert result.paths == {
+            "a": f"loop: the kernel of SGDClassifier {words}",
+            "b": "kernel",
+            "c": f"kernel; StandardScaler by loop: the kernel of StandardScaler {words}",
+        }
+        assert words in str(result)  # the table says why
+        np.testing.assert_array_equal(result.predictions("a"), right.predictions("a"))
+
+    def test_a_kernel_that_cannot_be_made_is_none(self, monkeypatch: Any) -> None:
+        monkeypatch.setattr(LinearClassifierKernel, "refusal", fails)
+        path = self.paths(a=SGDClassifier()).paths["a"]
+        assert path == "loop: the kernel of SGDClassifier fails with this scikit-learn"

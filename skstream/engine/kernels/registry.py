@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from skstream.engine.kernels.base import Declined, Kernel, Task, TransformKernel
 from skstream.engine.kernels.scored import ScoredKernel
+from skstream.utils._sklearn import is_newer_than_known
 
 _K = TypeVar("_K", bound=type)
 _Table = dict[type | str, Any]
@@ -183,7 +184,24 @@ def _made(table: _Table, estimator: Any, task: Task) -> Any:
     key = kind if kind in table else name
     if key not in table or (key is name and _type_called(name) is not kind):
         raise Declined(getattr(estimator, "why_looped", None) or f"{kind.__name__} has no kernel")
-    kernel = _loaded(table, key)
+    if not is_newer_than_known(kind):
+        return _made_by(table, key, estimator, task)
+    # Imported late: it imports estimators that the evaluation may not need.
+    from skstream.engine.kernels.agreement import check_agreement
+
+    try:
+        made = _made_by(table, key, estimator, task)
+        check_agreement(_loaded(table, key), estimator, task)
+    except Declined:
+        raise
+    except Exception as error:  # such as a parameter that is no more: the loop needs no kernel
+        raise Declined(f"the kernel of {kind.__name__} fails with this scikit-learn") from error
+    return made
+
+
+def _made_by(table: _Table, key: type | str, estimator: Any, task: Task) -> Any:
+    """Kernel of a table for an estimator, whatever the version of scikit-learn."""
+    kind, kernel = type(estimator), _loaded(table, key)
     if task.scores is not None and issubclass(kernel, Kernel) and not kernel.gives_scores:
         labels, scores = (_made(table, estimator, one) for one in task.alone())
         return ScoredKernel(labels, scores, task)

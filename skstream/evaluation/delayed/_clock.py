@@ -106,9 +106,14 @@ class Clock:
             at = int(wrong.argmax())
             previous = times.shown(at - 1) if at else self.shown
             event = f", after an event at {previous}" if previous else ""
+            if not np.isfinite(values[at]):
+                raise ValueError(
+                    f"arrival[{first_row + at}] is {times.shown(at)}: every row needs the time at "
+                    "which it arrived. Give it, or leave the row out."
+                )
             raise ValueError(
-                f"arrival[{first_row + at}] is {times.shown(at)}{event}: arrivals must be "
-                "finite and must not go back in time. Sort the rows by arrival."
+                f"arrival[{first_row + at}] is {times.shown(at)}{event}: arrivals must "
+                "not go back in time. Sort the rows by arrival."
             )
         return clock, times
 

@@ -1,0 +1,237 @@
+"""Kernels beside a scikit-learn that they were not written for: used where a check finds no fault.
+
+A newer scikit-learn may compute other answers than those which the kernels repeat. There a kernel
+has to agree with the estimator itself on a few made-up rows before it is used.
+"""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import sklearn
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Perceptron
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
+
+from skstream.base import learner
+from skstream.engine.block import Block, part_of
+from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.pipeline._transformers import learn_and_transform, prepared
+from skstream.utils._rows import take_rows
+from skstream.utils._validation import is_outlier_detector
+
+_N_ROWS = 48
+_ENDS = ((1, 0), (2, 2), (19, 18), (20, 20), (_N_ROWS, _N_ROWS - 1))  # learns and asks of chunks
+_TOLERANCE = 1e-9
+_found: dict[Any, str] = {}  # why a kernel is not used, or nothing
+
+
+def check_agreement(kernel: Any, estimator: Any, task: Task) -> None:
+    """Raise `Declined` unless a kernel agrees with its estimator.
+
+    The check runs once per process for every class, and for its settings that are no numbers:
+    they decide what is computed.
+    """
+    kind = type(estimator)
+    settings = estimator.get_params(deep=False) if kind not in _EXAMPLES else {}
+    n_classes = 0 if task.classes is None else min(len(task.classes), 3)
+    which = [f"{n}={value!r}" for n, value in settings.items() if not _is_number(value)]
+    for one in task.alone():
+        key = (kernel, kind, one.method, n_classes, *which)
+        if key not in _found:
+            _found[key] = _checked(kernel, estimator, one)
+        if _found[key]:
+            raise Declined(_found[key])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _checked(kernel: Any, estimator: Any, task: Task) -> str:
+    """Compare a kernel with its estimator on the first rows that both can take; "" if equal."""
+    name = f"{type(estimator).__name__} of scikit-learn {sklearn.__version__}"
+    with (
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+        config_context(transform_output="default"),
+    ):
+        warnings.simplefilter("ignore")
+        for example in _examples(estimator):
+            its_task = _task_for(example, task)
+            if kernel.refusal(example, its_task) is not None:
+                continue
+            for rows in _rows():
+                try:
+                    wanted = _literal(clone(example), _block(rows, its_task), its_task, kernel)
+                except Exception:  # whatever it is: the estimator does not take such rows
+                    continue
+                try:
+                    came = _by_kernel(kernel, clone(example), _block(rows, its_task), its_task)
+                except Declined:
+                    continue
+                except Exception:  # whatever it is: a kernel that fails does not agree
+                    came = None
+                if came is not None and _same(came, wanted):
+                    return ""
+                return f"the kernel of {name}, newer than skstream, does not agree with it"
+    return f"the kernel of {name}, newer than skstream, could not be compared with it"
+
+
+def _examples(estimator: Any) -> Iterator[Any]:
+    """Yield an estimator to check: with its own settings, or with others if these fit no rows."""
+    kind = type(estimator)
+    for one in [_EXAMPLES[kind]] if kind in _EXAMPLES else [clone(estimator), kind()]:
+        if kind not in _EXAMPLES and "random_state" in one.get_params(deep=False):
+            one.set_params(random_state=0)
+        yield one
+
+
+def _rows() -> Iterator[Any]:
+    """Yield numbers of both signs, counts, texts and dictionaries, one row each."""
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 3, (_N_ROWS, 4)).astype(float)
+    counts[0] = 2.0  # a categorical model takes no value above those of its first row
+    yield rng.normal(size=(_N_ROWS, 4)) * [1.0, 10.0, 0.1, 1.0] + [0.0, 5.0, 0.0, -1.0]
+    yield counts
+    yield np.array([f"a{i % 7} b{i % 5}" for i in range(_N_ROWS)], dtype=object)
+    yield np.array([{"a": i % 7, "b": 1.0} for i in range(_N_ROWS)], dtype=object)
+
+
+# Whose settings belong to the user's rows, or are parts which are checked on their own.
+_EXAMPLES: dict[type, Any] = {
+    ColumnTransformer: ColumnTransformer(
+        [("scaled", StandardScaler(), [2, 0])], remainder="passthrough"
+    ),
+    FeatureHasher: FeatureHasher(16),
+    FrozenEstimator: FrozenEstimator(StandardScaler().fit(next(_rows()))),
+    FunctionTransformer: FunctionTransformer(),
+    HashingVectorizer: HashingVectorizer(n_features=16),
+    OneHotEncoder: OneHotEncoder(categories=[[0.0, 1.0, 2.0]] * 4),
+    OneVsRestClassifier: OneVsRestClassifier(Perceptron(random_state=0)),
+    OrdinalEncoder: OrdinalEncoder(categories=[[0.0, 1.0, 2.0]] * 4),
+    SimpleImputer: SimpleImputer(strategy="constant", keep_empty_features=True),
+}
+
+
+def _task_for(example: Any, task: Task) -> Task:
+    if task.classes is None:
+        classes = None
+    elif is_outlier_detector(example):
+        classes = np.array([-1, 1])
+    else:
+        classes = np.arange(min(max(len(task.classes), 2), 3))
+    return Task(classes, task.method)
+
+
+def _block(rows: Any, task: Task) -> Block:
+    """Every row asked, then learnt, but for the first, which is learnt alone."""
+    order = np.arange(_N_ROWS)
+    if task.classes is None:
+        y = np.sin(order * 1.7) + order / _N_ROWS
+    else:
+        y = (order * 5 // 3) % len(task.classes)
+    return Block(rows, order, y, None, rows, order[1:], order[1:].astype(np.int64))
+
+
+def _literal(estimator: Any, block: Block, task: Task, kernel: type) -> list[Any]:
+    """Answers of an estimator called row by row, or the rows that it makes; then what it learnt."""
+    X, classes = block.learn_X, task.classes
+    labels = block.y if classes is None else classes[block.y]
+    answers: list[Any] = []
+    transforms = issubclass(kernel, TransformKernel)
+    if transforms:
+        estimator = prepared("checked", estimator, take_rows(X, block.learn_index[:1]))
+    learn = None if transforms else learner(estimator)
+    for i in range(block.n_learns):
+        row, label = take_rows(X, block.learn_index[i : i + 1]), labels[i : i + 1]
+        if learn is None:
+            if i:
+                answers.append(_dense(estimator.transform(row)))
+            known = classes if i == 0 else None
+            learnt = learn_and_transform(estimator, row, label, None, known, first=i == 0)
+            answers.append(_dense(learnt))
+        else:
+            if i:
+                answers.append(getattr(estimator, task.method)(row)[0])
+            learn(row, label, None, classes if i == 0 else None)
+    if learn is None or classes is None or task.method != "predict":
+        return [np.array(answers), _learnt(estimator)]
+    return [np.searchsorted(classes, answers), _learnt(estimator)]
+
+
+def _by_kernel(kernel: Any, estimator: Any, block: Block, task: Task) -> list[Any]:
+    """Return the same by a kernel, in several chunks."""
+    transforms = issubclass(kernel, TransformKernel)
+    if transforms:
+        estimator = prepared("checked", estimator, take_rows(block.learn_X, block.learn_index[:1]))
+    machine = kernel(estimator, task)
+    state, answers, begin = machine.initial_state(), [], (0, 0)
+    for end in _ENDS:
+        part = part_of(block, slice(begin[0], end[0]), slice(begin[1], end[1]))
+        state, came = machine.step(state, part)
+        answers.append(_in_order(came, part) if transforms else came)
+        begin = end
+    machine.export(state)
+    return [np.concatenate(answers), _learnt(machine.estimator)]
+
+
+def _in_order(made: Block, part: Block) -> Any:
+    """Rows that a transformer has made, learnt and asked ones in the order of the events."""
+    learnt = [_dense(take_rows(made.learn_X, made.learn_index[[i]])) for i in range(part.n_learns)]
+    asked = [_dense(take_rows(made.ask_X, made.ask_index[[i]])) for i in range(part.n_asks)]
+    rows: list[Any] = []
+    for i in range(part.n_learns + 1):
+        rows += [row for row, stamp in zip(asked, part.stamp, strict=True) if stamp == i]
+        rows += learnt[i : i + 1]
+    return np.array(rows)
+
+
+def _dense(row: Any) -> Any:
+    return np.ravel(row.toarray() if sparse.issparse(row) else row)
+
+
+def _learnt(estimator: Any) -> dict[str, Any]:
+    """Public fitted attributes of numbers."""
+    values = {n: v for n, v in vars(estimator).items() if n.endswith("_") and n[0] != "_"}
+    return {name: _numbers(value) for name, value in values.items()}
+
+
+def _numbers(value: Any) -> list[np.ndarray]:
+    if isinstance(value, list | tuple):
+        return [array for one in value for array in _numbers(one)]
+    array = np.asarray(value)
+    return [array] if array.dtype.kind in "biuf" else []
+
+
+def _same(came: list[Any], wanted: list[Any]) -> bool:
+    """Whether answers and attributes agree, but for the rounding of numbers."""
+    (answers, learnt), (its_answers, its_learnt) = came, wanted
+    return (
+        _close(answers, its_answers)
+        and learnt.keys() == its_learnt.keys()
+        and all(
+            len(one) == len(other) and all(map(_close, one, other))
+            for one, other in zip(learnt.values(), (its_learnt[n] for n in learnt), strict=True)
+        )
+    )
+
+
+def _close(one: Any, other: Any) -> bool:
+    return one.shape == other.shape and np.allclose(
+        one, other, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True
+    )
