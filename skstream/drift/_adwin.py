@@ -1,5 +1,7 @@
 """The ADWIN drift detector."""
 
+from __future__ import annotations
+
 import math
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self

@@ -1,5 +1,7 @@
 """Base classes of drift detectors and of their states."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Protocol, Self
 

@@ -1,5 +1,7 @@
 """How good the alarms of a detector are, beside alarms that know nothing."""
 
+from __future__ import annotations
+
 import textwrap
 from dataclasses import astuple, dataclass, fields
 from typing import Any

@@ -1,5 +1,7 @@
 """Predictions made elsewhere, scored as those of an evaluation."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,6 +29,9 @@ def result_of_predictions(
     named = y_pred if isinstance(y_pred, Mapping) else {"model": y_pred}
     columns_of = {name: f"y_pred {name}" if named is y_pred else "y_pred" for name in named}
     columns = {"y_true": y_true} | {columns_of[name]: given for name, given in named.items()}
+    for column in columns_of.values():
+        if np.ndim(columns[column]) == 2 or not _are_targets(columns, metrics):
+            _refuse_probabilities(columns[column], column)
     shapes = {column: np.shape(given) for column, given in columns.items()}
     if len(set(shapes.values())) > 1 or len(shapes["y_true"]) != 1:
         raise ValueError(f"y_true and y_pred must be columns of equal length. Got shapes {shapes}.")
@@ -53,6 +58,27 @@ def result_of_predictions(
         tape=tape,
     )
     return unscored.rescore(metrics, forgetting=forgetting)
+
+
+def _refuse_probabilities(given: Any, column: str) -> None:
+    """Say what to do with probabilities, where labels are wanted."""
+    values = np.asarray(given)
+    if values.dtype.kind != "f" or not values.size or not ((values >= 0) & (values <= 1)).all():
+        return
+    if values.ndim == 1:
+        fractions = np.flatnonzero(values % 1)
+        if not len(fractions):
+            return  # 0.0 and 1.0 are labels
+        found, labels = f"{values[fractions[0]]} in row {fractions[0]}", "(p >= 0.5).astype(int)"
+    elif values.ndim == 2 and np.allclose(values.sum(axis=1), 1.0, atol=1e-6):
+        found, labels = f"{values.shape[1]} in a row", "classes[p.argmax(axis=1)]"
+    else:
+        return
+    raise ValueError(
+        f"{column} holds probabilities ({found}), and predicted labels are wanted, such as {labels}. "
+        "Probabilities are shown by ReliabilityDisplay.from_predictions, ThresholdDisplay and "
+        "OperatingCharacteristicDisplay; a measure of them along the stream needs an evaluation."
+    )
 
 
 def _are_targets(columns: Mapping[str, Any], metrics: Any) -> bool:

@@ -1,5 +1,7 @@
 """Batch functions: the running measures computed on complete arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Means of the accuracies on every class, and the determinant of the confusion matrix."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from skstream.metrics._batch import classification_values

@@ -1,5 +1,7 @@
 """Kappas of a finished piece of a stream, in the style of scikit-learn."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Measures of probabilities: their factories, and the table of those that have a name."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from functools import partial

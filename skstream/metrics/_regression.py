@@ -1,5 +1,7 @@
 """Regression measures that compare with persistence."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from skstream.metrics._batch import regression_values

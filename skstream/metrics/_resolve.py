@@ -1,5 +1,7 @@
 """Conversion of the parameter `metrics` to measures."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields, replace
 from functools import partial
@@ -341,7 +343,7 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
     return did_you_mean(plain, known + per_class)
 
 
-def _partial_of_ours(item: "partial[Any]", classes: Array | None) -> Measure:
+def _partial_of_ours(item: partial[Any], classes: Array | None) -> Measure:
     name = _FUNCTIONS[item.func]
     options = dict(item.keywords)
     choice = options.pop("majority", "past") if name == "kappa_m" else "past"

@@ -1,5 +1,7 @@
 """Rows of the stream with the answers of all models, and the buffer that forms blocks of them."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple
@@ -112,7 +114,7 @@ class ScoredRows:
     def __len__(self) -> int:
         return len(self.y)
 
-    def __getitem__(self, rows: slice | Integers) -> "ScoredRows":
+    def __getitem__(self, rows: slice | Integers) -> ScoredRows:
         def some(column: Array | None) -> Array | None:
             return None if column is None else column[rows]
 
@@ -128,7 +130,7 @@ class ScoredRows:
             row=some(self.row),
         )
 
-    def models(self, models: slice | Integers | list[int]) -> "ScoredRows":
+    def models(self, models: slice | Integers | list[int]) -> ScoredRows:
         """Return the same rows with the answers of some of the models; of none: the labels."""
         return ScoredRows(
             self.y,
@@ -141,19 +143,19 @@ class ScoredRows:
             derived=None if self.derived is None else _parts(self.derived, models),
         )
 
-    def model(self, number: int) -> "ScoredRows":
+    def model(self, number: int) -> ScoredRows:
         """Return the same rows with the answers of one model."""
         return self.models(slice(number, number + 1))
 
-    def labels(self) -> "ScoredRows":
+    def labels(self) -> ScoredRows:
         """Return the same rows without answers."""
         return self.models(slice(0))
 
-    def copy(self) -> "ScoredRows":
+    def copy(self) -> ScoredRows:
         """Return these rows with memory of their own."""
         return self[np.arange(len(self))]
 
-    def following(self, earlier: "ScoredRows | None") -> "ScoredRows":
+    def following(self, earlier: ScoredRows | None) -> ScoredRows:
         """Return earlier rows of the same models, which have the same columns, then these."""
         if earlier is None or not len(earlier):
             return self
@@ -384,7 +386,7 @@ class Waiting:
             scores=None if self._scores is None else self._scores[:, :n],
         )
 
-    def of_models(self, models: Sequence[int]) -> "Waiting":
+    def of_models(self, models: Sequence[int]) -> Waiting:
         """Return a copy with the answers of some of the models."""
         twin = copy(self)
         twin._y = self._y.copy()

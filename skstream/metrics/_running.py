@@ -1,5 +1,7 @@
 """Measures of a stream while its rows arrive."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
@@ -330,7 +332,7 @@ class RunningMeasures:
             for forgetting, by_metric in values.items()
         }
 
-    def of_models(self, models: Sequence[int]) -> "RunningMeasures":
+    def of_models(self, models: Sequence[int]) -> RunningMeasures:
         """Return a copy with some models of the table, as if it had never had the others.
 
         Parameters

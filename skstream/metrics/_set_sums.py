@@ -1,5 +1,7 @@
 """Measures of sets of rows, each scored on its own: those of a holdout evaluation."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Self

@@ -5,6 +5,8 @@ that are left, and answers at each look who is dropped. The rows at which it loo
 their number alone, so that a search drops the same candidates however its stream is divided.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -20,7 +20,6 @@ from skstream.plotting._drifts import Drifts, draw_drifts
 from skstream.plotting._lines import (
     COLORS,
     LINE_WIDTH,
-    line_key,
     model_styles,
     uncover_edges,
     with_remarks,
@@ -199,7 +198,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
                 "kind='time', or plot one bin: result.select(bins=b).plot(detections=...)."
             )
         metric, forgetting, what = names_in(result, metric, forgetting)
-        shown, who = models_in(result, models)
+        shown, who = models_in(result, models, metric, forgetting)
         ends = sorted({result.bins[0], result.bins[-1]})
         picked = ends if bins is None else numbers(bins, result.bins, "bin")
         rows = result.checkpoints if at is None else result.checkpoints[result.checkpoints <= at]
@@ -319,27 +318,33 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         widen_limits(ax, "x", -0.02 * last, 1.02 * last, keep=used)
         ax.set_xlabel("bin between arrival and label")
         curves = [values[shown] for values in self.curves.values()]
-        self._finish_values(canvas, curves, keep=used, unsettled=0.0)
+        guess = self._best_guess({name: values[shown] for name, values in self.curves.items()})
+        self._finish_values(canvas, curves, guess, keep=used, unsettled=0.0)
+        step = {"step": "mid"} if "drawstyle" in dots else {}
+        others = self._shade_guess(ax, shown, guess, **step)
         give_title(ax, f"{self._title()}, after {self.n_rows:,} labelled rows")
         named = with_remarks(ax, canvas.lines, self.failed)
-        canvas.give_legend(ax, lines=named, end=float(last))
+        canvas.give_legend(ax, lines=named, others=others, end=float(last))
 
     def _draw_shares(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
         used = was_used(ax)
         inner = {name: values[1:-1] for name, values in self.curves.items()}
         defaults = model_styles(list(self.curves), self.baselines)
-        for name, values in inner.items():
+        steps = {name: np.concatenate([values[:1], values]) for name, values in inner.items()}
+        for name, values in steps.items():
             style = defaults[name] | {"drawstyle": "steps-pre"}
-            shares = np.linspace(0, 1, len(values) + 1)
-            canvas.draw_line(ax, name, shares, np.concatenate([values[:1], values]), style)
+            canvas.draw_line(ax, name, np.linspace(0, 1, len(values)), values, style)
         widen_limits(ax, "x", 0.0, 1.0, keep=used)
         ticker = optional_import("matplotlib.ticker", "Plotting")
         ax.xaxis.set_major_formatter(ticker.PercentFormatter(1.0, decimals=0))
         ax.set_xlabel("share of the wait for the label")
-        self._finish_values(canvas, list(inner.values()), keep=used, unsettled=0.0)
+        guess = self._best_guess(steps)
+        self._finish_values(canvas, list(inner.values()), guess, keep=used, unsettled=0.0)
+        shares = np.linspace(0, 1, len(next(iter(steps.values()))))
+        others = self._shade_guess(ax, shares, guess, step="pre")
         give_title(ax, self._title())
-        canvas.give_legend(ax, lines=canvas.lines, end=1.0)
+        canvas.give_legend(ax, lines=canvas.lines, others=others, end=1.0)
 
     def _draw_time(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
@@ -349,25 +354,37 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         widths = dict(zip(bins, np.linspace(WIDEST, THINNEST, len(bins))[::-1], strict=True))
         defaults = model_styles(list(self.curves), self.baselines)
         last_bin: dict[str, Any] = {}
-        keys: dict[str, Any] = {}
         end = 0.0
         for (name, b), (rows, values) in over_time.items():
             label = f"{name}, {self._bin_words(b)}"
             style = defaults[name] | {"label": label, "linewidth": widths[b]}
             line = canvas.draw_line(ax, label, rows, values, style, style_of=name)
             last_bin[name] = line
-            keys.setdefault(self._bin_words(b), line_key(linewidth=line.get_linewidth()))
+            widths[b] = line.get_linewidth()
             end = max(end, float(rows[-1])) if len(rows) else end
         if end:
             widen_limits(ax, "x", 0.0, end, keep=used)
         count_rows_along(ax, "labelled rows")
-        self._finish_values(canvas, [values for _, values in over_time.values()], keep=used)
+        newest = {name: values for (name, b), (_, values) in over_time.items() if b == bins[-1]}
+        guess = self._best_guess(newest)
+        curves = [values for _, values in over_time.values()]
+        self._finish_values(canvas, curves, guess, keep=used)
+        words = f"naive guess {self._bin_words(bins[-1])}"
+        keys = self._shade_guess(ax, rows, guess, words)
         keys |= draw_drifts(ax, as_drifts(self.drifts), end or None)
         colors = {name: line.get_color() for name, line in last_bin.items()}
         keys |= draw_detections(ax, self.detections, colors, own=canvas.own)
-        give_title(ax, self._title())
+        give_title(ax, f"{self._title()}; {self._words_of_widths(widths)}")
         named = with_remarks(ax, last_bin, self.failed)
         canvas.give_legend(ax, lines=named, others=keys, end=end or None)
+
+    def _words_of_widths(self, widths: Mapping[int, float]) -> str:
+        """Say which bins are shown; a legend would show lines that are not drawn."""
+        words = [self._bin_words(b) for b in widths]
+        sizes = list(widths.values())
+        if len(words) == 1 or sizes != sorted(set(sizes)):  # the user's own widths
+            return ", ".join(words)
+        return f"from thin to thick lines: {', '.join(words)}"
 
     def _draw_costs(self, canvas: Canvas) -> None:
         costs = self.poll_costs or {}

@@ -1,5 +1,7 @@
 """Two models compared over the stream."""
 
+from __future__ import annotations
+
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -153,10 +153,11 @@ class CriticalDifferenceDisplay(BaseDisplay):
 
         Parameters
         ----------
-        scores : array-like or data frame of shape (n_blocks, n_models)
-            One row per fold or stream, one column per model.
+        scores : array-like or data frame of shape (n_blocks, n_models), or dict
+            One row per fold or stream, one column per model; or the scores by model.
         names : sequence of str, default=None
-            Names of the models. None takes the columns of a data frame, else numbers them.
+            Names of the models. None takes the columns of a data frame or the names of a
+            dict, else numbers them.
         higher_is_better : bool, default=True
             Whether a larger score is the better one.
         alpha : float, default=0.05

@@ -1,5 +1,7 @@
 """Rows with the score that a model gave to an event, and whether the event came."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +44,7 @@ class Events:
     came: np.ndarray
     weight: np.ndarray | None
 
-    def between(self, start: int, stop: int) -> "Events":
+    def between(self, start: int, stop: int) -> Events:
         """Return those of the rows from `start` up to `stop`."""
         part = slice(*np.searchsorted(self.row, [start, stop]))
         weight = None if self.weight is None else self.weight[part]

@@ -12,8 +12,14 @@ from skstream.metrics._registry import known_measure
 from skstream.plotting._axes import plain_look, size_for, widen_limits
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._limits import UNSETTLED, value_limits
-from skstream.plotting._lines import uncover_edges
+from skstream.plotting._lines import COLORS, ink, uncover_edges
 from skstream.plotting._words import axis_words, title_words
+
+GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
+#: How far below (or above) the limits the grey area extends, if the user moves the limits.
+BEYOND_LIMITS = 10.0
+#: Up to so many models besides baselines are shown where the user named none.
+MOST_MODELS = 10
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -27,18 +33,23 @@ class MeasureDisplay(BaseDisplay):
     measure: Measure | None = None
     mechanism: str | None = None
     failed: Collection[str] = ()
+    n_models: int | None = None
 
     @property
     def _facts(self) -> Measure:
         return known_measure(self.metric) if self.measure is None else self.measure
 
     def _title(self) -> str:
-        return title_words(
+        words = title_words(
             self.metric,
             self.forgetting,
             measure=self._facts.name,
             mechanism=self.mechanism,
         )
+        if self.n_models is None:
+            return words
+        n_shown = len(self.curves) - len(self.baselines)
+        return f"{words}, best {n_shown} of {self.n_models} models"
 
     def _layout(self, ax: Any) -> Layout:
         return Layout(self.curves, size=size_for(self.curves))
@@ -60,6 +71,40 @@ class MeasureDisplay(BaseDisplay):
         uncover_edges(ax, canvas.lines.values())
         ax.set_ylabel(axis_words(self.metric), parse_math=False)
         plain_look(ax)
+
+    def _best_guess(self, curves: Mapping[str, np.ndarray]) -> np.ndarray | None:
+        """Values of the best baseline, point by point; None without baselines or direction."""
+        guesses = [curves[name] for name in self.baselines if name in curves]
+        if not guesses or self._facts.higher_is_better is None:
+            return None
+        best: np.ndarray = (np.fmax if self._facts.higher_is_better else np.fmin).reduce(guesses)
+        return best
+
+    def _shade_guess(
+        self,
+        ax: Any,
+        x: np.ndarray,
+        best: np.ndarray | None,
+        words: str = "naive guess",
+        **step: Any,
+    ) -> dict[str, Any]:
+        """Shade what a naive guess reaches; return what the legend has to explain."""
+        facts = self._facts
+        if best is None and facts.baseline_is_zero and facts.higher_is_better is not None:
+            best = np.zeros(len(x))
+        if best is None or len(best) < 2 or np.isnan(best).all():
+            return {}
+        low, high = sorted(ax.get_ylim())
+        beyond = BEYOND_LIMITS * (high - low)
+        worst = (
+            max(low - beyond, facts.bounds[0])
+            if facts.higher_is_better
+            else min(high + beyond, facts.bounds[1])
+        )
+        style = {"color": ink(), "alpha": GUESS_ALPHA, "zorder": 0, "linewidth": 0}
+        area = ax.fill_between(x, worst, best, **style, **step)
+        seen = np.nanmax(best) > low if facts.higher_is_better else np.nanmin(best) < high
+        return {words: area} if seen else {}
 
 
 def names_in(
@@ -93,11 +138,31 @@ def names_in(
     return metric, forgetting, arguments
 
 
-def models_in(result: Any, models: str | Sequence[str] | None) -> tuple[list[str], dict[str, Any]]:
-    """Return the models to show, and the constructor arguments that describe them."""
+def models_in(
+    result: Any, models: str | Sequence[str] | None, metric: str, forgetting: str
+) -> tuple[list[str], dict[str, Any]]:
+    """Return the models to show, and the constructor arguments that describe them.
+
+    Of too many to tell apart, where the user named none: the best ones by their last value, as many
+    as there are colours, and the baselines.
+    """
     shown = chosen(models, result.model_names, "model")
+    others = [name for name in shown if name not in result.baselines]
+    n_models = None
+    direction = result.measures[metric].higher_is_better if metric in result.measures else None
+    if models is None and len(others) > MOST_MODELS and direction is not None:
+
+        def loss(name: str) -> float:
+            last = result.curve(name, metric, forgetting=forgetting)[-1:]
+            value = float(np.mean(last if result.bins is None else last[..., -1]))
+            return np.inf if np.isnan(value) else -value if direction else value
+
+        best = sorted(others, key=loss)[: len(COLORS)]
+        shown = [name for name in shown if name in best or name in result.baselines]
+        n_models = len(others)
     arguments = {
         "baselines": [name for name in result.baselines if name in shown],
         "failed": [name for name in result.failures if name in shown],
+        "n_models": n_models,
     }
     return shown, arguments

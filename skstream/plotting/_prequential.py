@@ -1,5 +1,7 @@
 """Measures over the stream."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
@@ -18,10 +20,6 @@ from skstream.plotting._measure import MeasureDisplay, models_in, names_in
 from skstream.plotting._words import last_values
 from skstream.streams._drifts import as_drifts
 from skstream.utils._optional import optional_import
-
-GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
-#: How far below (or above) the limits the grey area extends, if the user moves the limits.
-BEYOND_LIMITS = 10.0
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -208,17 +206,18 @@ class PrequentialDisplay(MeasureDisplay):
         if end is not None:
             widen_limits(ax, "x", 0.0, end, keep=used)
         count_rows_along(ax)
-        guess = self._best_guess()
+        means = {name: curve.mean(axis=1) for name, curve in self.curves.items()}
+        guess = self._best_guess(means)
         bounded = bool(np.isfinite(self._facts.bounds).all())
         curves = {
-            name: np.column_stack([curve.mean(axis=1), *self._spread_of(curve)])
+            name: np.column_stack([means[name], *self._spread_of(curve)])
             for name, curve in self.curves.items()
             # Far worse baselines must not set the scale, where the models would look the same.
             # Within the bounds of a measure no value is so far away.
             if bounded or guess is None or name not in self.baselines
         }
         self._finish_values(canvas, list(curves.values()), guess, keep=used)
-        others |= self._shade_baselines(ax)
+        others |= self._shade_guess(ax, self.checkpoints, guess)
         others |= draw_drifts(ax, as_drifts(self.drifts), end)
         colors = {name: line.get_color() for name, line in canvas.lines.items()}
         others |= draw_detections(ax, self.detections, colors, own=canvas.own)
@@ -245,34 +244,6 @@ class PrequentialDisplay(MeasureDisplay):
 
     def _spread_words(self) -> str:
         return f"lowest to highest {self._repetition}"
-
-    def _best_guess(self) -> np.ndarray | None:
-        """Values of the best baseline, row by row; None without baselines or direction."""
-        curves = [self.curves[name].mean(axis=1) for name in self.baselines]
-        if not curves or self._facts.higher_is_better is None:
-            return None
-        best: np.ndarray = (np.fmax if self._facts.higher_is_better else np.fmin).reduce(curves)
-        return best
-
-    def _shade_baselines(self, ax: Any) -> dict[str, Any]:
-        """Shade what a naive guess reaches; return what the legend has to explain."""
-        facts = self._facts
-        best = self._best_guess()
-        if best is None and facts.baseline_is_zero and facts.higher_is_better is not None:
-            best = np.zeros(len(self.checkpoints))
-        if best is None or len(best) < 2 or np.isnan(best).all():
-            return {}
-        low, high = sorted(ax.get_ylim())
-        beyond = BEYOND_LIMITS * (high - low)
-        worst = (
-            max(low - beyond, facts.bounds[0])
-            if facts.higher_is_better
-            else min(high + beyond, facts.bounds[1])
-        )
-        style = {"color": ink(), "alpha": GUESS_ALPHA, "zorder": 0, "linewidth": 0}
-        area = ax.fill_between(self.checkpoints, worst, best, **style)
-        seen = np.nanmax(best) > low if facts.higher_is_better else np.nanmin(best) < high
-        return {"naive guess": area} if seen else {}
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         for name, curve in self.curves.items():
@@ -307,7 +278,7 @@ def contents_of(
             "BinnedPerformanceDisplay, or call its plot()."
         )
     metric, forgetting, what = names_in(result, metric, forgetting)
-    shown, who = models_in(result, models)
+    shown, who = models_in(result, models, metric, forgetting)
     curves = {name: result.curve(name, metric, forgetting=forgetting) for name in shown}
     rows = {
         "checkpoints": result.checkpoints,

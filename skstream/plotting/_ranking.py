@@ -1,5 +1,7 @@
 """Whether scores tell the classes apart: ROC and precision-recall curves of a stretch of rows."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -51,7 +53,7 @@ class Ranked:
     average_precision: float
 
     @classmethod
-    def of(cls, events: Events) -> "Ranked":
+    def of(cls, events: Events) -> Ranked:
         """Compute them; the events came in some rows and not in others."""
         came, score, weight = events.came, events.score, events.weight
         x, y, _ = roc_curve(came, score, sample_weight=weight)

@@ -1,5 +1,7 @@
 """Whether probabilities are true: how often an event came, by the probability it was given."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -61,7 +63,7 @@ class Reliability:
     n_rows: np.ndarray
 
     @classmethod
-    def of(cls, events: Events, n_bins: int, strategy: Strategy, level: float) -> "Reliability":
+    def of(cls, events: Events, n_bins: int, strategy: Strategy, level: float) -> Reliability:
         """Form the bins."""
         edges = np.linspace(0.0, 1.0, n_bins + 1)
         if strategy == "quantile" and len(events.score):

@@ -1,5 +1,7 @@
 """What decisions cost, against the probability from which on one decides for a class."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -10,7 +12,13 @@ from numpy.typing import ArrayLike
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._select import Names
 from skstream.metrics._probabilities import checked_matrix
-from skstream.plotting._axes import FIGURE_INCHES, give_title, plain_look
+from skstream.plotting._axes import (
+    FIGURE_INCHES,
+    give_title,
+    plain_look,
+    was_used,
+    widen_limits,
+)
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._events import (
     Events,
@@ -214,24 +222,52 @@ class ThresholdDisplay(BaseDisplay):
     def _draw(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
         defaults = model_styles(list(self.curves))
+        (left, right), (low, high) = self._limits()
+        used = was_used(ax)
         named: dict[str, Any] = {}
         for name, costs in self.curves.items():
             line = canvas.draw_line(ax, name, self.thresholds, costs, defaults[name])
             best = int(np.argmin(costs))
             where = self.thresholds[best]
             at = "never" if where > 1 else f"{where:.3g}"
-            ax.plot(min(where, 1.0), costs[best], "o", color=line.get_color(), zorder=4)
+            ax.plot(min(where, right), costs[best], "o", color=line.get_color(), zorder=4)
             named[f"{name} (lowest: {costs[best]:.4g} at {at})"] = line
         others = {}
         if self.expected is not None:
             style = {"color": BASELINE_COLOR, "linestyle": "--", "linewidth": 1, "zorder": 2}
-            others[f"{EXPECTED} ({self.expected:.3g})"] = ax.axvline(self.expected, **style)
-        ax.set_xlim(-0.02, 1.02)
+            beyond = "" if left <= self.expected <= right else ", beyond the axis"
+            others[f"{EXPECTED} ({self.expected:.3g}{beyond})"] = ax.axvline(self.expected, **style)
+        margin = 0.02 * (right - left)
+        widen_limits(ax, "x", left - margin, right + margin, keep=used)
+        if high > low:
+            margin = 0.05 * (high - low)
+            widen_limits(ax, "y", low - margin, high + margin, keep=used)
         ax.set_xlabel(f"threshold on the probability of {self.event}", parse_math=False)
         ax.set_ylabel("mean cost of a row")
         plain_look(ax)
         give_title(ax, f"Cost of decisions, {rows_as_words(self.rows)}")
         canvas.give_legend(ax, lines=named, others=others)
+
+    def _limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Limits of thresholds and of costs: where there is something to see.
+
+        Where the event is rare, nearly all probabilities are near 0, and a decision for it at
+        every row costs many times more than one against it. Neither may set the scale.
+        """
+        curves = np.array(list(self.curves.values()))
+        low, highest = min(0.0, float(curves.min())), float(curves.max())
+        guess = float(curves[:, [0, -1]].min(axis=1).max())  # always for the event, or never
+        high = min(highest, 2 * guess - low) if guess > low else highest
+        shown = np.minimum(curves, high)
+        wanted = [self.thresholds[k] for k in curves.argmin(axis=1) if self.thresholds[k] <= 1]
+        flat = 0.01 * (high - low)
+        from_left, from_right = (
+            self.thresholds[(np.abs(shown - shown[:, [end]]) > flat).any(axis=0)] for end in (0, -1)
+        )
+        left = 1 - 1.1 * (1 - min([1.0, *from_left[:1], *wanted]))
+        right = 1.1 * max([0.0, *from_right[-1:], *wanted])
+        # Half of an axis without anything is not worth another one.
+        return (left if left > 0.5 else 0.0, right if 0 < right < 0.5 else 1.0), (low, high)
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         for name, costs in self.curves.items():

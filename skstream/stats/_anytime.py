@@ -1,5 +1,7 @@
 """Comparison of two models that stays valid under any number of looks at the result."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

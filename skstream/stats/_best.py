@@ -1,5 +1,7 @@
 """The best of several models, and those that are not told apart from it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, count

@@ -1,5 +1,7 @@
 """Checks of the arguments of the tests; every message shows the wrong value."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from numbers import Real

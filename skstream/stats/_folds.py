@@ -1,5 +1,7 @@
 """Shared parts of the tests on one value per fold."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from numpy.typing import ArrayLike

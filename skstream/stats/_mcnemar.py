@@ -1,5 +1,7 @@
 """McNemar's test on all answers of two models."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Self

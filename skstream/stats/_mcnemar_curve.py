@@ -1,5 +1,7 @@
 """McNemar's signed statistic while the stream is running."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self

@@ -1,5 +1,7 @@
 """Logarithm of the ratio of two models' accumulated losses."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self

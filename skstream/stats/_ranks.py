@@ -1,7 +1,9 @@
 """Three and more models over several folds or streams: Friedman and Nemenyi."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +14,14 @@ from scipy import stats
 from skstream.stats._checks import (
     FloatArray,
     as_floats,
+    as_vector,
     check_alpha,
     check_direction,
     check_names,
 )
 from skstream.stats._report import SignificanceTest, against_alpha, format_p, number
 from skstream.stats._ties import average_ranks, rounding_of
+from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 
 
@@ -116,6 +120,21 @@ class FriedmanNemenyiResult(SignificanceTest):
         index = pandas.Index(self.names, name="model")
         return pandas.DataFrame(columns, index=index).loc[list(self.ranking)]
 
+    def plot(self, **options: Any) -> Any:
+        """Draw the critical-difference diagram.
+
+        Parameters
+        ----------
+        **options
+            Options of `skstream.plotting.CriticalDifferenceDisplay.plot`.
+
+        Returns
+        -------
+        display : CriticalDifferenceDisplay
+            The display, drawn.
+        """
+        return display("CriticalDifferenceDisplay").from_result(self, **options)
+
     def _verdict(self) -> str:
         best = self.ranking[0]
         rank = self.average_ranks.min()
@@ -161,7 +180,7 @@ class FriedmanNemenyiResult(SignificanceTest):
 
 
 def friedman_nemenyi(
-    scores: ArrayLike,
+    scores: ArrayLike | Mapping[str, ArrayLike],
     names: Sequence[str] | None = None,
     *,
     higher_is_better: bool = True,
@@ -171,10 +190,12 @@ def friedman_nemenyi(
 
     Parameters
     ----------
-    scores : array-like or data frame of shape (n_blocks, n_models)
-        One row per fold or stream, one column per model; at least two of each.
+    scores : array-like or data frame of shape (n_blocks, n_models), or dict of str to array-like
+        One row per fold or stream, one column per model; at least two of each. Of a dict: the
+        scores of a model, in the same order of folds or streams for all.
     names : sequence of str, default=None
-        Names of the models. None takes the columns of a data frame, else ``"model 1"``, ....
+        Names of the models. None takes the columns of a data frame or the names of a dict, else
+        ``"model 1"``, ....
     higher_is_better : bool, default=True
         Whether a larger score is the better one. False for losses.
     alpha : float, default=0.05
@@ -226,7 +247,9 @@ def friedman_nemenyi(
     alpha = check_alpha(alpha)
     if names is None and hasattr(scores, "columns"):
         names = list(scores.columns)
-    table = as_score_table(scores)
+    if isinstance(scores, Mapping):
+        names = list(scores) if names is None else names
+    table = as_score_table(_columns_of(scores) if isinstance(scores, Mapping) else scores)
     n_blocks, n_models = table.shape
     if names is None:
         names = [f"model {j + 1}" for j in range(n_models)]
@@ -265,6 +288,15 @@ def friedman_nemenyi(
         n_tied_blocks=int(np.any(np.sort(ranks) != np.arange(1, n_models + 1), axis=1).sum()),
         alpha=alpha,
     )
+
+
+def _columns_of(scores: Mapping[str, ArrayLike]) -> Any:
+    """Return the table of the scores given by model."""
+    columns = {name: as_vector(column, f"scores[{name!r}]") for name, column in scores.items()}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"Every model needs a score of each fold or stream. Got {lengths} scores.")
+    return np.column_stack(list(columns.values())) if columns else np.empty((0, 0))
 
 
 def as_score_table(scores: ArrayLike) -> FloatArray:

@@ -1,5 +1,7 @@
 """Sign test on one value per fold."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

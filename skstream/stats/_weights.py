@@ -1,5 +1,7 @@
 """Scoring weights of rows, in the tests that compare row by row."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Wilcoxon's signed-rank test on one value per fold."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

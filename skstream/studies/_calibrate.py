@@ -1,5 +1,7 @@
 """Detectors at equal caution: as many false alarms as the others."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real

@@ -1,5 +1,7 @@
 """Which forgetting mechanism follows the true error of a model best."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

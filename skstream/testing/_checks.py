@@ -1,5 +1,7 @@
 """What an estimator on a stream must do, each as a function that raises AssertionError."""
 
+from __future__ import annotations
+
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,7 +39,7 @@ class Data:
     classes: NDArray[Any] | None
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: ArrayLike | None) -> "Data":
+    def of(cls, model: Any, X: Any, y: ArrayLike | None) -> Data:
         if X is None:
             rng = np.random.default_rng(0)
             # Labels come in runs, as on a stream with temporal dependence.
@@ -62,7 +64,7 @@ class Data:
         index = np.arange(begin, end) % len(self.y)
         return rows_of(self.X, index), self.y[index]
 
-    def with_labels(self, labels: NDArray[Any]) -> "Data":
+    def with_labels(self, labels: NDArray[Any]) -> Data:
         return Data(self.X, labels, np.unique(labels))
 
 

@@ -1,5 +1,7 @@
 """The checks, run one after another."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Literal
 

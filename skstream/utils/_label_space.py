@@ -1,5 +1,7 @@
 """Codes of labels: positions in the sorted classes, or targets as they are."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping
 from functools import cached_property
 from itertools import product
@@ -180,7 +182,7 @@ class LabelSpace:
         return self.classes.astype(str) if texts else None
 
     @cached_property
-    def _by_label(self) -> "_CodeTable":
+    def _by_label(self) -> _CodeTable:
         assert self.classes is not None
         return _CodeTable(zip(self.classes.tolist(), range(len(self.classes)), strict=True))
 

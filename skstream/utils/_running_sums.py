@@ -7,6 +7,8 @@ sums and state are the same to the last bit for any division of the values into 
 number is subtracted: a window that holds only zeros sums to exactly zero.
 """
 
+from __future__ import annotations
+
 from typing import Any, Protocol
 
 import numpy as np

@@ -52,6 +52,23 @@ def test_several_models_by_name_or_one_without() -> None:
     assert last(recent, "model") == pytest.approx(accuracy_score(TRUTH[-20:], GOOD[-20:]))
 
 
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        (
+            np.array([0.0, 0.7, 0.4]),
+            r"y_pred holds probabilities \(0.7 in row 1\), .* y_pred >= 0.5",
+        ),
+        ({"a": np.array([0.2, 0.7, 0.4])}, r"y_pred a holds probabilities"),
+        (np.array([[0.2, 0.8]] * 3), r"probabilities \(2 in a row\).* classes\[y_pred.argmax"),
+    ],
+)
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+def test_probabilities_are_refused_as_such(answers: Any, words: str, metric: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        PrequentialDisplay.from_predictions([0, 1, 1], answers, metric)
+
+
 def test_targets_have_the_measures_of_regressors() -> None:
     y = RNG.normal(size=100)
     display = PrequentialDisplay.from_predictions(y, y + 0.5)

@@ -26,7 +26,7 @@ from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.plotting._axes import spread_apart
-from skstream.plotting._lines import dashes
+from skstream.plotting._lines import COLORS, dashes
 from skstream.plotting._words import measure_words
 from skstream.streams import make_demo_stream
 
@@ -560,12 +560,27 @@ def test_bins_are_steps_between_two_dots(delayed: Any) -> None:
     assert drawn.ax_.get_title("left") == f"Accuracy, all rows so far, after {n:,} labelled rows"
 
 
+@pytest.mark.parametrize("kind", ["bins", "time", "shares"])
+def test_what_a_naive_guess_reaches_is_grey_under_delay(delayed: Any, kind: str) -> None:
+    (area,) = delayed.plot(kind=kind).ax_.collections
+    reached = area.get_paths()[0].vertices
+    best = delayed.by_bin("last", "accuracy")[1:-1]
+    assert {*best} <= {*reached[:, 1]} or kind == "time"
+    assert not delayed.plot(kind=kind, models="sgd").ax_.collections
+
+
 def test_two_bins_over_time_by_default(delayed: Any) -> None:
     drawn = delayed.plot(kind="time")
     assert list(drawn.lines_) == [
         f"{name}, {when}" for name in ("sgd", "last") for when in ("at arrival", "at the label")
     ]
-    assert entries(drawn.legend_) == ["sgd", "last", "at arrival", "at the label"]
+    assert entries(drawn.legend_) == ["sgd", "last", "naive guess at the label"]
+    assert drawn.ax_.get_title("left").endswith(
+        "; from thin to thick lines: at arrival, at the label"
+    )
+    assert delayed.plot(kind="time", bins=0).ax_.get_title("left").endswith("; at arrival")
+    of_one_width = delayed.plot(kind="time", linewidth=1)
+    assert of_one_width.ax_.get_title("left").endswith("; at arrival, at the label")
     early, late = (drawn.lines_[f"sgd, {when}"] for when in ("at arrival", "at the label"))
     assert early.get_color() == late.get_color()
     assert early.get_linewidth() < late.get_linewidth()
@@ -721,3 +736,21 @@ def test_a_result_saved_before_measures_were_kept_can_be_drawn(result: Evaluatio
     assert guess_area(drawn.ax_) is not None
     assert drawn.ax_.get_title("left") == "Accuracy, all"
     assert guess_area(old.plot("loss").ax_) is None
+
+
+# --- many models ----------------------------------------------------------------------------------
+
+
+def test_of_many_models_the_best_are_shown() -> None:
+    y = np.arange(60) % 2
+    answers = {f"m{k}": np.where(np.arange(60) < k, 1 - y, y) for k in range(12)}
+    for metric in ("accuracy", "error"):
+        drawn = PrequentialDisplay.from_predictions(y, answers, metric)
+        assert list(drawn.lines_) == [f"m{k}" for k in range(len(COLORS))]
+        assert drawn.ax_.get_title("left").endswith("all rows so far, best 7 of 12 models")
+        colors = [line.get_color() for line in drawn.lines_.values()]
+        assert len({*colors}) == len(colors)
+    everything = PrequentialDisplay.from_predictions(y, answers, models=list(answers))
+    assert list(everything.lines_) == list(answers)
+    ten = dict(list(answers.items())[:10])
+    assert "best" not in PrequentialDisplay.from_predictions(y, ten).ax_.get_title("left")

@@ -236,3 +236,18 @@ def test_models_that_failed_are_left_out_or_marked() -> None:
             assert list(kind.from_result(result).curves) == ["sgd"]
     marked = ThresholdDisplay.from_result(result, models=["sgd", "late"])
     assert list(marked.curves) == ["sgd", "late (failed)"]
+
+
+def test_the_axes_of_thresholds_hold_what_can_be_seen() -> None:
+    p = np.linspace(0, 1, 400) ** 6  # nearly all near 0
+    came = np.arange(400) % 40 == 39
+    rare = ThresholdDisplay.from_predictions(came.astype(int), {"m": p / 4})
+    (left, right), (low, high) = rare.ax_.get_xlim(), rare.ax_.get_ylim()
+    assert -0.02 < left < 0 and 0.25 < right < 0.6  # 0.5 is the best if calibrated
+    assert low < 0 and 0.05 <= high < 0.06  # twice the cost of never deciding for it
+    common = ThresholdDisplay.from_predictions((~came).astype(int), {"m": 1 - p / 4})
+    assert common.ax_.get_xlim()[0] > 0.4
+    even = ThresholdDisplay.from_predictions(np.arange(400) % 2, {"m": np.linspace(0, 1, 400)})
+    assert even.ax_.get_xlim() == pytest.approx((-0.02, 1.02))
+    nothing = ThresholdDisplay.from_predictions([0, 1], {"m": [0.1, 0.9]}, matrix=[[0, 0], [0, 0]])
+    assert nothing.ax_.get_xlim() == pytest.approx((-0.02, 1.02))

@@ -270,3 +270,21 @@ def test_bad_values_and_names() -> None:
         friedman_nemenyi([[1, 2], [1, 2]], ["a"])
     with pytest.raises(ValueError, match="alpha"):
         friedman_nemenyi([[1, 2], [1, 2]], alpha=0)
+
+
+def test_scores_by_name() -> None:
+    by_name = {"sgd": [0.9, 0.8, 0.7, 0.6], "bayes": [0.8, 0.7, 0.6, 0.7]}
+    found = friedman_nemenyi(by_name)
+    same = friedman_nemenyi(np.column_stack(list(by_name.values())), ["sgd", "bayes"])
+    assert repr(found) == repr(same)
+    assert friedman_nemenyi(by_name, ["a", "b"]).names == ("a", "b")
+    with pytest.raises(ValueError, match=r"each fold or stream. Got \{'a': 2, 'b': 3\} scores"):
+        friedman_nemenyi({"a": [0.1, 0.2], "b": [0.1, 0.2, 0.3]})
+    with pytest.raises(ValueError, match=r"scores must have shape .* Got shape \(0, 0\)"):
+        friedman_nemenyi({})
+
+
+def test_a_ranking_draws_itself() -> None:
+    pytest.importorskip("matplotlib")
+    display = friedman_nemenyi({"sgd": [0.9, 0.8, 0.7], "bayes": [0.8, 0.7, 0.6]}).plot()
+    assert type(display).__name__ == "CriticalDifferenceDisplay"

@@ -1,5 +1,7 @@
 """Components of a mixture of Gaussians: what a user declares, checked."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
@@ -163,7 +165,7 @@ class Component:
         *,
         start: int = 0,
         phases: Sequence[Phase] = (),
-    ) -> "Component":
+    ) -> Component:
         """Make a component of a full covariance matrix.
 
         Parameters

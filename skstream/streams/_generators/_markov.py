@@ -1,5 +1,7 @@
 """Labels that follow one another by a transition matrix."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Streams of a mixture of Gaussians that changes along the stream."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
