@@ -75,7 +75,7 @@ def _refuse_probabilities(given: Any, column: str) -> None:
     else:
         return
     raise ValueError(
-        f"{column} holds probabilities ({found}), and predicted labels are wanted, such as {labels}. "
+        f"{column} holds probabilities ({found}), and labels are wanted, such as {labels}. "
         "Probabilities are shown by ReliabilityDisplay.from_predictions, ThresholdDisplay and "
         "OperatingCharacteristicDisplay; a measure of them along the stream needs an evaluation."
     )

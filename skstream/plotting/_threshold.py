@@ -264,10 +264,12 @@ class ThresholdDisplay(BaseDisplay):
         from_left, from_right = (
             self.thresholds[(np.abs(shown - shown[:, [end]]) > flat).any(axis=0)] for end in (0, -1)
         )
-        left = 1 - 1.1 * (1 - min([1.0, *from_left[:1], *wanted]))
-        right = 1.1 * max([0.0, *from_right[-1:], *wanted])
+        left, right = 0.0, 1.0
+        if len(from_left) and len(from_right):
+            left = 1 - 1.1 * (1 - min(from_left[0], *wanted, 1.0))
+            right = 1.1 * max(from_right[-1], *wanted, 0.0)
         # Half of an axis without anything is not worth another one.
-        return (left if left > 0.5 else 0.0, right if 0 < right < 0.5 else 1.0), (low, high)
+        return (left if left > 0.5 else 0.0, right if right < 0.5 else 1.0), (low, high)
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         for name, costs in self.curves.items():

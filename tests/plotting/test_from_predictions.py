@@ -57,10 +57,10 @@ def test_several_models_by_name_or_one_without() -> None:
     [
         (
             np.array([0.0, 0.7, 0.4]),
-            r"y_pred holds probabilities \(0.7 in row 1\), .* y_pred >= 0.5",
+            r"y_pred holds probabilities \(0.7 in row 1\), .* >= 0.5",
         ),
         ({"a": np.array([0.2, 0.7, 0.4])}, r"y_pred a holds probabilities"),
-        (np.array([[0.2, 0.8]] * 3), r"probabilities \(2 in a row\).* classes\[y_pred.argmax"),
+        (np.array([[0.2, 0.8]] * 3), r"probabilities \(2 in a row\).* classes\[p.argmax"),
     ],
 )
 @pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
