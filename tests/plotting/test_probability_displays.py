@@ -245,7 +245,7 @@ def test_the_axes_of_thresholds_hold_what_can_be_seen() -> None:
     (left, right), (low, high) = rare.ax_.get_xlim(), rare.ax_.get_ylim()
     assert -0.02 < left < 0 and 0.2 < right < 0.35  # no probability is above 0.25
     words = rare.legend_.get_texts()[-1].get_text()
-    assert words.split() == "best if calibrated (0.5, beyond the axis)".split()
+    assert words.split() == ["best", "if", "calibrated", "(0.5,", "beyond", "the", "axis)"]
     assert low < 0 and 0.05 <= high < 0.06  # twice the cost of never deciding for it
     common = ThresholdDisplay.from_predictions((~came).astype(int), {"m": 1 - p / 4})
     assert common.ax_.get_xlim()[0] > 0.4
