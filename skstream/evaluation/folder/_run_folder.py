@@ -3,19 +3,20 @@
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._outcome import Place, RunOutcome
-from skstream.evaluation.folder._differences import differences
+from skstream.evaluation.folder._differences import CLASS, differences
 from skstream.evaluation.folder._every import Every
 from skstream.evaluation.folder._fingerprint import Fingerprint, versions
 from skstream.evaluation.folder._group import KEPT, GroupFolder
 from skstream.evaluation.folder._lock import Lock, read_lock
 from skstream.evaluation.folder._manifest import Manifest
+from skstream.evaluation.folder._reports import Report
 
 #: Packages whose objects are in checkpoints.
 _PICKLED = ("skstream", "scikit-learn", "numpy")
@@ -133,7 +134,7 @@ class RunFolder:
         if found:
             raise ValueError(
                 f"{self.path} holds another run: {'; '.join(found)}. Make the call that began it, "
-                "or give another folder."
+                f"or give another folder.{self._about_failed(fingerprint)}"
             )
         if not self.manifest.keeps_runs and all(group.is_finished for group in self.groups):
             return
@@ -153,6 +154,23 @@ class RunFolder:
                 f"{self.path} cannot go on with other versions than those that wrote its "
                 f"checkpoints: here is {', '.join(found)}. Install those, or give another folder."
             )
+
+    def _about_failed(self, fingerprint: Fingerprint) -> str:
+        """Say that a model need not be taken out of a call because it has failed."""
+        failed: set[str] = set()
+        for group in self.groups:
+            with suppress(ValueError):  # an unreadable report
+                report = Report.load(group.status)
+                failed |= {name for name, _ in report.failure_of} if report else set()
+        lacking = [
+            repr(one) for one in sorted(failed) if f"{CLASS}model {one!r}" not in fingerprint
+        ]
+        if not lacking:
+            return ""
+        return (
+            f" {', '.join(lacking)} failed in it: leave it in the call, where the other models go "
+            "on without it if error_score= is a number, such as nan."
+        )
 
 
 @contextmanager
