@@ -36,12 +36,16 @@ MODELS = {
 }
 
 
+# Without date and prices: the label is read off the row's own price (docs/temporal_dependence.md).
+COLUMNS = ["day", "period", "nswdemand", "vicdemand", "transfer"]
+
+
 def electricity(path: Path | None) -> Any:
     """The real stream where it is there, else the demo stream."""
     if path is None and "SKSTREAM_DATA" in os.environ:
         path = Path(os.environ["SKSTREAM_DATA"]) / "electricity.parquet"
     if path is not None and path.exists():
-        return ParquetStream(path, target="class")
+        return ParquetStream(path, target="class", columns=COLUMNS)
     return make_demo_stream(10_000)
 
 

@@ -56,6 +56,10 @@ LARGE = {
 }
 
 
+# Without date and prices: the label is read off the row's own price (docs/temporal_dependence.md).
+COLUMNS = ["day", "period", "nswdemand", "vicdemand", "transfer"]
+
+
 def load_stream(folder: Path | None, n_rows: int) -> tuple[str, np.ndarray, np.ndarray]:
     """First rows of Electricity, or of a demo stream where the file is not there."""
     if folder is None and "SKSTREAM_DATA" in os.environ:
@@ -64,7 +68,7 @@ def load_stream(folder: Path | None, n_rows: int) -> tuple[str, np.ndarray, np.n
     if path is None or not path.is_file():
         X, y, _ = next(iter(make_demo_stream(min(n_rows, 6000))))
         return "demo stream", X, y
-    chunks = list(ParquetStream(path, target="class"))
+    chunks = list(ParquetStream(path, target="class", columns=COLUMNS))
     X, y = (np.concatenate([chunk[k] for chunk in chunks])[:n_rows] for k in (0, 1))
     return "Electricity", X, y
 

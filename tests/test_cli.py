@@ -565,6 +565,7 @@ def test_a_target_of_fractions_is_regression(run: Run, csv_file: Path) -> None:
         ("--n-rows", "many", "'many' is no whole number of at least 1"),
         ("--n-rows", "-5", "'-5' is no whole number of at least 1"),
         ("--n-rows", "1.5", "'1.5' is no whole number of at least 1"),
+        ("--warmup", "-1", "'-1' is no whole number of at least 0"),
         ("--random-state", "x", "'x' is no whole number"),
     ],
 )
@@ -722,6 +723,15 @@ def test_nothing_scored_is_an_error(run: Run, csv_file: Path) -> None:
     status, output, errors = run("evaluate", csv_file, "--target", "label", "--warmup", N_ROWS)
     assert (status, output) == (2, "")
     assert f"--warmup {N_ROWS} rows are learnt unasked, and there are {N_ROWS}" in errors
+
+
+def test_without_a_warmup_the_baselines_are_asked(run: Run, csv_file: Path) -> None:
+    given = ("evaluate", csv_file, "--target", "label", "--warmup", 0)
+    status, output, _ = run(*given)
+    assert status == 0 and f"after {N_ROWS} rows; n_warmup=0" in output
+    status, _, errors = run(*given, "--model", "sgd")
+    assert status == 2 and "warm_start" not in errors
+    assert "--warmup 0 asks it for the first row. Pass --warmup 1. (Of the baselines" in errors
 
 
 def test_a_replaced_result_is_said(run: Run, csv_file: Path, tmp_path: Path) -> None:

@@ -61,14 +61,18 @@ Texts become categories, and categories ordinal codes; --nominal and --numeric
 decide otherwise. The exit status is 0, 2 after an error, 130 after Ctrl-C."""
 
 
-def _positive(text: str) -> int:
+def _count(text: str, least: int = 0) -> int:
     try:
         value = int(text.replace(",", ""))
     except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+        value = least - 1
+    if value < least:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
     return value
+
+
+def _positive(text: str) -> int:
+    return _count(text, least=1)
 
 
 def _whole(text: str) -> int:
@@ -286,7 +290,14 @@ def _add_protocol(group: Any) -> None:
         help="what a measure remembers: cumulative (all rows, default), window:1000 (the last "
         "1,000), fading:0.999 (older rows count less) or adwin; repeatable",
     )
-    add("--warmup", type=_positive, default=1, metavar="N", help="rows learnt first, unasked")
+    add(
+        "--warmup",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="rows learnt first, unasked (default: 1; 0: all are asked: of models that state "
+        "a first answer, such as the baselines)",
+    )
     add(
         "--batch-size",
         type=_positive,

@@ -31,6 +31,7 @@ from skstream.evaluation import (
 )
 from skstream.evaluation import status as status_of
 from skstream.evaluation._evaluator import EVERY_CHECKPOINT, StreamEvaluator
+from skstream.evaluation._settings import check_can_answer
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._csv import NULL_VALUES
@@ -139,6 +140,8 @@ def evaluate(options: argparse.Namespace) -> int:
             f"n_warmup={options.warmup} rows are learnt unasked, and there are {stream.n_rows:,}: "
             "no row would be scored. Pass a smaller number."
         )
+    if options.warmup == 0:
+        check_can_answer({(name, 0): model for name, model in models.items()}, "Pass n_warmup=1.")
     drawn = _metric_to_draw(options, classes)
     evaluator = _evaluator(options, opened.holdout)
     result, status = _evaluated(evaluator, models, stream, traceback=options.traceback)

@@ -333,7 +333,10 @@ def _knows_more_than_a_clone(part: Any) -> bool:
     return not is_plain(part) and is_fitted(part) and not is_fitted(unfitted_copy(part))
 
 
-def check_can_answer(models: Mapping[tuple[str, int], Any]) -> None:
+def check_can_answer(
+    models: Mapping[tuple[str, int], Any],
+    advice: str = "Fit it before and pass warm_start=True, or pass n_warmup=1.",
+) -> None:
     """Refuse models that could not answer the first row, where there is no warm-up.
 
     Of plain objects it cannot be known: they are asked.
@@ -342,9 +345,8 @@ def check_can_answer(models: Mapping[tuple[str, int], Any]) -> None:
         if not (is_fitted(model) or is_plain(model) or states_first_answer(model)):
             raise ValueError(
                 f"Model '{name}' has learnt nothing, and n_warmup=0 asks it for the first row. "
-                "Fit it before and pass warm_start=True, or pass n_warmup=1. (Of the baselines, "
-                "those that repeat, count or average labels state a first answer, and need "
-                "neither.)"
+                f"{advice} (Of the baselines, those that repeat, count or average labels state a "
+                "first answer, and need no row.)"
             )
 
 

@@ -344,7 +344,8 @@ def plan_of(
     seed, alone = settings.parameters["seed"], type(search.estimator).__name__
     models = {(name, 0): seed_estimator(one, seed, alone, 0) for name, one in named.items()}
     if search.n_warmup == 0:
-        check_can_answer(models)
+        advice = "A search begins every candidate anew, fitted or not: pass n_warmup=1."
+        check_can_answer(models, advice)
     rules = rules_of(search, settings, tuning)
     n_tuning = n_rows if tuning is None else tuning
     n_scored = None if n_tuning is None else max(1, n_tuning - search.n_warmup)

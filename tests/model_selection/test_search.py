@@ -969,3 +969,10 @@ def test_candidates_are_chosen_by_probabilities(race):
     assert search.best_score_ == pytest.approx(losses[best])
     assert search.honest_score_ == pytest.approx(log_loss(y[80:], shares[best][79:]))
     assert " in [" in str(search)  # the interval, from the tape
+
+
+def test_without_a_warmup_the_advice_is_one_of_a_search() -> None:
+    X, y = stream()
+    with pytest.raises(ValueError, match="A search begins every candidate anew") as error:
+        search(SGDClassifier(), {"alpha": [0.1, 1.0]}, n_warmup=0).fit(X, y)
+    assert "warm_start" not in str(error.value)
