@@ -57,6 +57,7 @@ class LossDependenceDisplay(BaseDisplay):
     >>> from skstream import Persistent, PrequentialEvaluator
     >>> from skstream.plotting import LossDependenceDisplay
     >>> from skstream.streams import make_demo_stream
+    >>> from skstream.studies import loss_dependence
     >>> result = PrequentialEvaluator("accuracy").evaluate(Persistent(), make_demo_stream(500))
     >>> found = loss_dependence(result)
     >>> display = LossDependenceDisplay.from_result(found)  # doctest: +SKIP
