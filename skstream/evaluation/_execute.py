@@ -131,6 +131,16 @@ class Execution:
 
     def in_lockstep(self, header: ResultHeader, group: GroupFolder | None) -> RunOutcome:
         """Evaluate all models and folds in this process, in one pass, and in a folder if given."""
+        if group is None:
+            return self._in_lockstep(header, None)
+        with group.only_writer():
+            if not group.is_finished:
+                return self._in_lockstep(header, group)
+        if self.on_run is not None:
+            self.on_run(group.load_run(0))
+        return group.load_outcome()
+
+    def _in_lockstep(self, header: ResultHeader, group: GroupFolder | None) -> RunOutcome:
         run = self.new_run(self.models, list(self.models))
         keeper = None if group is None else group.keeper(run)
         if keeper is not None:

@@ -1,15 +1,17 @@
 """Ctrl-C while workers evaluate models: they stop, and give what they have scored so far."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread, current_thread, main_thread
 from types import FrameType
+from typing import Any
 
 from skstream.utils._interrupt import deferred_interrupt
+from skstream.utils._process import may_run, this_process
 
 #: Seconds after Ctrl-C in which the workers may stop by themselves.
 SECONDS_TO_STOP = 0.7
@@ -20,15 +22,19 @@ _SECONDS_PER_LOOK = 0.02
 class StopFile:
     """A file that tells workers on this machine to stop, once it is there.
 
-    Workers elsewhere do not see it: they are ended with their connection.
+    They also stop when the process is gone that has given them their work: what they do would reach
+    no one. Workers elsewhere do not see either: they are ended with their connection.
     """
 
     path: Path | None = None
+    parent: Mapping[str, Any] | None = None
 
     @property
     def is_there(self) -> bool:
         """Whether the workers shall stop."""
-        return self.path is not None and self.path.exists()
+        if self.path is not None and self.path.exists():
+            return True
+        return self.parent is not None and not may_run(self.parent)
 
     def make(self) -> None:
         """Let the workers stop."""
@@ -74,7 +80,7 @@ class StopFile:
 def stop_file() -> Iterator[StopFile]:
     """Name a file in a temporary folder, which is not there yet."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        yield StopFile(Path(folder) / "stop")
+        yield StopFile(Path(folder) / "stop", this_process())
 
 
 @contextmanager

@@ -89,10 +89,13 @@ def _run_to_end(job: Job, stream: Any) -> RunOutcome:
     interrupted = False
     try:
         if job.folder is not None:
-            keeper = job.folder.keeper(run)
-            run = keeper.run
-            follow(run, stream, job.stop.check, keeper, job.reporter)
-            outcome = keeper.finish()
+            with job.folder.only_writer():
+                if job.folder.is_finished:
+                    return job.folder.load_outcome()
+                keeper = job.folder.keeper(run)
+                run = keeper.run
+                follow(run, stream, job.stop.check, keeper, job.reporter)
+                outcome = keeper.finish()
             if job.folder.lane is None:  # here, since the client may be gone, or its clock another
                 job.reporter.finish(outcome)
             return outcome

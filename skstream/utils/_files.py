@@ -1,17 +1,16 @@
 """Writing files completely or not at all."""
 
-import functools
-import hashlib
 import os
 import re
 import secrets
-import socket
 import stat
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from skstream.utils._process import system
 
 #: Longest part of a file's name that its temporary file repeats: names have a limit of 255 bytes.
 _SHOWN = 32
@@ -129,17 +128,6 @@ def _new_file_beside(target: Path) -> Path:
 
 def _name_of_temporary(target: Path, writer: str) -> str:
     return f".{target.stem[:_SHOWN]}.{writer}.tmp{target.suffix[:_SHOWN]}"
-
-
-@functools.cache
-def system() -> str:
-    """Name the system that gives this process its number: the host, or a container on it."""
-    name = socket.gethostname()
-    with suppress(OSError):
-        # Machines and containers may share a name; of what has started once, no two have these.
-        name += Path("/proc/sys/kernel/random/boot_id").read_text()
-        name += os.readlink("/proc/self/ns/pid")
-    return hashlib.sha256(name.encode()).hexdigest()[:8]
 
 
 def remove_stale(target: Path) -> None:

@@ -70,7 +70,8 @@ def test_the_row_of_a_batch_is_named():
 def test_a_number_that_is_not_finite_is_named(container, value, shown):
     X = CONTAINERS[container](with_cell(NUMBERS, 13, "z", value).astype(float))
     name = "'z'" if container in ("frame", "polars") else "1"
-    with pytest.raises(ModelError, match=f"Column {name} holds ({shown}) in row 13. Fill"):
+    advice = "Put a number" if np.isinf(value or 0.0) else "Fill"
+    with pytest.raises(ModelError, match=f"Column {name} holds ({shown}) in row 13. {advice}"):
         PrequentialEvaluator("accuracy").evaluate(SGD, X, y)
 
 

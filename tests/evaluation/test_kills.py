@@ -10,6 +10,10 @@ from joblib import parallel_config
 
 import skstream as sk
 from skstream.evaluation import _workers
+from skstream.evaluation._stopping import StopFile
+from skstream.evaluation.folder import _group, _lock
+from skstream.evaluation.folder._lock import only_writer
+from skstream.utils._process import this_process
 from tests._examples import newest_alone, scaled
 from tests.evaluation import test_checkpoints
 from tests.evaluation._disk_states import copied_states
@@ -164,3 +168,46 @@ def test_a_model_that_finished_alone_is_not_computed_again(tmp_path, monkeypatch
     assert_same_result(sk.collect_result(tmp_path), result)
     assert_nothing_is_left_over(tmp_path)
     assert not list(tmp_path.glob("group-*/alone-*"))
+
+
+def hold(group, held):
+    with only_writer(group):
+        held.send(this_process())
+        time.sleep(60.0)
+
+
+@newest_alone
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the killed process is a fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_one_process_writes_into_a_group_and_none_for_a_parent_that_is_gone(tmp_path, monkeypatch):
+    monkeypatch.setattr(_lock, "SECONDS_FOR_WORKER", 0.1)
+    fork, (received, held) = multiprocessing.get_context("fork"), multiprocessing.Pipe()
+    process = fork.Process(target=hold, args=(tmp_path, held))
+    process.start()
+    holder = received.recv()
+    assert holder["pid"] == process.pid
+    refusal = f"Process {process.pid} on .* still writes into"
+    with pytest.raises(RuntimeError, match=refusal), only_writer(tmp_path):
+        pass
+    children = StopFile(parent=holder)
+    children.check()
+    process.kill()
+    with pytest.raises(KeyboardInterrupt):  # also before anything has taken note of its end
+        while True:
+            children.check()
+            time.sleep(0.01)
+    with only_writer(tmp_path):
+        process.join()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_finished_group_is_not_done_again_by_a_process_that_has_waited(tmp_path, monkeypatch):
+    result = evaluate(tmp_path, 1, QUICK)
+    was_finished = finished(tmp_path)
+    looks = iter([False])  # the first look, before the other process has finished the group
+    is_finished = _group.GroupFolder.is_finished.fget
+    monkeypatch.setattr(
+        _group.GroupFolder, "is_finished", property(lambda one: next(looks, is_finished(one)))
+    )
+    assert_same_result(evaluate(tmp_path, 1, QUICK), result)
+    assert finished(tmp_path) == was_finished

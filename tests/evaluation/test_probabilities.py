@@ -281,7 +281,7 @@ def test_in_lower_precision_they_take_half_the_memory() -> None:
 
 
 def test_a_large_tape_is_announced() -> None:
-    with pytest.warns(UserWarning, match=r"will take 1\.3 GB"):
+    with pytest.warns(UserWarning, match=r"take 1\.3 GB, and are not kept"):
         prequential()._settings(
             {"a": MajorityClass(), "b": MajorityClass()},
             np.arange(2),

@@ -18,7 +18,7 @@ from skstream.evaluation._workers import Workers
 from skstream.evaluation.folder._reports import Report, Reporter, slowest
 from skstream.evaluation.folder._status import GroupStatus, RunStatus
 from skstream.utils._durations import duration_in_words
-from skstream.utils._files import system
+from skstream.utils._process import system
 from tests.evaluation._models import Breaks, numbered_rows
 
 X, y = numbered_rows(300), np.tile(["a", "b", "b"], 100)

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -11,7 +12,7 @@ from skstream.evaluation._checkpoint import KeptRun, load_checkpoint, save_check
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._passes import Checksums, PassChecksums, differences
 from skstream.evaluation.folder._every import Every
-from skstream.evaluation.folder._lock import read_lock
+from skstream.evaluation.folder._lock import only_writer, read_lock
 from skstream.evaluation.folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation.folder._reports import Reporter
 from skstream.streams._chunk import Chunk
@@ -133,6 +134,13 @@ class GroupFolder:
             "call again, which computes its models again from the first row; what the other groups "
             "have done stays."
         )
+
+    def only_writer(self) -> AbstractContextManager[None]:
+        """Keep other processes from writing into the folder during a block.
+
+        Look after it whether the group is finished: another process may have done that.
+        """
+        return only_writer(self.path)
 
     def keeper(self, run: Any) -> "Keeper":
         """Return what goes on from the checkpoint, or else begins with a new run."""

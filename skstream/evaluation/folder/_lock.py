@@ -1,20 +1,26 @@
-"""The lock of a run folder: only one run at a time writes into it."""
+"""Locks of a run folder: one run at a time writes into it, and one process into each group."""
 
 import json
 import os
 import secrets
-import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from skstream.utils._files import remove_stale, system, temporary_beside
+from skstream.utils._files import remove_stale, temporary_beside
+from skstream.utils._process import may_run, system, this_process
 
 #: Seconds between two signs of life of the run that holds a lock.
 SECONDS_BETWEEN_SIGNS = 10.0
 #: Seconds without one after which the run counts as dead, on whichever machine it was.
 SECONDS_UNTIL_DEAD = 600.0
+
+#: Seconds that a process waits for a worker of an earlier call, whose parent was killed, to end.
+SECONDS_FOR_WORKER = 15.0
+_SECONDS_PER_LOOK = 0.05
 
 #: Tokens of the locks that this process holds.
 _held: set[str] = set()
@@ -57,14 +63,7 @@ class Lock:
 
     def _take(self) -> bool:
         """Write the lock, unless there is one; it is there as a whole or not at all."""
-        pid = os.getpid()
-        own = {
-            "host": socket.gethostname(),
-            "system": system(),
-            "pid": pid,
-            "started": _start_of(pid),
-            "token": self.token,
-        }
+        own = {**this_process(), "token": self.token}
         with temporary_beside(self._path) as temporary:
             temporary.write_text(json.dumps(own))
             try:
@@ -115,6 +114,73 @@ class Lock:
                 return
 
 
+@contextmanager
+def only_writer(group: Path) -> Iterator[None]:
+    """Let no other process write into the folder of a group of models during the block.
+
+    The lock of the run tells a worker whose parent was killed to end, but between its look at that
+    lock and the end of its write another call may have begun. This lock belongs to the process: the
+    system releases it when the process ends, however that happens. Where a system or a disk has no
+    such locks, that of the run must do.
+
+    Raises
+    ------
+    RuntimeError
+        If another process holds it for longer than `SECONDS_FOR_WORKER`.
+    """
+    file = group / "writer"
+    descriptor = _locked(file)
+    if descriptor is None:
+        yield
+        return
+    try:
+        with suppress(OSError):
+            os.truncate(descriptor, 0)
+            os.write(descriptor, json.dumps(this_process()).encode())
+        yield
+    finally:
+        with suppress(OSError):
+            file.unlink()
+        os.close(descriptor)
+
+
+def _locked(file: Path) -> int | None:
+    """Return the descriptor of a file that this process has locked; None where that cannot be."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    end = time.monotonic() + SECONDS_FOR_WORKER
+    while True:
+        try:
+            with suppress(FileExistsError):
+                file.parent.mkdir()
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:  # the first write into the folder says what is wrong with it
+            return None
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), file.stat()):
+                    return descriptor
+            os.close(descriptor)  # it was removed meanwhile, and may be there anew
+            continue
+        except (BlockingIOError, PermissionError):
+            other = read_lock(file)
+            os.close(descriptor)
+        except OSError:
+            os.close(descriptor)
+            return None
+        if time.monotonic() > end:
+            raise RuntimeError(
+                f"Process {other.get('pid', '(unknown)')} on {other.get('host', 'some machine')} "
+                f"still writes into {file.parent}: a worker of an earlier call that was killed, "
+                "which ends before its next step. Wait, or end that process, and make the same "
+                "call again."
+            )
+        time.sleep(_SECONDS_PER_LOOK)
+
+
 def read_lock(path: Path) -> dict[str, Any]:
     """Return what a lock says of the run that holds it; nothing if there is none, or a broken."""
     try:
@@ -127,28 +193,9 @@ def read_lock(path: Path) -> dict[str, Any]:
 def is_alive(lock: dict[str, Any]) -> bool:
     """Whether the process that holds a lock may still run.
 
-    Processes of other machines and containers cannot be looked for, also of such as have the same
-    host name: there, the age of the last sign of life tells.
+    Where that cannot be known, the age of the last sign of life tells.
     """
-    if lock.get("system") != system() or os.name == "nt":
-        return True
-    pid = lock.get("pid")
-    if not isinstance(pid, int):
-        return True
-    if pid == os.getpid():
-        return lock.get("token") in _held
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return _start_of(pid) == lock.get("started")
-
-
-def _start_of(pid: int) -> str | None:
-    """Return when a process began, which tells it from a later one with its number."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
-        return None
+    if may_run(lock):
+        is_own = lock.get("pid") == os.getpid() and lock.get("system") == system()
+        return not is_own or lock.get("token") in _held
+    return False
