@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet
 
-from skstream.streams import LED, Agrawal, RotatingHyperplane, join, skip
+from skstream.streams import LED, Agrawal, RotatingHyperplane, drop_rows, join_streams
 
 ENVIRONMENT_VARIABLE = "SKSTREAM_DATA"
 PERIODS_OF_A_DAY = 48
@@ -170,12 +170,12 @@ def hyperplane() -> DelayedStream:
 def led() -> DelayedStream:
     """Digits whose segments change places, first 3, then 5, then 7; labels after 1000 rows."""
     # Other rows of one seed, so that the segments which have moved stay where they are.
-    parts = [skip(LED(None, n_drifting=(n,)), 30_000 * n) for n in (0, 3, 5, 7)]
+    parts = [drop_rows(LED(None, n_drifting=(n,)), 30_000 * n) for n in (0, 3, 5, 7)]
     stream: Any = parts[0]
     for part, position, width in zip(
         parts[1:], (3750, 7500, 15_000), (3750, 3750, 7500), strict=True
     ):
-        stream = join(stream, part, position, width)
+        stream = join_streams(stream, part, position, width)
     return generated(
         stream,
         21_000,
@@ -196,7 +196,7 @@ def agrawal() -> DelayedStream:
     stream: Any = Agrawal(20_000, functions=(1,), perturbation=0.05)
     for number in range(1, 5):
         part = Agrawal(20_000, functions=(number + 1,), perturbation=0.05, random_state=number)
-        stream = join(stream, part, 2000 * number, 400)
+        stream = join_streams(stream, part, 2000 * number, 400)
     return generated(
         stream,
         11_000,

@@ -54,8 +54,8 @@ from skstream import (
     load_run,
 )
 from skstream.evaluation._checkpoint import save_checkpoint
+from skstream.evaluation._folder import _group
 from skstream.evaluation._passes import PassChecksums
-from skstream.evaluation.folder import _group
 
 CLASSES = [0, 1]
 _TICKS = os.sysconf("SC_CLK_TCK")

@@ -38,7 +38,7 @@ from skstream.compat import from_river
 from skstream.drift import DetectionResult, ErrorRatio, PageHinkley, score_detections
 from skstream.forgetting import equivalent_window
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.streams import LED, RandomRBF, RandomTree, Stream, Waveform, join
+from skstream.streams import LED, RandomRBF, RandomTree, Stream, Waveform, join_streams
 
 FACTORS = (0.997, 0.9985, 0.999, 0.9993, 0.9994)
 WINDOWS = (1000, 2000, 3000, 4000, 5000)
@@ -108,7 +108,7 @@ def led(change: int, n_rows: int, seed: int) -> Stream:
 
 def rbf(change: int, n_rows: int, seed: int) -> Stream:
     after = RandomRBF(n_rows - change, speed=0.01, random_state=1000 + seed)
-    return join(RandomRBF(change, random_state=seed), after, change)
+    return join_streams(RandomRBF(change, random_state=seed), after, change)
 
 
 def random_tree(change: int, n_rows: int, seed: int) -> Stream:

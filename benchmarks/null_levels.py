@@ -17,7 +17,8 @@ from scipy.stats import chi2
 
 import skstream
 from skstream.metrics import kappa_test
-from skstream.stats import RunningMcNemar, anytime_comparison, mcnemar
+from skstream.stats import anytime_comparison, mcnemar
+from skstream.stats._mcnemar_curve import RunningMcNemar
 from tests.stats._simulate import FAIR, draw_losses
 
 LEVEL = 0.05

@@ -24,7 +24,7 @@ from skstream.evaluation import (
     load_result,
     load_run,
     prequential_predict,
-    status,
+    run_status,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
 from skstream.model_selection import (
@@ -88,5 +88,5 @@ __all__ = [
     "prequential_predict",
     "prequential_scorer",
     "recovery_after_drift",
-    "status",
+    "run_status",
 ]

@@ -53,7 +53,7 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
     - with ``missing_labels="skip"``: rows without a label are not learnt;
     - with folds, which learn some of the rows or draw weights for them;
     - on a stream whose first or last row is known to have another number in the stream that it is
-      made of, as of `skstream.streams.skip`, or to come from a mixture of other components;
+      made of, as of `skstream.streams.drop_rows`, or to come from a mixture of other components;
     - with weights other than 0 and 1;
     - in `DriftReset` and ensembles, whose fresh members would count from the first row again.
 

@@ -13,7 +13,7 @@ INTERNAL = (
     "skstream.utils",
     "skstream.engine",
     "skstream.evaluation.delayed",
-    "skstream.evaluation.folder",
+    "skstream.evaluation._folder",
 )
 
 

@@ -21,8 +21,7 @@ from skstream.evaluation import (
     PrequentialEvaluator,
     load_result,
 )
-from skstream.streams import CSVStream, StreamError, as_stream, make_demo_stream
-from skstream.streams import first as first_rows
+from skstream.streams import CSVStream, StreamError, as_stream, make_demo_stream, take_rows
 from skstream.utils._model_strings import make_model
 from skstream.utils._option_words import in_options
 from tests._data import data_path
@@ -144,7 +143,7 @@ def test_first_rows_of_a_stream(n_rows: int, stream: Any) -> None:
     X, y = stream
     weight = np.arange(1.0, N_ROWS + 1)
     whole = as_stream(X, y, sample_weight=weight, chunk_size=64)
-    first = first_rows(whole, n_rows)
+    first = take_rows(whole, n_rows)
     for _ in range(2):  # it can be gone through again
         chunks = list(first)
         np.testing.assert_array_equal(np.concatenate([chunk[0] for chunk in chunks]), X[:n_rows])

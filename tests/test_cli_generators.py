@@ -10,7 +10,7 @@ from skstream import HoldoutEvaluator, Persistent, PrequentialEvaluator, load_re
 from skstream.cli import main
 from skstream.cli._generators import COMPOSITIONS, GENERATORS, make_stream
 from skstream.optimal import BayesOptimal
-from skstream.streams import SEA, first, join, load_testbed
+from skstream.streams import SEA, join_streams, load_testbed, take_rows
 
 
 def evaluated(folder: Path, *arguments: str):
@@ -29,8 +29,9 @@ def scores(stream) -> float:
         ("NSGT(n_rows=400, speed=2.0)", load_testbed("NSGT", n_rows=400, speed=2.0)),
         ("SEA(n_rows=500, noise=.2)", SEA(500, noise=0.2)),
         (
-            "join('SEA(n_rows=500)', 'SEA(n_rows=300, random_state=1)', position=200, width=10)",
-            join(SEA(500), SEA(300, random_state=1), 200, 10),
+            "join_streams('SEA(n_rows=500)', 'SEA(n_rows=300, random_state=1)', "
+            "position=200, width=10)",
+            join_streams(SEA(500), SEA(300, random_state=1), 200, 10),
         ),
     ],
 )
@@ -63,7 +64,7 @@ def test_measures_of_probabilities_from_the_shell(tmp_path, capsys):
 
 def test_rows_and_holdout_of_a_generator(tmp_path, capsys):
     text = "SEA(n_rows=None, thresholds=[8])"
-    stream = first(SEA(None, thresholds=[8]), 300)
+    stream = take_rows(SEA(None, thresholds=[8]), 300)
     assert evaluated(tmp_path, "--generator", text, "--n-rows", "300").scores == {
         "persistent": scores(stream),
         "majority": evaluated(tmp_path, "--generator", text, "--n-rows", "300").scores["majority"],
@@ -73,7 +74,7 @@ def test_rows_and_holdout_of_a_generator(tmp_path, capsys):
     held = SEA(None, thresholds=[8]).rows(260, 300)
     for given, holdout in (("40", held), ("next", "next")):
         result = evaluated(tmp_path, *arguments, "--holdout", given)
-        learnt = first(stream, 260) if given == "40" else stream
+        learnt = take_rows(stream, 260) if given == "40" else stream
         evaluator = HoldoutEvaluator("accuracy", holdout=holdout, every=50)
         expected = evaluator.evaluate(Persistent(), learnt).curve("Persistent")
         np.testing.assert_array_equal(result.curve("persistent"), expected)
@@ -84,11 +85,11 @@ def test_the_best_possible_answers_stand_beside_models_where_they_are_known(tmp_
     best = evaluated(tmp_path, *arguments).scores["bayes-optimal"]["accuracy"]
     stream = load_testbed("NSGT")
     evaluator = PrequentialEvaluator("accuracy")
-    expected = evaluator.evaluate({"best": BayesOptimal(stream)}, first(stream, 500)).scores
+    expected = evaluator.evaluate({"best": BayesOptimal(stream)}, take_rows(stream, 500)).scores
     assert best == expected["best"]["accuracy"] > 0.9
     for others in (("--batch-size", "2"), ("--holdout", "next", "--every", "50")):
         assert "bayes-optimal" not in evaluated(tmp_path, *arguments, *others).scores
-    skipped = evaluated(tmp_path, "--generator", "skip('NSGT', n=9000)").scores
+    skipped = evaluated(tmp_path, "--generator", "drop_rows('NSGT', n=9000)").scores
     assert list(skipped) == ["persistent", "majority"]
 
 
@@ -99,11 +100,20 @@ def test_every_generator_has_a_name(name):
 
 
 def test_every_composition_has_a_name():
-    needs = {"first": "n=5", "skip": "n=5", "join": "position=5", "recurring": "length=5"}
+    needs = {
+        "take_rows": "n=5",
+        "drop_rows": "n=5",
+        "join_streams": "position=5",
+        "recurring": "length=5",
+    }
     needs |= {"with_delay": "delay=5", "with_label_noise": "share=.1"}
     needs |= {"with_imbalance": "shares={0: .5, 1: .5}"}
     for name in COMPOSITIONS:
-        two = "'SEA', 'SEA(random_state=1)'" if name in ("concat", "join", "recurring") else "'SEA'"
+        two = (
+            "'SEA', 'SEA(random_state=1)'"
+            if name in ("concat", "join_streams", "recurring")
+            else "'SEA'"
+        )
         assert next(iter(make_stream(f"{name}({two}, {needs.get(name, '')})")))
 
 
@@ -120,7 +130,7 @@ def test_every_composition_has_a_name():
         (["--generator", "NSGT(name='NSGR')"], "wrong parameters: .* NSGT takes random_state"),
         (["--generator", "SEA(noise=open('x'))"], "no literal.* nothing is evaluated as code"),
         (["--generator", "SEA(500)"], r"quoted generator can stand .* \('SEA'\).* n_rows=500"),
-        (["--generator", "first('SEA', 20)"], "argument 20.* given as n=20"),
+        (["--generator", "take_rows('SEA', 20)"], "argument 20.* given as n=20"),
         (["--generator", "concat('SEA', 20)"], "argument 20.* given as name=20"),
         (["--generator", "SEA(noise=7)"], "noise must be a number from 0 to 1"),
         (["--generator", "SEA("], r"cannot be read.* SEA\(n_rows=50000, noise=0.2\)"),

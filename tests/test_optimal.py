@@ -17,14 +17,14 @@ from skstream.engine.kernels import Task
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.optimal import BayesOptimal
 from skstream.streams import (
-    Component,
     GaussianMixtureStream,
     concat,
-    first,
+    drop_rows,
     load_testbed,
     make_demo_stream,
-    skip,
+    take_rows,
 )
+from skstream.streams._generators import Component
 from skstream.testing import check_stream_estimator
 from tests.kernels._reference import (
     TIMELINES,
@@ -139,18 +139,18 @@ def test_rows_without_a_label_are_no_time():
         evaluator.start({"a": LabelNoise(BayesOptimal(STREAM))}, classes=["A", "B"])
     with pytest.raises(ValueError, match=words):
         prequential_predict(BayesOptimal(STREAM), X, half, missing_labels="skip")
-    whole = evaluator.evaluate(BayesOptimal(STREAM), first(STREAM, 50))  # a label in every row
+    whole = evaluator.evaluate(BayesOptimal(STREAM), take_rows(STREAM, 50))  # a label in every row
     assert whole.n_rows == 50
 
 
 def test_rows_with_another_number_are_refused():
     evaluator = PrequentialEvaluator("error", warm_start=True)
-    later = skip(STREAM, 9950)
+    later = drop_rows(STREAM, 9950)
     with pytest.raises(ValueError, match=r"Row 0 of the stream evaluated is row 9,950 .* skip\("):
         evaluator.evaluate(BayesOptimal(STREAM), later)
     with pytest.raises(ValueError, match="Row 0 of the stream evaluated is row 9,950"):
         prequential_predict(BayesOptimal(STREAM), later)
-    twice = concat(first(STREAM, 30), first(STREAM, 30))
+    twice = concat(take_rows(STREAM, 30), take_rows(STREAM, 30))
     with pytest.raises(ValueError, match="Row 59 of the stream evaluated is row 29 of"):
         evaluator.evaluate(BayesOptimal(STREAM), twice)
     at_its_beginning = BayesOptimal(STREAM).fit(*STREAM.rows(0, 9950))
@@ -162,8 +162,8 @@ def test_rows_with_another_number_are_refused():
 def test_a_stream_of_other_components_is_refused():
     evaluator = PrequentialEvaluator("error")
     with pytest.raises(ValueError, match="comes from another GaussianMixtureStream than that of"):
-        evaluator.evaluate(BayesOptimal(STREAM), first(load_testbed("NSGT"), 50))
-    other_rows = first(load_testbed("NSCX", random_state=3), 50)  # of the same mixture
+        evaluator.evaluate(BayesOptimal(STREAM), take_rows(load_testbed("NSGT"), 50))
+    other_rows = take_rows(load_testbed("NSCX", random_state=3), 50)  # of the same mixture
     assert evaluator.evaluate(BayesOptimal(STREAM), other_rows).n_rows == 50
 
 

@@ -48,7 +48,7 @@ models:
 generators (those of the testbed, NSGT and so on, come with the best possible answers):
 {generators}
   Parameters as of models: "SEA(n_rows=50000, noise=0.2)". Streams in quotes are
-  composed: "join('SEA', 'SEA(random_state=1)', position=5000, width=500)", and by
+  composed: "join_streams('SEA', 'SEA(random_state=1)', position=5000, width=500)", and by
   {compositions}.
 
 measures of labels (default: accuracy and four kappas; f1:UP is the f1 of label UP):
@@ -391,7 +391,7 @@ def _add_save(group: Any) -> None:
 
 def _epilog() -> str:
     models = "\n".join(f"  {name:<22}{_meaning(MODELS[name])}" for name in sorted(MODELS))
-    others = [name for name in COMPOSITIONS if name != "join"]
+    others = [name for name in COMPOSITIONS if name != "join_streams"]
     return EPILOG.format(
         models=models,
         generators=textwrap.fill(

@@ -28,8 +28,8 @@ from skstream.evaluation import (
     HoldoutEvaluator,
     PrequentialEvaluator,
     collect_result,
+    run_status,
 )
-from skstream.evaluation import status as status_of
 from skstream.evaluation._evaluator import EVERY_CHECKPOINT, StreamEvaluator
 from skstream.evaluation._settings import check_can_answer
 from skstream.metrics._resolve import resolve_metrics
@@ -186,7 +186,7 @@ def demo(options: argparse.Namespace) -> int:
 
 def show_status(options: argparse.Namespace) -> int:
     """Say how far the evaluation in a folder is."""
-    show(status_of(options.folder))
+    show(run_status(options.folder))
     return 0
 
 

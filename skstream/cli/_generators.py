@@ -16,7 +16,7 @@ from skstream.utils._model_strings import GENERATOR, make_model
 COMPOSITIONS: dict[str, str | Callable[..., Any]] = {
     name: getattr(streams, name)
     for name in (
-        *("concat", "first", "join", "recurring", "skip"),
+        *("concat", "take_rows", "join_streams", "recurring", "drop_rows"),
         *("with_delay", "with_imbalance", "with_label_noise"),
     )
 }

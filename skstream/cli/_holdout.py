@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from skstream.cli._generators import make_stream
-from skstream.streams import Stream
-from skstream.streams import first as first_rows
+from skstream.streams import Stream, take_rows
 from skstream.streams._file_stream import FileStream
 from skstream.streams._file_system import is_uri
 from skstream.streams._open import open_files
@@ -81,7 +80,7 @@ def open_apart(options: argparse.Namespace, **reading: Any) -> Opened:
     files = open_files(options.file, options.target, **reading)
     names, text, n_rows = files.files, options.holdout, options.n_rows
     if text is None or text == NEXT:
-        stream = files if n_rows is None else first_rows(files, n_rows)
+        stream = files if n_rows is None else take_rows(files, n_rows)
         return Opened(files, names, stream, text, "" if text is None else "the next rows")
     if is_uri(text) or Path(text).exists():
         apart = open_files([text], options.target, **reading).files
@@ -102,7 +101,7 @@ def open_apart(options: argparse.Namespace, **reading: Any) -> Opened:
     if first == _n_rows(files, stop):
         raise ValueError(f"--holdout {text} holds no row: name a file of rows to be asked about.")
     held_out = rows_between(files, first, stop)
-    return Opened(files, names, first_rows(files, n_learnt), held_out, about)
+    return Opened(files, names, take_rows(files, n_learnt), held_out, about)
 
 
 def open_generated(options: argparse.Namespace) -> Opened:
@@ -110,7 +109,7 @@ def open_generated(options: argparse.Namespace) -> Opened:
     text, held = options.generator, options.holdout
     stream = make_stream(text)
     if options.n_rows is not None:
-        stream = first_rows(stream, options.n_rows)
+        stream = take_rows(stream, options.n_rows)
     n_rows = stream.n_rows
     if n_rows is None:
         raise ValueError(f"--generator {text} never ends. Say how many rows to take: --n-rows N.")
@@ -121,7 +120,7 @@ def open_generated(options: argparse.Namespace) -> Opened:
         raise ValueError(f"--holdout {held} leaves none of the {n_rows:,} rows to learn.")
     n_learnt = n_rows - n_held
     apart = rows_between(stream, n_learnt, n_rows)
-    return Opened(None, [text], first_rows(stream, n_learnt), apart, f"the last {n_held:,} rows")
+    return Opened(None, [text], take_rows(stream, n_learnt), apart, f"the last {n_held:,} rows")
 
 
 def rows_between(stream: Stream, first: int, stop: int | None) -> tuple[Any, np.ndarray]:

@@ -1,7 +1,7 @@
 """Drift detectors, which say when the distribution of a series of numbers has changed."""
 
 from skstream.drift._adwin import ADWIN
-from skstream.drift._base import DetectorState, DriftDetector
+from skstream.drift._base import DriftDetector
 from skstream.drift._ddm import DDM
 from skstream.drift._detections import Detections
 from skstream.drift._error_ratio import ErrorRatio
@@ -19,7 +19,6 @@ __all__ = [
     "DetectionResult",
     "DetectionScores",
     "Detections",
-    "DetectorState",
     "DriftDetector",
     "ErrorRatio",
     "PageHinkley",

@@ -16,6 +16,7 @@ from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._asked_scores import scores_asked
 from skstream.evaluation._execute import Execution
+from skstream.evaluation._folder import RunFolder, fingerprint, opened
 from skstream.evaluation._groups import grouped, slow_loops
 from skstream.evaluation._kept_tape import automatic_tape
 from skstream.evaluation._known_truth import check_rows_are_time
@@ -34,7 +35,6 @@ from skstream.evaluation._settings import (
 )
 from skstream.evaluation._slow_part import warn_of_slow_models
 from skstream.evaluation._which_stream import generator_of
-from skstream.evaluation.folder import RunFolder, fingerprint, opened
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls

@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any
 
 from skstream.engine.failures import ModelError
+from skstream.evaluation._folder import GroupFolder, Reporter, RunFolder, check_importable
+from skstream.evaluation._folder._reports import rows_of_models
 from skstream.evaluation._follow import follow
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import MissingLabelError
@@ -17,8 +19,6 @@ from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stopping import stop_file
 from skstream.evaluation._workers import Job, NewRun, Workers
-from skstream.evaluation.folder import GroupFolder, Reporter, RunFolder, check_importable
-from skstream.evaluation.folder._reports import rows_of_models
 from skstream.streams import Stream
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
+from skstream.evaluation._folder import Reporter
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._stream_run import StreamRun
-from skstream.evaluation.folder import Reporter
 from skstream.streams._chunk import Chunk
 
 
 class Keeping(Protocol):
-    """What keeps checkpoints of a run: see `skstream.evaluation.folder`."""
+    """What keeps checkpoints of a run: see `skstream.evaluation._folder`."""
 
     def chunks(self, stream: Iterable[Chunk]) -> Iterable[Chunk]:
         """Chunks from the row on at which the run stands."""

@@ -76,8 +76,8 @@ def _why_not_rows(own: Any, stream: Stream, n_learnt: int) -> str | None:
                 f"Row {row:,} of the stream evaluated is row {number:,} of the "
                 f"{type(source).__name__} that it is made of, and BayesOptimal would take it for "
                 f"row {n_learnt + row:,}. Evaluate the stream from its first row on; of the "
-                "functions that cut a stream, first(stream, n) keeps the row numbers, and "
-                "skip(stream, n) does not."
+                "functions that cut a stream, take_rows(stream, n) keeps the row numbers, and "
+                "drop_rows(stream, n) does not."
             )
         if not _same_truth(own, source):
             return (

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstream.streams import ArrayStream, Stream
+from skstream.streams import Stream
+from skstream.streams._arrays import ArrayStream
 from skstream.utils._rows import is_frame
 from skstream.utils._warnings import warn
 

@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from skstream import stats
 from skstream.evaluation._compared_rows import ColumnLoss, ComparedAnswers, Loss, bounds_of
 from skstream.forgetting import Cumulative, FadingFactor, Forgetting
+from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.stats._mcnemar import McNemarCounts
+from skstream.stats._mcnemar_curve import RunningMcNemar
+from skstream.stats._q_statistic import RunningQStatistic
 
 BOUNDS_NEEDED = (
     "needs bounds=(lowest, highest), the smallest and the largest error that can occur at all. "
@@ -58,7 +60,7 @@ def _running_test(
     if test == "mcnemar":
         return _running_mcnemar(rows, mechanism, over_time, options)
     if test == "q":
-        return stats.RunningQStatistic(mechanism, names=rows.names, **options)
+        return RunningQStatistic(mechanism, names=rows.names, **options)
     without = ("bounds" not in options) and options.get("boundary") != "asymptotic"
     if loss != "zero_one" and without:
         raise ValueError(
@@ -69,7 +71,7 @@ def _running_test(
         )
     if options.get("largest_weight") is None:
         options["largest_weight"] = rows.largest_weight
-    return stats.RunningAnytimeComparison(names=rows.names, **options)
+    return RunningAnytimeComparison(names=rows.names, **options)
 
 
 def _check_bounds(
@@ -116,7 +118,7 @@ def _running_mcnemar(
             "McNemar's exact test is for one look at the end, and over_time=True looks at many "
             "rows. Leave out one of them."
         )
-    return stats.RunningMcNemar(mechanism, names=rows.names, **options)
+    return RunningMcNemar(mechanism, names=rows.names, **options)
 
 
 def forgets(mechanism: Forgetting) -> bool:

@@ -11,12 +11,12 @@ from sklearn.utils.parallel import delayed
 
 from skstream.engine.failures import RAISED, ModelError, ends_program
 from skstream.evaluation._checkpoint import NOT_PICKLED
+from skstream.evaluation._folder import GroupFolder, Reporter, first_not_pickled
 from skstream.evaluation._follow import follow
 from skstream.evaluation._outcome import Place, RunOutcome
 from skstream.evaluation._passes import PassChecksums
 from skstream.evaluation._stopping import StopFile, interrupted_once
 from skstream.evaluation._stream_run import StreamRun
-from skstream.evaluation.folder import GroupFolder, Reporter, first_not_pickled
 from skstream.streams._chunk import Chunk
 from skstream.utils._dask import on_cluster
 from skstream.utils._sklearn import QuietParallel

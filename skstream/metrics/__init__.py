@@ -7,7 +7,6 @@ from skstream.metrics._class_means import (
     harmonic_accuracy_score,
 )
 from skstream.metrics._kappas import (
-    KappaTest,
     kappa_m_score,
     kappa_plus_score,
     kappa_score,
@@ -16,7 +15,6 @@ from skstream.metrics._kappas import (
 )
 from skstream.metrics._measure import Measure
 from skstream.metrics._probabilities import (
-    brier_part,
     calibration_error,
     cost,
     coverage,
@@ -28,10 +26,8 @@ from skstream.metrics._quantiles import pinball
 from skstream.metrics._regression import persistent_skill_score
 
 __all__ = [
-    "KappaTest",
     "Measure",
     "arithmetic_accuracy_score",
-    "brier_part",
     "calibration_error",
     "cmd_score",
     "cost",

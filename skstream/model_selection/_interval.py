@@ -12,7 +12,7 @@ from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
-from skstream.stats import RunningAnytimeComparison
+from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.utils._label_space import LabelSpace, is_given
 
 #: Blocks of rows, each of which is left out once.

@@ -26,8 +26,8 @@ from skstream.base import (
 )
 from skstream.evaluation._checkpoint import load_checkpoint, save_checkpoint
 from skstream.evaluation._evaluator import EVERY_CHECKPOINT, known_classes
+from skstream.evaluation._folder import as_text
 from skstream.evaluation._result import EvaluationResult, assemble
-from skstream.evaluation.folder import as_text
 from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
 from skstream.model_selection._search_execute import begin_in, evaluate, folder_of, too_short
 from skstream.model_selection._search_input import checked_rows, stream_of

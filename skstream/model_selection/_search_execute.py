@@ -6,14 +6,13 @@ from typing import Any
 
 from skstream.evaluation._checkpoint import KeptRun
 from skstream.evaluation._execute import EvaluationInterrupted
+from skstream.evaluation._folder import GroupFolder, RunFolder, fingerprint, opened
 from skstream.evaluation._outcome import Place
 from skstream.evaluation._passes import Checksums
 from skstream.evaluation._result import assemble
-from skstream.evaluation.folder import GroupFolder, RunFolder, fingerprint, opened
 from skstream.model_selection._search_plan import Plan, evaluator_of
 from skstream.model_selection._search_run import SearchRun, all_failed
-from skstream.streams import Stream
-from skstream.streams import first as first_rows
+from skstream.streams import Stream, take_rows
 
 #: What is said where Ctrl-C comes while workers run the candidates.
 _LOST = (
@@ -141,7 +140,7 @@ def _chosen_by_workers(
     Also return checksums of what it has read.
     """
     tuning = plan.rules.tuning
-    first = stream if tuning is None else first_rows(stream, tuning)
+    first = stream if tuning is None else take_rows(stream, tuning)
     execution = plan.execution(search, plan.new_run(in_group=True), first)
     with _told(folder, _LOST):
         tuned, finished = (

@@ -20,8 +20,7 @@ from skstream.model_selection._interval import HonestLoss
 from skstream.model_selection._race import AnytimeRace, HalvingRace, Race
 from skstream.model_selection._search_run import Rules, SearchRun
 from skstream.stats._checks import check_bounds
-from skstream.streams import Drift, Stream
-from skstream.streams import first as first_rows
+from skstream.streams import Drift, Stream, take_rows
 from skstream.utils._choices import is_integer, is_real
 from skstream.utils._seeds import seed_estimator
 
@@ -277,7 +276,7 @@ class Plan:
         if self.race is not None:
             return [places]
         tuning = self.rules.tuning
-        first = stream if tuning is None else first_rows(stream, tuning)
+        first = stream if tuning is None else take_rows(stream, tuning)
         found = grouped(search.n_jobs, self.new_run(in_group=True), self.models, first)
         if found.why_one:
             self.settings.parameters["in_one_process"] = found.why_one

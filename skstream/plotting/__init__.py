@@ -1,6 +1,5 @@
 """Displays of results; matplotlib is imported when one is drawn."""
 
-from skstream.plotting._base import BaseDisplay, Canvas, Display, Layout
 from skstream.plotting._binned import BinnedPerformanceDisplay
 from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
@@ -17,15 +16,11 @@ from skstream.plotting._testbed import TestbedDisplay
 from skstream.plotting._threshold import ThresholdDisplay
 
 __all__ = [
-    "BaseDisplay",
     "BinnedPerformanceDisplay",
-    "Canvas",
     "ComparisonDisplay",
     "CriticalDifferenceDisplay",
-    "Display",
     "DriftDisplay",
     "FoldDisplay",
-    "Layout",
     "LossDependenceDisplay",
     "OperatingCharacteristicDisplay",
     "PrequentialDisplay",

@@ -131,5 +131,5 @@ def refuse_endless(stream: Stream) -> None:
     if stream.endless:
         raise ValueError(
             f"The stream ({type(stream).__name__}) never ends, and all of its rows are needed. "
-            f"Say how many to take: first(stream, n), of skstream.streams."
+            f"Say how many to take: take_rows(stream, n), of skstream.streams."
         )

@@ -18,13 +18,13 @@ from skstream.drift import (
     DRIFT,
     NORMAL,
     WARNING,
-    DetectorState,
     DriftDetector,
     ErrorRatio,
     PageHinkley,
     RandomAlarm,
     _page_hinkley,
 )
+from skstream.drift._base import DetectorState
 from tests._examples import examples
 from tests.drift._checks import check_cuts
 from tests.drift._streams import losses, pieces

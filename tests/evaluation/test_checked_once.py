@@ -7,8 +7,9 @@ from sklearn.linear_model import SGDClassifier
 
 from skstream import DelayedEvaluator, PrequentialEvaluator, prequential_predict
 from skstream.baselines import MajorityClass
-from skstream.streams import ArrayStream, ParquetStream, as_stream
+from skstream.streams import ParquetStream, as_stream
 from skstream.streams import _chunk as chunk_module
+from skstream.streams._arrays import ArrayStream
 from skstream.utils import _label_space as label_module
 
 rng = np.random.default_rng(0)

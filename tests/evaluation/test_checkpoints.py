@@ -17,7 +17,7 @@ import skstream as sk
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
 from skstream.evaluation import _groups, _workers
 from skstream.evaluation._checkpoint import load_run
-from skstream.evaluation.folder import (
+from skstream.evaluation._folder import (
     GroupFolder,
     _differences,
     _every,
@@ -26,7 +26,7 @@ from skstream.evaluation.folder import (
     _lock,
     _manifest,
 )
-from skstream.evaluation.folder._every import Every
+from skstream.evaluation._folder._every import Every
 from skstream.metrics import Measure
 from skstream.streams import as_stream
 from tests.evaluation._models import Diary, Scripted, numbered_rows
@@ -398,7 +398,7 @@ def test_a_file_that_changed_late_is_noticed_and_a_copy_is_the_same(first_rows, 
 
     def evaluate_file(folder):
         stream = sk.streams.CSVStream(tmp_path / folder / "rows.csv", target="y")
-        stream = sk.streams.first(stream, 400) if first_rows else stream
+        stream = sk.streams.take_rows(stream, 400) if first_rows else stream
         evaluator = sk.PrequentialEvaluator("accuracy", random_state=1, checkpoint=tmp_path / "run")
         return evaluator.evaluate(sk.Persistent(), stream)
 
@@ -543,7 +543,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     for call in (
         lambda file: evaluator_in("prequential", file).evaluate(MODELS, X, y),
         sk.collect_result,
-        sk.status,
+        sk.run_status,
     ):
         with pytest.raises(NotADirectoryError, match="file is a file, not a folder"):
             call(tmp_path / "file")

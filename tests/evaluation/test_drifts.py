@@ -21,7 +21,8 @@ from skstream import (
     load_result,
 )
 from skstream.evaluation.delayed._counts import LabelledDrifts
-from skstream.streams import SEA, ArrayStream, Drift
+from skstream.streams import SEA, Drift
+from skstream.streams._arrays import ArrayStream
 from skstream.streams._drifts import as_drifts
 from skstream.utils._npz import read_npz, write_npz
 from tests._examples import examples

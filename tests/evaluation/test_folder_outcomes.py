@@ -11,9 +11,9 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 import skstream as sk
 from skstream.drift import DDM, PageHinkley
+from skstream.evaluation._folder import _outcome_file
+from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation._header import ResultHeader
-from skstream.evaluation.folder import _outcome_file
-from skstream.evaluation.folder._outcome_file import load_outcome, save_outcome
 from skstream.streams import make_demo_stream
 from tests.evaluation._models import Breaks, numbered_rows
 

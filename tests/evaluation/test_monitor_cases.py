@@ -14,15 +14,8 @@ from sklearn.naive_bayes import MultinomialNB
 
 import skstream as sk
 from skstream import DriftMonitor, PrequentialEvaluator
-from skstream.drift import (
-    ADWIN,
-    DDM,
-    DetectorState,
-    DriftDetector,
-    ErrorRatio,
-    PageHinkley,
-    RandomAlarm,
-)
+from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley, RandomAlarm
+from skstream.drift._base import DetectorState
 from skstream.evaluation import _detections, _evaluator, _watch, _workers
 from skstream.metrics import Measure
 from skstream.streams import as_stream

@@ -22,7 +22,8 @@ from skstream import (
     Persistent,
     SlidingWindow,
 )
-from skstream.drift import ADWIN, DDM, DetectorState, DriftDetector, PageHinkley, RandomAlarm
+from skstream.drift import ADWIN, DDM, DriftDetector, PageHinkley, RandomAlarm
+from skstream.drift._base import DetectorState
 from skstream.evaluation import _watch
 from skstream.streams._chunk import Chunk
 from skstream.utils._seeds import derive_seed

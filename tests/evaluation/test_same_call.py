@@ -17,11 +17,10 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import skstream as sk
-from skstream.evaluation.folder import _fingerprint
-from skstream.evaluation.folder._as_text import as_text
+from skstream.evaluation._folder import _fingerprint
+from skstream.evaluation._folder._as_text import as_text
 from skstream.metrics import Measure
-from skstream.streams import CSVStream, ParquetStream, Stream, as_stream
-from skstream.streams import first as first_rows
+from skstream.streams import CSVStream, ParquetStream, Stream, as_stream, take_rows
 from skstream.utils._content import content
 from tests._examples import newest_alone
 
@@ -285,7 +284,7 @@ def test_a_model_without_parameters_is_compared_whole(tmp_path):
 )
 def test_measures_are_compared_with_their_state(make, tmp_path, monkeypatch):
     # Functions within functions are not written into checkpoints: this is about the comparison.
-    monkeypatch.setattr("skstream.evaluation.folder._group.save_checkpoint", lambda *_: None)
+    monkeypatch.setattr("skstream.evaluation._folder._group.save_checkpoint", lambda *_: None)
     folder_run(tmp_path, metrics=Measure(make(0.25), name="own"))
     with pytest.raises(ValueError, match=r"the function of the measure own is .*, of other conte"):
         folder_run(tmp_path, metrics=Measure(make(0.5), name="own"))
@@ -513,7 +512,7 @@ def test_options_of_files_are_compared(options, message, tmp_path):
             with pytest.raises(ValueError, match=message):
                 folder_run(folder, rows=(stream,))
             with pytest.raises(ValueError, match=message):
-                folder_run(folder, rows=(first_rows(stream, 10 * N),))
+                folder_run(folder, rows=(take_rows(stream, 10 * N),))
 
 
 def test_of_other_files_nothing_more_is_said(tmp_path):

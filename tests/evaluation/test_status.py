@@ -13,10 +13,10 @@ from sklearn.preprocessing import StandardScaler
 
 import skstream as sk
 from skstream.evaluation import _groups
+from skstream.evaluation._folder._reports import Report, Reporter, slowest
+from skstream.evaluation._folder._status import GroupStatus, RunStatus
 from skstream.evaluation._progress import _in_words, _repeated
 from skstream.evaluation._workers import Workers
-from skstream.evaluation.folder._reports import Report, Reporter, slowest
-from skstream.evaluation.folder._status import GroupStatus, RunStatus
 from skstream.utils._durations import duration_in_words
 from skstream.utils._process import system
 from tests.evaluation._models import Breaks, numbered_rows
@@ -54,7 +54,7 @@ def unfinished(folder, report=None, lock=None):
         replace(last, **report).save(file)
     if lock is not None:
         (folder / "lock").write_text(json.dumps(lock))
-    return sk.status(folder)
+    return sk.run_status(folder)
 
 
 def of_this_process(token="t"):
@@ -63,7 +63,7 @@ def of_this_process(token="t"):
 
 
 def test_a_finished_run(folder):
-    seen = sk.status(folder)
+    seen = sk.run_status(folder)
     assert seen.state == "finished"
     assert (seen.n_rows, seen.n_rows_total) == (600, 600)
     assert seen.seconds_left is seen.rows_per_second is None
@@ -115,7 +115,7 @@ def test_states(folder, report, lock, run, group):
 def test_a_lock_without_signs_of_life_is_stale(folder):
     seen = unfinished(folder, {"state": "running"}, of_this_process())
     os.utime(folder / "lock", (0, 0))
-    seen = sk.status(folder)
+    seen = sk.run_status(folder)
     assert seen.state == seen.groups[0].state == "stale"
     assert "stale (it was process 4711 on node1)" in str(seen)
 
@@ -148,7 +148,7 @@ def test_time_left_is_that_of_the_slowest_group_at_least():
 
 def test_to_frame(folder):
     pytest.importorskip("pandas")
-    frame = sk.status(folder).to_frame()
+    frame = sk.run_status(folder).to_frame()
     assert list(frame.model) == ["last", "most"]
     assert list(frame.rows) == [300, 300]
     assert set(frame.state) == {"finished"}
@@ -159,29 +159,29 @@ def test_nothing_is_written(folder):
         return {p: p.stat().st_mtime_ns for p in folder.rglob("*")}
 
     before = files()
-    sk.status(folder)
+    sk.run_status(folder)
     assert files() == before
 
 
 def test_folders_that_hold_no_run(tmp_path, folder):
     with pytest.raises(FileNotFoundError, match="There is no folder"):
-        sk.status(tmp_path / "nothing")
+        sk.run_status(tmp_path / "nothing")
     with pytest.raises(ValueError, match="holds no run: it has no manifest"):
-        sk.status(tmp_path)
+        sk.run_status(tmp_path)
     file = folder / "group-0" / "status.json"
     others = replace(Report.load(file), places=[("other", 0), ("most", 0)])
     for text in ("{", "[]", "{}", '{"places": [["last", 0]], "seconds_of": []}', "\x00"):
         file.write_text(text)
-        assert sk.status(folder).groups[0].state == "finished"
+        assert sk.run_status(folder).groups[0].state == "finished"
     others.save(file)
     (folder / "group-0" / "outcome.npz").unlink()
     for text in (file.read_text(), "{"):  # of another run, damaged
         file.write_text(text)
-        assert sk.status(folder).groups[0].state == "unknown"
-        assert "unknown" in str(sk.status(folder))
+        assert sk.run_status(folder).groups[0].state == "unknown"
+        assert "unknown" in str(sk.run_status(folder))
     (folder / "manifest.json").write_text("{")
     with pytest.raises(ValueError, match="not the manifest of a run folder"):
-        sk.status(folder)
+        sk.run_status(folder)
 
 
 def test_a_failing_run_says_that_it_stopped(tmp_path):
@@ -189,7 +189,7 @@ def test_a_failing_run_says_that_it_stopped(tmp_path):
     with pytest.raises(sk.ModelError):
         evaluator.evaluate(Breaks(at=30), numbered_rows(60), np.tile(["a", "b", "b"], 20))
     assert Report.load(tmp_path / "group-0" / "status.json").state == "stopped"
-    assert sk.status(tmp_path).state == "stopped"
+    assert sk.run_status(tmp_path).state == "stopped"
 
 
 def test_reports_are_seldom_and_only_under_the_own_lock(tmp_path):
@@ -238,11 +238,11 @@ def test_a_finished_group_keeps_its_rate_if_the_client_ends(tmp_path, monkeypatc
     with monkeypatch.context() as patched, pytest.raises(SystemExit):
         patched.setattr(Workers, "_take", end)
         evaluate()
-    seen = sk.status(tmp_path).groups[taken[0]]
+    seen = sk.run_status(tmp_path).groups[taken[0]]
     assert (seen.state, seen.n_rows) == ("finished", 300)
     assert seen.rows_per_second > 0.0
     evaluate()
-    assert sk.status(tmp_path).groups[taken[0]] == seen
+    assert sk.run_status(tmp_path).groups[taken[0]] == seen
 
 
 def test_a_finished_group_keeps_its_rate_if_its_last_report_is_missing(folder):
@@ -250,11 +250,11 @@ def test_a_finished_group_keeps_its_rate_if_its_last_report_is_missing(folder):
     unsaid = replace(Report.load(file), state="running", token="t", n_rows=100, first_row=20)
     for seconds, n_rows, rate in [(4.0, 100, 20.0), (4.0, 20, None)]:
         replace(unsaid, seconds=seconds, n_rows=n_rows).save(file)
-        assert sk.status(folder).groups[0].rows_per_second == rate
+        assert sk.run_status(folder).groups[0].rows_per_second == rate
         evaluator = sk.PrequentialEvaluator("accuracy", checkpoint=folder)
         evaluator.evaluate({"last": sk.Persistent(), "most": sk.MajorityClass()}, X, y)
         assert Report.load(file).state == "finished"
-        assert sk.status(folder).groups[0].rows_per_second == rate
+        assert sk.run_status(folder).groups[0].rows_per_second == rate
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,11 @@ from sklearn.naive_bayes import BernoulliNB
 import skstream as sk
 from skstream.engine.tape import StoredAnswers, Tape
 from skstream.evaluation import _compared_rows, _kept_tape, _rescore
+from skstream.evaluation._folder import _fingerprint
+from skstream.evaluation._folder._outcome_file import load_outcome
 from skstream.evaluation._joined import joined
 from skstream.evaluation._kept_tape import KeptTape
 from skstream.evaluation._workers import Workers
-from skstream.evaluation.folder import _fingerprint
-from skstream.evaluation.folder._outcome_file import load_outcome
 from skstream.metrics._rows import ScoredRows
 from skstream.utils import _npy
 from tests._examples import newest_alone
@@ -284,7 +284,7 @@ def test_scores_do_not_need_the_tape(name, how, tmp_path):
     else:
         damage(tape / "y.npy")
     why = {"removed": "holds .* not there any more", "damaged": "is damaged: the checksum"}[how]
-    assert sk.status(tmp_path / "run").state == "finished"
+    assert sk.run_status(tmp_path / "run").state == "finished"
     for call in (partial(evaluate, name), sk.collect_result):
         warns = (
             nullcontext() if how == "removed" else pytest.warns(match="scores .* are whole, but")

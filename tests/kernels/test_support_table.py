@@ -72,7 +72,8 @@ from skstream.preprocessing import (
     StreamOrdinalEncoder,
     TargetEncoder,
 )
-from skstream.streams import Component, GaussianMixtureStream
+from skstream.streams import GaussianMixtureStream
+from skstream.streams._generators import Component
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"
 X = np.random.default_rng(0).integers(0, 3, size=(40, 3)).astype(float)

@@ -12,7 +12,6 @@ from skstream import HoldoutEvaluator, PrequentialEvaluator, prequential_predict
 from skstream.forgetting import as_forgetting
 from skstream.metrics import (
     Measure,
-    brier_part,
     calibration_error,
     cost,
     coverage,
@@ -20,7 +19,7 @@ from skstream.metrics import (
     set_size,
     top_k_accuracy,
 )
-from skstream.metrics._probabilities import PROBABILITIES, probability_measure
+from skstream.metrics._probabilities import PROBABILITIES, brier_part, probability_measure
 from skstream.metrics._running import RunningMeasures
 from tests._examples import newest_alone
 from tests.metrics import _probability_reference as oracle

@@ -22,10 +22,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 
-from skstream import EvaluationInterrupted, PrequentialEvaluator, collect_result, status
+from skstream import EvaluationInterrupted, PrequentialEvaluator, collect_result, run_status
 from skstream.evaluation import _groups, _workers
-from skstream.evaluation.folder import _fingerprint, _run_folder
-from skstream.evaluation.folder._reports import Report
+from skstream.evaluation._folder import _fingerprint, _run_folder
+from skstream.evaluation._folder._reports import Report
 from skstream.model_selection import PrequentialSearch
 from tests._examples import newest_alone, scaled
 from tests.evaluation._disk_states import copied_states
@@ -141,7 +141,7 @@ def assert_goes_on(name: str, folder: Path, n_jobs: int | None) -> None:
     one = fit(search(name, folder, n_jobs=n_jobs))
     whole = undisturbed(name)
     assert_same_result(collect_result(folder), whole.result_)
-    seen = status(folder)
+    seen = run_status(folder)
     assert seen.state == "finished"
     if one.tuning is None:
         assert {group.n_rows for group in seen.groups} == {N}
@@ -195,12 +195,12 @@ def test_a_killed_process_goes_on_with_processes(tmp_path: Path) -> None:
     begun.join()
     assert begun.exitcode == 9
     assert "group-1" in os.listdir(tmp_path)
-    assert status(tmp_path).state == "stale"
+    assert run_status(tmp_path).state == "stale"
     one = slow(tmp_path, n_jobs=2).fit(X[:300], y[:300])
     whole = slow(None).fit(X[:300], y[:300])
     assert_same_result(one.result_, whole.result_)
     assert one.honest_score_ == whole.honest_score_
-    assert [group.state for group in status(tmp_path).groups] == ["finished"] * 3
+    assert [group.state for group in run_status(tmp_path).groups] == ["finished"] * 3
 
 
 class Rule(ClassifierMixin, BaseEstimator):
@@ -327,7 +327,7 @@ def test_ctrl_c_says_how_it_goes_on(n_jobs: int | None, tmp_path: Path) -> None:
     says = f"The same call of fit goes on from the checkpoints in {re.escape(str(tmp_path))}"
     with pytest.raises(EvaluationInterrupted, match=says):
         fit(one, Source(300, KeyboardInterrupt))
-    assert status(tmp_path).state == "stopped"
+    assert run_status(tmp_path).state == "stopped"
     with pytest.raises(ValueError, match="No model has finished yet"):
         collect_result(tmp_path)
     if n_jobs is None:  # it can also go on without the folder
@@ -338,7 +338,7 @@ def test_ctrl_c_says_how_it_goes_on(n_jobs: int | None, tmp_path: Path) -> None:
             _ = one.best_params_
     with pytest.raises(EvaluationInterrupted, match=says if n_jobs else "checkpoint"):
         fit(search("tuning", tmp_path, n_jobs=n_jobs), Source(700, KeyboardInterrupt))
-    seen = status(tmp_path)
+    seen = run_status(tmp_path)
     assert seen.state == "stopped"
     assert seen.n_rows < (seen.n_rows_total or 10**9)
     if n_jobs is not None:
@@ -356,7 +356,7 @@ def test_rows_after_the_choice_are_those_of_one_candidate(
     source.n_rows = N
     with pytest.raises(EvaluationInterrupted):
         fit(search(name, tmp_path), source)
-    seen = status(tmp_path)
+    seen = run_status(tmp_path)
     total = 8 * TUNING + N - TUNING
     assert (seen.n_rows, seen.n_rows_total) == (done, total)
     words = "of at most" if name == "halving" else "of"
@@ -371,7 +371,7 @@ def test_rows_after_the_choice_are_those_of_one_candidate(
     report = Report.load(file)
     assert report is not None
     replace(report, state="running", token="t", first_row=0, seconds=2.0, time=time()).save(file)
-    seen = status(tmp_path)
+    seen = run_status(tmp_path)
     assert seen.seconds_left == pytest.approx((total - done) / (done / 2.0))
 
 

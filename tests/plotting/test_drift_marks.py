@@ -13,7 +13,8 @@ from skstream import (
 )
 from skstream.drift import DDM
 from skstream.plotting import ComparisonDisplay, FoldDisplay, PrequentialDisplay
-from skstream.streams import SEA, ArrayStream, Drift
+from skstream.streams import SEA, Drift
+from skstream.streams._arrays import ArrayStream
 
 pytest.importorskip("matplotlib")
 

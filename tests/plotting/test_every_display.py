@@ -20,7 +20,8 @@ from skstream import (
     evaluate_over_seeds,
 )
 from skstream.drift import DDM, PageHinkley
-from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay, Display
+from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay
+from skstream.plotting._base import Display
 from skstream.stats import anytime_comparison
 from skstream.streams import SEA, load_testbed, make_demo_stream
 from skstream.studies import detector_study, loss_dependence

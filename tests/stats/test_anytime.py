@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import integrate
 from scipy.special import zeta
 
-from skstream.stats import RunningAnytimeComparison, anytime_comparison
-from skstream.stats._anytime import ROWS_AT_ONCE
+from skstream.stats import anytime_comparison
+from skstream.stats._anytime import ROWS_AT_ONCE, RunningAnytimeComparison
 from skstream.stats._boundaries import BOUNDARIES, MixtureBoundary, StitchedBoundary
 from tests._examples import examples
 from tests.stats._streams import random_blocks, random_losses, seeds

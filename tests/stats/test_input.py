@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skstream.stats import (
-    RunningAnytimeComparison,
     anytime_comparison,
     friedman_nemenyi,
     mcnemar,
@@ -12,6 +11,7 @@ from skstream.stats import (
     sign_test,
     wilcoxon,
 )
+from skstream.stats._anytime import RunningAnytimeComparison
 
 NUMBERS = {
     "texts": (["0.5", "1"], "must hold numbers. Got values of dtype <U3"),

@@ -10,7 +10,8 @@ from scipy import stats as scipy_stats
 
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.metrics import kappa_score
-from skstream.stats import RunningMcNemar, mcnemar, mcnemar_curve
+from skstream.stats import mcnemar, mcnemar_curve
+from skstream.stats._mcnemar_curve import RunningMcNemar
 from tests._examples import examples, newest_alone
 from tests.stats._streams import random_blocks, random_losses, seeds
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
-from skstream.stats import RunningQStatistic, q_statistic
+from skstream.stats import q_statistic
+from skstream.stats._q_statistic import RunningQStatistic
 from tests._examples import examples
 from tests.stats._streams import random_blocks, random_losses, seeds
 

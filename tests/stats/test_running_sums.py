@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
-from skstream.stats import RunningMcNemar, RunningQStatistic
 from skstream.stats._forgetting import RunningSum, make_running_sum
+from skstream.stats._mcnemar_curve import RunningMcNemar
+from skstream.stats._q_statistic import RunningQStatistic
 from skstream.stats._recorder import CurveRecorder
 from skstream.utils._checkpoints import MAX_CHECKPOINTS
 from tests._examples import examples

@@ -27,22 +27,20 @@ from skstream.streams import (
     SEA,
     STAGGER,
     ARFFStream,
-    ArrayStream,
-    ChunkStream,
     Drift,
     Stream,
     as_stream,
     concat,
-    first,
-    join,
+    drop_rows,
+    join_streams,
     label_profile,
     recurring,
-    skip,
+    take_rows,
     with_delay,
     with_imbalance,
     with_label_noise,
 )
-from skstream.streams._arrays import begins_again
+from skstream.streams._arrays import ArrayStream, ChunkStream, begins_again
 from skstream.streams._composition import _imbalance, _join
 from skstream.streams._composition._base import ComposedStream
 from tests._examples import examples
@@ -67,10 +65,10 @@ def in_memory(seed: int, chunk_size: int = 7):
 #: What is made of two streams, by the name of the function.
 MAKERS = {
     "concat": lambda a, b: concat(a, b),
-    "first": lambda a, b: first(a, 37),
-    "join": lambda a, b: join(a, b, 30, 6),
+    "take_rows": lambda a, b: take_rows(a, 37),
+    "join_streams": lambda a, b: join_streams(a, b, 30, 6),
     "recurring": lambda a, b: recurring(a, b, length=[7, 11]),
-    "skip": lambda a, b: skip(a, 23),
+    "drop_rows": lambda a, b: drop_rows(a, 23),
     "with_delay": lambda a, b: with_delay(a, expon(scale=9)),
     "with_imbalance": lambda a, b: with_imbalance(a, dict(zip(a.classes, (0.8, 0.2), strict=True))),
     "with_label_noise": lambda a, b: with_label_noise(a, 0.3),
@@ -170,8 +168,8 @@ class PlaceInArray:
 @pytest.mark.parametrize(
     "make",
     [
-        MAKERS["join"],
-        lambda a, b: join(a, b, 60, 20),  # ends early, with the rows of the first
+        MAKERS["join_streams"],
+        lambda a, b: join_streams(a, b, 60, 20),  # ends early, with the rows of the first
         MAKERS["with_imbalance"],
         lambda a, b: with_delay(a, PlaceInArray()),
     ],
@@ -259,7 +257,7 @@ def test_a_part_that_can_be_read_once_makes_a_stream_that_can(make):
 def test_a_function_that_returns_one_and_the_same_iterator_is_noticed():
     rows = iter(list(in_memory(1)))
     assert begins_again(concat(in_memory(1), in_memory(2)))
-    assert not begins_again(first(lambda: rows, 9))
+    assert not begins_again(take_rows(lambda: rows, 9))
 
 
 def test_a_source_of_chunks_says_its_drifts():
@@ -272,7 +270,9 @@ def test_a_source_of_chunks_says_its_drifts():
 
 def test_a_composition_of_compositions():
     a, b, c = sea(1), sea(2), sea(3)
-    stream = skip(with_label_noise(concat(first(a, 40), join(b, c, 20, 4)), 0.2), 13)
+    stream = drop_rows(
+        with_label_noise(concat(take_rows(a, 40), join_streams(b, c, 20, 4)), 0.2), 13
+    )
     whole = rows_of(stream)
     assert same(block(stream, 5, 50), part_of(whole, 5, 50))
     assert stream.drifts[0] == Drift(17, 17)
@@ -286,7 +286,7 @@ def test_concat_and_its_drifts():
     stream = concat(one, other)
     np.testing.assert_array_equal(rows_of(stream)["X"][N_ROWS:], rows_of(other)["X"])
     assert stream.drifts == (Drift(30, 30), Drift(60, 60), Drift(90, 90))
-    days = concat(first(one, 20), skip(one, 20), seams_are_drifts=False)
+    days = concat(take_rows(one, 20), drop_rows(one, 20), seams_are_drifts=False)
     assert same(rows_of(days), rows_of(one))
     assert days.drifts == one.drifts
     endless = concat(one, sea(2, None))
@@ -305,7 +305,12 @@ def test_drifts_are_complete_or_empty_and_known_after_a_pass():
 
     complete = tuple(Drift(row, row) for row in (60, 120, 180))
     stream = nested()
-    assert stream.drifts == first(stream, 200).drifts == join(stream, in_memory(5), 90).drifts == ()
+    assert (
+        stream.drifts
+        == take_rows(stream, 200).drifts
+        == join_streams(stream, in_memory(5), 90).drifts
+        == ()
+    )
     evaluator = PrequentialEvaluator("accuracy", random_state=0)
     assert evaluator.evaluate(Persistent(), stream, classes=["no", "yes"]).drifts == complete
     assert stream.drifts == with_label_noise(stream, 0.1, classes=["no", "yes"]).drifts == complete
@@ -319,19 +324,19 @@ def test_drifts_are_complete_or_empty_and_known_after_a_pass():
 
 def test_first_and_skip_cut_drifts():
     stream = concat(sea(1), sea(2))
-    assert first(stream, 61).drifts == (Drift(30, 30), Drift(60, 60))
-    assert skip(stream, 30).drifts == (Drift(30, 30), Drift(60, 60))
-    gradual = join(sea(1, None), sea(2, None), 100, 20)
+    assert take_rows(stream, 61).drifts == (Drift(30, 30), Drift(60, 60))
+    assert drop_rows(stream, 30).drifts == (Drift(30, 30), Drift(60, 60))
+    gradual = join_streams(sea(1, None), sea(2, None), 100, 20)
     change = next(drift for drift in gradual.drifts if drift.start != drift.end)
     assert change == Drift(80, 120)
-    assert Drift(80, 90) in first(gradual, 90).drifts
-    assert Drift(0, 30) in skip(gradual, 90).drifts
+    assert Drift(80, 90) in take_rows(gradual, 90).drifts
+    assert Drift(0, 30) in drop_rows(gradual, 90).drifts
 
 
 def test_the_share_of_the_second_stream_is_the_sigmoid():
     position, width, n = 20_000, 4000, 40_000
     before, after = as_stream(np.zeros((n, 1)), [0] * n), as_stream(np.ones((n, 1)), [0] * n)
-    came = rows_of(join(before, after, position, width))["X"][:n, 0]
+    came = rows_of(join_streams(before, after, position, width))["X"][:n, 0]
     rows = np.arange(n)
     share = 1 / (1 + np.exp(-4 * (rows - position) / width))
     for start in range(0, n, 1000):
@@ -342,28 +347,28 @@ def test_the_share_of_the_second_stream_is_the_sigmoid():
     assert not came[: position - 2 * width].any()
     assert came[position + 2 * width :].all()
     assert 0 < came[position - 2 * width : position - width].sum()
-    other = rows_of(join(before, after, position, width, random_state=1))["X"][:n, 0]
+    other = rows_of(join_streams(before, after, position, width, random_state=1))["X"][:n, 0]
     assert (other != came).any()
 
 
 def test_an_abrupt_join():
     one, other = sea(1), sea(2)
-    stream = join(one, other, 45)
+    stream = join_streams(one, other, 45)
     rows = rows_of(stream)
     assert same(part_of(rows, 0, 45), part_of(rows_of(one), 0, 45))
     assert same(part_of(rows, 45, 105), rows_of(other))
     assert stream.drifts == (Drift(30, 30), Drift(45, 45), Drift(75, 75))
-    assert join(one, other, 0).drifts == other.drifts
+    assert join_streams(one, other, 0).drifts == other.drifts
 
 
 @pytest.mark.parametrize("n_known", [True, False])
 def test_where_the_first_stream_ends_all_rows_come_from_the_second(n_known):
     one, other = in_memory(1), in_memory(2)
     given = one if n_known else as_stream(lambda: iter(one))
-    stream = join(given, other, 60, 20)
+    stream = join_streams(given, other, 60, 20)
     rows = rows_of(stream)
     assert sorted(rows["id"].tolist()) == [*range(1000, 1060), *range(2000, 2060)]
-    assert rows["id"].tolist() == rows_of(join(one, other, 60, 20))["id"].tolist()
+    assert rows["id"].tolist() == rows_of(join_streams(one, other, 60, 20))["id"].tolist()
     if n_known:
         (drift,) = stream.drifts
         last = int(np.flatnonzero(rows["id"] < 2000)[-1])
@@ -373,8 +378,8 @@ def test_where_the_first_stream_ends_all_rows_come_from_the_second(n_known):
 
 def test_drifts_of_joined_streams_are_where_their_rows_come():
     one, other = in_memory(1), in_memory(2)
-    stream = join(sea(1), sea(2), 32, 20)
-    ids = rows_of(join(one, other, 32, 20))["id"]
+    stream = join_streams(sea(1), sea(2), 32, 20)
+    ids = rows_of(join_streams(one, other, 32, 20))["id"]
     places = {1: np.flatnonzero(ids == 1030), 2: np.flatnonzero(ids == 2030)}
     expected = {Drift(int(at[0]), int(at[0])) for at in places.values()}
     assert set(stream.drifts) == expected | {Drift(12, 52)}
@@ -436,7 +441,7 @@ def test_classes_with_other_shares():
     assert endless.n_rows is None
     assert endless.drifts == thin.drifts
     assert not hasattr(endless, "rows")
-    some = rows_of(first(endless, 50))
+    some = rows_of(take_rows(endless, 50))
     assert same(some, part_of(rows_of(thin), 0, 50))
     once = with_imbalance(ChunkStream(iter(list(stream))), {0: 0.9, 1: 0.1}, current=current)
     assert (once.n_rows, once.drifts) == (None, ())
@@ -460,7 +465,7 @@ def test_delays():
     assert (times(with_delay(sea(1), poisson(0.1))) >= 0).all()
     assert np.isinf(times(with_delay(stream, np.inf))).all()
     # Times stay where rows are skipped or taken by turns.
-    assert same(part_of(rows_of(drawn), 90, 99), part_of(rows_of(skip(drawn, 90)), 0, 9))
+    assert same(part_of(rows_of(drawn), 90, 99), part_of(rows_of(drop_rows(drawn, 90)), 0, 9))
 
 
 def test_delays_of_rows_that_arrive_at_datetimes():
@@ -476,7 +481,7 @@ def test_delays_of_rows_that_arrive_at_datetimes():
 
 
 def test_late_labels_reach_the_evaluator():
-    stream = skip(with_delay(sea(1, 400), expon(scale=9)), 20)
+    stream = drop_rows(with_delay(sea(1, 400), expon(scale=9)), 20)
     rows = rows_of(stream)
     evaluator = DelayedEvaluator("accuracy", n_bins=3)
     result = evaluator.evaluate(Persistent(), stream)
@@ -493,7 +498,7 @@ def test_an_evaluation_of_a_composition_goes_on_from_a_folder(tmp_path):
     again = evaluator.evaluate(Persistent(), concat(in_memory(1, 9), in_memory(2)))
     assert again.scores == result.scores
     with pytest.raises(ValueError, match="position"):
-        evaluator.evaluate(Persistent(), join(in_memory(1), in_memory(2), 60))
+        evaluator.evaluate(Persistent(), join_streams(in_memory(1), in_memory(2), 60))
 
 
 def test_the_source_of_a_row_without_a_label_is_asked():
@@ -503,14 +508,14 @@ def test_the_source_of_a_row_without_a_label_is_asked():
 
     one, other = (Told(np.full((60, 3), k), ["no"] * 60) for k in (1, 2))
     assert concat(one, other).about_missing_label(63) == "2 3"
-    assert skip(one, 7).about_missing_label(3) == "1 10"
-    assert join(one, other, 30).about_missing_label(31) == "2 1"
+    assert drop_rows(one, 7).about_missing_label(3) == "1 10"
+    assert join_streams(one, other, 30).about_missing_label(31) == "2 1"
     assert recurring(one, other, length=9).about_missing_label(20) == "1 11"
     assert concat(one, other).about_missing_label(120) == ""
 
 
 def test_seeds_in_use_twice_are_said():
-    for make in (MAKERS["concat"], MAKERS["join"], MAKERS["recurring"]):
+    for make in (MAKERS["concat"], MAKERS["join_streams"], MAKERS["recurring"]):
         with pytest.warns(UserWarning, match="Two of the SEA streams have random_state=1"):
             make(sea(1), sea(1))
 
@@ -521,7 +526,7 @@ WIDE = as_stream(np.zeros((N_ROWS, 5)), ["no", "yes"] * 30)
 OTHERS = as_stream(np.zeros((N_ROWS, 3)), ["a", "b"] * 30)
 
 
-@pytest.mark.parametrize("name", ["concat", "join", "recurring"])
+@pytest.mark.parametrize("name", ["concat", "join_streams", "recurring"])
 def test_streams_that_do_not_fit(name):
     with pytest.raises(ValueError, match="Streams 0 and 1 have 3 and 5 features"):
         MAKERS[name](in_memory(1), WIDE)
@@ -532,7 +537,7 @@ def test_streams_that_do_not_fit(name):
         list(MAKERS[name](in_memory(1), weighted))
 
 
-@pytest.mark.parametrize("name", ["concat", "join", "recurring"])
+@pytest.mark.parametrize("name", ["concat", "join_streams", "recurring"])
 def test_features_of_other_names_are_refused_at_any_depth(name):
     def named(names):
         return ArrayStream(in_memory(1).X, in_memory(1).y, feature_names=names)
@@ -542,7 +547,7 @@ def test_features_of_other_names_are_refused_at_any_depth(name):
     with pytest.raises(ValueError, match=words):
         MAKERS[name](one, other)
     with pytest.raises(ValueError, match=r"have the features .* of the same names"):
-        MAKERS[name](concat(in_memory(1), one), first(concat(one, third), 60))
+        MAKERS[name](concat(in_memory(1), one), take_rows(concat(one, third), 60))
     with pytest.raises(ValueError, match=r"\['size', 'colour', 'shape'\]"):
         MAKERS[name](sea(1), STAGGER(60))
     assert MAKERS[name](one, one).feature_names == ["x", "y", "z"]
@@ -558,8 +563,8 @@ def test_nominal_features_of_other_codes_are_refused(tmp_path):
         return ARFFStream(path, target="c", **options)
 
     one, more = declared("{1,2}"), declared("{1,2,3}")
-    for name in ("concat", "join", "recurring"):
-        options = {"join": {"position": 1}, "recurring": {"length": 1}}.get(name, {})
+    for name in ("concat", "join_streams", "recurring"):
+        options = {"join_streams": {"position": 1}, "recurring": {"length": 1}}.get(name, {})
         make = getattr(skstream.streams, name)
         with pytest.raises(ValueError, match=r"positions in \['1', '2'\] in stream 0, and in"):
             make(one, concat(declared("{2,1}")), **options)
@@ -575,10 +580,10 @@ def test_nominal_features_of_other_codes_are_refused(tmp_path):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda g: join(g, g, 5),
+        lambda g: join_streams(g, g, 5),
         lambda g: recurring(g, g, length=3, n_rows=12),
-        lambda g: concat(first(g, 6), skip(g, 6)),
-        lambda g: concat(in_memory(1), with_delay(concat(g), 1), first(as_stream(g), 6)),
+        lambda g: concat(take_rows(g, 6), drop_rows(g, 6)),
+        lambda g: concat(in_memory(1), with_delay(concat(g), 1), take_rows(as_stream(g), 6)),
     ],
 )
 @pytest.mark.parametrize("as_one", [False, True])
@@ -593,17 +598,20 @@ def test_one_iterator_given_twice_is_refused_at_any_depth(make, as_one):
     [
         (lambda: concat(), "concat needs at least one stream"),
         (lambda: concat(sea(1, None), sea(2)), "Stream 0 never ends"),
-        (lambda: first(sea(1), 0), "n must be an integer >= 1. Got 0"),
-        (lambda: skip(sea(1), -1), "n must be an integer >= 0. Got -1"),
-        (lambda: skip(sea(1), 60), r"skip\(n=60\) leaves no row: the stream has 60"),
-        (lambda: list(skip(as_stream(lambda: iter(sea(1))), 60)), "leaves no row: the stream"),
-        (lambda: join(sea(1), sea(2), 61), "position=61 is beyond the first stream, which has 60"),
+        (lambda: take_rows(sea(1), 0), "n must be an integer >= 1. Got 0"),
+        (lambda: drop_rows(sea(1), -1), "n must be an integer >= 0. Got -1"),
+        (lambda: drop_rows(sea(1), 60), r"drop_rows\(n=60\) leaves no row: the stream has 60"),
+        (lambda: list(drop_rows(as_stream(lambda: iter(sea(1))), 60)), "leaves no row: the stream"),
         (
-            lambda: list(join(as_stream(lambda: iter(sea(1))), sea(2), 61)),
+            lambda: join_streams(sea(1), sea(2), 61),
             "position=61 is beyond the first stream, which has 60",
         ),
-        (lambda: join(sea(1), sea(2), 9, -1), "width must be an integer >= 0. Got -1"),
-        (lambda: join(sea(1), sea(2), "x"), "position must be an integer >= 0. Got 'x'"),
+        (
+            lambda: list(join_streams(as_stream(lambda: iter(sea(1))), sea(2), 61)),
+            "position=61 is beyond the first stream, which has 60",
+        ),
+        (lambda: join_streams(sea(1), sea(2), 9, -1), "width must be an integer >= 0. Got -1"),
+        (lambda: join_streams(sea(1), sea(2), "x"), "position must be an integer >= 0. Got 'x'"),
         (lambda: recurring(sea(1), length=5), "at least two streams. Got 1"),
         (lambda: recurring(sea(1), sea(2), length=[5]), "one for each of the 2 streams"),
         (lambda: recurring(sea(1), sea(2), length=0), "length must be an integer >= 1"),
@@ -666,8 +674,8 @@ ENDLESS = {
     "generator": lambda: sea(1, None),
     "chunks": lambda: as_stream(Source()),
     "concat": lambda: concat(sea(2), as_stream(Source())),
-    "join": lambda: join(sea(2), sea(1, None), 30),
-    "skip": lambda: skip(with_delay(sea(1, None), 1), 5),
+    "join_streams": lambda: join_streams(sea(2), sea(1, None), 30),
+    "drop_rows": lambda: drop_rows(with_delay(sea(1, None), 1), 5),
     "imbalance": lambda: with_imbalance(sea(1, None), {0: 0.5, 1: 0.5}, current={0: 0.4, 1: 0.6}),
 }
 
@@ -675,8 +683,8 @@ ENDLESS = {
 @pytest.mark.parametrize("make", ENDLESS.values(), ids=ENDLESS)
 def test_a_stream_says_that_it_is_endless_and_its_first_rows_are_not(make):
     assert make().endless
-    assert not first(make(), 20).endless
-    assert first(make(), 20).n_rows == 20
+    assert not take_rows(make(), 20).endless
+    assert take_rows(make(), 20).n_rows == 20
     assert not recurring(make(), sea(3, None), length=5, n_rows=20).endless
 
 
@@ -700,7 +708,7 @@ CALLS = {
 def test_an_endless_stream_is_refused_before_its_first_row(call, monkeypatch):
     made = sea(1, None)
     monkeypatch.setattr(SEA, "block", lambda *rows: pytest.fail("a row was read"))
-    with pytest.raises(ValueError, match=r"never ends, .* first\(stream, n\)"):
+    with pytest.raises(ValueError, match=r"never ends, .* take_rows\(stream, n\)"):
         call(made)
 
 

@@ -12,14 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skstream.streams
-from skstream.streams import (
-    SEA,
-    Agrawal,
-    Component,
-    GaussianMixtureStream,
-    GeneratedStream,
-    Phase,
-)
+from skstream.streams import SEA, Agrawal, GaussianMixtureStream, GeneratedStream
+from skstream.streams._generators import Component, Phase
 from tests._examples import examples, newest_alone
 
 N_ROWS = 60

@@ -5,7 +5,8 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
-from skstream.streams import Component, Drift, GaussianMixtureStream, Phase, load_testbed
+from skstream.streams import Drift, GaussianMixtureStream, load_testbed
+from skstream.streams._generators import Component, Phase
 from skstream.streams._generators._testbed import TESTBED
 from skstream.streams._generators._turns import cosine_and_sine
 

@@ -29,7 +29,8 @@ from skstream.engine.failures import ModelError
 from skstream.evaluation import _groups
 from skstream.stats import compare_with_best, wilcoxon
 from skstream.stats._best import holm
-from skstream.streams import SEA, ArrayStream, Sine
+from skstream.streams import SEA, Sine
+from skstream.streams._arrays import ArrayStream
 from skstream.studies import SeedStudy, _over_seeds, load_study
 
 MODELS = {"sgd": SGDClassifier(), "random": RandomClass(), "last": Persistent()}

@@ -2,23 +2,23 @@
 
 from skstream.streams._composition._base import knows_drifts, origin_of, sources_of
 from skstream.streams._composition._concat import concat
-from skstream.streams._composition._cut import FirstRows, first, skip
+from skstream.streams._composition._cut import FirstRows, drop_rows, take_rows
 from skstream.streams._composition._delay import with_delay
 from skstream.streams._composition._imbalance import with_imbalance
-from skstream.streams._composition._join import join
+from skstream.streams._composition._join import join_streams
 from skstream.streams._composition._label_noise import with_label_noise
 from skstream.streams._composition._recurring import recurring
 
 __all__ = [
     "FirstRows",
     "concat",
-    "first",
-    "join",
+    "drop_rows",
+    "join_streams",
     "knows_drifts",
     "origin_of",
     "recurring",
-    "skip",
     "sources_of",
+    "take_rows",
     "with_delay",
     "with_imbalance",
     "with_label_noise",

@@ -83,8 +83,8 @@ class Concatenation(ComposedStream):
         for k, part in enumerate(self.parts[:-1]):
             if part.endless:
                 raise ValueError(
-                    f"Stream {k} never ends, so that no other can follow: first(stream, n) takes "
-                    f"its first rows."
+                    f"Stream {k} never ends, so that no other can follow: take_rows(stream, n) "
+                    "takes its first rows."
                 )
 
     @property

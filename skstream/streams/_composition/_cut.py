@@ -21,7 +21,7 @@ from skstream.streams._stream import Stream
 _CHUNK = 65536
 
 
-def first(stream: Any, n: int) -> Stream:
+def take_rows(stream: Any, n: int) -> Stream:
     """Return the first rows of a stream.
 
     Parameters
@@ -47,16 +47,16 @@ def first(stream: Any, n: int) -> Stream:
 
     Examples
     --------
-    >>> from skstream.streams import SEA, first
+    >>> from skstream.streams import SEA, take_rows
     >>> endless = SEA(None, change_rows=[1000, 2000, 3000])
-    >>> stream = first(endless, 1500)
+    >>> stream = take_rows(endless, 1500)
     >>> stream.n_rows, stream.drifts
     (1500, (Drift(start=1000, end=1000),))
     """
     return FirstRows(stream, check_number(n, "n", 1))
 
 
-def skip(stream: Any, n: int) -> Stream:
+def drop_rows(stream: Any, n: int) -> Stream:
     """Return the rows of a stream after the first ones.
 
     Parameters
@@ -84,8 +84,8 @@ def skip(stream: Any, n: int) -> Stream:
 
     Examples
     --------
-    >>> from skstream.streams import SEA, skip
-    >>> stream = skip(SEA(4000), 1500)
+    >>> from skstream.streams import SEA, drop_rows
+    >>> stream = drop_rows(SEA(4000), 1500)
     >>> stream.n_rows, stream.drifts
     (2500, (Drift(start=500, end=500), Drift(start=1500, end=1500)))
     """
@@ -175,7 +175,7 @@ class LaterRows(ComposedStream):
         super().__init__(stream)
         known = self.parts[0].n_rows
         if known is not None and known <= n:
-            raise ValueError(f"skip(n={n:,}) leaves no row: the stream has {known:,}.")
+            raise ValueError(f"drop_rows(n={n:,}) leaves no row: the stream has {known:,}.")
         self.n = n
 
     @property
@@ -209,7 +209,7 @@ class LaterRows(ComposedStream):
         for chunk in reader.rest():
             yield chunk
         if chunk is None:
-            raise ValueError(f"skip(n={self.n:,}) leaves no row: the stream has {n_found:,}.")
+            raise ValueError(f"drop_rows(n={self.n:,}) leaves no row: the stream has {n_found:,}.")
 
     def labels(self) -> Iterator[NDArray[Any]]:
         """Labels alone, chunk by chunk."""

@@ -24,7 +24,7 @@ from skstream.streams._stream import Stream
 from skstream.utils._seeds import uniform
 
 
-def join(
+def join_streams(
     before: Any, after: Any, position: int, width: int = 0, *, random_state: int = 0
 ) -> Stream:
     """Let one stream change into another at a row, abruptly or gradually.
@@ -70,9 +70,9 @@ def join(
 
     Examples
     --------
-    >>> from skstream.streams import SEA, join
+    >>> from skstream.streams import SEA, join_streams
     >>> before, after = SEA(10_000, thresholds=[8]), SEA(5000, thresholds=[9], random_state=1)
-    >>> stream = join(before, after, position=4000, width=500)
+    >>> stream = join_streams(before, after, position=4000, width=500)
     >>> stream.drifts
     (Drift(start=3500, end=4500),)
     >>> X, y = stream.rows(8000, 8500)
@@ -82,7 +82,7 @@ def join(
 
 
 class Joined(ComposedStream):
-    """One stream that changes into another; see `join`.
+    """One stream that changes into another; see `join_streams`.
 
     Parameters
     ----------

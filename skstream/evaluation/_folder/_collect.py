@@ -2,9 +2,9 @@
 
 import os
 
+from skstream.evaluation._folder._run_folder import existing
 from skstream.evaluation._joined import joined, result_so_far
 from skstream.evaluation._result import EvaluationResult, assemble
-from skstream.evaluation.folder._run_folder import existing
 
 
 def collect_result(folder: str | os.PathLike[str]) -> EvaluationResult:

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from skstream.evaluation._outcome import Place
-from skstream.evaluation.folder._group import GroupFolder
-from skstream.evaluation.folder._lock import is_alive, read_lock
-from skstream.evaluation.folder._reports import (
+from skstream.evaluation._folder._group import GroupFolder
+from skstream.evaluation._folder._lock import is_alive, read_lock
+from skstream.evaluation._folder._reports import (
     FINISHED,
     RUNNING,
     STOPPED,
@@ -18,7 +17,8 @@ from skstream.evaluation.folder._reports import (
     rows_of_models,
     slowest,
 )
-from skstream.evaluation.folder._run_folder import existing
+from skstream.evaluation._folder._run_folder import existing
+from skstream.evaluation._outcome import Place
 from skstream.utils._durations import duration_in_words
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned
@@ -228,7 +228,7 @@ class RunStatus:
         return line
 
 
-def status(folder: str | os.PathLike[str]) -> RunStatus:
+def run_status(folder: str | os.PathLike[str]) -> RunStatus:
     """Say how far the run in a folder is.
 
     Only data is read, by any process on any machine that sees the folder, and nothing is written.
@@ -256,12 +256,12 @@ def status(folder: str | os.PathLike[str]) -> RunStatus:
     Examples
     --------
     >>> import tempfile
-    >>> from skstream import Persistent, PrequentialEvaluator, status
+    >>> from skstream import Persistent, PrequentialEvaluator, run_status
     >>> from skstream.streams import make_demo_stream
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     evaluator = PrequentialEvaluator("accuracy", checkpoint=folder)
     ...     result = evaluator.evaluate(Persistent(), make_demo_stream(100))
-    ...     seen = status(folder)
+    ...     seen = run_status(folder)
     >>> seen.state, seen.n_rows, seen.n_rows_total
     ('finished', 100, 100)
     """

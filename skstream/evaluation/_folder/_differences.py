@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from skstream.evaluation.folder._as_text import OF_CONTENT
+from skstream.evaluation._folder._as_text import OF_CONTENT
 
 #: Parts of the names of what is compared, from which follows what need not be said.
 OF_MEASURE, OF_MODEL, CLASS = " of the measure ", " of model '", "the class of "

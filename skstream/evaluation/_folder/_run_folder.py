@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from skstream.evaluation._folder._differences import CLASS, differences
+from skstream.evaluation._folder._every import Every
+from skstream.evaluation._folder._fingerprint import Fingerprint, versions
+from skstream.evaluation._folder._group import KEPT, GroupFolder
+from skstream.evaluation._folder._lock import Lock, read_lock
+from skstream.evaluation._folder._manifest import Manifest
+from skstream.evaluation._folder._reports import Report
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._outcome import Place, RunOutcome
-from skstream.evaluation.folder._differences import CLASS, differences
-from skstream.evaluation.folder._every import Every
-from skstream.evaluation.folder._fingerprint import Fingerprint, versions
-from skstream.evaluation.folder._group import KEPT, GroupFolder
-from skstream.evaluation.folder._lock import Lock, read_lock
-from skstream.evaluation.folder._manifest import Manifest
-from skstream.evaluation.folder._reports import Report
 
 #: Packages whose objects are in checkpoints.
 _PICKLED = ("skstream", "scikit-learn", "numpy")

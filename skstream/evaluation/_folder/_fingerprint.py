@@ -11,10 +11,13 @@ from zlib import crc32
 import numpy as np
 import sklearn
 
-from skstream.evaluation._passes import PassChecksums
-from skstream.evaluation._settings import Settings
-from skstream.evaluation.folder._as_text import as_text, is_compared_whole, listed_in, parameters_of
-from skstream.evaluation.folder._differences import (
+from skstream.evaluation._folder._as_text import (
+    as_text,
+    is_compared_whole,
+    listed_in,
+    parameters_of,
+)
+from skstream.evaluation._folder._differences import (
     CHECKSUM,
     CLASS,
     FILES,
@@ -23,7 +26,9 @@ from skstream.evaluation.folder._differences import (
     STREAMS,
     TYPES,
 )
-from skstream.streams import ArrayStream, ChunkStream
+from skstream.evaluation._passes import PassChecksums
+from skstream.evaluation._settings import Settings
+from skstream.streams._arrays import ArrayStream, ChunkStream
 from skstream.streams._composition import sources_of
 from skstream.streams._file_stream import FileStream
 from skstream.utils._content import NotComparable, content, name_of

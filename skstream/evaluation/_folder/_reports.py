@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from skstream.evaluation._folder._lock import read_lock
 from skstream.evaluation._outcome import Place, RunOutcome
-from skstream.evaluation.folder._lock import read_lock
 from skstream.utils._files import atomic_write
 
 #: Least number of seconds between two reports in a run folder, which other machines may share.

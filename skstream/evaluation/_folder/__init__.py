@@ -1,0 +1,29 @@
+"""Run folders: checkpoints and outcomes of evaluations that can be stopped and go on."""
+
+from skstream.evaluation._folder._as_text import as_text
+from skstream.evaluation._folder._collect import collect_result
+from skstream.evaluation._folder._fingerprint import fingerprint
+from skstream.evaluation._folder._group import GroupFolder
+from skstream.evaluation._folder._importable import check_importable, first_not_pickled
+from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
+from skstream.evaluation._folder._reports import Reporter
+from skstream.evaluation._folder._run_folder import RunFolder, existing, opened
+from skstream.evaluation._folder._status import GroupStatus, RunStatus, run_status
+
+__all__ = [
+    "GroupFolder",
+    "GroupStatus",
+    "Reporter",
+    "RunFolder",
+    "RunStatus",
+    "as_text",
+    "check_importable",
+    "collect_result",
+    "existing",
+    "fingerprint",
+    "first_not_pickled",
+    "load_outcome",
+    "opened",
+    "run_status",
+    "save_outcome",
+]
