@@ -241,15 +241,12 @@ class DelayedTimeline:
         Labels learnt before anything is asked.
     poll_every : int or None
         Labels between two polls of a waiting row; None: no polls.
-    poll_at_zero : bool
-        Whether a row is asked again at the first label after its arrival.
     keep_unlabelled : bool
         Whether rows that get no label are kept, as some models answer them again with others.
     """
 
     n_warmup: int = 1
     poll_every: int | None = None
-    poll_at_zero: bool = True
     keep_unlabelled: bool = False
 
     def initial(self) -> DelayedState:
@@ -419,8 +416,6 @@ class DelayedTimeline:
             index = PollIndex.of(table, self.poll_every)
             positions = index.positions(state.n_labels, table.is_pending)
             positions = positions[positions != at[0]]
-            if not self.poll_at_zero:
-                positions = positions[table.stored.born[positions] < state.n_labels]
             polled = table.stored.row[positions]
         n = len(polled)
         row = np.concatenate([polled, labelled.row])
@@ -540,8 +535,7 @@ class DelayedTimeline:
             return no_rows(), no_rows()
         every = self.poll_every
         since = born - n_labels
-        first = since if self.poll_at_zero else since + every
-        first = np.where(first >= 0, first, first % every)
+        first = np.where(since >= 0, since, since % every)
         count = np.maximum(0, -(-(event_of - first) // every))
         polled = np.repeat(np.arange(len(born)), count)
         nth = np.arange(len(polled)) - np.repeat(np.cumsum(count) - count, count)

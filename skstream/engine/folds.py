@@ -10,7 +10,6 @@ from skstream.utils._seeds import poisson_weights, uniform
 
 Strategy = Literal["bootstrap", "cross", "split"]
 TestOn = Literal["held_out", "trained", "all"]
-Assignment = Literal["random", "round_robin"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +38,8 @@ class FoldTimeline:
         chosen one only.
     test_on : {"held_out", "trained", "all"}
         Ask about the rows the fold does not learn, about those it learns, or about all.
-    assignment : {"random", "round_robin"}
-        How the fold of a row is chosen: uniformly, or row modulo `n_folds`.
     seed : int
-        Seed of weights and assignments.
+        Seed of weights and of the fold that is chosen for a row.
     n_warmup : int
         Rows learnt first, unasked, by every fold with weight 1.
     """
@@ -51,7 +48,6 @@ class FoldTimeline:
     n_folds: int
     strategy: Strategy
     test_on: TestOn
-    assignment: Assignment
     seed: int
     n_warmup: int
 
@@ -82,10 +78,5 @@ class FoldTimeline:
         return weight
 
     def _chosen_fold(self, start: int, stop: int) -> np.ndarray:
-        chosen: np.ndarray
-        if self.assignment == "round_robin":
-            chosen = np.arange(start, stop) % self.n_folds
-        else:
-            drawn = uniform(self.seed, "assignment", start, stop)
-            chosen = (drawn * self.n_folds).astype(np.int64)
-        return chosen
+        drawn = uniform(self.seed, "assignment", start, stop)
+        return np.asarray(drawn * self.n_folds).astype(np.int64)

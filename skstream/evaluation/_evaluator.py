@@ -81,7 +81,6 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "retries": [Interval(numbers.Integral, 0, None, closed="left")],
     "unanswered": [StrOptions({"error", "wrong"})],
     "on_missing_proba": [StrOptions({"error", "nan"})],
-    "scores_dtype": [StrOptions({"float64", "float32"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
     "checkpoint": [str, os.PathLike, None],
@@ -120,7 +119,6 @@ class StreamEvaluator(BaseEstimator):
     retries: int = 2
     unanswered: Literal["error", "wrong"] = "error"
     on_missing_proba: Literal["error", "nan"] = "error"
-    scores_dtype: Literal["float64", "float32"] = "float64"
     error_score: Any = "raise"
     progress: bool = False
     checkpoint: str | os.PathLike[str] | None = None
@@ -478,15 +476,12 @@ class StreamEvaluator(BaseEstimator):
             drifts=drifts,
             monitors=tuple(monitors),
             scores=scores_asked(named, metrics | measures_in(monitors), self.on_missing_proba),
-            scores_dtype=self.scores_dtype,
         )
         if self.keep_tape == "auto" and n_rows is not None:
             n_answers = len(timelines) * self._n_answers(n_rows)
             n_scores = [settings.task_of(name).n_scores for name in named]
             has_folder = self.checkpoint is not None
-            keep = automatic_tape(
-                n_answers, labels, n_scores, self.scores_dtype, has_folder=has_folder
-            )
+            keep = automatic_tape(n_answers, labels, n_scores, has_folder=has_folder)
             settings = replace(settings, keep_tape=keep)
         return settings
 

@@ -100,9 +100,6 @@ class HoldoutEvaluator(StreamEvaluator):
     on_missing_proba : {"error", "nan"}, default="error"
         What to do where a measure needs probabilities (or, to rank rows, decision values) and a
         model has none: an error before the first row, or NaN.
-    scores_dtype : {"float64", "float32"}, default="float64"
-        Type in which probabilities and decision values are kept on the tape. float32 takes half
-        the memory, and what is scored again from it differs in the seventh digit.
     error_score : "raise" or float, default="raise"
         Score of a model from its failure on, while the others go on. "raise": the failure ends
         the evaluation.

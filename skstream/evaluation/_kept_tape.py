@@ -42,8 +42,6 @@ class KeptTape:
         Whether they are written to files: then `keep_in` comes first, also after loading a run.
     n_scores : sequence of int, default=()
         Columns of scores of every lane, 0 for none; empty where no measure needs any.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the scores.
     """
 
     def __init__(
@@ -54,7 +52,6 @@ class KeptTape:
         *,
         on_disk: bool,
         n_scores: Sequence[int] = (),
-        dtype: str = "float64",
     ) -> None:
         self._dtype = LabelSpace(classes).dtype
         self._width = width
@@ -70,7 +67,7 @@ class KeptTape:
         ]
         self._n_scores = list(n_scores) or [0] * n_lanes
         self._scores = [
-            self._recorder(f"scores-{lane}", np.dtype(dtype), n * width) if n else None
+            self._recorder(f"scores-{lane}", np.dtype(np.float64), n * width) if n else None
             for lane, n in enumerate(self._n_scores)
         ]
         self._sets: list[Sets] = []
@@ -247,7 +244,6 @@ def automatic_tape(
     n_answers: int,
     classes: np.ndarray | None,
     n_scores: Sequence[int],
-    dtype: str,
     *,
     has_folder: bool,
 ) -> KeepTape:
@@ -261,8 +257,6 @@ def automatic_tape(
         Sorted labels; None for regression.
     n_scores : sequence of int
         Columns of scores beside each answer, by model.
-    dtype : str
-        Type of the scores.
     has_folder : bool
         Whether there is a folder for files.
 
@@ -271,7 +265,7 @@ def automatic_tape(
     keep_tape : bool or "disk"
         The decision; a warning says it where it is not memory.
     """
-    bytes_of_scores = sum(n_scores) * np.dtype(dtype).itemsize
+    bytes_of_scores = 8 * sum(n_scores)
     bytes_of_row = (len(n_scores) + 1) * LabelSpace(classes).dtype.itemsize + bytes_of_scores
     n_bytes = n_answers * bytes_of_row
     if n_bytes <= BYTES_OF_LARGE_TAPE:

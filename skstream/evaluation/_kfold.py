@@ -3,7 +3,7 @@
 import numbers
 from typing import Any, ClassVar
 
-from skstream.engine.folds import Assignment, FoldTimeline, Strategy, TestOn
+from skstream.engine.folds import FoldTimeline, Strategy, TestOn
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.utils._sklearn import Interval, StrOptions
@@ -30,9 +30,6 @@ class KFoldEvaluator(StreamEvaluator):
     test_on : {"held_out", "trained", "all"}, default="all"
         The folds asked about a row: those that do not learn it, those that do (just before),
         or all.
-    assignment : {"random", "round_robin"}, default="random"
-        How the one fold of "cross" and "split" is chosen: uniformly, or the row's number
-        modulo `n_folds`.
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
         Which rows count in the running means, one mechanism per fold.
     monitors : dict of str to DriftMonitor, default=None
@@ -77,9 +74,6 @@ class KFoldEvaluator(StreamEvaluator):
     on_missing_proba : {"error", "nan"}, default="error"
         What to do where a measure needs probabilities (or, to rank rows, decision values) and a
         model has none: an error before the first row, or NaN.
-    scores_dtype : {"float64", "float32"}, default="float64"
-        Type in which probabilities and decision values are kept on the tape. float32 takes half
-        the memory, and what is scored again from it differs in the seventh digit.
     error_score : "raise" or float, default="raise"
         Score of a model from the row on at which it fails, while the others go on; its earlier
         scores and answers stay. "raise": the failure ends the evaluation.
@@ -118,7 +112,6 @@ class KFoldEvaluator(StreamEvaluator):
         "strategy": [StrOptions({"bootstrap", "cross", "split"})],
         "n_folds": [Interval(numbers.Integral, 1, None, closed="left")],
         "test_on": [StrOptions({"held_out", "trained", "all"})],
-        "assignment": [StrOptions({"random", "round_robin"})],
     }
     #: Folds weight and assign single rows, so rows are learnt one by one.
     batch_size = 1
@@ -126,7 +119,6 @@ class KFoldEvaluator(StreamEvaluator):
     strategy: Strategy = "bootstrap"
     n_folds: int = 10
     test_on: TestOn = "all"
-    assignment: Assignment = "random"
 
     def _validate(self) -> None:
         super()._validate()
@@ -148,7 +140,6 @@ class KFoldEvaluator(StreamEvaluator):
                 n_folds=self.n_folds,
                 strategy=self.strategy,
                 test_on=self.test_on,
-                assignment=self.assignment,
                 seed=seed,
                 n_warmup=self.n_warmup,
             )

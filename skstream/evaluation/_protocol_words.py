@@ -21,7 +21,6 @@ DEFAULTS: dict[str, Any] = {
     "n_warmup": 1,
     "strategy": "bootstrap",
     "test_on": "all",
-    "assignment": "random",
     "holdout": None,  # always said: it decides what a score is about
     "every": None,
     "holdout_size": None,
@@ -29,10 +28,8 @@ DEFAULTS: dict[str, Any] = {
     "n_bins": 50,
     "poll_every": 10,
     "reduce": "auto",
-    "poll_at_zero": True,
     "previous_label": "newest",
     "features": None,
-    "on_relabel": "error",
     "max_pending": None,
     "missing_labels": "error",
     "unanswered": "error",
@@ -40,7 +37,7 @@ DEFAULTS: dict[str, Any] = {
     "warm_start": False,
 }
 #: Those that follow from what a stream is like, and may differ from stream to stream.
-OF_A_STREAM = frozenset({"delay", "features", "on_relabel", "max_pending", "missing_labels"})
+OF_A_STREAM = frozenset({"delay", "features", "max_pending", "missing_labels"})
 #: Objects without a text of their own show where they are in memory.
 _ADDRESS = re.compile(r"<(?:function |bound method )?(?P<name>\S+).* at 0x[0-9a-f]+>+")
 

@@ -160,7 +160,6 @@ class RunScores:
                 width,
                 on_disk=on_disk,
                 n_scores=n_scores,
-                dtype=settings.scores_dtype,
             )
         self._tape = tape
         self._watch = watch

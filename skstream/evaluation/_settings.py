@@ -75,8 +75,6 @@ class Settings:
         Monitors that watch every model and fold.
     scores : dict of str to {"predict_proba", "decision_function"} or None
         By model, what it is asked for besides labels; empty where no measure needs any.
-    scores_dtype : {"float64", "float32"}
-        Type of the scores on the tape.
     """
 
     protocol: str
@@ -102,7 +100,6 @@ class Settings:
     generator: str = ""
     monitors: tuple[Watched, ...] = ()
     scores: Mapping[str, str | None] = field(default_factory=dict)
-    scores_dtype: str = "float64"
 
     @property
     def n_scores(self) -> int:

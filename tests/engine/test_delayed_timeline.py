@@ -33,7 +33,7 @@ class Event(NamedTuple):
     is_label: bool
 
 
-def literal(arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup, live=False):
+def literal(arrival, label_time, learnable, poll_every, n_warmup, live=False):
     """Ask and learn event by event; nothing is clever here.
 
     Live, rows also wait if their label never comes.
@@ -62,7 +62,7 @@ def literal(arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup, 
         labels.append(row)
         for other in sorted(waiting):
             seen = waiting[other]
-            if poll_every and seen % poll_every == 0 and (seen > 0 or poll_at_zero):
+            if poll_every and seen % poll_every == 0:
                 ask(other, POLL, time)
             waiting[other] += 1
         ask(row, LAST, time)
@@ -183,15 +183,14 @@ def as_asked(questions):
 @given(
     delayed_rows(),
     st.one_of(st.none(), st.integers(1, 5)),
-    st.booleans(),
     st.integers(1, 4),
 )
-def test_events_one_by_one(rows, poll_every, poll_at_zero, n_warmup):
+def test_events_one_by_one(rows, poll_every, n_warmup):
     arrival, label_time, learnable, cuts = rows
-    timeline = DelayedTimeline(n_warmup, poll_every, poll_at_zero)
+    timeline = DelayedTimeline(n_warmup, poll_every)
     record = recorded(timeline, arrival, label_time, learnable, cuts)
     expected, expected_learns, expected_labels = literal(
-        arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup
+        arrival, label_time, learnable, poll_every, n_warmup
     )
     assert record.learns == expected_learns
     assert record.labels == expected_labels
@@ -218,11 +217,10 @@ def test_events_one_by_one(rows, poll_every, poll_at_zero, n_warmup):
 @given(
     delayed_rows(),
     st.one_of(st.none(), st.integers(1, 5)),
-    st.booleans(),
     st.integers(1, 4),
     st.data(),
 )
-def test_live_events_in_any_calls(rows, poll_every, poll_at_zero, n_warmup, data):
+def test_live_events_in_any_calls(rows, poll_every, n_warmup, data):
     arrival, label_time, learnable, _ = rows
     n = len(arrival)
     flags = st.lists(st.booleans(), min_size=n, max_size=n)
@@ -230,10 +228,10 @@ def test_live_events_in_any_calls(rows, poll_every, poll_at_zero, n_warmup, data
     dated = [d and bool(np.isfinite(t)) for d, t in zip(some, label_time, strict=True)]
     together = data.draw(flags)
     weight = np.where(learnable, data.draw(st.sampled_from([1.0, 0.5])), 0.0)
-    timeline = DelayedTimeline(n_warmup, poll_every, poll_at_zero)
+    timeline = DelayedTimeline(n_warmup, poll_every)
     record = recorded_live(timeline, arrival, label_time, weight, dated, together)
     expected, expected_learns, expected_labels = literal(
-        arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup, live=True
+        arrival, label_time, learnable, poll_every, n_warmup, live=True
     )
     assert record.learns == expected_learns
     assert record.weights == weight[expected_learns].tolist()

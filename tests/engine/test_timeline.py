@@ -34,16 +34,15 @@ def test_prequential_is_the_literal_loop(stream, n_warmup, batch_size, close):
 
 @pytest.mark.parametrize("strategy", ["bootstrap", "cross", "split"])
 @pytest.mark.parametrize("test_on", ["held_out", "trained", "all"])
-@pytest.mark.parametrize("assignment", ["random", "round_robin"])
 @given(stream=rows(), n_warmup=st.integers(1, 4), n_folds=st.integers(1, 5))
 @examples(30)
-def test_folds_are_the_literal_loop(strategy, test_on, assignment, stream, n_warmup, n_folds):
+def test_folds_are_the_literal_loop(strategy, test_on, stream, n_warmup, n_folds):
     labelled, weight, cuts = stream
     n = len(labelled)
     w = [1.0] * n if weight is None else weight
-    chosen = _chosen_folds(assignment, n, n_folds)
+    chosen = _chosen_folds(n, n_folds)
     for fold in range(n_folds):
-        timeline = FoldTimeline(fold, n_folds, strategy, test_on, assignment, 7, n_warmup)
+        timeline = FoldTimeline(fold, n_folds, strategy, test_on, 7, n_warmup)
         fold_weight = {
             "bootstrap": poisson_weights(7, fold, 0, n),
             "cross": [int(c != fold) for c in chosen],
@@ -53,13 +52,11 @@ def test_folds_are_the_literal_loop(strategy, test_on, assignment, stream, n_war
         assert _literal.recorded(timeline, labelled, weight, cuts) == (asks, learns, n)
 
 
-def _chosen_folds(assignment, n_rows, n_folds):
-    if assignment == "round_robin":
-        return [row % n_folds for row in range(n_rows)]
+def _chosen_folds(n_rows, n_folds):
     # Every row is trained by exactly one split fold: ask each one.
     owners = np.full(n_rows, -1)
     for fold in range(n_folds):
-        timeline = FoldTimeline(fold, n_folds, "split", "trained", "random", 7, 1)
+        timeline = FoldTimeline(fold, n_folds, "split", "trained", 7, 1)
         arrivals = Arrivals(0, np.ones(n_rows, dtype=bool))
         _, operations = timeline.step(FoldState(n_learnt=1), arrivals)
         assert (owners[operations.learn_rows] == -1).all()
@@ -70,7 +67,7 @@ def _chosen_folds(assignment, n_rows, n_folds):
 
 def test_one_split_fold_that_tests_what_it_trains_is_prequential():
     labelled = [True] * 30
-    fold = FoldTimeline(0, 1, "split", "trained", "random", 0, 3)
+    fold = FoldTimeline(0, 1, "split", "trained", 0, 3)
     plain = PrequentialTimeline(n_warmup=3)
     assert _literal.recorded(fold, labelled, None, [11]) == _literal.recorded(
         plain, labelled, None, [4, 20]

@@ -23,7 +23,6 @@ def evaluate(
     classes,
     n_bins,
     poll_every,
-    poll_at_zero,
     reduce,
     chained=False,
 ):
@@ -64,7 +63,7 @@ def evaluate(
             table.append([answers[0][1], *bins, last])
         for other in sorted(waiting):
             seen = waiting[other]
-            if poll_every and seen % poll_every == 0 and (seen > 0 or poll_at_zero):
+            if poll_every and seen % poll_every == 0:
                 n_polls += 1
                 answer = ask(other, row)
                 shown[other].append((time, answer))

@@ -44,9 +44,9 @@ def delays(draw, max_rows=25):
 
 
 @pytest.mark.parametrize("model", [MultinomialNB(), SGDClassifier(), Persistent()])
-@given(delays(), st.integers(1, 7), st.one_of(st.none(), st.integers(1, 4)), st.booleans())
+@given(delays(), st.integers(1, 7), st.one_of(st.none(), st.integers(1, 4)))
 @examples(15)
-def test_answers_bins_and_counts_are_those_of_the_oracle(model, times, n_bins, every, at_zero):
+def test_answers_bins_and_counts_are_those_of_the_oracle(model, times, n_bins, every):
     from sklearn.base import clone
 
     arrival, label_time = times
@@ -60,7 +60,6 @@ def test_answers_bins_and_counts_are_those_of_the_oracle(model, times, n_bins, e
         classes=np.unique(Y),
         n_bins=n_bins,
         poll_every=every,
-        poll_at_zero=at_zero,
         reduce="dominant",
     )
     for engine in ("auto", "loop"):
@@ -68,7 +67,6 @@ def test_answers_bins_and_counts_are_those_of_the_oracle(model, times, n_bins, e
             "accuracy",
             n_bins=n_bins,
             poll_every=every,
-            poll_at_zero=at_zero,
             engine=engine,
             error_score="raise",
         )
@@ -205,7 +203,6 @@ def test_regression_takes_means_over_time():
         classes=None,
         n_bins=4,
         poll_every=2,
-        poll_at_zero=True,
         reduce="mean",
     )
     evaluator = DelayedEvaluator(n_bins=4, poll_every=2)
@@ -347,17 +344,16 @@ def test_live_mistakes_are_named():
     assert run.n_pending == 1
 
 
-@pytest.mark.parametrize(("on_relabel", "counted"), [("ignore", 0), ("count", 1)])
-def test_corrected_labels_may_be_ignored_or_counted(on_relabel, counted):
+def test_corrected_labels_may_be_left_out_and_are_counted():
     rows, y = stream_rows(10)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, on_relabel=on_relabel, keep_tape=True)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True)
     run = evaluator.start(MajorityClass(), classes=["down", "up"])
     for k in range(5):
         run.ask(rows[k : k + 1], [k]).__len__()
         run.label([k], y[k : k + 1])
-    run.label([0], y[:1])
+    run.label([0], y[:1], on_unknown="ignore")
     waits = run.result().waits
-    assert (waits.n_labelled, waits.n_relabelled) == (5, counted)
+    assert (waits.n_labelled, waits.n_relabelled) == (5, 1)
     with pytest.raises(KeyError, match="never asked"):
         run.label([99], y[:1])
 

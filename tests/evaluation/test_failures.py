@@ -147,7 +147,6 @@ def test_rescoring_keeps_the_folds_that_did_not_fail(rows):
         "accuracy",
         n_folds=2,
         strategy="split",
-        assignment="round_robin",
         test_on="all",
         error_score=np.nan,
         random_state=0,

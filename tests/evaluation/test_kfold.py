@@ -170,7 +170,6 @@ def test_a_failing_fold_is_named():
         ({"strategy": "jackknife"}, "strategy"),
         ({"test_on": "some"}, "test_on"),
         ({"n_folds": 0}, "n_folds"),
-        ({"assignment": "last"}, "assignment"),
     ],
 )
 def test_bad_parameters_are_named(options, message):

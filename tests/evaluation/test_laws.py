@@ -43,7 +43,7 @@ EVALUATORS = {
     "KFoldEvaluator": [
         {"n_folds": 2, "strategy": "bootstrap"},
         {"n_folds": 2, "strategy": "cross", "test_on": "held_out"},
-        {"n_folds": 3, "strategy": "split", "test_on": "trained", "assignment": "round_robin"},
+        {"n_folds": 3, "strategy": "split", "test_on": "trained"},
     ],
     "HoldoutEvaluator": [
         {"holdout": "next", "every": 3},

@@ -67,12 +67,11 @@ def assert_same(found, expected):
 @given(
     st.integers(0, 1000),
     st.one_of(st.none(), st.integers(1, 6)),
-    st.booleans(),
     st.sampled_from([[1.0], [0.0, 1.0], [0.0, 0.5, 2.0]]),
     st.sampled_from(["auto", "loop"]),
 )
 @examples(12)
-def test_weights_of_labels_are_those_of_the_batch_call(seed, every, at_zero, choices, engine):
+def test_weights_of_labels_are_those_of_the_batch_call(seed, every, choices, engine):
     n = 40
     rows, y = stream_rows(n, seed)
     arrival, label_time = times_of(n, seed)
@@ -83,7 +82,6 @@ def test_weights_of_labels_are_those_of_the_batch_call(seed, every, at_zero, cho
         "accuracy",
         n_bins=3,
         poll_every=every,
-        poll_at_zero=at_zero,
         keep_tape=True,
         engine=engine,
         random_state=0,
@@ -159,7 +157,7 @@ def test_an_unknown_id_loses_no_label_of_the_call():
     assert run.result().waits.n_labelled == 3
     assert run.result().tape.y.tolist() == [CLASSES.index(y[k]) for k in (0, 5, 6)]
     with pytest.raises(KeyError, match="has its label already; no label of this call"):
-        run.label([7, 5], y[[7, 5]], on_unknown="ignore")
+        run.label([7, 5], y[[7, 5]])
     assert run.n_pending == 6
     with pytest.raises(ValueError, match="on_unknown must be"):
         run.label([7], y[[7]], on_unknown="forget")

@@ -78,10 +78,9 @@ def test_functions_that_fail_are_named(name):
 
 
 def test_parameters_of_live_runs_alone_are_said_to_have_no_effect():
-    for options in ({"max_pending": 3}, {"on_relabel": "ignore"}):
-        evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=3, **options)
-        with pytest.warns(UserWarning, match="max_pending and on_relabel are for live runs"):
-            evaluator.evaluate({"m": MajorityClass()}, X, Y)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=3, max_pending=3)
+    with pytest.warns(UserWarning, match="max_pending is for live runs"):
+        evaluator.evaluate({"m": MajorityClass()}, X, Y)
 
 
 def test_the_median_delay_is_not_longer_than_the_longest():

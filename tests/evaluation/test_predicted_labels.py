@@ -89,9 +89,9 @@ def test_within_a_batch_answers_stand_in_for_labels(name) -> None:
 
 
 @pytest.mark.parametrize("name", PREDICTED)
-@given(delays(max_rows=10), st.one_of(st.none(), st.integers(1, 4)), st.booleans())
+@given(delays(max_rows=10), st.one_of(st.none(), st.integers(1, 4)))
 @examples(6)
-def test_under_delay_rows_waiting_are_answered_first(name, times, every, at_zero) -> None:
+def test_under_delay_rows_waiting_are_answered_first(name, times, every) -> None:
     arrival, label_time = times
     n = len(arrival)
     _, table, _ = _delayed_oracle.evaluate(
@@ -103,13 +103,10 @@ def test_under_delay_rows_waiting_are_answered_first(name, times, every, at_zero
         classes=CLASSES,
         n_bins=3,
         poll_every=every,
-        poll_at_zero=at_zero,
         reduce="dominant",
         chained=True,
     )
-    evaluator = DelayedEvaluator(
-        "accuracy", n_bins=3, poll_every=every, poll_at_zero=at_zero, random_state=0
-    )
+    evaluator = DelayedEvaluator("accuracy", n_bins=3, poll_every=every, random_state=0)
     result = evaluated(evaluator, PREDICTED[name], n, arrival, label_time)
     expected = [[-1 if p is None else CLASSES.index(p) for p in row] for row in table]
     assert result.tape.answers["m"][0].tolist() == expected

@@ -268,18 +268,6 @@ def test_the_tape_keeps_them(make: Any, tmp_path: Path) -> None:
             one.tape.probabilities("svm")
 
 
-def test_in_lower_precision_they_take_half_the_memory() -> None:
-    y, evaluator = labels(2), prequential(scores_dtype="float32")
-    result = evaluator.evaluate(models()["bayes"], X, y)
-    whole = prequential().evaluate(models()["bayes"], X, y)
-    assert result.scores == whole.scores
-    assert whole.tape.scores["MultinomialNB"].nbytes == 8 * N
-    assert result.tape.scores["MultinomialNB"].nbytes == 4 * N
-    again = result.rescore("log_loss").scores["MultinomialNB"]["log_loss"]
-    assert again == pytest.approx(whole.scores["MultinomialNB"]["log_loss"], rel=1e-6)
-    assert whole.tape.probabilities("MultinomialNB").shape == (N, 2)
-
-
 def test_a_large_tape_is_announced() -> None:
     with pytest.warns(UserWarning, match=r"take 1\.3 GB, and are not kept"):
         prequential()._settings(

@@ -42,7 +42,7 @@ class Waits:
     n_dropped : int
         Rows of a live run dropped because too many waited.
     n_relabelled : int
-        Labels of live rows that had one, where they are counted.
+        Labels of live rows that had one; they were left out.
     n_refused : int
         Rows of a live run that a model could not answer, and that were skipped.
     n_polls : int

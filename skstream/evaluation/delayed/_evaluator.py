@@ -48,9 +48,6 @@ class DelayedEvaluator(StreamEvaluator):
         all bins, with the newest answer and the duration 0). "auto": "dominant" for classifiers
         and "mean" for regressors. Probabilities, where a measure needs them, are always the mean
         weighted by time.
-    poll_at_zero : bool, default=True
-        Ask a row again already at the first label after its arrival, as the paper says. The program
-        of its authors does not: the answer is equal to the first one, and only the cost differs.
     previous_label : {"newest", "known_at_arrival"}, default="newest"
         What the persistent baseline of kappa_temporal answers: the label that came before the
         row's own, or, in all bins but the last, the newest label known when the row arrived,
@@ -58,9 +55,6 @@ class DelayedEvaluator(StreamEvaluator):
     features : callable, default=None
         ``features(rows, times)`` gives the features of rows (by number) as known at times, where
         they change while a row waits: for every question but the first, and for learning.
-    on_relabel : {"error", "ignore", "count"}, default="error"
-        A second label of the same row of a live run is an error, or is ignored, or ignored and
-        counted.
     max_pending : int, default=None
         Most rows that may wait in a live run: the oldest are dropped, and counted. None: no
         limit.
@@ -109,9 +103,6 @@ class DelayedEvaluator(StreamEvaluator):
     on_missing_proba : {"error", "nan"}, default="error"
         What to do where a measure needs probabilities (or, to rank rows, decision values) and a
         model has none: an error before the first row, or NaN.
-    scores_dtype : {"float64", "float32"}, default="float64"
-        Type in which probabilities and decision values are kept on the tape. float32 takes half
-        the memory, and what is scored again from it differs in the seventh digit.
     error_score : "raise" or float, default="raise"
         Score of a model from the row on at which it fails, while the others go on; its earlier
         scores and answers stay. "raise": the failure ends the evaluation.
@@ -157,10 +148,8 @@ class DelayedEvaluator(StreamEvaluator):
         "n_bins": [Interval(numbers.Integral, 1, None, closed="left")],
         "poll_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "reduce": [StrOptions({"auto", "dominant", "mean"}), callable],
-        "poll_at_zero": ["boolean"],
         "previous_label": [StrOptions({"newest", "known_at_arrival"})],
         "features": [callable, None],
-        "on_relabel": [StrOptions({"error", "ignore", "count"})],
         "max_pending": [Interval(numbers.Integral, 1, None, closed="left"), None],
     }
     #: Labels come one by one, and are learnt one by one.
@@ -170,10 +159,8 @@ class DelayedEvaluator(StreamEvaluator):
     n_bins: int = 50
     poll_every: int | None = 10
     reduce: str | Callable[..., Any] = "auto"
-    poll_at_zero: bool = True
     previous_label: str = "newest"
     features: Callable[..., Any] | None = None
-    on_relabel: str = "error"
     max_pending: int | None = None
 
     def evaluate(
@@ -225,17 +212,16 @@ class DelayedEvaluator(StreamEvaluator):
         UndefinedMetricWarning
             If no row could be scored, so that all scores are NaN; says why.
         UserWarning
-            If `max_pending` or `on_relabel` is set, which are for live runs alone.
+            If `max_pending` is set, which is for live runs alone.
         """
         stream = as_stream(
             X, y, sample_weight=sample_weight, arrival=arrival, label_time=label_time
         )
         if self.delay is not None:
             LabelTimes.of(self.delay).check_length(stream.n_rows)
-        if self.max_pending is not None or self.on_relabel != "error":
+        if self.max_pending is not None:
             warn(
-                "max_pending and on_relabel are for live runs (start): in evaluate, every row "
-                "waits for its one label."
+                "max_pending is for live runs (start): in evaluate, every row waits for its label."
             )
         result = self._evaluate(models, stream, classes)
         assert isinstance(result, DelayedResult)
@@ -277,7 +263,6 @@ class DelayedEvaluator(StreamEvaluator):
             DelayedTimeline(
                 n_warmup=self.n_warmup,
                 poll_every=self.poll_every,
-                poll_at_zero=self.poll_at_zero,
             )
         ]
 
@@ -302,7 +287,6 @@ class DelayedEvaluator(StreamEvaluator):
             label_times=None if self.delay is None else LabelTimes.of(self.delay),
             previous_label=self.previous_label,
             features=self.features,
-            on_relabel=self.on_relabel,
             max_pending=self.max_pending,
         )
         return partial(DelayedRun, settings, delay=delay)

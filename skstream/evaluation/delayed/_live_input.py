@@ -32,7 +32,7 @@ class KnownIds:
     ids : list
         These ids.
     n_again : int
-        Rows, not among these, that have their label and are to be counted.
+        Rows, not among these, that have their label already.
     """
 
     rows: np.ndarray
@@ -77,7 +77,7 @@ class LiveIds:
             self._refused[one] = None
         _forget_oldest(self._refused)
 
-    def rows_of(self, ids: Sequence[Hashable], on_relabel: str, on_unknown: str) -> KnownIds:
+    def rows_of(self, ids: Sequence[Hashable], on_unknown: str) -> KnownIds:
         """Find the waiting rows of ids; an error leaves everything unchanged."""
         check_ids(ids)
         places: dict[int, int] = {}
@@ -89,13 +89,12 @@ class LiveIds:
                     raise ValueError(f"id {one!r} comes twice among the labels.")
                 places[row] = place
             elif one in self._done:
-                if on_relabel == "error":
+                if on_unknown == "error":
                     raise KeyError(
                         f"id {one!r} has its label already; no label of this call was taken. Pass "
-                        "on_relabel='ignore' or 'count' to the evaluator to go on over corrected "
-                        "labels."
+                        "on_unknown='ignore' to leave corrected labels out, and count them."
                     )
-                n_again += on_relabel == "count"
+                n_again += 1
             elif one in self._refused:
                 continue
             elif on_unknown == "error":
@@ -242,7 +241,7 @@ def read_batch(
     labels: Any,
     names: Mapping[str, str | None],
     known_ids: LiveIds,
-    rules: tuple[str, str],
+    on_unknown: str,
     clock: Clock,
     space: LabelSpace,
     first_row: int,
@@ -292,7 +291,7 @@ def read_batch(
     y[places] = codes[now]
     if weight is not None and its_weight is not None:
         its_weight[places] = weight[now]
-    known = known_ids.rows_of([label_ids[at] for at in before], *rules)
+    known = known_ids.rows_of([label_ids[at] for at in before], on_unknown)
     at_known = np.array(before, dtype=np.intp)[known.places]
     last, shown = clock.now, clock.shown
     for some in (arrival, times):

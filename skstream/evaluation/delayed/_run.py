@@ -229,8 +229,8 @@ class DelayedRun(DatedRun):
             the first call with weights on, models learn all rows with weights, 1 where there is
             none.
         on_unknown : {"error", "ignore"}, default="error"
-            What to do with ids of rows that do not wait, such as dropped rows: raise an error, or
-            leave them out. For rows that have their label, see ``on_relabel`` of the evaluator.
+            What to do with ids of rows that do not wait, such as dropped rows, and rows that have
+            their label already: raise an error, or leave them out. A second label is never learnt.
         on_error : {"raise", "skip"}, default="raise"
             What to do where a model cannot learn a row. "raise": stop, and wait for a call of
             `go_on` with your decision. "skip": this model does not learn this row; `n_skipped`
@@ -269,7 +269,7 @@ class DelayedRun(DatedRun):
                 )
             clock, now = clock.event(t, self._n_arrived, len(ids))
             clock = clock.at(float(now.values[0]), now.shown(0))
-        known = self._ids.rows_of(ids, self._delay.on_relabel, on_unknown)
+        known = self._ids.rows_of(ids, on_unknown)
         rows, kept = known.rows, known.places
         if not len(rows):
             self._n_relabelled += known.n_again
@@ -352,7 +352,7 @@ class DelayedRun(DatedRun):
                 labels,
                 {"id": id, "time": time, "label": label, "sample_weight": sample_weight},
                 self._ids,
-                (self._delay.on_relabel, on_unknown),
+                on_unknown,
                 self._clock,
                 self._space,
                 self._n_arrived,

@@ -24,8 +24,6 @@ class DelaySettings:
         Which label the persistent baseline repeats.
     features : callable or None
         ``features(rows, times)`` where features change while a row waits.
-    on_relabel : {"error", "ignore", "count"}
-        What to do with the label of a live row that has one.
     max_pending : int or None
         Most rows that may wait in a live run.
     """
@@ -35,5 +33,4 @@ class DelaySettings:
     label_times: LabelTimes | None
     previous_label: str
     features: Features | None = None
-    on_relabel: str = "error"
     max_pending: int | None = None
