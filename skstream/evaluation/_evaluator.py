@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator
 
 from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
-from skstream.evaluation._asked_scores import scores_asked
 from skstream.evaluation._execute import Execution
 from skstream.evaluation._folder import RunFolder, fingerprint, opened
 from skstream.evaluation._groups import grouped, slow_loops
@@ -32,6 +31,7 @@ from skstream.evaluation._settings import (
     named_models,
     names_of_baselines,
     prepared_models,
+    scores_asked,
 )
 from skstream.evaluation._slow_part import warn_of_slow_models
 from skstream.evaluation._which_stream import generator_of

@@ -29,8 +29,14 @@ from skstream.evaluation._evaluator import EVERY_CHECKPOINT, known_classes
 from skstream.evaluation._folder import as_text
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
-from skstream.model_selection._search_execute import begin_in, evaluate, folder_of, too_short
-from skstream.model_selection._search_input import checked_rows, stream_of
+from skstream.model_selection._search_execute import (
+    begin_in,
+    checked_rows,
+    evaluate,
+    folder_of,
+    stream_of,
+    too_short,
+)
 from skstream.model_selection._search_plan import Plan, plan_of
 from skstream.model_selection._search_report import cv_results, honest_interval, table
 from skstream.model_selection._search_run import SearchRun, last_scores

@@ -9,8 +9,10 @@ from sklearn.base import clone
 
 from skstream.drift import ADWIN, Detections, DriftDetector
 from skstream.evaluation import DriftMonitor, EvaluationResult
-from skstream.evaluation._read_series import series_of
+from skstream.evaluation._detections import seed_of, tape_and_monitor
+from skstream.evaluation._rescore import lanes_of, rows_of, width_of
 from skstream.evaluation._select import chosen, number
+from skstream.evaluation._watch import values_read
 from skstream.plotting._axes import count_rows_along, give_title, plain_look, widen_limits
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._detections import draw_detections
@@ -19,6 +21,39 @@ from skstream.plotting._lines import COLORS, LINE_WIDTH, ink, model_styles
 from skstream.plotting._measure import names_in
 from skstream.plotting._words import axis_words, measure_words
 from skstream.streams._drifts import as_drifts
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadSeries:
+    """What a monitor reads of one model and fold.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_values,), dtype int64
+        Numbers of the rows, from 0 on.
+    values : ndarray of shape (n_values,)
+        What is read after each.
+    detector : DriftDetector
+        The detector that reads them, which has read nothing.
+    """
+
+    rows: np.ndarray
+    values: np.ndarray
+    detector: DriftDetector
+
+
+def series_of(result: EvaluationResult, monitor: Any, model: str, fold: int) -> ReadSeries:
+    """Return what a monitor reads of one model and fold, and its detector."""
+    tape, one = tape_and_monitor(result, monitor)
+    position = result.folds.index(number(fold, result.folds, "fold"))
+    lane = (model, position)
+    lanes = {lane: lanes_of(tape)[lane]}
+    place = (model, result.folds[position])
+    rows, values = values_read(
+        one, tape.classes, place, width_of(lanes[lane]), tape.methods, rows_of(tape, lanes)
+    )
+    return ReadSeries(rows=rows, values=values, detector=one.detector_of(seed_of(result), *place))
+
 
 READ = "read by the detector"
 STATISTIC, CRITICAL = "statistic", "critical value"

@@ -11,7 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from skstream import PrequentialEvaluator, make_stream_pipeline
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.preprocessing import make_stream_preprocessor
-from skstream.preprocessing._from_texts import number_in
+from skstream.preprocessing._preprocessor import number_in
 from skstream.streams import as_stream
 
 pandas = pytest.importorskip("pandas")
