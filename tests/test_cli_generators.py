@@ -49,12 +49,12 @@ def test_measures_of_probabilities_from_the_shell(tmp_path, capsys):
     arguments = ["evaluate", "--generator", "SEA(n_rows=300)", "--model", "sgd(loss='hinge')"]
     for name in ("log_loss", "auc", "brier_skill"):
         arguments += ["--metric", name]
-    assert main(arguments) == 2
+    assert main([*arguments, "--error-score", "raise"]) == 2
     error = capsys.readouterr().err
     assert "has no predict_proba, which log_loss and brier_skill need" in error
-    assert "scored by auc. Leave" in error and '--on-missing-proba "nan"' in error
-    assert main([*arguments, "--on-missing-proba", "nan", "--save", str(tmp_path)]) == 0
-    assert not capsys.readouterr().err
+    assert "scored by auc. Leave" in error and "--error-score nan" in error
+    with pytest.warns(UserWarning, match="brier_skill need. It can be scored by auc. What it"):
+        assert main([*arguments, "--save", str(tmp_path)]) == 0
     result = load_result(tmp_path / "result.npz").scores
     assert result["majority"]["auc"] == pytest.approx(0.5, abs=0.1)
     assert np.isfinite([*result["persistent"].values()]).all()

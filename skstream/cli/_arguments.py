@@ -326,13 +326,6 @@ def _add_protocol(group: Any) -> None:
         "counts as a wrong answer",
     )
     add(
-        "--on-missing-proba",
-        choices=("error", "nan"),
-        default="error",
-        help="what becomes of a model without the probabilities that a --metric needs: an error "
-        "(default), or nan in its place",
-    )
-    add(
         "--error-score",
         type=_error_score,
         default=math.nan,

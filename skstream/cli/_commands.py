@@ -205,7 +205,6 @@ def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
         "n_warmup": options.warmup,
         "missing_labels": options.missing_labels,
         "unanswered": options.unanswered,
-        "on_missing_proba": options.on_missing_proba,
         "error_score": options.error_score,
         "keep_tape": {"yes": True, "no": False}.get(options.keep_tape, options.keep_tape),
         "n_jobs": options.n_jobs,

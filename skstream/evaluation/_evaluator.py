@@ -80,7 +80,6 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     ],
     "retries": [Interval(numbers.Integral, 0, None, closed="left")],
     "unanswered": [StrOptions({"error", "wrong"})],
-    "on_missing_proba": [StrOptions({"error", "nan"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
     "checkpoint": [str, os.PathLike, None],
@@ -118,7 +117,6 @@ class StreamEvaluator(BaseEstimator):
     n_jobs: int | None = None
     retries: int = 2
     unanswered: Literal["error", "wrong"] = "error"
-    on_missing_proba: Literal["error", "nan"] = "error"
     error_score: Any = "raise"
     progress: bool = False
     checkpoint: str | os.PathLike[str] | None = None
@@ -475,7 +473,7 @@ class StreamEvaluator(BaseEstimator):
             expected_rows=n_rows or 0,
             drifts=drifts,
             monitors=tuple(monitors),
-            scores=scores_asked(named, metrics | measures_in(monitors), self.on_missing_proba),
+            scores=scores_asked(named, metrics | measures_in(monitors), self.error_score),
         )
         if self.keep_tape == "auto" and n_rows is not None:
             n_answers = len(timelines) * self._n_answers(n_rows)

@@ -64,12 +64,10 @@ class PrequentialEvaluator(StreamEvaluator):
         A row that was asked and got no answer (None or NaN) is a failure of the model, or is
         scored as an error (classifiers only). Rows asked before a model has learnt anything
         are neither.
-    on_missing_proba : {"error", "nan"}, default="error"
-        What to do where a measure needs probabilities (or, to rank rows, decision values) and a
-        model has none: an error before the first row, or NaN.
     error_score : "raise" or float, default="raise"
         Score of a model from the row on at which it fails, while the others go on; its earlier
-        scores and answers stay. "raise": the failure ends the evaluation.
+        scores and answers stay. A measure of probabilities is NaN for a model that has none.
+        "raise": a failure ends the evaluation, and a lack of probabilities is an error before it.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
     checkpoint : str or path-like, default=None

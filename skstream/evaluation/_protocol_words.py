@@ -33,7 +33,6 @@ DEFAULTS: dict[str, Any] = {
     "max_pending": None,
     "missing_labels": "error",
     "unanswered": "error",
-    "on_missing_proba": "error",
     "warm_start": False,
 }
 #: Those that follow from what a stream is like, and may differ from stream to stream.

@@ -804,7 +804,7 @@ def warn_of_undefined(result: "EvaluationResult") -> None:
         warn(message, UndefinedMetricWarning)
     if reason or not result.n_rows:
         return
-    lack = result.parameters.get("on_missing_proba") == "nan"  # then some models may have none
+    lack = result.parameters.get("error_score") != "raise"  # then some models may have none
     undefined = {
         f"{metric} of '{model}' ({forgetting}{_undefined_folds(_last(curve))})"
         for model, by_forgetting in result.values.items()

@@ -31,7 +31,7 @@ from skstream.utils._warnings import warn
 
 
 def scores_asked(
-    models: Mapping[str, Any], metrics: Mapping[str, Measure], on_missing: str
+    models: Mapping[str, Any], metrics: Mapping[str, Measure], error_score: Any
 ) -> dict[str, str | None]:
     """Return by which method each model is asked for scores: the richest that a measure needs.
 
@@ -41,8 +41,9 @@ def scores_asked(
         Classifiers.
     metrics : dict of str to Measure
         What is measured.
-    on_missing : {"error", "nan"}
-        Whether a model without what a measure needs is an error, or has NaN there.
+    error_score : "raise" or float
+        "raise": a model without what a measure needs is an error; else it has NaN there, with a
+        warning. If no model has it, it is an error in any case.
 
     Returns
     -------
@@ -54,6 +55,7 @@ def scores_asked(
     if not of_shares and not of_ranks:
         return {}
     scores: dict[str, str | None] = {}
+    messages: dict[str, str] = {}
     for name, model in models.items():
         has_shares, has_values = (
             hasattr(model, method) for method in ("predict_proba", "decision_function")
@@ -61,8 +63,17 @@ def scores_asked(
         ranks = "decision_function" if has_values and of_ranks else None
         scores[name] = "predict_proba" if has_shares else ranks
         lacking = [] if has_shares else [*of_shares, *([] if has_values else of_ranks)]
-        if lacking and on_missing == "error":
-            raise ValueError(_lacks(name, model, lacking, metrics, has_values=has_values))
+        if lacking:
+            messages[name] = _lacks(name, model, lacking, metrics, has_values=has_values)
+    if messages and error_score == "raise":
+        raise ValueError(
+            f"{next(iter(messages.values()))} Leave out what it lacks, or pass error_score=nan to "
+            "have NaN there."
+        )
+    if len(messages) == len(models):
+        raise ValueError(f"{next(iter(messages.values()))} No model given has what is needed.")
+    for message in messages.values():
+        warn(f"{message} What it lacks is NaN.")
     return scores
 
 
@@ -74,12 +85,9 @@ def _lacks(
     others = [one for one in metrics if one not in lacking] or ["measures of labels alone"]
     ranked = not has_values or any(metrics[one].needs == "scores" for one in metrics)
     ranks = "" if ranked else " and rankings such as auc"
-    one_of_many = len(lacking) == 1
     return (
         f"Model '{name}' ({type(model).__name__}) has {what}, which {' and '.join(lacking)} "
-        f"need{'s' if one_of_many else ''}. It can be scored by {', '.join(others)}{ranks}. Leave "
-        f"{'this measure' if one_of_many else 'these measures'} out, or pass "
-        'an evaluator on_missing_proba="nan" to have NaN in the place of what it lacks.'
+        f"need{'s' if len(lacking) == 1 else ''}. It can be scored by {', '.join(others)}{ranks}."
     )
 
 

@@ -29,7 +29,6 @@ OPTIONS = {
     "random_state": "--random-state",
     "target": "--target",
     "on_bad_lines": "--on-bad-line",
-    "on_missing_proba": "--on-missing-proba",
     "unanswered": "--unanswered",
 }
 #: Values of keep_tape, which the command line calls by words.

@@ -544,10 +544,11 @@ def test_rows_are_compared_by_losses_of_probabilities(n_classes):
         result.compare("bayes", "majority", test="mcnemar", metric="brier")
 
 
+@pytest.mark.filterwarnings("ignore:Model .* has no predict_proba")
 def test_a_model_without_probabilities_is_not_compared_by_them():
     X = np.random.default_rng(0).random((60, 2))
     y = (X[:, 0] > 0.5).astype(int)
-    evaluator = PrequentialEvaluator(["brier"], on_missing_proba="nan", random_state=0)
+    evaluator = PrequentialEvaluator(["brier"], error_score=np.nan, random_state=0)
     result = evaluator.evaluate({"svm": SGDClassifier(), "bayes": MultinomialNB()}, X, y)
     with pytest.raises(ValueError, match=r"no probabilities of 'svm', which 'brier' needs.*accura"):
         result.compare("svm", "bayes")

@@ -277,9 +277,10 @@ def test_models_without_probabilities_are_refused_by_monitors_that_need_them():
     evaluator = PrequentialEvaluator("accuracy", monitors=monitors)
     with pytest.raises(ValueError, match=r"no predict_proba.* log_loss of monitor 'p' needs"):
         evaluator.start(SGDClassifier(), classes=["a", "b"])
-    lenient = evaluator.set_params(on_missing_proba="nan")
+    lenient = evaluator.set_params(error_score=np.nan)
     X, y, _ = laws.stream()
-    result = lenient.evaluate({"nb": MultinomialNB(), "sgd": SGDClassifier()}, X, y)
+    with pytest.warns(UserWarning, match="'sgd' .*no predict_proba"):
+        result = lenient.evaluate({"nb": MultinomialNB(), "sgd": SGDClassifier()}, X, y)
     assert not len(result.detections["p"]["sgd"].alarms)
     assert len(result.detections["p"]["nb"].alarms)
     laws.check_detect(result, monitors)

@@ -75,7 +75,6 @@ def test_of_several_mechanisms_each_is_said_above_its_scores():
         (PrequentialEvaluator("accuracy", n_warmup=9), "n_warmup=9"),
         (PrequentialEvaluator("accuracy", missing_labels="skip"), "missing_labels='skip'"),
         (PrequentialEvaluator("accuracy", unanswered="wrong"), "unanswered='wrong'"),
-        (PrequentialEvaluator("accuracy", on_missing_proba="nan"), "on_missing_proba='nan'"),
         (
             KFoldEvaluator("accuracy", n_folds=2, strategy="split", test_on="held_out"),
             "strategy='split', test_on='held_out'",

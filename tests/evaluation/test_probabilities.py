@@ -158,7 +158,7 @@ def test_a_model_without_them_is_an_error_before_the_run() -> None:
     with pytest.raises(ValueError, match=r"'svm' \(SGDClassifier\) has no predict_proba") as caught:
         prequential().evaluate({"sgd": models()["sgd"], "svm": SGDClassifier()}, X, y)
     words = "log_loss and brier need. It can be scored by accuracy and rankings such as auc. Leave"
-    assert words in str(caught.value) and 'on_missing_proba="nan"' in str(caught.value)
+    assert words in str(caught.value) and "error_score=nan" in str(caught.value)
     with pytest.raises(ValueError, match="neither predict_proba nor decision_function"):
         PrequentialEvaluator("brier").evaluate(NoScores(), X, y)
 
@@ -172,9 +172,12 @@ def test_or_it_is_nan_for_this_model_alone() -> None:
     several = {"sgd": models()["sgd"], "svm": SGDClassifier(), "none": NoScores()}
     rank = Measure(formula=first_score, name="rank", needs="scores")
     share = Measure(formula=first_score, name="share", needs="probabilities")
-    result = PrequentialEvaluator(
-        [*METRICS, rank, share], random_state=0, on_missing_proba="nan"
-    ).evaluate(several, X, y)
+    evaluator = PrequentialEvaluator([*METRICS, rank, share], random_state=0, error_score=np.nan)
+    with pytest.raises(ValueError, match="No model given has what is needed"):
+        evaluator.evaluate(several["svm"], X, y)
+    with pytest.warns(UserWarning, match="What it lacks is NaN") as said:
+        result = evaluator.evaluate(several, X, y)
+    assert len(said) == 2
     alone = prequential().evaluate(several["sgd"], X, y)
     for metric in METRICS[1:]:
         assert result.scores["sgd"][metric] == alone.scores["SGDClassifier"][metric]
@@ -237,11 +240,12 @@ EVALUATORS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Model .* has no predict_proba")
 @pytest.mark.parametrize("make", EVALUATORS, ids=["prequential", "folds", "holdout"])
 def test_the_tape_keeps_them(make: Any, tmp_path: Path) -> None:
     several = {"svm": SGDClassifier(), "sgd": models()["sgd"]}
     rows = X[30:].copy(), labels(3)[30:]
-    evaluator = make(METRICS, random_state=0, on_missing_proba="nan")
+    evaluator = make(METRICS, random_state=0, error_score=np.nan)
     result = evaluator.evaluate(several, *rows)
     loaded = load_result(result.save(tmp_path / "result.npz"))
     evaluator.set_params(checkpoint=tmp_path / "run", keep_tape="disk")
