@@ -55,7 +55,7 @@ from skstream import (
 )
 from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._folder import _group
-from skstream.evaluation._passes import PassChecksums
+from skstream.evaluation._read_checksums import PassChecksums
 
 CLASSES = [0, 1]
 _TICKS = os.sysconf("SC_CLK_TCK")

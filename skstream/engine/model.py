@@ -8,7 +8,7 @@ from skstream.base import asks_row_by_row
 from skstream.engine.block import Block, part_of
 from skstream.engine.by_kernel import ByKernel
 from skstream.engine.by_loop import ByLoop, LoopStopped
-from skstream.engine.explained import (
+from skstream.engine.error_advice import (
     advice_of_rows,
     advice_of_texts,
     advice_of_values,
@@ -17,10 +17,10 @@ from skstream.engine.explained import (
 )
 from skstream.engine.failures import BadAnswer, ModelError, failures_named, model_error
 from skstream.engine.first_answers import first_answers
-from skstream.engine.gaps import marked, missing
 from skstream.engine.kernels import Task
 from skstream.engine.kernels.base import Looped
 from skstream.engine.loop import LoopFailed, no_answers
+from skstream.engine.missing_answers import marked, missing
 from skstream.engine.resuming import Left, Resumed
 from skstream.engine.retries import TooLarge, next_part
 from skstream.utils._plain_objects import is_plain

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn import config_context, get_config
 
 from skstream.engine.block import Block
+from skstream.engine.changing_features import Features, with_current_features
 from skstream.engine.delayed import DelayedTimeline, Labels
-from skstream.engine.evolving import Features, with_current_features
 from skstream.engine.failures import ModelError
 from skstream.engine.model import ModelRun
 from skstream.engine.rows import RowStore
+from skstream.engine.self_labelled import calls_about, calls_of
 from skstream.engine.sharing import SharedWork
-from skstream.engine.standins import calls_about, calls_of
 from skstream.engine.timeline import Arrivals, Operations, Timeline, no_rows
 
 HeldOut = Callable[[np.ndarray], tuple[Any, np.ndarray]]

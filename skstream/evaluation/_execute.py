@@ -12,10 +12,10 @@ from skstream.evaluation._folder._reports import rows_of_models
 from skstream.evaluation._follow import follow
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import MissingLabelError
-from skstream.evaluation._joined import joined, result_so_far
-from skstream.evaluation._outcome import Place, RunOutcome
+from skstream.evaluation._joined_outcomes import joined, result_so_far
 from skstream.evaluation._progress import bar_of_workers, progress_bar
 from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._run_outcome import Place, RunOutcome
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stopping import stop_file
 from skstream.evaluation._workers import Job, NewRun, Workers

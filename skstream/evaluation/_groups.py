@@ -8,7 +8,7 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-from skstream.evaluation._outcome import Place
+from skstream.evaluation._run_outcome import Place
 from skstream.evaluation._stream_run import StreamRun
 from skstream.evaluation._workers import NewRun
 from skstream.streams._arrays import begins_again

@@ -22,9 +22,9 @@ from skstream.evaluation._holdout_sets import (
     is_one_shot,
 )
 from skstream.evaluation._input import EncodedRows
-from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._run import EvaluationRun
+from skstream.evaluation._run_outcome import RunOutcome
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream

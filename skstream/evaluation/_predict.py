@@ -12,6 +12,7 @@ from skstream.engine.model import Engine as EngineName
 from skstream.engine.model import ModelRun, Unanswered
 from skstream.engine.run import Answered, Engine, Lane
 from skstream.engine.timeline import Arrivals, End, PrequentialTimeline
+from skstream.evaluation._bayes_optimal import check_rows_are_time
 from skstream.evaluation._evaluator import (
     COMMON_CONSTRAINTS,
     found_classes,
@@ -20,7 +21,6 @@ from skstream.evaluation._evaluator import (
 )
 from skstream.evaluation._execute import EvaluationInterrupted, carry
 from skstream.evaluation._input import EncodedRows, encoded, why_no_weight
-from skstream.evaluation._known_truth import check_rows_are_time
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._progress import Bar, progress_bar
 from skstream.evaluation._settings import check_unanswered, named_models, prepared_models

@@ -14,7 +14,7 @@ from skstream.evaluation._protocol_words import (
     unusual_parameters,
     with_own,
 )
-from skstream.evaluation._slow_part import slow_part
+from skstream.evaluation._slowest_part import slow_part
 from skstream.utils._tables import aligned
 
 if TYPE_CHECKING:

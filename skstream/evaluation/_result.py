@@ -12,16 +12,16 @@ from skstream.engine.tape import Tape
 from skstream.evaluation import _compare, _report
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._detections import FoundByModel, FoundByMonitor, by_monitor, detected
-from skstream.evaluation._ended import EndedModel, last_values
+from skstream.evaluation._ended_models import EndedModel, last_values
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import why_no_weight
-from skstream.evaluation._kept_tape import all_folds, opened, unanswered_like
 from skstream.evaluation._monitor import DriftMonitor
-from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._protocol_words import in_words
 from skstream.evaluation._ranking import rank
 from skstream.evaluation._rescore import Values, fold_columns, rescored
+from skstream.evaluation._run_outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._select import number, pick, select
+from skstream.evaluation._tape_writer import all_folds, opened, unanswered_like
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.streams import Drift

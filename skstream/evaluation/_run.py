@@ -10,7 +10,7 @@ import numpy as np
 from skstream.engine.run import Answered
 from skstream.engine.timeline import Arrivals, no_rows
 from skstream.evaluation._decisions import check_on_error
-from skstream.evaluation._ended import ended_lane
+from skstream.evaluation._ended_models import ended_lane
 from skstream.evaluation._input import EncodedRows
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._scoring import AskedOnce, ScoringOfArrivals

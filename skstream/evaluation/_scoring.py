@@ -8,9 +8,9 @@ import numpy as np
 
 from skstream.drift import Detections
 from skstream.engine.run import Answered
-from skstream.evaluation._kept_tape import KeptTape
 from skstream.evaluation._rescore import curves_of_lanes, measures_of
 from skstream.evaluation._settings import Settings
+from skstream.evaluation._tape_writer import KeptTape
 from skstream.evaluation._watch import Watch
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._rows import ScoredRows

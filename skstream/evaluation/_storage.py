@@ -10,7 +10,7 @@ from skstream.drift import Detections
 from skstream.engine.tape import Tape
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._detections import FoundByMonitor, by_monitor, each
-from skstream.evaluation._ended import EndedModel
+from skstream.evaluation._ended_models import EndedModel
 from skstream.evaluation._rescore import BASELINES
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation.delayed._counts import Waits

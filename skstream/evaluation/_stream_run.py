@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.engine.evolving import Features
+from skstream.engine.changing_features import Features
 from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered, Engine, Step
 from skstream.engine.timeline import End
@@ -19,12 +19,12 @@ from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._cost import CostMeter
 from skstream.evaluation._decisions import DECIDE, Stopped
 from skstream.evaluation._detections import FoundByMonitor, by_monitor
-from skstream.evaluation._ended import continued
+from skstream.evaluation._ended_models import continued
 from skstream.evaluation._input import EncodedRows, encoded
-from skstream.evaluation._outcome import LaneOutcome, Place, RunOutcome
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._run_outcome import LaneOutcome, Place, RunOutcome
 from skstream.evaluation._scoring import RunScores
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._watch import watch_of

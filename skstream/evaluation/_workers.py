@@ -13,8 +13,8 @@ from skstream.engine.failures import RAISED, ModelError, ends_program
 from skstream.evaluation._checkpoint import NOT_PICKLED
 from skstream.evaluation._folder import GroupFolder, Reporter, first_not_pickled
 from skstream.evaluation._follow import follow
-from skstream.evaluation._outcome import Place, RunOutcome
-from skstream.evaluation._passes import PassChecksums
+from skstream.evaluation._read_checksums import PassChecksums
+from skstream.evaluation._run_outcome import Place, RunOutcome
 from skstream.evaluation._stopping import StopFile, interrupted_once
 from skstream.evaluation._stream_run import StreamRun
 from skstream.streams._chunk import Chunk

@@ -16,11 +16,11 @@ from skstream.evaluation._folder import Reporter
 from skstream.evaluation._groups import seconds_per_row, why_not_apart
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import MissingLabelError
-from skstream.evaluation._joined import joined
-from skstream.evaluation._outcome import Place, RunOutcome
+from skstream.evaluation._joined_outcomes import joined
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._progress import bar_of_workers
 from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._run_outcome import Place, RunOutcome
 from skstream.evaluation._stopping import StopFile, interrupted_once, stop_file
 from skstream.evaluation._workers import Job, portable, run_job
 from skstream.streams import Stream, as_stream

@@ -30,8 +30,8 @@ from skstream import (
 from skstream.engine.run import Engine
 from skstream.evaluation import EvaluationInterrupted, _evaluator
 from skstream.evaluation._groups import Groups
-from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._pace import TARGET, Pace
+from skstream.evaluation._run_outcome import RunOutcome
 from skstream.evaluation._workers import Workers, portable, run_job
 from skstream.streams import StreamError, make_demo_stream
 from skstream.streams._chunk import Chunk

@@ -361,7 +361,7 @@ def test_a_failure_that_ends_the_evaluation_leaves_what_was_found():
 
 def test_a_model_whose_worker_dies_has_no_detections():
     from skstream.engine.failures import ModelError
-    from skstream.evaluation._joined import joined
+    from skstream.evaluation._joined_outcomes import joined
 
     evaluator = PrequentialEvaluator("accuracy", monitors={"ddm": DriftMonitor(QUICK)})
     models = {"one": Scripted(), "other": Scripted()}

@@ -22,11 +22,11 @@ from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
 from skstream.engine.tape import StoredAnswers, Tape
-from skstream.evaluation import _compared_rows, _kept_tape, _rescore
+from skstream.evaluation import _compared_rows, _rescore, _tape_writer
 from skstream.evaluation._folder import _fingerprint
 from skstream.evaluation._folder._outcome_file import load_outcome
-from skstream.evaluation._joined import joined
-from skstream.evaluation._kept_tape import KeptTape
+from skstream.evaluation._joined_outcomes import joined
+from skstream.evaluation._tape_writer import KeptTape
 from skstream.evaluation._workers import Workers
 from skstream.metrics._rows import ScoredRows
 from skstream.utils import _npy
@@ -99,8 +99,8 @@ def assert_same_result(one, other):
 def little_at_a_time(monkeypatch):
     """Little is written and read at a time, so that few rows are many blocks."""
     monkeypatch.setattr(_fingerprint, "HEAD", 10)
-    monkeypatch.setattr(_kept_tape, "_WAITING", 50)
-    monkeypatch.setattr(_kept_tape, "_ONES", 7)
+    monkeypatch.setattr(_tape_writer, "_WAITING", 50)
+    monkeypatch.setattr(_tape_writer, "_ONES", 7)
     monkeypatch.setattr(_rescore, "LEAST_ROWS", 13)
     monkeypatch.setattr(_rescore, "LARGEST_PIECE", 13)
     monkeypatch.setattr(_compared_rows, "ROWS_AT_ONCE", 13)
@@ -365,7 +365,7 @@ class Dies(this.Source):
             if n == int(sys.argv[2]):
                 os.kill(os.getpid(), signal.SIGKILL)
             yield chunk
-this._fingerprint.HEAD = this._kept_tape._WAITING = 10
+this._fingerprint.HEAD = this._tape_writer._WAITING = 10
 this.evaluate("prequential", sys.argv[1], source=Dies())
 """
 
@@ -395,9 +395,9 @@ def test_auto_keeps_no_large_tape_in_memory(name, monkeypatch, tmp_path):
     kept = evaluate(name)
     n_bytes = sum(np.asarray(one).nbytes for one in kept.tape.answers.values())
     evaluator = clone(EVALUATORS[name]).set_params(keep_tape="auto", random_state=1)
-    monkeypatch.setattr(_kept_tape, "BYTES_OF_LARGE_TAPE", 2 * n_bytes)
+    monkeypatch.setattr(_tape_writer, "BYTES_OF_LARGE_TAPE", 2 * n_bytes)
     assert evaluator.evaluate(MODELS, X, y).tape is not None
-    monkeypatch.setattr(_kept_tape, "BYTES_OF_LARGE_TAPE", n_bytes)
+    monkeypatch.setattr(_tape_writer, "BYTES_OF_LARGE_TAPE", n_bytes)
     with pytest.warns(UserWarning, match=r"GB, and are not kept.*checkpoint=FOLDER.*keep_tape=Tr"):
         assert evaluator.evaluate(MODELS, X, y).tape is None
     with pytest.warns(UserWarning, match="GB: they are kept in files of the run folder"):

@@ -3,7 +3,7 @@
 import os
 
 from skstream.evaluation._folder._run_folder import existing
-from skstream.evaluation._joined import joined, result_so_far
+from skstream.evaluation._joined_outcomes import joined, result_so_far
 from skstream.evaluation._result import EvaluationResult, assemble
 
 

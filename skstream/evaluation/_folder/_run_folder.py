@@ -18,7 +18,7 @@ from skstream.evaluation._folder._group import KEPT, GroupFolder
 from skstream.evaluation._folder._lock import Lock, read_lock
 from skstream.evaluation._folder._reports import Report
 from skstream.evaluation._header import ResultHeader
-from skstream.evaluation._outcome import Place, RunOutcome
+from skstream.evaluation._run_outcome import Place, RunOutcome
 from skstream.utils._files import atomic_write
 
 FORMAT = 8

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.failures import ModelError
-from skstream.engine.gaps import UNANSWERED
+from skstream.engine.missing_answers import UNANSWERED
 from skstream.evaluation._input import MissingLabelError
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._times import (

@@ -11,10 +11,10 @@ import numpy as np
 from skstream.engine.delayed import DatedArrivals, DelayedState, Dropped, TimePassed
 from skstream.engine.run import Answered
 from skstream.evaluation._input import EncodedRows
-from skstream.evaluation._outcome import RunOutcome
-from skstream.evaluation._passes import LABEL_TIMES
 from skstream.evaluation._progress import Advance, ignored
+from skstream.evaluation._read_checksums import LABEL_TIMES
 from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._run_outcome import RunOutcome
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun
 from skstream.evaluation.delayed._clock import (

@@ -15,7 +15,7 @@ from skstream.engine.delayed import (
     History,
     history_of,
 )
-from skstream.engine.gaps import UNANSWERED
+from skstream.engine.missing_answers import UNANSWERED
 from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
 from skstream.evaluation.delayed._bins import Shown, answers_by_bin, means_by_bin

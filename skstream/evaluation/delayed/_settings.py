@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from skstream.engine.evolving import Features
+from skstream.engine.changing_features import Features
 from skstream.evaluation.delayed._clock import LabelTimes
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from skstream.drift import Detections
 from skstream.evaluation._cost import Cost
-from skstream.evaluation._passes import Checksums
+from skstream.evaluation._read_checksums import Checksums
 from skstream.streams import Drift
 from skstream.utils._npy import StoredArray
 

@@ -5,9 +5,9 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 
 from skstream import PrequentialEvaluator
-from skstream.evaluation import _slow_part
+from skstream.evaluation import _slowest_part
 from skstream.evaluation._cost import Cost
-from skstream.evaluation._slow_part import faster, slow_part
+from skstream.evaluation._slowest_part import faster, slow_part
 
 MIXED = "kernel; MLP by loop: MLP has no kernel; Imputer by loop: Imputer with a=1 has no kernel"
 
@@ -67,7 +67,7 @@ def test_what_will_be_slow_is_said_before_the_first_row(monkeypatch: pytest.Monk
     X, y = np.zeros((3000, 1)), np.arange(3000) % 2
     models = {"slow": SGDClassifier(average=True), "fast": SGDClassifier()}
     # Only the forecast is of interest: the evaluation ends with the warning.
-    monkeypatch.setattr(_slow_part, "SECONDS_WORTH_A_WARNING", 0.0)
+    monkeypatch.setattr(_slowest_part, "SECONDS_WORTH_A_WARNING", 0.0)
     with pytest.raises(
         UserWarning,
         match=r"'slow' is called row by row, since SGDClassifier with "
@@ -77,5 +77,5 @@ def test_what_will_be_slow_is_said_before_the_first_row(monkeypatch: pytest.Monk
     monkeypatch.undo()
     seconds = {("a", 0): (0.02, "reason")}
     with pytest.warns(UserWarning, match="30,000 rows will take about 20 min"):
-        _slow_part.warn_of_slow_models(seconds, 30_000, n_folds=2)
-    _slow_part.warn_of_slow_models(seconds, 1000, n_folds=2)  # 40 seconds are no news
+        _slowest_part.warn_of_slow_models(seconds, 30_000, n_folds=2)
+    _slowest_part.warn_of_slow_models(seconds, 1000, n_folds=2)  # 40 seconds are no news
