@@ -1,6 +1,7 @@
 """Results: scores over the stream, the tape of answers, and the costs of models."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -21,13 +22,18 @@ from skstream.evaluation._ranking import rank
 from skstream.evaluation._rescore import Values, fold_columns, rescored
 from skstream.evaluation._run_outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._select import number, pick, select
-from skstream.evaluation._tape_writer import all_folds, opened, unanswered_like
+from skstream.evaluation._tape_writer import (
+    all_folds,
+    damage,
+    opened,
+    unanswered_like,
+    warn_of_damaged,
+)
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.streams import Drift
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
-from skstream.utils._warnings import warn
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -732,8 +738,10 @@ def _joined_tape(
     except OSError as error:
         return None, str(error)
     except ValueError as error:
-        warn(f"The scores of the result are whole, but its tape is not: {error}")
+        warn_of_damaged([error])
         return None, str(error)
+    # Opened now only to compare checksums: the answers of the other models can still be used.
+    warn_of_damaged(damage(one for lane in every_lane for one in (lane.answers, lane.scores)))
     if any(lane.answers is None for lane in every_lane):
         return None, ""
     tape = Tape(
@@ -753,8 +761,10 @@ def _joined_scores(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:
     scores, methods = {}, {}
     for name, lanes in by_model.items():
         there = [(lane.scores, lane.method) for lane in lanes if lane.scores is not None]
-        if there:
-            like, method = there[0]
+        if not there:
+            continue
+        like, method = there[0]
+        with suppress(OSError, ValueError):  # a file that was removed or damaged
             scores[name] = all_folds(
                 [unanswered_like(like) if one.scores is None else one.scores for one in lanes]
             )

@@ -1,6 +1,6 @@
 """What a run keeps of its labels and answers: in memory, or in files of its folder."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -224,6 +224,26 @@ class KeptTape:
 def opened(column: Any) -> Any:
     """Return a column as an array, a memory map if it is in a file."""
     return column.open() if isinstance(column, StoredArray) else column
+
+
+def damage(columns: Iterable[Any]) -> list[ValueError]:
+    """Return the errors of columns whose files are damaged; files may be missing."""
+    errors = []
+    for column in columns:
+        try:
+            opened(column)
+        except OSError:
+            continue
+        except ValueError as error:
+            errors.append(error)
+    return errors
+
+
+def warn_of_damaged(errors: Sequence[ValueError]) -> None:
+    """Warn if files of a tape are damaged."""
+    if errors:
+        more = f" {len(errors) - 1} more of its files are damaged." if len(errors) > 1 else ""
+        warn(f"The scores of the result are whole, but its tape is not: {errors[0]}{more}")
 
 
 def all_folds(answers: list[np.ndarray | StoredArray]) -> np.ndarray | StoredAnswers:

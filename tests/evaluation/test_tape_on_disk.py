@@ -260,12 +260,16 @@ ANEW = r"remove group-0 in .*run and make the same call again to compute it anew
 def test_damaged_answers_are_named_and_not_used(name, tmp_path):
     kept, result = evaluate(name), evaluate(name, tmp_path / "run")
     damage(tmp_path / "run" / "group-0" / "tape" / "answers-0.npy")
+    with pytest.warns(match=r"scores .* are whole, but .*answers-0\.npy is damaged.*" + ANEW):
+        collected = sk.collect_result(tmp_path / "run")
+    assert collected.scores == kept.scores
+    np.testing.assert_array_equal(collected.predictions("nb"), kept.predictions("nb"))
     for use in (
         result.rescore,
         lambda: result.predictions("sgd"),
         lambda: result.compare("sgd", "nb", test="q"),
         lambda: result.save(tmp_path / "saved.npz"),
-        lambda: sk.collect_result(tmp_path / "run").rescore(),
+        collected.rescore,
     ):
         with pytest.raises(ValueError, match=r"answers-0\.npy is damaged: the checksum.*" + ANEW):
             use()
