@@ -18,6 +18,7 @@ from skstream.evaluation.delayed._result import DelayedResult
 from skstream.metrics import Measure
 from skstream.metrics._registry import known_measure
 from skstream.streams._drifts import as_drifts
+from skstream.utils._loaded import COUNTS, LABELS, NUMBERS, check_array, check_types, fitting
 from skstream.utils._npz import npz_path, read_npz, write_npz
 
 FORMAT = 2
@@ -162,25 +163,58 @@ def load_result(path: str | Path, *, max_bytes: int | None = None) -> Evaluation
 
 def unpacked(path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationResult:
     """Make a result from the header and the arrays that hold it; `path` is for messages."""
-    try:
+    with fitting(path, "a result saved by skstream"):
         result = _made(arrays, header)
-    except KeyError as error:
-        raise ValueError(
-            f"{path} is not a result saved by skstream: its part {error} is missing."
-        ) from error
-    except (TypeError, AttributeError) as error:
-        raise _unfitting(path, error) from error
-    try:
-        repr(result), str(result)  # what has a wrong type shows here, and not later
-    except Exception as error:
-        raise _unfitting(path, error) from error
+        check_types(result)
+        _check_arrays(result)
+        repr(result), str(result)  # what else has a wrong type shows here, and not later
     return result
 
 
-def _unfitting(path: Path, error: Exception) -> ValueError:
-    return ValueError(
-        f"{path} is not a result saved by skstream: its parts do not fit together ({error})."
-    )
+def _check_arrays(result: EvaluationResult) -> None:
+    """Raise an error if an array has a type or a shape that does not fit the others."""
+    n_folds, n_rows = result.n_folds, len(result.checkpoints)
+    n_bins = (len(result.bins),) if isinstance(result, DelayedResult) else ()
+    check_types(result.parameters.get("n_warmup", 0), int, "n_warmup")
+    if len(result.folds) != n_folds or any(len(n) != n_folds for n in result.failed_at.values()):
+        raise ValueError(f"its curves have {n_folds} folds, and it names others")
+    check_array(result.checkpoints, "checkpoints", COUNTS, (None,))
+    for by_forgetting in result.values.values():
+        for by_metric in by_forgetting.values():
+            for name, curve in by_metric.items():
+                check_array(curve, f"a curve of {name}", "f", (n_rows, n_folds, *n_bins))
+    if result.classes is not None:
+        check_array(result.classes, "classes", LABELS, (None,))
+    for found in each(result.detections):
+        check_array(found.alarms, "alarms", COUNTS, (None,))
+        check_array(found.warnings, "warnings", COUNTS, (None,))
+    if isinstance(result, DelayedResult):
+        costs = list(result.waits.poll_costs.values())
+        for one in costs:
+            check_array(one, "poll_costs", NUMBERS, (len(costs[0]),))
+    if result.tape is not None:
+        _check_tape(result.tape, n_folds)
+
+
+def _check_tape(tape: Tape, n_folds: int) -> None:
+    n_rows, kind = len(tape.y), "f" if tape.classes is None else "i"
+    check_array(tape.y, "y", kind, (n_rows,))
+    for name in _TAPE_COLUMNS:
+        column = getattr(tape, name)
+        if column is not None:
+            kinds = {"row": COUNTS, "weight": NUMBERS}.get(name, kind)
+            check_array(column, name, kinds, (n_rows,))
+    for answers in tape.answers.values():
+        check_array(answers, "answers", kind, (n_folds, n_rows, *(None,) * (answers.ndim - 2)))
+    for scores in tape.scores.values():
+        check_array(scores, "scores", "f", (n_folds, n_rows, *(None,) * (scores.ndim - 2)))
+    if tape.sets is not None:
+        for one in tape.sets:
+            check_array(one, "sets", COUNTS, (len(tape.sets[0]),))
+    if tape.classes is not None:
+        for codes in (tape.y, *tape.answers.values()):
+            if codes.size and not -2 <= codes.min() <= codes.max() < len(tape.classes):
+                raise ValueError(f"its labels are not numbers of {len(tape.classes)} classes")
 
 
 def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationResult:

@@ -20,6 +20,7 @@ from skstream.drift._score import (
 from skstream.drift._zones import Zones, checked_number, share_of_rearrangements, zones_of
 from skstream.streams._drifts import Drift, as_drifts
 from skstream.utils._displays import display
+from skstream.utils._loaded import COUNTS, check_array, check_types, fitting
 from skstream.utils._near import did_you_mean
 from skstream.utils._npz import npz_path, read_npz, write_npz
 from skstream.utils._optional import optional_import
@@ -492,20 +493,29 @@ def load_detector_study(path: str | Path, *, max_bytes: int | None = None) -> De
     arrays, header = read_npz(path, FORMAT, what, max_bytes=max_bytes)
     if header.get("kind") != KIND:
         raise ValueError(f"{path} is not {what}. Results are loaded with load_result.")
-    detectors = []
-    for i, (name, parameter, value) in enumerate(header["detectors"]):
-        cuts = np.cumsum(arrays[f"{i}/counts"])[:-1]
-        alarms = tuple(np.split(arrays[f"{i}/alarms"], cuts))
-        detectors.append(
-            StudiedDetector(name=name, parameter=parameter, value=value, alarms=alarms)
+    with fitting(path, what):
+        seeds = tuple(header["seeds"])
+        detectors = []
+        for i, (name, parameter, value) in enumerate(header["detectors"]):
+            counts, rows = arrays[f"{i}/counts"], arrays[f"{i}/alarms"]
+            check_array(counts, "counts", COUNTS, (len(seeds),))
+            check_array(rows, "alarms", COUNTS, (int(counts.sum()),))
+            alarms = tuple(np.split(rows, np.cumsum(counts)[:-1]))
+            detectors.append(
+                StudiedDetector(name=name, parameter=parameter, value=value, alarms=alarms)
+            )
+        study = DetectorStudy(
+            seeds=seeds,
+            detectors=tuple(detectors),
+            drifts=tuple(as_drifts(one) for one in header["drifts"]),
+            n_rows=tuple(header["n_rows"]),
+            tolerance=header["tolerance"],
         )
-    return DetectorStudy(
-        seeds=tuple(header["seeds"]),
-        detectors=tuple(detectors),
-        drifts=tuple(as_drifts(one) for one in header["drifts"]),
-        n_rows=tuple(header["n_rows"]),
-        tolerance=header["tolerance"],
-    )
+        check_types(study)
+        if not study.detectors:
+            raise ValueError("it has no detectors")
+        repr(study)  # what else has a wrong type shows here, and not later
+    return study
 
 
 def mean_of(values: Floats) -> float:

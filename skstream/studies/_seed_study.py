@@ -17,6 +17,7 @@ from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
 from skstream.utils._displays import display
+from skstream.utils._loaded import check_types, fitting
 from skstream.utils._npz import npz_path, read_npz, write_npz
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned
@@ -623,20 +624,24 @@ def load_study(path: str | Path, *, max_bytes: int | None = None) -> SeedStudy:
     arrays, header = read_npz(path, FORMAT, "a study saved by skstream", max_bytes=max_bytes)
     if header.get("kind") != STUDY:
         raise ValueError(f"{path} holds no study over seeds. Results are loaded with load_result.")
-    parts: list[dict[str, np.ndarray]] = [{} for _ in header["results"]]
-    for name, array in arrays.items():
-        number, _, own = name.partition("/")
-        parts[int(number)][own] = array
-    return SeedStudy(
-        seeds=tuple(header["seeds"]),
-        results=tuple(
-            unpacked(path, found, of_result)
-            for found, of_result in zip(parts, header["results"], strict=True)
-        ),
-        left_out={int(seed): why for seed, why in header["left_out"]},
-        # Studies saved by earlier versions do not say it.
-        same_streams=tuple(tuple(same) for same in header.get("same_streams", ())),
-    )
+    with fitting(path, "a study saved by skstream"):
+        parts: list[dict[str, np.ndarray]] = [{} for _ in header["results"]]
+        for name, array in arrays.items():
+            number, _, own = name.partition("/")
+            parts[int(number)][own] = array
+        study = SeedStudy(
+            seeds=tuple(header["seeds"]),
+            results=tuple(
+                unpacked(path, found, of_result)
+                for found, of_result in zip(parts, header["results"], strict=True)
+            ),
+            left_out={int(seed): why for seed, why in header["left_out"]},
+            # Studies saved by earlier versions do not say it.
+            same_streams=tuple(tuple(same) for same in header.get("same_streams", ())),
+        )
+        check_types(study)
+        repr(study)  # what else has a wrong type shows here, and not later
+    return study
 
 
 def _of_seed(curve: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Files of arrays with a JSON header: data, never pickles."""
 
 import json
+import math
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -80,6 +81,8 @@ def read_npz(
             damaged = archive.testzip()  # compares every checksum; reading arrays may not do so
             if damaged is not None:
                 raise ValueError(f"the checksum of its part {damaged} is wrong")
+            for part in archive.infolist():
+                _check_size(archive, part)
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         if "header" not in arrays:
@@ -105,3 +108,14 @@ def read_npz(
             f"{number}. Load it with the version that wrote it."
         )
     return arrays, header
+
+
+def _check_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
+    """Raise an error if an array says that it is larger than what there is of it."""
+    with archive.open(part) as file:
+        if np.lib.format.read_magic(file) == (1, 0):
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        else:
+            shape, _, dtype = np.lib.format.read_array_header_2_0(file)
+        if math.prod(shape) * max(1, dtype.itemsize) != part.file_size - file.tell():
+            raise ValueError(f"its part {part.filename} does not have the size that it declares")

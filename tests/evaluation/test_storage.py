@@ -1,12 +1,12 @@
 """Checkpoints and results as files: whole or not at all, and damage is found."""
 
 import errno
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 import zlib
 
 import joblib
@@ -24,6 +24,7 @@ from skstream import (
 from skstream.evaluation import _checkpoint, _storage
 from skstream.streams import make_demo_stream
 from skstream.utils import _npz
+from tests._crafted import crafted
 from tests._examples import newest_alone
 
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
@@ -258,15 +259,53 @@ def test_small_files_do_not_fill_the_memory_unasked(tmp_path, run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("part", "value"), [("costs", {"sgd": {"seconds_asking": "x"}}), ("metrics", 3)]
+    ("part", "value"),
+    [
+        ("costs", {"sgd": {"seconds_asking": "x"}}),
+        ("metrics", 3),
+        ("drifts", "x"),
+        ("methods", 3),
+        ("scored_sets", 3),
+        ("n_unlabelled", 1.5),
+        ("failed_at", {"sgd": [None, 3]}),
+        ("selected_folds", [0, 1]),
+        ("parameters", {"n_warmup": None}),
+        ("measures", {"accuracy": {"name": "accuracy", "bounds": 3}}),
+    ],
 )
 def test_a_header_of_wrong_types_is_one_error_on_loading(part, value, tmp_path, run):
     path = run.result().save(tmp_path / "result.npz")
-    with np.load(path) as file:
-        arrays = dict(file)
-    header = json.loads(str(arrays["header"]))
-    assert part in header
-    arrays["header"] = np.array(json.dumps({**header, part: value}))
-    np.savez(path, **arrays)
+    crafted(path, **{part: value})
     with pytest.raises(ValueError, match=r"result\.npz is not a result saved by skstream"):
         load_result(path)
+
+
+@pytest.mark.parametrize(
+    ("part", "array"),
+    [
+        ("checkpoints", np.zeros(2)),
+        ("values/0/0/0", np.zeros((2, 2))),
+        ("tape/answers/0", np.array(["a", "b"])),
+        ("tape/answers/0", np.full((1, 200), 2, np.int8)),
+        ("tape/y", np.zeros(3, np.int8)),
+        ("classes", np.zeros(2, complex)),
+    ],
+)
+def test_arrays_that_do_not_fit_are_one_error_on_loading(part, array, tmp_path, run):
+    path = run.result().save(tmp_path / "result.npz")
+    crafted(path, {part: array})
+    with pytest.raises(ValueError, match=r"result\.npz is not a result saved by skstream"):
+        load_result(path)
+
+
+def test_an_array_that_declares_more_than_there_is_takes_no_memory(tmp_path, run):
+    path = run.result().save(tmp_path / "result.npz")
+    with np.load(path) as file, zipfile.ZipFile(tmp_path / "large.npz", "w") as large:
+        for name in file.files:
+            with large.open(f"{name}.npy", "w") as part:
+                np.lib.format.write_array(part, file[name])
+        with large.open("large.npy", "w") as part:
+            facts = {"descr": "<f8", "fortran_order": False, "shape": (1 << 50,)}
+            np.lib.format.write_array_header_1_0(part, facts)
+    with pytest.raises(ValueError, match=r"large\.npz .* does not have the size that it declares"):
+        load_result(tmp_path / "large.npz")

@@ -12,6 +12,7 @@ from skstream.drift._zones import share_of_rearrangements, share_of_shifts, zone
 from skstream.streams import Drift
 from skstream.studies import DetectorStudy, detector_study, load_detector_study
 from skstream.studies._detector_result import StudiedDetector
+from tests._crafted import crafted
 
 DRIFTS = (1000, (2500, 2600), 3600)
 
@@ -94,6 +95,25 @@ def test_the_same_in_workers_saved_and_with_another_tolerance(tmp_path):
     assert str(loaded.at_tolerance(900)) == str(wide) != str(STUDY)
     with pytest.raises(ValueError, match=r"load it with skstream\.drift\.load_detector_study"):
         load_result(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "arrays"),
+    [
+        ({"n_rows": None}, {}),
+        ({"drifts": ["x"]}, {}),
+        ({"detectors": [[1]]}, {}),
+        ({"detectors": []}, {}),
+        ({"tolerance": "x"}, {}),
+        ({}, {"0/counts": np.zeros(3)}),
+        ({}, {"0/alarms": np.array(1)}),
+    ],
+)
+def test_a_study_with_a_wrong_header_is_one_error_on_loading(header, arrays, tmp_path):
+    path = STUDY.save(tmp_path / "study.npz")
+    crafted(path, arrays, **header)
+    with pytest.raises(ValueError, match=r"study\.npz is not a study of detectors saved by"):
+        load_detector_study(path)
 
 
 def test_random_alarms_depend_on_the_seed_and_not_on_the_others():

@@ -11,6 +11,7 @@ from skstream.evaluation._ended_models import EndedModel
 from skstream.evaluation._run_outcome import LaneOutcome, RunOutcome
 from skstream.metrics._checkpoints import Curves
 from skstream.streams._drifts import as_drifts
+from skstream.utils._loaded import check_types, fitting
 from skstream.utils._npy import StoredArray
 from skstream.utils._npz import read_npz, write_npz
 
@@ -80,17 +81,14 @@ def load_outcome(path: Path) -> tuple[RunOutcome, str]:
         If the file is something else, or damaged.
     """
     arrays, header = read_npz(path, FORMAT, "the outcome of a group of models")
-    try:
+    with fitting(path, "the outcome of a group of models"):
         columns: dict[str, Any] = {
             name: StoredArray(Path(os.path.normpath(path.parent / file)), n_rows, checksum)
             for name, (file, n_rows, checksum) in header["stored"].items()
         }
-        return _made(arrays | columns, header), str(header["identity"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError(
-            f"{path} is not the outcome of a group of models: its parts do not fit together "
-            f"({type(error).__name__}: {error})."
-        ) from error
+        outcome = _made(arrays | columns, header)
+        check_types(outcome)
+    return outcome, str(header["identity"])
 
 
 def _made(arrays: dict[str, Any], header: dict[str, Any]) -> RunOutcome:
