@@ -34,6 +34,7 @@ from skstream.metrics import Measure
 from skstream.streams import Drift
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
+from skstream.utils._warnings import warn
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
