@@ -112,6 +112,9 @@ def test_a_result_tells_where_models_ended() -> None:
     printed = str(result)
     assert f"{last:.4f}" in printed
     assert "ended after" in printed
+    cells = [line.split() for line in printed.splitlines()[3:7]]
+    after = {line[0]: line[1 + len(result.metric_names) : -2] for line in cells}
+    assert after == {"sgd1": ["700"], "sgd2": ["70"], "sgd3": [], "majority": []}
     assert "sgd1 ended early: it was the first" in printed
     assert f"sgd1: accuracy {last:.4f} after 700 rows" in repr(result)
     assert "it was the first" in result._repr_html_()
@@ -152,6 +155,7 @@ def test_folds_end_together() -> None:
     result = run.update(X[99:200], y[99:200]).result()
     assert list(result.ended) == ["sgd1"]
     assert len(result.ended["sgd1"].scores["cumulative"]["accuracy"]) == 3
+    assert f"{np.mean(result.ended['sgd1'].scores['cumulative']['accuracy']):.4f}" in str(result)
     assert len(result.select(folds=[0, 2]).ended["sgd1"].scores["cumulative"]["accuracy"]) == 2
     with pytest.raises(ValueError, match=r"'sgd1' ended after 99 rows \(enough\) and has no acc"):
         result.compare("sgd1", "sgd3", test="sign")

@@ -17,6 +17,7 @@ from skstream import DriftMonitor, PrequentialEvaluator
 from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley, RandomAlarm
 from skstream.drift._base import DetectorState
 from skstream.evaluation import _detections, _evaluator, _watch, _workers
+from skstream.evaluation._read_series import series_of
 from skstream.metrics import Measure
 from skstream.streams import as_stream
 from tests.evaluation import test_monitors as laws
@@ -245,6 +246,9 @@ def test_bounded_errors_of_regressors():
         found = result.detections[name]["SGDRegressor"].alarms
         assert found.tolist() == scored[known][alarms].tolist(), name
         assert len(found)
+        read = series_of(result, monitors[name], "SGDRegressor", 0)
+        assert read.rows.tolist() == scored[known].tolist()
+        np.testing.assert_allclose(read.values, np.asarray(values)[known], rtol=1e-12)
 
 
 # --- probabilities -------------------------------------------------------------------------
@@ -433,6 +437,20 @@ def test_a_function_of_the_user_that_fails_takes_no_row_from_the_monitors(monkey
     assert run.detections["all"]["last"].alarms.tolist() == list(range(1, 130))
     fails[0] = False
     assert_equal_data(run.result().detections, run.detections)
+
+
+def test_a_formula_that_fails_in_a_monitor_is_told_with_its_rows(monkeypatch):
+    def formula(sums):
+        if (sums["wrong"] > 15).any():
+            raise RuntimeError("bad day")
+        return sums["wrong"]
+
+    monkeypatch.setattr(_watch, "_BLOCK", 20)
+    moody = Measure(name="moody", formula=formula, series={"wrong"}, higher_is_better=False)
+    monitors = {"own": DriftMonitor(SENSITIVE, on=(moody, "cumulative"))}
+    X, y, _ = laws.stream()
+    with pytest.raises(RuntimeError, match=r"after 21 to 40 rows of the stream.*bad day"):
+        PrequentialEvaluator(monitors=monitors).evaluate(laws.MODELS, X, y)
 
 
 def test_a_detector_that_cannot_be_pickled_is_named(tmp_path):
