@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_non_negative, column_or_1d, validate_
 
 from skstream.utils._labels import array_of
 from skstream.utils._masked import refuse_masked
-from skstream.utils._rows import single_texts
+from skstream.utils._rows import check_names_of_one_type, single_texts
 from skstream.utils._sklearn import is_column_transformer, rows_of
 from skstream.utils._validation import is_classifier, unfitted_copy
 
@@ -447,6 +447,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, texts: bool = False) -> A
         return validate_data(
             estimator, X, reset=reset, accept_sparse=True, dtype=None, ensure_all_finite=False
         )
+    check_names_of_one_type(X)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if len(X) == 0:
         raise ValueError(f"Found a data frame with 0 sample(s) (shape={X.shape}).")

@@ -15,13 +15,22 @@ from skstream.engine.kernels import Task
 from skstream.engine.loop import LoopFailed
 from skstream.utils._rows import has_texts, is_frame, not_finite, take_rows
 from skstream.utils._sklearn import is_plain_gaussian_nb
-from skstream.utils._values import REPLACE_INFINITE, column_lists, is_infinite, is_missing
+from skstream.utils._values import (
+    ONE_VALUE,
+    REPLACE_INFINITE,
+    column_lists,
+    is_infinite,
+    is_missing,
+    is_several,
+)
 
 # Error messages of models that need several rows first; to these an advice is added.
 _SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
 # The same of values that are no numbers: the text itself; types; missing and infinite numbers.
 _TEXT = re.compile("could not convert string to float: (.+)")
 _NO_NUMBERS = re.compile("arrays of bytes/strings|multiply sequence|could not be promoted")
+# The same of lists, dicts and complex numbers.
+_SEVERAL = re.compile("array element with a sequence|float.. argument must be|Complex data not")
 _NOT_FINITE = re.compile("Input X contains (NaN|infinity)")
 # The same of models that need columns and get texts.
 _SPEAKS_OF_COLUMNS = re.compile("could not convert string|2D array|numeric|tuple index")
@@ -77,7 +86,7 @@ def advice_of_values(failure: LoopFailed, block: Block) -> str:
     for name, values in zip(names, column_lists(X), strict=True):
         for row, value in zip(rows.tolist(), values, strict=True):
             if is_bad(value):
-                end = "" if message.endswith(".") else "."
+                end = "" if message.endswith((".", "\n")) else "."
                 return f"{end} Column {name!r} holds {reprlib.repr(value)} in row {row}. {advice}"
     return ""
 
@@ -90,6 +99,8 @@ def _bad_values(message: str) -> tuple[Callable[[Any], bool] | None, str]:
         return lambda value: isinstance(value, str) and repr(str(value)) in shown, _ENCODE
     if _NO_NUMBERS.search(message):
         return lambda value: not isinstance(value, (int, float)) and not is_missing(value), _ENCODE
+    if _SEVERAL.search(message):
+        return lambda value: is_several(value) or isinstance(value, tuple), ONE_VALUE
     not_finite = _NOT_FINITE.search(message)
     if not_finite is None:
         return None, ""

@@ -252,6 +252,12 @@ def places_of(transformer: KeyedTransformer, number: int, names: Any) -> Places:
     return Places([_place("columns", one, number, names) for one in several], key, time)
 
 
+_JOIN_NAMES = (
+    " Where names have several levels, give positions, or make one text of each name: X.columns = "
+    "['_'.join(map(str, name)) for name in X.columns]."
+)
+
+
 def _place(parameter: str, column: Any, number: int, names: Any) -> int:
     if isinstance(column, str):
         if names is None:
@@ -267,7 +273,7 @@ def _place(parameter: str, column: Any, number: int, names: Any) -> int:
     if isinstance(column, bool) or not isinstance(column, int | np.integer):
         raise TypeError(
             f"{parameter} takes names or positions of columns. Got {column!r} of type "
-            f"{type(column).__name__}."
+            f"{type(column).__name__}.{_JOIN_NAMES if isinstance(column, tuple) else ''}"
         )
     if not -number <= column < number:
         raise ValueError(

@@ -1,6 +1,7 @@
 """The usual preprocessing of a data frame, chosen by its columns."""
 
 import re
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
@@ -12,11 +13,18 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from skstream.pipeline import make_stream_pipeline
+from skstream.preprocessing._categories import kind_of
 from skstream.preprocessing._datetimes import DatetimeFeatures
 from skstream.preprocessing._imputer import StreamImputer
 from skstream.preprocessing._one_hot import StreamOneHotEncoder
-from skstream.utils._rows import check_no_name_twice, is_frame
-from skstream.utils._values import column_lists, is_missing, object_array
+from skstream.utils._rows import check_names_of_one_type, check_no_name_twice, is_frame
+from skstream.utils._values import (
+    ONE_VALUE,
+    column_lists,
+    is_missing,
+    is_several,
+    object_array,
+)
 from skstream.utils._warnings import warn
 
 _DIGITS = r"\d+"
@@ -171,10 +179,12 @@ def make_stream_preprocessor(
     Raises
     ------
     TypeError
-        If `X` is no data frame.
+        If `X` is no data frame, some names of columns are texts and others not, or values are
+        lists, dicts or complex numbers.
     ValueError
         If `X` has no rows, no column is left, two have one name, or `kinds` names unknown columns
-        or kinds, or makes texts of what is neither text nor integer.
+        or kinds, or makes texts of what is neither text nor integer, or if a category has texts and
+        other values.
 
     Warns
     -----
@@ -219,11 +229,13 @@ def make_stream_preprocessor(
             "Pass the first rows of the stream, some hundred if there are."
         )
     check_no_name_twice([*X.columns], "X")
+    check_names_of_one_type(X)
     coerced = [coerce] if isinstance(coerce, str) else list(coerce)
     chosen = _checked_kinds(X, {**(kinds or {}), **_kinds_of_coerced(X, coerced, kinds or {})})
     for place, name in enumerate(X.columns):
         if name not in chosen:
             chosen[name] = _kind_of(X, place, max_categories)
+    _check_values(X, chosen)
     columns_of = {kind: [name for name in X.columns if chosen[name] == kind] for kind in KINDS}
     if n_text_features is None:
         n_text_features = 2**16 if sparse_output else 2**8
@@ -257,14 +269,39 @@ def _checked_kinds(X: Any, kinds: Mapping[str, str]) -> dict[Any, str]:
     return dict(kinds)
 
 
+def _check_values(X: Any, kinds: Mapping[Any, str]) -> None:
+    """Raise an error if a category has values of two types, which the encoder would refuse."""
+    for place, name in enumerate(X.columns):
+        if kinds[name] == "category":
+            known = [value for value in _values_of(X, place) if not is_missing(value)]
+            other = next((one for one in known if kind_of(one) != kind_of(known[0])), None)
+            if other is not None:
+                raise ValueError(
+                    f"Column {name!r} holds {known[0]!r}, {kind_of(known[0])}, and {other!r}, "
+                    f"{kind_of(other)}. Use one type throughout: astype(str) makes texts of all. "
+                    f"Or pass coerce=[{name!r}], which takes numbers out of texts."
+                )
+
+
+def _values_of(X: Any, place: int) -> list[Any]:
+    """Values of a column; an error if one of them is a list or the like."""
+    values = column_lists(X.iloc[:, [place]] if hasattr(X, "iloc") else X[:, [place]])[0]
+    several = next((row for row, value in enumerate(values) if is_several(value)), None)
+    if several is not None:
+        raise TypeError(
+            f"Column {[*X.columns][place]!r} holds {reprlib.repr(values[several])} in row "
+            f"{several} of these rows. {ONE_VALUE}"
+        )
+    return values
+
+
 def _kind_of(X: Any, place: int, max_categories: int) -> str:
     """Return the kind of a column, from its dtype, or else from its values."""
     dtype = [*X.dtypes][place]
     kind = _number_or_time(dtype)
     if kind is not None:
         return kind
-    column = X.iloc[:, [place]] if hasattr(X, "iloc") else X[:, [place]]
-    values = [value for value in column_lists(column)[0] if not is_missing(value)]
+    values = [value for value in _values_of(X, place) if not is_missing(value)]
     if values and all(isinstance(value, Decimal) for value in values):
         return "number"
     different = list(dict.fromkeys(values))

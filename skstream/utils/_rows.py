@@ -41,6 +41,7 @@ def as_rows(X: Any, *, first_row: int = 0) -> Any:
             raise TypeError(f"X is a polars {type(X).__name__}. Pass X.collect() instead.")
         if not getattr(X.columns, "is_unique", True):  # pandas knows it; in polars they are
             check_no_name_twice(list(X.columns), "X")
+        check_names_of_one_type(X)
         return X
     if sparse.issparse(X):
         X = _with_short_indices(X if X.format == "csr" else X.tocsr())
@@ -103,6 +104,21 @@ def check_no_name_twice(names: list[Any], where: str) -> None:
                 f"first column is column 0), and cannot be told apart. Rename one of them."
             )
         places[name] = place
+
+
+def check_names_of_one_type(X: Any) -> None:
+    """Raise an error if some columns of a data frame have texts for names, and others not."""
+    if not getattr(X.columns, "inferred_type", "").startswith("mixed"):  # kept by pandas
+        return
+    names = list(X.columns)
+    is_text = [isinstance(name, str) for name in names]
+    if any(is_text) and not all(is_text):
+        place = is_text.index(not is_text[0])
+        raise TypeError(
+            f"Column {place} of X has the name {names[place]!r} ({type(names[place]).__name__}), "
+            f"and column 0 {names[0]!r} ({type(names[0]).__name__}). scikit-learn takes no names "
+            "of two types: make texts of all, by X.columns = X.columns.astype(str)."
+        )
 
 
 def _array_of_rows(X: Any) -> NDArray[Any]:

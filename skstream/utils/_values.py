@@ -15,6 +15,12 @@ REPLACE_INFINITE = (
     "fills what is missing, and refuses what is infinite."
 )
 
+#: What can be done about values that are several ones.
+ONE_VALUE = (
+    "A value is one number, text or date: make several columns of it (of a complex number its real "
+    "and its imaginary part), or a text, by astype(str)."
+)
+
 _NUMBERS = "biuf"
 _TIMES = "mM"
 _TIME_TYPES = (np.datetime64, np.timedelta64)
@@ -38,6 +44,11 @@ def is_infinite(value: Any) -> bool:
         return True
     except TypeError:
         return False
+
+
+def is_several(value: Any) -> bool:
+    """Whether a value is a list, a dict, an array or the like, or a complex number."""
+    return isinstance(value, complex) or getattr(value, "__hash__", None) is None
 
 
 def missing_among(values: Sequence[Any]) -> NDArray[np.bool_]:

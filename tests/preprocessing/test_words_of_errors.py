@@ -1,13 +1,14 @@
 """Python's own errors about arguments name the transformer that was called."""
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from skstream import ModelError, PrequentialEvaluator
+from skstream import ModelError, PrequentialEvaluator, PrequentialSearch
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import (
     DatetimeFeatures,
@@ -16,6 +17,7 @@ from skstream.preprocessing import (
     StreamImputer,
     StreamOneHotEncoder,
     StreamOrdinalEncoder,
+    make_stream_preprocessor,
 )
 
 
@@ -50,3 +52,48 @@ def test_the_row_of_the_stream_is_the_only_one(transformer: Any, value: Any, eng
     with pytest.raises(ModelError, match=r"answering row 11: .*olumn 0 holds") as told:
         PrequentialEvaluator("accuracy", engine=engine).evaluate(model, rows, [0, 1] * 10)
     assert not re.findall("in row|these rows", str(told.value))
+
+
+def odd_frames() -> list[tuple[str, list[Any], type, str]]:
+    """Names of columns, values of the second one, and what is said of it."""
+    several = "A value is one number, text or date"
+    return [
+        ("ab", [[1, 2]] * 60, TypeError, rf"Column 'b' holds \[1, 2\] in row 0.*{several}"),
+        ("ab", [{"x": 1}] * 60, TypeError, rf"Column 'b' holds \{{'x': 1\}} in row 0.*{several}"),
+        ("ab", [1.0 + 2j] * 60, TypeError, rf"Column 'b' holds \(1\+2j\) in row 0.*{several}"),
+        ("a3", [1.0] * 60, TypeError, r"Column 1 of X has the name 3 \(int\), and column 0 'a'"),
+        ("ab", ["t"] * 40 + [3] * 20, ValueError, "Column 'b' holds 't', a text, and 3, a number"),
+    ]
+
+
+@pytest.mark.parametrize(("names", "values", "kind", "message"), odd_frames())
+def test_odd_columns_are_named_when_they_are_first_seen(
+    names: str, values: list[Any], kind: type[Exception], message: str
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    y = np.arange(60) % 2
+    X = pandas.DataFrame({"a": np.arange(60.0), "b": values})
+    X.columns = [int(name) if name.isdigit() else name for name in names]
+    calls: list[Any] = [lambda: make_stream_preprocessor(X, verbose=False)]
+    if kind is TypeError:
+        calls.append(lambda: PrequentialEvaluator().evaluate(SGDClassifier(), X, y))
+        calls.append(lambda: PrequentialSearch(SGDClassifier(), {"alpha": [1, 2]}).fit(X, y))
+        run = PrequentialEvaluator().start(SGDClassifier(), classes=[0, 1])
+        calls.append(lambda: run.update(X, y))
+    if "3" in names:
+        calls.append(lambda: LagFeatures("a").partial_fit(X))
+        calls.append(lambda: RollingFeatures("a").partial_fit(X))
+    for call in calls:
+        with (
+            warnings.catch_warnings(action="ignore"),
+            pytest.raises((kind, ValueError, ModelError), match=re.compile(message, re.DOTALL)),
+        ):
+            call()
+
+
+def test_names_of_several_levels() -> None:
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({("a", "b"): [1.0, 2.0], ("a", "c"): [3.0, 4.0]})
+    with pytest.raises(TypeError, match=r"Got \('a', 'b'\) of type tuple. Where names have sever"):
+        LagFeatures([("a", "b")], lags=1).partial_fit(X)
+    assert LagFeatures([0], lags=1).partial_fit_transform(X).tolist() == [[0.0], [1.0]]
