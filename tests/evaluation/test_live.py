@@ -544,6 +544,7 @@ def test_mistakes_in_frames_change_nothing():
         ((rows, {"id": [1], "time": [6], "label": ["off"]}), {}, "'off'"),
         ((rows,), {"id": "key"}, "id names the column 'key', which is not in rows"),
         (([[1, 2]],), {}, "rows is a list"),
+        (({**rows, "label": ["up"] * 2},), {}, "rows has the column 'label', which is the label"),
     ]
     for frames, options, message in mistakes:
         with pytest.raises((ValueError, KeyError, TypeError), match=message):
@@ -576,6 +577,8 @@ def test_every_row_of_a_call_has_its_own_time(numbers):
     run = DelayedEvaluator("accuracy").start(Persistent(), classes=CLASSES)
     with pytest.raises(ValueError, match=r"t\[1\] is .*, but the last event was at"):
         run.ask(rows, [0, 1, 2], t[::-1][1:] + t[:1])
+    with pytest.raises(ValueError, match=r"t\[1\] is (nan|NaT), which is no time"):
+        run.ask(rows, [0, 1, 2], [t[0], np.nan if numbers else np.datetime64("NaT"), t[2]])
     with pytest.raises(ValueError, match="t has 2 times, and there are 3 rows"):
         run.ask(rows, [0, 1, 2], t[:2])
     assert run.n_rows == 0

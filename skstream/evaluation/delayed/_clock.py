@@ -144,7 +144,7 @@ class Clock:
             raise ValueError(
                 f"{name} is {shown}, but the last event was at {previous}. Events must "
                 "come in the order of their time."
-                if previous
+                if previous and np.isfinite(times.values[at])
                 else f"{name} is {shown}, which is no time."
             )
         return self.after(times), times

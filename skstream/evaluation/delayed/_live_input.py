@@ -256,6 +256,7 @@ def read_batch(
     X, ids, arrival = None, [], Times(np.empty(0), np.empty(0), "", "time")
     if rows is not None:
         X, held = _split(rows, "rows", {key: names[key] for key in ("id", "time")}, features=True)
+        _check_no_feature(X, names)
         ids = as_ids(held["id"])
         known_ids.check_new(ids)
         clock, arrival = clock.unordered(held["time"], "time of rows")
@@ -312,6 +313,16 @@ def read_batch(
         shown=shown,
         skip=skip,
     )
+
+
+def _check_no_feature(X: Any, names: Mapping[str, str | None]) -> None:
+    """Raise an error if labels or their weights are among the features."""
+    for key in ("label", "sample_weight"):
+        if names[key] in list(X.columns):
+            raise ValueError(
+                f"rows has the column {names[key]!r}, which is the {key} and would be a feature. "
+                f"Leave it out of rows; if it is a feature, name another column by {key}=."
+            )
 
 
 def _split(

@@ -327,8 +327,9 @@ class DelayedRun(DatedRun):
         KeyError
             If no row of an id waits. Nothing of the call has been taken then.
         ValueError
-            If something is wrong with the ids, times, rows or labels, as in `ask` and `label`, or
-            a label comes before its row. Nothing of the call has been taken then.
+            If something is wrong with the ids, times, rows or labels, as in `ask` and `label`, if
+            a label comes before its row, or `rows` holds the column of labels or weights, too.
+            Nothing of the call has been taken then.
         ModelError
             If a model fails; names the model and the row. See `go_on`.
 
