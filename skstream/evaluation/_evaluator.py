@@ -278,7 +278,8 @@ class StreamEvaluator(BaseEstimator):
         if n_rows is None or n_rows < FEWEST_ROWS_TIMED or not begins_again(execution.stream):
             return
         slow = slow_loops(execution.new_run, execution.models, execution.stream)
-        warn_of_slow_models(slow, n_rows, len({fold for _, fold in execution.models}))
+        n_folds = len({fold for _, fold in execution.models})
+        warn_of_slow_models(slow, n_rows, n_folds, getattr(self, "batch_size", 1))
 
     def _with_drifts(self, result: EvaluationResult, stream: Stream) -> EvaluationResult:
         """Add drifts that are known only now that the rows were counted; warn if they are not."""

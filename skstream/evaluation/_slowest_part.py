@@ -38,14 +38,21 @@ def slow_part(
     share = 100 * slowest.seconds / total
     whom = f"{slowest.name} in {slowest.model}" if slowest.name else slowest.model
     advice = faster(slowest.reason)
-    often = "row by row" if batch_size == 1 else f"once for every batch of {batch_size:,} rows"
+    often = _how_often(batch_size)
     return [f"{whom}, called {often}, took {share:.0f} % of the time{advice and f': {advice}'}"]
 
 
+def _how_often(batch_size: int) -> str:
+    return "row by row" if batch_size == 1 else f"once for every batch of {batch_size:,} rows"
+
+
 def warn_of_slow_models(
-    seconds: Mapping[tuple[str, int], tuple[float, str]], n_rows: int, n_folds: int
+    seconds: Mapping[tuple[str, int], tuple[float, str]],
+    n_rows: int,
+    n_folds: int,
+    batch_size: int = 1,
 ) -> None:
-    """Say before the first row which models will take long because they are called row by row.
+    """Say before the first row which models will take long because they are called so often.
 
     `seconds` holds, of each model, seconds per row in one fold and the reason.
     """
@@ -55,7 +62,7 @@ def warn_of_slow_models(
             advice = faster(reason)
             why = f", since {reason}" if reason else ""
             warn(
-                f"Model '{name}' is called row by row{why}: {n_rows:,} rows will take about "
+                f"Model '{name}' is called {_how_often(batch_size)}{why}: {n_rows:,} rows will take about "
                 f"{duration_in_words(total)}{advice and f' ({advice})'}."
             )
 
