@@ -62,8 +62,8 @@ def warn_of_slow_models(
             advice = faster(reason)
             why = f", since {reason}" if reason else ""
             warn(
-                f"Model '{name}' is called {_how_often(batch_size)}{why}: {n_rows:,} rows will take about "
-                f"{duration_in_words(total)}{advice and f' ({advice})'}."
+                f"Model '{name}' is called {_how_often(batch_size)}{why}: {n_rows:,} rows will "
+                f"take about {duration_in_words(total)}{advice and f' ({advice})'}."
             )
 
 
