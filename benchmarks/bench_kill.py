@@ -44,7 +44,7 @@ from skstream import (
     KFoldEvaluator,
     Persistent,
     PrequentialEvaluator,
-    load_result,
+    load,
 )
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import ParquetStream
@@ -143,7 +143,7 @@ def finished(folder: Path) -> dict[str, tuple[int, int]]:
 
 def differences(path: Path, expected: Path) -> list[str]:
     """What differs between two results."""
-    one, other = load_result(path), load_result(expected)
+    one, other = load(path), load(expected)
     found = [] if one.n_rows == other.n_rows else ["n_rows"]
     if repr(one.scores) != repr(other.scores):  # as text, in which NaN is NaN
         found.append("scores")

@@ -1,5 +1,6 @@
 """Exact, fast evaluation of classifiers that learn from data streams."""
 
+from skstream._load import load
 from skstream.adaptive import DriftReset
 from skstream.baselines import (
     MajorityClass,
@@ -20,8 +21,6 @@ from skstream.evaluation import (
     KFoldEvaluator,
     ModelError,
     PrequentialEvaluator,
-    collect_result,
-    load_result,
     load_run,
     prequential_predict,
     run_status,
@@ -79,10 +78,9 @@ __all__ = [
     "TemporalCorrection",
     "TemporallyAugmented",
     "as_stream",
-    "collect_result",
     "evaluate_over_seeds",
     "label_profile",
-    "load_result",
+    "load",
     "load_run",
     "make_stream_pipeline",
     "prequential_predict",

@@ -28,6 +28,7 @@ LAYERS = (
     {"model_selection", "testing"},
     {"studies"},
     {"plotting", "cli"},
+    {"_load"},
     {"__main__"},
 )
 ESTIMATORS = {

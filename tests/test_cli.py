@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skstream import __version__
+from skstream import __version__, load
 from skstream.cli import _commands as cli
 from skstream.cli._models import MODELS, model_of
 from skstream.cli._output import one_line_warnings
@@ -19,7 +19,6 @@ from skstream.evaluation import (
     EvaluationResult,
     HoldoutEvaluator,
     PrequentialEvaluator,
-    load_result,
 )
 from skstream.streams import CSVStream, StreamError, as_stream, make_demo_stream, take_rows
 from skstream.utils._model_strings import make_model
@@ -105,7 +104,7 @@ def test_evaluate_is_the_evaluator_on_the_file(
             for metric, value in values.items():
                 assert scores.pop((forgetting, model, metric)) == value
     assert not scores
-    assert load_result(folder / "result.npz").scores == expected.scores
+    assert load(folder / "result.npz").scores == expected.scores
     table = table_of(output)
     assert {"persistent", "majority", "sgd(alpha=0.01)"} <= table.keys()
     assert str(folder / "result.npz") in output
@@ -681,7 +680,7 @@ def test_held_out_rows_are_asked_at_checkpoints(
         "--holdout", holdout, "--every", "200", "--save", here,
     )  # fmt: skip
     assert (status, errors) == (0, "")
-    found = load_result(here / "result.npz")
+    found = load(here / "result.npz")
     models = {name: model_of(name) for name in ("persistent", "majority", "sgd")}
     evaluator = HoldoutEvaluator("kappa", holdout=given, every=200, random_state=0)
     expected = evaluator.evaluate(models, X[:500], y[:500])

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from skstream import load
 from skstream.cli import main
-from skstream.evaluation import load_result
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
 
@@ -168,7 +168,7 @@ def test_lines_of_another_width_are_left_out_and_counted(
 def test_models_have_names_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["evaluate", written(tmp_path), "--target", "class", "--save", str(tmp_path / "out")]
     assert main([*command, "--model", "slow = sgd(alpha=1)", "--model", "sgd"]) == 0
-    scores = load_result(tmp_path / "out" / "result.npz").scores
+    scores = load(tmp_path / "out" / "result.npz").scores
     assert list(scores) == ["persistent", "majority", "slow", "sgd"]
     capsys.readouterr()
     words = refused(capsys, *command, "--model", "a=sgd", "--model", "a=nb")
@@ -209,7 +209,7 @@ def test_a_foreign_file_of_arrays_is_refused_in_words(arrays: Any, tmp_path: Pat
     path = tmp_path / "foreign.npz"
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match="is not a result saved by skstream") as caught:
-        load_result(path)
+        load(path)
     assert "KeyError" not in str(caught.value)
     assert ": 'header'" not in str(caught.value)
 

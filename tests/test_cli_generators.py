@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skstream import HoldoutEvaluator, Persistent, PrequentialEvaluator, load_result
+from skstream import HoldoutEvaluator, Persistent, PrequentialEvaluator, load
 from skstream.cli import main
 from skstream.cli._generators import COMPOSITIONS, GENERATORS, make_stream
 from skstream.optimal import BayesOptimal
@@ -15,7 +15,7 @@ from skstream.streams import SEA, join_streams, load_testbed, take_rows
 
 def evaluated(folder: Path, *arguments: str):
     assert main(["evaluate", *arguments, "--metric", "accuracy", "--save", str(folder)]) == 0
-    return load_result(folder / "result.npz")
+    return load(folder / "result.npz")
 
 
 def scores(stream) -> float:
@@ -56,7 +56,7 @@ def test_measures_of_probabilities_from_the_shell(tmp_path, capsys):
     assert "scored by auc. Leave" in error and "--error-score nan" in error
     assert main([*arguments, "--save", str(tmp_path)]) == 0
     assert "brier_skill need. It can be scored by auc. What it lacks" in capsys.readouterr().err
-    result = load_result(tmp_path / "result.npz").scores
+    result = load(tmp_path / "result.npz").scores
     assert result["majority"]["auc"] == pytest.approx(0.5, abs=0.1)
     assert np.isfinite([*result["persistent"].values()]).all()
     svm = result["sgd(loss='hinge')"]

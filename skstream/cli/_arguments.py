@@ -378,7 +378,7 @@ def _add_save(group: Any) -> None:
         type=Path,
         metavar="DIR",
         help="folder for the result (result.npz, which "
-        "skstream.load_result reads) and its scores (scores.csv)",
+        "skstream.load reads) and its scores (scores.csv)",
     )
 
 

@@ -27,10 +27,10 @@ from skstream.evaluation import (
     EvaluationInterrupted,
     HoldoutEvaluator,
     PrequentialEvaluator,
-    collect_result,
     run_status,
 )
 from skstream.evaluation._evaluator import EVERY_CHECKPOINT, StreamEvaluator
+from skstream.evaluation._folder import collect_result
 from skstream.evaluation._settings import check_can_answer
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream

@@ -5,7 +5,7 @@ from skstream.engine.tape import Tape
 from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._execute import EvaluationInterrupted
-from skstream.evaluation._folder import RunStatus, collect_result, run_status
+from skstream.evaluation._folder import RunStatus, run_status
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._kfold import KFoldEvaluator
 from skstream.evaluation._monitor import DriftMonitor
@@ -13,7 +13,6 @@ from skstream.evaluation._predict import prequential_predict
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
-from skstream.evaluation._storage import load_result
 from skstream.evaluation.delayed import DelayedEvaluator, DelayedResult, DelayedRun
 
 __all__ = [
@@ -31,8 +30,6 @@ __all__ = [
     "PrequentialEvaluator",
     "RunStatus",
     "Tape",
-    "collect_result",
-    "load_result",
     "load_run",
     "prequential_predict",
     "run_status",

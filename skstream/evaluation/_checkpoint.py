@@ -66,7 +66,7 @@ def _header(checksum: str) -> bytes:
 
 
 def load_run(path: str | Path) -> Any:
-    """Load a checkpoint written by the ``save`` of a run, to continue the run.
+    """Load what the ``save`` of a run or a search has written, to go on with it.
 
     A checkpoint contains models and is a pickle: loading one can run any code, so load only files
     that you trust. Its checksum shows damage, but does not make the file safe.
@@ -78,8 +78,8 @@ def load_run(path: str | Path) -> Any:
 
     Returns
     -------
-    run : EvaluationRun or DelayedRun
-        The run, in the state in which it was saved.
+    run : EvaluationRun, DelayedRun or PrequentialSearch
+        The run or search, in the state in which it was saved.
 
     Raises
     ------
@@ -151,8 +151,8 @@ def _what_it_is(start: bytes) -> str:
         return (
             "it is another pickle, or a checkpoint of format 1, which an older version of "
             "skstream wrote and which has no checksum. Load it with the version that wrote it, "
-            "or start the run again. Results are loaded with load_result."
+            "or start the run again. Results are loaded with skstream.load."
         )
     if start.startswith(_ZIP):
-        return "it may be a result. Results are loaded with load_result."
+        return "it may be a result. Results are loaded with skstream.load."
     return "it does not start as one. Give the path of a file written by run.save."

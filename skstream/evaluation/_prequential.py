@@ -72,7 +72,7 @@ class PrequentialEvaluator(StreamEvaluator):
         Show a progress bar (needs tqdm).
     checkpoint : str or path-like, default=None
         Folder from which the same call of `evaluate` goes on where it was stopped. It keeps
-        checkpoints, and what has finished as data: see `collect_result`.
+        checkpoints, and what has finished as data: see `skstream.load`.
     checkpoint_every : str, timedelta or int, default="10min"
         Distance of the checkpoints: a time such as "30s", "10min" or "2h", or a number of rows.
 

@@ -578,7 +578,7 @@ class EvaluationResult:
         return display(name).from_result(self, metric, **options)
 
     def save(self, path: str | Path) -> Path:
-        """Save as data: one NPZ file without pickles, to be read by `load_result`.
+        """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
 
         Fitted models are not saved. A tape on disk is copied into the file.
 

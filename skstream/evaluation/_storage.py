@@ -116,48 +116,14 @@ def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarr
 
 
 def load_result(path: str | Path, *, max_bytes: int | None = None) -> EvaluationResult:
-    """Load a result saved by ``result.save``. Only data is read; no code is executed.
-
-    Parameters
-    ----------
-    path : str or Path
-        File to read.
-    max_bytes : int, default=None
-        Most bytes of memory that its arrays may take, against small files made to fill it. None:
-        one GiB, or a hundred times the size of the file if that is more.
-
-    Returns
-    -------
-    result : EvaluationResult
-        The result, without fitted models.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file is not a saved result, is damaged or incomplete, or has a format that this
-        version does not know.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from skstream import Persistent, PrequentialEvaluator, load_result
-    >>> from skstream.streams import make_demo_stream
-    >>> result = PrequentialEvaluator("accuracy").evaluate(Persistent(), make_demo_stream(100))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = result.save(Path(folder) / "result.npz")
-    ...     load_result(path).scores == result.scores
-    True
-    """
+    """Load a result saved by ``result.save``: see `skstream.load`."""
     path = Path(path)
     if path.is_dir():
         raise ValueError(f"{path} is a folder. Give the path of a file written by result.save.")
     hint = " Checkpoints of runs are loaded with load_run."
     arrays, header = read_npz(path, FORMAT, "a result saved by skstream", hint, max_bytes)
     if header.get("kind") == STUDY:
-        raise ValueError(f"{path} holds a study over seeds: load it with load_study.")
+        raise ValueError(f"{path} holds a study over seeds: load it with skstream.load.")
     return unpacked(path, arrays, header)
 
 

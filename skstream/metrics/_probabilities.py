@@ -144,7 +144,7 @@ def brier_part(part: str, n_bins: int = 10) -> Measure:
 
     Examples
     --------
-    >>> from skstream.metrics import brier_part
+    >>> from skstream.metrics._probabilities import brier_part
     >>> brier_part("reliability").higher_is_better
     False
     """

@@ -24,7 +24,7 @@ from skstream.base import (
     forget,
     offered_if,
 )
-from skstream.evaluation._checkpoint import load_checkpoint, save_checkpoint
+from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._evaluator import EVERY_CHECKPOINT, known_classes
 from skstream.evaluation._folder import as_text
 from skstream.evaluation._result import EvaluationResult, assemble
@@ -400,7 +400,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         if self.checkpoint is not None:
             raise ValueError(
                 "checkpoint= is for fit, which reads the stream itself. Save the search whenever "
-                "you want, with save(path), and go on with PrequentialSearch.load(path); after "
+                "you want, with save(path), and go on with load_run(path); after "
                 "fit, set_params(checkpoint=None) lets partial_fit go on."
             )
         first = not hasattr(self, "_run")
@@ -688,7 +688,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     # -- files, tags
 
     def save(self, path: str | Path) -> Path:
-        """Save the search, to go on with ``partial_fit`` after `load`.
+        """Save the search, to go on with ``partial_fit`` after `skstream.load_run`.
 
         The file holds the models and is written by joblib: load it only if you trust its author. It
         is written completely or not at all.
@@ -705,32 +705,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         """
         save_checkpoint(self, Path(path))
         return Path(path)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Load a search that `save` wrote.
-
-        Loading can run any code, so load only files that you trust.
-
-        Parameters
-        ----------
-        path : str or Path
-            File written by `save`.
-
-        Returns
-        -------
-        search : PrequentialSearch
-            The search, as it was saved.
-        """
-        if Path(path).is_dir():
-            raise ValueError(f"{path} is a folder, and no file that save(path) wrote.")
-        loaded = load_checkpoint(path)
-        if not isinstance(loaded, cls):
-            raise ValueError(
-                f"{path} holds a {type(loaded).__name__}, and no {cls.__name__}. Runs of "
-                "evaluators are loaded with load_run."
-            )
-        return loaded
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -397,7 +397,7 @@ class SearchRun(EvaluationRun):
                 "The search was stopped in the middle of a row by an error or an interrupt: "
                 "result_ has what came before, but it cannot go on. Call fit again (with "
                 "checkpoint=, the same call goes on from its last checkpoint), or go on with one "
-                "that was saved, PrequentialSearch.load(path)."
+                "that was saved, load_run(path)."
             )
         super()._require_open()
 

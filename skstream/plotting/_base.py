@@ -27,7 +27,8 @@ class Display(Protocol):
     Examples
     --------
     >>> import numpy as np
-    >>> from skstream.plotting import Display, PrequentialDisplay
+    >>> from skstream.plotting import PrequentialDisplay
+    >>> from skstream.plotting._base import Display
     >>> display = PrequentialDisplay(
     ...     checkpoints=np.array([10, 20]),
     ...     curves={"sgd": np.array([[0.5], [0.6]])},
@@ -103,7 +104,7 @@ class Layout:
 
     Examples
     --------
-    >>> from skstream.plotting import Layout
+    >>> from skstream.plotting._base import Layout
     >>> Layout(["sgd", "persistent"], n_panels=2).size
     (8.0, 4.5)
     """
@@ -202,7 +203,7 @@ class BaseDisplay:
     Examples
     --------
     >>> import numpy as np
-    >>> from skstream.plotting import BaseDisplay, Layout
+    >>> from skstream.plotting._base import BaseDisplay, Layout
     >>> class LineDisplay(BaseDisplay):
     ...     def __init__(self, values):
     ...         self.values = values

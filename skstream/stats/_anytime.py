@@ -215,7 +215,7 @@ class RunningAnytimeComparison:
 
     Examples
     --------
-    >>> from skstream.stats import RunningAnytimeComparison
+    >>> from skstream.stats._anytime import RunningAnytimeComparison
     >>> running = RunningAnytimeComparison()
     >>> while not running.certain:
     ...     _ = running.update([1, 0, 0, 1], [0, 0, 0, 0])

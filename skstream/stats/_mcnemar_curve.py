@@ -195,7 +195,7 @@ class RunningMcNemar:
 
     Examples
     --------
-    >>> from skstream.stats import RunningMcNemar
+    >>> from skstream.stats._mcnemar_curve import RunningMcNemar
     >>> running = RunningMcNemar("cumulative")
     >>> _ = running.update([1, 1, 0, 1], [0, 0, 0, 0])
     >>> _ = running.update([1, 0, 1], [0, 1, 1])

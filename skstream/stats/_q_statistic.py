@@ -124,7 +124,7 @@ class RunningQStatistic:
 
     Examples
     --------
-    >>> from skstream.stats import RunningQStatistic
+    >>> from skstream.stats._q_statistic import RunningQStatistic
     >>> running = RunningQStatistic("cumulative")
     >>> _ = running.update([0, 1, 1], [0, 1, 0])
     >>> running.result().values.round(3).tolist()

@@ -54,7 +54,7 @@ class ArrayStream(Stream):
 
     Examples
     --------
-    >>> from skstream.streams import ArrayStream
+    >>> from skstream.streams._arrays import ArrayStream
     >>> stream = ArrayStream([[0.0], [1.0], [2.0]], ["a", "b", "a"], chunk_size=2)
     >>> stream
     ArrayStream(3 rows)
@@ -140,7 +140,7 @@ class ChunkStream(Stream):
     Examples
     --------
     >>> import numpy as np
-    >>> from skstream.streams import ChunkStream
+    >>> from skstream.streams._arrays import ChunkStream
     >>> def source():
     ...     yield np.zeros((2, 3)), [0, 1]
     ...     yield np.ones((1, 3)), [0]

@@ -1,12 +1,12 @@
 """Studies: models over many seeds and streams, recovery after drifts, detectors, forgetting."""
 
 from skstream.studies._calibrate import Calibration, calibrate
-from skstream.studies._detector_result import DetectorStudy, load_detector_study
+from skstream.studies._detector_result import DetectorStudy
 from skstream.studies._detector_study import detector_study
 from skstream.studies._loss_dependence import LossDependence, loss_dependence
 from skstream.studies._over_seeds import evaluate_over_seeds
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
-from skstream.studies._seed_study import SeedStudy, load_study
+from skstream.studies._seed_study import SeedStudy
 from skstream.studies._select_forgetting import ForgettingSelection, select_forgetting
 
 __all__ = [
@@ -19,8 +19,6 @@ __all__ = [
     "calibrate",
     "detector_study",
     "evaluate_over_seeds",
-    "load_detector_study",
-    "load_study",
     "loss_dependence",
     "recovery_after_drift",
     "select_forgetting",

@@ -340,7 +340,7 @@ class DetectorStudy:
         return display("OperatingCharacteristicDisplay").from_result(self, **options)
 
     def save(self, path: str | Path) -> Path:
-        """Save as data: one NPZ file without pickles, to be read by `load_detector_study`.
+        """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
 
         Parameters
         ----------
@@ -356,7 +356,7 @@ class DetectorStudy:
         header = {
             "format": FORMAT,
             "kind": KIND,
-            "load_with": "skstream.drift.load_detector_study",
+            "load_with": "skstream.load",
             "seeds": self.seeds,
             "drifts": self.drifts,
             "n_rows": self.n_rows,
@@ -449,50 +449,12 @@ _COLUMNS = {
 
 
 def load_detector_study(path: str | Path, *, max_bytes: int | None = None) -> DetectorStudy:
-    """Load a study saved by ``study.save``. Only data is read; no code is executed.
-
-    Parameters
-    ----------
-    path : str or Path
-        File to read.
-    max_bytes : int, default=None
-        Most bytes of memory that its arrays may take, against small files made to fill it. None:
-        one GiB, or a hundred times the size of the file if that is more.
-
-    Returns
-    -------
-    study : DetectorStudy
-        The study.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file is not a saved study of detectors, is damaged, or has a format that this
-        version does not know.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> from skstream.drift import PageHinkley
-    >>> from skstream.studies import detector_study, load_detector_study
-    >>> def make_losses(seed):
-    ...     rates = np.repeat([0.1, 0.6], 500)
-    ...     return (np.random.default_rng(seed).random(1000) < rates), 500
-    >>> study = detector_study(make_losses, {"ph": PageHinkley(threshold=10)}, [0], tolerance=99)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = study.save(Path(folder) / "study.npz")
-    ...     load_detector_study(path).table() == study.table()
-    True
-    """
+    """Load a study saved by ``study.save``: see `skstream.load`."""
     path = Path(path)
     what = "a study of detectors saved by skstream"
     arrays, header = read_npz(path, FORMAT, what, max_bytes=max_bytes)
     if header.get("kind") != KIND:
-        raise ValueError(f"{path} is not {what}. Results are loaded with load_result.")
+        raise ValueError(f"{path} is not {what}. Results are loaded with skstream.load.")
     with fitting(path, what):
         seeds = tuple(header["seeds"])
         detectors = []

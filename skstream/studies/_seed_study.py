@@ -431,7 +431,7 @@ class SeedStudy:
         return display("SeedDisplay").from_result(self, metric, **options)
 
     def save(self, path: str | Path) -> Path:
-        """Save as data: one NPZ file without pickles, to be read by `load_study`.
+        """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
 
         Parameters
         ----------
@@ -584,46 +584,13 @@ class SeedStudy:
 
 
 def load_study(path: str | Path, *, max_bytes: int | None = None) -> SeedStudy:
-    """Load a study saved by ``study.save``. Only data is read; no code is executed.
-
-    Parameters
-    ----------
-    path : str or Path
-        File to read.
-    max_bytes : int, default=None
-        Most bytes of memory that its arrays may take, against small files made to fill it. None:
-        one GiB, or a hundred times the size of the file if that is more.
-
-    Returns
-    -------
-    study : SeedStudy
-        The study, without fitted models.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file is not a saved study, is damaged, or has a format that this version does not
-        know.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from skstream import Persistent, evaluate_over_seeds
-    >>> from skstream.studies import load_study
-    >>> from skstream.streams import SEA
-    >>> study = evaluate_over_seeds(lambda s: SEA(100, random_state=s), Persistent(), range(2))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = study.save(Path(folder) / "study.npz")
-    ...     load_study(path).scores == study.scores
-    True
-    """
+    """Load a study saved by ``study.save``: see `skstream.load`."""
     path = Path(path)
     arrays, header = read_npz(path, FORMAT, "a study saved by skstream", max_bytes=max_bytes)
     if header.get("kind") != STUDY:
-        raise ValueError(f"{path} holds no study over seeds. Results are loaded with load_result.")
+        raise ValueError(
+            f"{path} holds no study over seeds. Results are loaded with skstream.load."
+        )
     with fitting(path, "a study saved by skstream"):
         parts: list[dict[str, np.ndarray]] = [{} for _ in header["results"]]
         for name, array in arrays.items():

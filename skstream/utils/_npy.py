@@ -97,7 +97,7 @@ def _advice(path: Path) -> str:
     tape = next((folder for folder in path.parents if folder.name == "tape"), path.parent)
     group = tape.parent
     if not group.is_dir():
-        return "make the result again where the folder is now, with collect_result(folder)."
+        return "make the result again where the folder is now, with skstream.load(folder)."
     return f"remove {group.name} in {group.parent} and make the same call again to compute it anew."
 
 

@@ -110,6 +110,18 @@ def read_npz(
     return arrays, header
 
 
+def kind_in(path: Path) -> str:
+    """Return the kind of object that the header of a file names; nothing where there is none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if archive.getinfo("header.npy").file_size > USUAL_BYTES:
+                return ""
+        with np.load(path, allow_pickle=False) as file:
+            return str(json.loads(str(file["header"]))["kind"])
+    except Exception:  # whatever it is: the loader of results says what is wrong with it
+        return ""
+
+
 def _check_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
     """Raise an error if an array says that it is larger than what there is of it."""
     with archive.open(part) as file:

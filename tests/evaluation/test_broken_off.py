@@ -25,7 +25,7 @@ from skstream import (
     ModelError,
     Persistent,
     PrequentialEvaluator,
-    load_result,
+    load,
 )
 from skstream.engine.run import Engine
 from skstream.evaluation import EvaluationInterrupted, _evaluator
@@ -295,7 +295,7 @@ def test_an_interrupted_parallel_evaluation_names_and_leaves_out_what_is_incompl
     alone = KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(both, DEMO.X, DEMO.y)
     (kept,) = result.model_names
     np.testing.assert_array_equal(result.tape.answers[kept], alone.tape.answers[kept])
-    loaded = load_result(result.save(tmp_path / "result.npz"))
+    loaded = load(result.save(tmp_path / "result.npz"))
     assert loaded.left_out == result.left_out
     if pytest.importorskip("pandas"):
         assert set(result.to_frame()["model"]) == {kept}
@@ -767,7 +767,7 @@ def test_where_no_model_has_all_folds_those_are_the_result_that_are_there(
     expected = alone.evaluate({"second": Looped()}, DEMO.X[:n], DEMO.y[:n]).select(folds=(1, 3))
     assert result.scores["first"] == result.scores["second"] == expected.scores["second"]
     np.testing.assert_array_equal(result.tape.answers["second"], expected.tape.answers["second"])
-    loaded = load_result(result.save(tmp_path / "result.npz"))
+    loaded = load(result.save(tmp_path / "result.npz"))
     assert loaded.folds == result.folds
     assert loaded.rescore("accuracy").scores["second"] == result.scores["second"]
 

@@ -24,7 +24,7 @@ from skstream.evaluation._folder import (
     _fingerprint,
     _group,
     _lock,
-    _manifest,
+    _run_folder,
 )
 from skstream.evaluation._folder._every import Every
 from skstream.metrics import Measure
@@ -122,7 +122,7 @@ def test_it_goes_on_where_it_stopped(name, undisturbed, tmp_path):
     assert_same_result(result, undisturbed[name])
     assert sorted(os.listdir(tmp_path)) == ["group-0", "manifest.json"]
     assert sorted(os.listdir(tmp_path / "group-0")) == ["outcome.npz", "status.json"]
-    assert_same_result(sk.collect_result(tmp_path), result)
+    assert_same_result(sk.load(tmp_path), result)
 
 
 @pytest.mark.parametrize("name", ["prequential", "delayed"])
@@ -194,7 +194,7 @@ def test_models_that_have_finished_are_collected(tmp_path):
         evaluator.evaluate(models, numbered_rows(N), y)
     groups = json.loads((tmp_path / "manifest.json").read_text())["groups"]
     if (tmp_path / f"group-{groups.index([['good', 0]])}" / "outcome.npz").exists():
-        result = sk.collect_result(tmp_path)
+        result = sk.load(tmp_path)
         assert result.model_names == ["good"]
         assert result.left_out == {"bad": "it had not finished when the result was collected"}
 
@@ -251,7 +251,7 @@ def test_a_group_whose_worker_dies_goes_on_from_its_checkpoint(n_deaths, tmp_pat
     assert_same_result(result, alone)
     assert started == [(2, 0), (2, 20), (2, 40), (1, 0), (1, 80)][: n_deaths + 1]
     assert sorted(os.listdir(tmp_path)) == ["group-0", "group-1", "manifest.json"]
-    assert_same_result(sk.collect_result(tmp_path), alone)
+    assert_same_result(sk.load(tmp_path), alone)
 
 
 def half(y_true, y_pred):
@@ -453,7 +453,7 @@ def test_checkpoints_of_other_versions_are_refused(package, tmp_path):
         manifest.write_text(json.dumps(plain))
         evaluate(evaluator, Source())
     own = {name: plain[name] for name in plain if name not in ("kind", "format", "checksum")}
-    manifest.write_text(json.dumps({**plain, "checksum": _manifest.checksum(own)}))
+    manifest.write_text(json.dumps({**plain, "checksum": _run_folder.checksum(own)}))
     with pytest.raises(ValueError, match=rf"here is {package} \S+ instead of 0\.0\.1"):
         evaluate(evaluator, Source())
 
@@ -464,9 +464,9 @@ def test_a_foreign_folder_is_refused(tmp_path):
         evaluator_in("prequential", tmp_path).evaluate(MODELS, X, y)
     assert os.listdir(tmp_path) == ["thesis.tex"]
     with pytest.raises(ValueError, match="holds no run: it has no manifest"):
-        sk.collect_result(tmp_path)
-    with pytest.raises(FileNotFoundError, match="There is no folder"):
-        sk.collect_result(tmp_path / "no")
+        sk.load(tmp_path)
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        sk.load(tmp_path / "no")
 
 
 @pytest.mark.parametrize("text", ["{}", "[1]", "nonsense", '{"kind": "skstream run folder"'])
@@ -542,13 +542,14 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     for call in (
         lambda file: evaluator_in("prequential", file).evaluate(MODELS, X, y),
-        sk.collect_result,
         sk.run_status,
     ):
         with pytest.raises(NotADirectoryError, match="file is a file, not a folder"):
             call(tmp_path / "file")
         with pytest.raises(ValueError, match="name of the run folder is empty"):
             call("")
+    with pytest.raises(ValueError, match="name of the run folder is empty"):
+        sk.load("")
     if os.geteuid():
         tmp_path.chmod(0o500)
         with pytest.raises(PermissionError, match="checkpoint=, cannot be written"):
@@ -563,9 +564,9 @@ def test_a_finished_folder_that_is_read_only_has_its_result(tmp_path, monkeypatc
     evaluator = evaluator_in("prequential", tmp_path)
     done = evaluator.evaluate(MODELS, X, y)
     monkeypatch.setattr(_lock.Lock, "_take", refuse)
-    with pytest.raises(OSError, match=r"Read-only .* collect_result\(folder\) gives its result"):
+    with pytest.raises(OSError, match=r"Read-only .*skstream.load\(folder\) gives its result"):
         evaluator.evaluate(MODELS, X, y)
-    assert sk.collect_result(tmp_path).scores == done.scores
+    assert sk.load(tmp_path).scores == done.scores
     with pytest.raises(OSError, match=r"Read-only .* or give another one"):
         evaluator_in("prequential", tmp_path / "new").evaluate(MODELS, X, y)
 

@@ -16,7 +16,7 @@ from skstream import (
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
-    load_result,
+    load,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.engine.tape import Tape
@@ -177,7 +177,7 @@ def test_results_keep_what_measures_say(tmp_path):
     loss = Measure(wrong_share, higher_is_better=False, bounds=(0, 1))
     evaluator = PrequentialEvaluator({"err": "error", "mine": loss, "k": "kappa", "f1:UP": "f1:UP"})
     result = evaluator.evaluate(Persistent(), make_demo_stream(100))
-    loaded = load_result(result.save(tmp_path / "result.npz"))
+    loaded = load(result.save(tmp_path / "result.npz"))
     assert loaded.measures == result.measures
     assert loaded.mechanisms == result.mechanisms == {"cumulative": "cumulative"}
     err, mine, kappa, f1 = result.measures.values()
@@ -339,7 +339,7 @@ def test_ranks_over_streams_are_those_of_one_measure():
 def test_a_stream_is_ranked_once(tmp_path):
     first, second = (one_run(stream=make_demo_stream(300, random_state=k)) for k in (0, 1))
     again = one_run("accuracy", make_demo_stream(300, random_state=0))
-    loaded = load_result(first.save(tmp_path / "first.npz"))
+    loaded = load(first.save(tmp_path / "first.npz"))
     X, y = make_demo_stream(300, random_state=0).X, make_demo_stream(300, random_state=0).y
     renamed = PrequentialEvaluator("accuracy").evaluate(MODELS, X, np.where(y == "UP", "b", "a"))
     with pytest.raises(ValueError, match=r"Results 2 and 3 .* are the same result\. Pass"):
@@ -357,7 +357,7 @@ def test_a_stream_is_ranked_once(tmp_path):
     untaped = [
         one_run(stream=make_demo_stream(300, random_state=k), keep_tape=False) for k in (0, 1, 0)
     ]
-    untaped[2] = load_result(untaped[2].save(tmp_path / "untaped.npz"))
+    untaped[2] = load(untaped[2].save(tmp_path / "untaped.npz"))
     with pytest.raises(ValueError, match=r"Results 1 and 3 .* are the same result"):
         untaped[0].rank(untaped[1], untaped[0])
     assert untaped[0].rank(*untaped[1:]).n_blocks == 2

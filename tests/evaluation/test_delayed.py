@@ -14,7 +14,7 @@ from skstream import (
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
-    load_result,
+    load,
     load_run,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
@@ -400,7 +400,7 @@ def test_results_survive_being_saved_and_scored_again(tmp_path):
     models = {"sgd": SGDClassifier(), "last": Persistent()}
     evaluator = DelayedEvaluator(n_bins=5, poll_every=4, previous_label="known_at_arrival")
     result = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)
-    loaded = load_result(result.save(tmp_path / "delayed"))
+    loaded = load(result.save(tmp_path / "delayed"))
     assert isinstance(loaded, DelayedResult)
     assert loaded.scores == result.scores
     assert loaded.waits.n_polls == result.waits.n_polls
@@ -654,7 +654,7 @@ def test_predictions_are_in_the_order_of_rows(tmp_path, keep_tape):
         "accuracy", delay=delay, n_bins=2, keep_tape=keep_tape, random_state=0, **checkpoint
     )
     result = evaluator.evaluate({"nb": MultinomialNB()}, X, Y)
-    result = load_result(result.save(tmp_path / "result"))
+    result = load(result.save(tmp_path / "result"))
     labelled = np.flatnonzero(np.isfinite(delay))
     order = labelled[np.lexsort((labelled, (np.arange(40) + delay)[labelled]))]
     by_label, by_row = result.predictions("nb", order="labels"), result.predictions("nb")

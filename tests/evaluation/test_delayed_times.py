@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import SGDClassifier
 
-from skstream import DelayedEvaluator, MajorityClass, ModelError, Persistent, load_result
+from skstream import DelayedEvaluator, MajorityClass, ModelError, Persistent, load
 from skstream.baselines import MeanRegressor
 from skstream.utils._times import time_column
 
@@ -245,7 +245,7 @@ def test_waits_are_shown_in_a_line_and_delays_as_durations(tmp_path):
     assert len(repr(result.waits)) < 200
     assert "n_labelled=20" in repr(result.waits)
     assert "mean 1:30:00, median 1:3" in str(result)
-    loaded = load_result(result.save(tmp_path / "r.npz"))
+    loaded = load(result.save(tmp_path / "r.npz"))
     assert loaded.waits.delays == result.waits.delays
     assert loaded.waits.delays["mean"] == datetime.timedelta(minutes=90)
     with pytest.warns(UserWarning, match="mean 1 day, 1:45:00"):

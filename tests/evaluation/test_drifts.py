@@ -17,8 +17,7 @@ from skstream import (
     Persistent,
     PrequentialEvaluator,
     PrequentialSearch,
-    collect_result,
-    load_result,
+    load,
 )
 from skstream.evaluation.delayed._counts import LabelledDrifts
 from skstream.streams import SEA, Drift
@@ -55,7 +54,7 @@ def test_a_result_keeps_the_drifts_of_the_stream(evaluator, tmp_path):
     result = evaluator.evaluate([Persistent(), MajorityClass()], STREAM)
     assert result.drifts == DRIFTS
     assert result.select(models="Persistent").drifts == DRIFTS
-    assert load_result(result.save(tmp_path / "result.npz")).drifts == DRIFTS
+    assert load(result.save(tmp_path / "result.npz")).drifts == DRIFTS
     if evaluator.protocol != "holdout":
         assert result.rescore("error", forgetting="window:50").drifts == DRIFTS
     assert evaluator.evaluate(Persistent(), X, Y).drifts == ()
@@ -72,7 +71,7 @@ def test_workers_keep_them():
 def test_a_run_folder_keeps_them(tmp_path):
     evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
     assert evaluator.evaluate(Persistent(), STREAM).drifts == DRIFTS
-    assert collect_result(tmp_path / "run").drifts == DRIFTS
+    assert load(tmp_path / "run").drifts == DRIFTS
 
 
 def test_a_search_keeps_them():
@@ -85,7 +84,7 @@ def test_a_file_of_before_has_none(tmp_path):
     arrays, header = read_npz(path, 2, "a result")
     del header["drifts"]
     write_npz(path, json.loads(json.dumps(header)), arrays, compress=False)
-    assert load_result(path).drifts == ()
+    assert load(path).drifts == ()
 
 
 # --- in the order of labels -----------------------------------------------------------------------

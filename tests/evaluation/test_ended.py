@@ -14,7 +14,7 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     PrequentialEvaluator,
-    load_result,
+    load,
     load_run,
 )
 
@@ -124,7 +124,7 @@ def test_a_result_tells_where_models_ended() -> None:
 def test_runs_and_results_are_saved_with_their_ends(save: bool, tmp_path: Path) -> None:
     evaluator = PrequentialEvaluator(keep_tape=True, random_state=0)
     run = ended_run(evaluator, save=tmp_path / "run" if save else None)
-    result = load_result(run.result().save(tmp_path / "result"))
+    result = load(run.result().save(tmp_path / "result"))
     assert result.ended == ended().ended
     np.testing.assert_array_equal(result.curve("sgd3"), ended().curve("sgd3"))
 

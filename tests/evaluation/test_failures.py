@@ -22,7 +22,7 @@ from skstream import (
     PersistentRegressor,
     PrequentialEvaluator,
     TemporallyAugmented,
-    load_result,
+    load,
     prequential_predict,
 )
 from skstream.engine.kernels import registered_kernels
@@ -137,7 +137,7 @@ def test_rescoring_and_saving_keep_the_scores_of_a_failure(rows, tmp_path):
     np.testing.assert_array_equal(
         again.curve("fails", "accuracy"), result.curve("fails", "accuracy")
     )
-    loaded = load_result(result.save(tmp_path / "result.npz"))
+    loaded = load(result.save(tmp_path / "result.npz"))
     assert loaded.failed_at == result.failed_at == {"fails": [101]}
     assert loaded.rescore("accuracy").scores == result.scores
 

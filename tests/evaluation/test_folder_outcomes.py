@@ -140,4 +140,4 @@ def test_files_of_another_run_are_refused(file, how, tmp_path):
         evaluate("own")
     if how and not is_stopped:
         with pytest.raises(ValueError, match="is of another run than"):
-            sk.collect_result(tmp_path / "own")
+            sk.load(tmp_path / "own")

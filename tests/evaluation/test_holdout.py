@@ -19,7 +19,7 @@ from skstream import (
     Persistent,
     PrequentialEvaluator,
     SlidingWindow,
-    load_result,
+    load,
     load_run,
 )
 from skstream.streams import CSVStream, as_stream
@@ -194,7 +194,7 @@ def test_results_are_scored_again_saved_selected_compared_and_drawn(way, tmp_pat
     again = result.rescore([*METRICS, "mcc"])
     for metric in METRICS:
         np.testing.assert_array_equal(again.curve("nb", metric), result.curve("nb", metric))
-    loaded = load_result(result.save(tmp_path / "result.npz"))
+    loaded = load(result.save(tmp_path / "result.npz"))
     assert_same(loaded, result)
     assert loaded.rescore("kappa_m").scores["sgd"]["kappa_m"] == result.scores["sgd"]["kappa_m"]
     compared = str(result.compare("nb", "persistent", test="mcnemar"))
@@ -455,7 +455,7 @@ def test_holdout_rows_without_a_label_are_counted(tmp_path):
     assert "50 of 100 holdout rows without a label: not scored" in str(one_set)
     assert "25 of 50 holdout rows without a label: not scored" in str(sets)
     assert "50 of 100 holdout rows" in one_set._repr_html_()
-    assert "50 of 100 holdout rows" in str(load_result(one_set.save(tmp_path / "r.npz")))
+    assert "50 of 100 holdout rows" in str(load(one_set.save(tmp_path / "r.npz")))
     assert "50 of 100 holdout rows" in str(one_set.rescore("kappa"))
     assert one_set.n_unlabelled == 0
     compared = str(one_set.compare("nb", "sgd"))
@@ -495,7 +495,7 @@ def test_an_evaluator_of_sets_has_its_own_words(tmp_path):
     X, y = np.zeros((90, 1)), np.arange(90) % 2
     given = {"last": Persistent(), "most": MajorityClass()}
     result = InSets("accuracy", holdout="next", every=30).evaluate(given, X, y)
-    loaded = load_result(result.save(tmp_path / "r.npz"))
+    loaded = load(result.save(tmp_path / "r.npz"))
     for one in (result, loaded, result.rescore("kappa")):
         assert str(one).startswith("chunks evaluation")
         assert "the 30 rows of a chunk at row 61" in " ".join(str(one.compare(*given)).split())

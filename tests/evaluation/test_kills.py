@@ -85,7 +85,7 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_result(n_jobs, tmp_path):
     result = evaluate(tmp_path, n_jobs)
     assert was_finished.items() <= finished(tmp_path).items()
     assert_same_result(result, undisturbed)
-    assert_same_result(sk.collect_result(tmp_path), undisturbed)
+    assert_same_result(sk.load(tmp_path), undisturbed)
 
 
 def protocol_in(name, folder, keep_tape):
@@ -124,7 +124,7 @@ def test_killed_at_any_change_of_its_folder_it_goes_on(name, keep_tape, tmp_path
         assert_nothing_is_left_over(state)
         killed_again = twice[number % len(twice)]
         assert_same_result(in_memory(protocol_in(name, killed_again, keep_tape)), undisturbed)
-        assert_same_result(in_memory(sk.collect_result(killed_again)), undisturbed)
+        assert_same_result(in_memory(sk.load(killed_again)), undisturbed)
         assert_nothing_is_left_over(killed_again)
 
 
@@ -165,7 +165,7 @@ def test_a_model_that_finished_alone_is_not_computed_again(tmp_path, monkeypatch
     assert sorted(computed) == sorted((name, fold) for name in QUICK for fold in range(2))
     assert computed.count(first) == 1
     assert_same_result(result, evaluate(None, 1, QUICK))
-    assert_same_result(sk.collect_result(tmp_path), result)
+    assert_same_result(sk.load(tmp_path), result)
     assert_nothing_is_left_over(tmp_path)
     assert not list(tmp_path.glob("group-*/alone-*"))
 

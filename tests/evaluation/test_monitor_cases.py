@@ -46,7 +46,7 @@ def test_detections_are_saved_narrowed_and_kept_by_rescore(tmp_path):
     monitors = {"ddm": DriftMonitor(QUICK), "ph": DriftMonitor(SENSITIVE, on="window:9")}
     evaluator = sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0, monitors=monitors)
     result = evaluator.evaluate(laws.MODELS, X, y)
-    loaded = sk.load_result(result.save(tmp_path / "result.npz"))
+    loaded = sk.load(result.save(tmp_path / "result.npz"))
     assert_equal_data(loaded.detections, result.detections)
     assert loaded.parameters["monitors"] == repr(monitors)
     assert_equal_data(result.rescore("kappa").detections, result.detections)
@@ -77,7 +77,7 @@ def test_an_older_file_has_no_detections(tmp_path, monkeypatch):
 
     monkeypatch.setattr(_storage, "packed", older)
     path = bayes({"ddm": DriftMonitor(QUICK)}).save(tmp_path / "old.npz")
-    assert sk.load_result(path).detections == {}
+    assert sk.load(path).detections == {}
 
 
 def test_rows_are_those_of_the_stream_and_unscored_ones_are_not_read():
@@ -176,7 +176,7 @@ def test_monitors_go_through_a_study_over_seeds(tmp_path):
         X, y, _ = laws.stream(60, seed=seed)
         alone = evaluator.set_params(random_state=seed).evaluate(laws.MODELS, X, y)
         assert_equal_data(result.detections, alone.detections)
-    loaded = sk.studies.load_study(study.save(tmp_path / "study.npz"))
+    loaded = sk.studies.load(study.save(tmp_path / "study.npz"))
     assert_equal_data(loaded.results[1].detections, study.results[1].detections)
 
 

@@ -16,7 +16,7 @@ from skstream import (
     ModelError,
     Persistent,
     PrequentialEvaluator,
-    load_result,
+    load,
     load_run,
     make_stream_pipeline,
     prequential_predict,
@@ -247,7 +247,7 @@ def test_results_survive_being_saved(tmp_path, labels):
         {"sgd": SGDClassifier(), "last": Persistent()}, X, y
     )
     path = result.save(tmp_path / "result")
-    loaded = load_result(path)
+    loaded = load(path)
     assert path.suffix == ".npz"
     assert loaded.scores == result.scores
     assert loaded.predictions("sgd").tolist() == result.predictions("sgd").tolist()
@@ -261,10 +261,10 @@ def test_results_survive_being_saved(tmp_path, labels):
 def test_loading_refuses_what_is_no_result(tmp_path):
     (tmp_path / "other.npz").write_bytes(b"not a zip")
     with pytest.raises(ValueError, match="not a result"):
-        load_result(tmp_path / "other.npz")
+        load(tmp_path / "other.npz")
     np.savez(tmp_path / "pickled.npz", header=np.array([{"a": 1}], dtype=object))
     with pytest.raises(ValueError, match="not a result"):
-        load_result(tmp_path / "pickled.npz")
+        load(tmp_path / "pickled.npz")
 
 
 def test_a_run_saved_anywhere_goes_on_alike(tmp_path):
@@ -281,7 +281,7 @@ def test_a_run_saved_anywhere_goes_on_alike(tmp_path):
         loaded = load_run(path).update(X[k:], y[k:]).close().result()
         assert loaded.scores == whole.scores
         assert loaded.predictions("sgd").tolist() == whole.predictions("sgd").tolist()
-    with pytest.raises(ValueError, match="load_result"):
+    with pytest.raises(ValueError, match="load"):
         import joblib
 
         joblib.dump({}, tmp_path / "else.joblib")

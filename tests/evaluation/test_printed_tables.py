@@ -12,7 +12,7 @@ from skstream import (
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
-    load_result,
+    load,
 )
 from skstream.baselines import MeanRegressor
 from skstream.evaluation._protocol_words import DEFAULTS
@@ -126,7 +126,7 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
         assert result.n_unlabelled == 40
         assert line in str(result).splitlines()
         assert line in result._repr_html_()
-        assert load_result(result.save(tmp_path / "result.npz")).n_unlabelled == 40
+        assert load(result.save(tmp_path / "result.npz")).n_unlabelled == 40
     targets = np.where(np.arange(200) == 60, np.nan, np.arange(200.0))
     run = PrequentialEvaluator("mae", missing_labels="skip", keep_tape=True).start(MeanRegressor())
     run.update(stream.X[:50], targets[:50]).save(tmp_path / "run")

@@ -18,8 +18,7 @@ from skstream import (
     MajorityClass,
     PrequentialEvaluator,
     TemporalCorrection,
-    collect_result,
-    load_result,
+    load,
     load_run,
     prequential_predict,
 )
@@ -247,11 +246,11 @@ def test_the_tape_keeps_them(make: Any, tmp_path: Path) -> None:
     rows = X[30:].copy(), labels(3)[30:]
     evaluator = make(METRICS, random_state=0, error_score=np.nan)
     result = evaluator.evaluate(several, *rows)
-    loaded = load_result(result.save(tmp_path / "result.npz"))
+    loaded = load(result.save(tmp_path / "result.npz"))
     evaluator.set_params(checkpoint=tmp_path / "run", keep_tape="disk")
     on_disk = evaluator.evaluate(several, *rows)
     assert type(on_disk.tape.scores["sgd"]).__name__ == "StoredAnswers"
-    for one in (result, loaded, on_disk, collect_result(tmp_path / "run")):
+    for one in (result, loaded, on_disk, load(tmp_path / "run")):
         again = one.rescore([*METRICS, "log_skill"])
         for metric in METRICS:
             np.testing.assert_array_equal(

@@ -11,7 +11,7 @@ from skstream import (
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
-    load_result,
+    load,
 )
 from skstream.evaluation._report import tidy_columns
 from skstream.forgetting import SlidingWindow
@@ -106,7 +106,7 @@ def test_folds_keep_their_numbers(folds, tmp_path):
     np.testing.assert_array_equal(part.predictions("sgd", fold=1), folds.predictions("sgd", fold=1))
     np.testing.assert_array_equal(part.predictions("sgd"), folds.predictions("sgd", fold=3))
     assert part.models["sgd"] == [folds.models["sgd"][k] for k in (3, 1)]
-    same(load_result(part.save(tmp_path / "part")), part)
+    same(load(part.save(tmp_path / "part")), part)
     same(part.rescore("kappa"), folds.rescore("kappa").select(models=["sgd", "last"], folds=[3, 1]))
     assert part.compare("sgd", "last", test="sign").subject.endswith("over 2 folds")
     with pytest.raises(ValueError, match=r"fold must be one of 3, 1, as an int\. Got 2"):
@@ -147,7 +147,7 @@ def test_bins_keep_their_numbers(delayed, tmp_path):
     assert part.summary(weights="first")["sgd"] == delayed.by_bin("sgd")[0]
     with pytest.raises(ValueError, match="have weight 0 under 'last'"):
         part.summary(weights="last")
-    same(load_result(part.save(tmp_path / "part")), part)
+    same(load(part.save(tmp_path / "part")), part)
     same(part.rescore("kappa"), delayed.rescore("kappa").select(bins=[0, 2]))
     assert str(part.compare("sgd", "last")) == str(delayed.compare("sgd", "last", bin=2))
     with pytest.raises(ValueError, match=r"bin must be one of 0, 2, as an int\. Got 1"):

@@ -18,10 +18,10 @@ from skstream import (
     DelayedEvaluator,
     Persistent,
     PrequentialEvaluator,
-    load_result,
     load_run,
 )
 from skstream.evaluation import _checkpoint, _storage
+from skstream.evaluation._storage import load_result
 from skstream.streams import make_demo_stream
 from skstream.utils import _npz
 from tests._crafted import crafted

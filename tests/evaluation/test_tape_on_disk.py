@@ -122,7 +122,7 @@ def test_results_are_those_of_memory_also_after_breaks(name, kind, tmp_path):
     result = evaluate(name, tmp_path, source=Source(size=31, **KINDS[kind]))
     assert_same_result(in_memory(result), kept)
     assert not (tmp_path / "group-0" / "run.checkpoint").exists()
-    again = sk.collect_result(tmp_path)
+    again = sk.load(tmp_path)
     assert isinstance(again.tape.answers["sgd"], StoredAnswers)
     assert_same_result(in_memory(again), kept)
     assert_same_result(in_memory(result.rescore()), kept.rescore())
@@ -132,7 +132,7 @@ def test_results_are_those_of_memory_also_after_breaks(name, kind, tmp_path):
             so_far.tape.answers["nb"][0], kept.tape.answers["nb"][0][:n_rows]
         )
     result.save(tmp_path / "saved.npz")
-    assert_same_result(sk.load_result(tmp_path / "saved.npz"), kept)
+    assert_same_result(sk.load(tmp_path / "saved.npz"), kept)
 
 
 @pytest.mark.parametrize("weights", [False, True])
@@ -231,9 +231,11 @@ def test_what_travels_is_small(tmp_path):
 def test_a_moved_folder_is_read_where_it_lies_now(tmp_path):
     result = evaluate("prequential", tmp_path / "a")
     (tmp_path / "a").rename(tmp_path / "b")
-    with pytest.raises(FileNotFoundError, match=r"or make the result again .* collect_result"):
+    with pytest.raises(
+        FileNotFoundError, match=r"or make the result again .* skstream.load.folder"
+    ):
         result.predictions("nb")
-    moved = sk.collect_result(tmp_path / "b")
+    moved = sk.load(tmp_path / "b")
     assert_same_result(in_memory(moved), evaluate("prequential"))
 
 
@@ -261,7 +263,7 @@ def test_damaged_answers_are_named_and_not_used(name, tmp_path):
     kept, result = evaluate(name), evaluate(name, tmp_path / "run")
     damage(tmp_path / "run" / "group-0" / "tape" / "answers-0.npy")
     with pytest.warns(match=r"scores .* are whole, but .*answers-0\.npy is damaged.*" + ANEW):
-        collected = sk.collect_result(tmp_path / "run")
+        collected = sk.load(tmp_path / "run")
     assert collected.scores == kept.scores
     np.testing.assert_array_equal(collected.predictions("nb"), kept.predictions("nb"))
     for use in (
@@ -289,7 +291,7 @@ def test_scores_do_not_need_the_tape(name, how, tmp_path):
         damage(tape / "y.npy")
     why = {"removed": "holds .* not there any more", "damaged": "is damaged: the checksum"}[how]
     assert sk.run_status(tmp_path / "run").state == "finished"
-    for call in (partial(evaluate, name), sk.collect_result):
+    for call in (partial(evaluate, name), sk.load):
         warns = (
             nullcontext() if how == "removed" else pytest.warns(match="scores .* are whole, but")
         )
@@ -298,7 +300,7 @@ def test_scores_do_not_need_the_tape(name, how, tmp_path):
         assert again.tape is None
         assert_equal_data(again.values, kept.values)
         assert str(again) == str(kept)
-        loaded = sk.load_result(again.save(tmp_path / "saved.npz"))
+        loaded = sk.load(again.save(tmp_path / "saved.npz"))
         assert_equal_data(loaded.values, kept.values)
         for use in (
             again.rescore,
@@ -453,7 +455,7 @@ def test_models_that_go_on_alone_have_their_own_files(kind, tmp_path, monkeypatc
         result = evaluate("folds", tmp_path, source=source, n_jobs=2, engine="loop", retries=0)
     assert (tmp_path / "group-1" / "tape" / "alone-0" / "answers-0.npy").exists()
     kept = evaluate("folds", source=source, engine="loop")
-    for one in (result, sk.collect_result(tmp_path)):
+    for one in (result, sk.load(tmp_path)):
         assert_same_result(in_memory(one), kept)
     damage(tmp_path / "group-1" / "tape" / "alone-0" / "answers-0.npy")
     with pytest.raises(ValueError, match=r"damaged.*remove group-1 in "):

@@ -20,7 +20,7 @@ from skstream import (
     Persistent,
     PersistentRegressor,
     PrequentialEvaluator,
-    load_result,
+    load,
     prequential_predict,
 )
 from skstream.forgetting import SlidingWindow
@@ -177,7 +177,7 @@ def test_folds_bins_frames_and_files_count_them(tmp_path):
         np.testing.assert_allclose(bins, right.mean(axis=0))
         assert (bins < 0.7).all()
         assert delayed.rescore("accuracy").scores == delayed.scores
-    loaded = load_result(folds.save(tmp_path / "folds.npz"))
+    loaded = load(folds.save(tmp_path / "folds.npz"))
     assert loaded.n_unanswered == folds.n_unanswered
     assert loaded.rescore("accuracy").scores == folds.scores
     assert str(loaded) == str(folds)

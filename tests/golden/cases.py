@@ -223,7 +223,7 @@ def _live(name: str, X: Any, y: np.ndarray, folder: Path) -> Record:
     result = run.result()
     yield from of_result(name, result)
     saved = result.save(folder / "result.npz")
-    yield from of_result(f"{name}/loaded", sk.load_result(saved))
+    yield from of_result(f"{name}/loaded", sk.load(saved))
 
 
 def _regression(X: Any, y: np.ndarray) -> Record:

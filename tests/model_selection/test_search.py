@@ -27,6 +27,7 @@ from skstream import (
     ModelError,
     PrequentialEvaluator,
     TemporalCorrection,
+    load_run,
     make_stream_pipeline,
     prequential_predict,
 )
@@ -178,7 +179,7 @@ def test_it_resumes_at_any_row(parameters: dict[str, Any], tmp_path: Path) -> No
     for cut in (1, 65, 399, 401):
         one = search(**parameters)
         one.partial_fit(X[:cut], y[:cut], classes=["UP", "DOWN"])
-        one = PrequentialSearch.load(one.save(tmp_path / "search"))
+        one = load_run(one.save(tmp_path / "search"))
         one.partial_fit(X[cut:], y[cut:])
         if one.batch_size > 1:
             one.run_.close()  # as fit does: an incomplete batch is learnt
@@ -614,12 +615,6 @@ def test_bad_estimators_and_missing_attributes_are_explained() -> None:
     assert "race compares" in str(fitted(race="halving", n_jobs=2))
 
 
-def test_only_a_saved_search_is_loaded(tmp_path: Path) -> None:
-    run = PrequentialEvaluator().start(SGDClassifier(), classes=[0, 1])
-    with pytest.raises(ValueError, match="holds a EvaluationRun, and no PrequentialSearch"):
-        PrequentialSearch.load(run.save(tmp_path / "run"))
-
-
 class Rule(ClassifierMixin, BaseEstimator):
     """A fixed rule, whose parameters say whether it is useful and when it fails."""
 
@@ -794,8 +789,6 @@ def test_odd_arguments_are_refused_in_words(tmp_path: Path) -> None:
         search(Rule(), {"k": [0]}).fit(as_stream(X, y), y)
     with pytest.raises(ValueError, match="'n_jobs' parameter of PrequentialSearch"):
         search(Rule(), {"k": [0]}, n_jobs=0).fit(X, y)
-    with pytest.raises(ValueError, match="is a folder"):
-        PrequentialSearch.load(tmp_path)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         search(Rule(), {"k": [0, 1]}, n_iter=100).fit(X, y)
@@ -918,7 +911,7 @@ def test_a_fit_that_is_refused_keeps_the_search_before_it() -> None:
 def test_a_search_goes_on_as_it_began(tmp_path: Path) -> None:
     X, y = rare(100)
     one = search(Rule(), {"k": [0, 1]}, tuning=50).partial_fit(X[:20], y[:20], classes=[0, 1])
-    one = PrequentialSearch.load(one.save(tmp_path / "search"))
+    one = load_run(one.save(tmp_path / "search"))
     one.set_params(refit=False, n_jobs=2, tuning=int("50")).partial_fit(X[20:25], y[20:25])
     for name, value in {"tuning": 60, "metric": "error", "param_grid": {"k": [0]}}.items():
         good = getattr(one, name)

@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 
-from skstream import EvaluationInterrupted, PrequentialEvaluator, collect_result, run_status
+from skstream import EvaluationInterrupted, PrequentialEvaluator, load, run_status
 from skstream.evaluation import _groups, _workers
 from skstream.evaluation._folder import _fingerprint, _run_folder
 from skstream.evaluation._folder._reports import Report
@@ -140,7 +140,7 @@ def assert_goes_on(name: str, folder: Path, n_jobs: int | None) -> None:
             fit(search(name, folder, n_jobs=n_jobs), Source(stop, error))
     one = fit(search(name, folder, n_jobs=n_jobs))
     whole = undisturbed(name)
-    assert_same_result(collect_result(folder), whole.result_)
+    assert_same_result(load(folder), whole.result_)
     seen = run_status(folder)
     assert seen.state == "finished"
     if one.tuning is None:
@@ -182,7 +182,7 @@ def test_killed_at_any_change_of_its_folder_it_goes_on(
     few = np.random.default_rng(0).permutation(len(states) - 1)[: scaled(5)]
     for number in [*few, len(states) - 1, len(states) - 2]:
         one = fit(search(name, states[number], n_jobs=n_jobs))
-        assert_same_result(collect_result(states[number]), one.result_)
+        assert_same_result(load(states[number]), one.result_)
         assert_same(one, undisturbed(name))
 
 
@@ -304,7 +304,7 @@ def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
         fit(search("tuning", tmp_path, random_state=None), Source(700))
     (tmp_path / "group-0" / "run.checkpoint").unlink()  # as if it had not begun
     one = fit(search("tuning", tmp_path, random_state=None))
-    seed = collect_result(tmp_path).parameters["seed"]
+    seed = load(tmp_path).parameters["seed"]
     assert one.run_.settings.parameters["seed"] == seed
     assert_same(one, fit(search("tuning", random_state=seed)))
 
@@ -317,7 +317,7 @@ def test_a_finished_search_of_other_versions_is_refused(
     monkeypatch.setattr(_run_folder, "versions", lambda: other)
     with pytest.raises(ValueError, match=r"here is scikit-learn 0\.1 instead of"):
         fit(search("tuning", tmp_path))
-    assert collect_result(tmp_path).n_rows == TUNING
+    assert load(tmp_path).n_rows == TUNING
 
 
 @pytest.mark.usefixtures("divided")
@@ -329,7 +329,7 @@ def test_ctrl_c_says_how_it_goes_on(n_jobs: int | None, tmp_path: Path) -> None:
         fit(one, Source(300, KeyboardInterrupt))
     assert run_status(tmp_path).state == "stopped"
     with pytest.raises(ValueError, match="No model has finished yet"):
-        collect_result(tmp_path)
+        load(tmp_path)
     if n_jobs is None:  # it can also go on without the folder
         one.set_params(checkpoint=None).partial_fit(X[300:], y[300:])
         assert_same(one, undisturbed("tuning"))

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from skstream import load_result
+from skstream import load
 from skstream.drift import ADWIN, DDM, DriftDetector, PageHinkley, RandomAlarm, score_detections
 from skstream.drift._zones import share_of_rearrangements, share_of_shifts, zones_of
 from skstream.streams import Drift
-from skstream.studies import DetectorStudy, detector_study, load_detector_study
+from skstream.studies import DetectorStudy, detector_study
 from skstream.studies._detector_result import StudiedDetector
 from tests._crafted import crafted
 
@@ -88,13 +88,11 @@ def test_the_same_in_workers_saved_and_with_another_tolerance(tmp_path):
     assert same(parallel, STUDY)
     path = STUDY.save(tmp_path / "study")
     assert path.suffix == ".npz"
-    loaded = load_detector_study(path)
+    loaded = load(path)
     assert same(loaded, STUDY)
     assert str(loaded) == str(STUDY)
     wide = detector_study(make_losses, DETECTORS, STUDY.seeds, tolerance=900, drifts=DRIFTS)
     assert str(loaded.at_tolerance(900)) == str(wide) != str(STUDY)
-    with pytest.raises(ValueError, match=r"load it with skstream\.drift\.load_detector_study"):
-        load_result(path)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +111,7 @@ def test_a_study_with_a_wrong_header_is_one_error_on_loading(header, arrays, tmp
     path = STUDY.save(tmp_path / "study.npz")
     crafted(path, arrays, **header)
     with pytest.raises(ValueError, match=r"study\.npz is not a study of detectors saved by"):
-        load_detector_study(path)
+        load(path)
 
 
 def test_random_alarms_depend_on_the_seed_and_not_on_the_others():
@@ -331,5 +329,5 @@ def test_unknown_names_and_other_files_are_named(tmp_path):
     with pytest.raises(KeyError, match="no detector 'ph, threshold=10'"):
         STUDY.curve("ph, threshold=10", "f1")
     with pytest.raises(FileNotFoundError):
-        load_detector_study(tmp_path / "nothing.npz")
+        load(tmp_path / "nothing.npz")
     assert isinstance(STUDY, DetectorStudy)

@@ -23,7 +23,7 @@ from skstream import (
     PrequentialEvaluator,
     RandomClass,
     evaluate_over_seeds,
-    load_result,
+    load,
 )
 from skstream.engine.failures import ModelError
 from skstream.evaluation import _groups
@@ -31,7 +31,7 @@ from skstream.stats import compare_with_best, wilcoxon
 from skstream.stats._best import holm
 from skstream.streams import SEA, Sine
 from skstream.streams._arrays import ArrayStream
-from skstream.studies import SeedStudy, _over_seeds, load_study
+from skstream.studies import SeedStudy, _over_seeds
 from tests._crafted import crafted
 
 MODELS = {"sgd": SGDClassifier(), "random": RandomClass(), "last": Persistent()}
@@ -213,7 +213,7 @@ def test_seeds_that_give_the_same_rows_are_not_compared(tmp_path, n_jobs: int) -
         same = evaluate_over_seeds(lambda _: rows(0), models, range(6), n_jobs=n_jobs)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    same = load_study(same.save(tmp_path / "same"))
+    same = load(same.save(tmp_path / "same"))
     assert same.same_streams == (tuple(range(6)),)
     assert str(same).endswith("Nothing is marked: all seeds gave the same rows.")
     assert "*" not in str(same)
@@ -341,15 +341,10 @@ def test_without_a_checkpoint_nothing_is_known() -> None:
 
 def test_a_saved_study_is_the_same(tmp_path) -> None:
     study = evaluate_over_seeds(rows, MODELS, SEEDS, evaluator=EVALUATORS[3])
-    loaded = load_study(study.save(tmp_path / "study"))
+    loaded = load(study.save(tmp_path / "study"))
     assert_same_study(loaded, study)
     assert str(loaded) == str(study)
     assert repr(loaded) == repr(study)
-    with pytest.raises(ValueError, match="load it with load_study"):
-        load_result(tmp_path / "study.npz")
-    study.results[0].save(tmp_path / "one")
-    with pytest.raises(ValueError, match="loaded with load_result"):
-        load_study(tmp_path / "one.npz")
 
 
 @pytest.mark.parametrize(
@@ -360,7 +355,7 @@ def test_a_study_with_a_wrong_header_is_one_error_on_loading(header, tmp_path) -
     path = study.save(tmp_path / "study.npz")
     crafted(path, **header)
     with pytest.raises(ValueError, match=r"study\.npz is not a study saved by skstream"):
-        load_study(path)
+        load(path)
 
 
 def test_the_frame_names_the_seeds() -> None:

@@ -328,7 +328,7 @@ def _writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         to_do = "Make room, take the right to write into it, or give another one"
         if _has_finished(folder):
-            to_do = "The run in it has finished: collect_result(folder) gives its result"
+            to_do = "The run in it has finished: skstream.load(folder) gives its result"
         raise OSError(
             error.errno,
             f"The folder {folder}, given as checkpoint=, cannot be written: "

@@ -1,0 +1,67 @@
+"""Loading of all that is saved as data."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from skstream.evaluation._folder import collect_result
+from skstream.evaluation._storage import STUDY, load_result
+from skstream.studies._detector_result import KIND, load_detector_study
+from skstream.studies._seed_study import load_study
+from skstream.utils._npz import kind_in
+
+#: What reads files of other kinds than results.
+_LOADERS: dict[str, Any] = {STUDY: load_study, KIND: load_detector_study}
+
+
+def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
+    """Load a saved result or study, or the result in a run folder. No code in it is executed.
+
+    Checkpoints of runs and searches hold models, and are loaded with `load_run`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File that the ``save`` of a result or a study has written; or the folder that was given to
+        an evaluator or a search as ``checkpoint``, whose run may still be going on.
+    max_bytes : int, default=None
+        Most bytes of memory that the arrays of a file may take, against small files made to fill
+        it. None: one GiB, or a hundred times the size of the file if that is more.
+
+    Returns
+    -------
+    found : EvaluationResult, DelayedResult, SeedStudy or DetectorStudy
+        What was saved, without fitted models. Of a run folder, the result of the models that have
+        finished; ``left_out`` names the others, and why. Where no model has finished in all folds,
+        that of the folds that have finished, which ``folds`` names. Of a search, the result of the
+        tuning rows, as ``result_`` has it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file or folder.
+    ValueError
+        If it holds something else, is damaged or incomplete, or has a format that this version does
+        not know; or if nothing has finished yet in a folder.
+
+    See Also
+    --------
+    load_run : Loads a run, to go on with it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skstream import Persistent, PrequentialEvaluator, load
+    >>> from skstream.streams import make_demo_stream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     evaluator = PrequentialEvaluator("accuracy", checkpoint=Path(folder) / "run")
+    ...     result = evaluator.evaluate(Persistent(), make_demo_stream(100))
+    ...     path = result.save(Path(folder) / "result.npz")
+    ...     load(path).scores == load(Path(folder) / "run").scores == result.scores
+    True
+    """
+    if os.path.isdir(path) or not os.fspath(path):
+        return collect_result(path)
+    path = Path(path)
+    return _LOADERS.get(kind_in(path), load_result)(path, max_bytes=max_bytes)
