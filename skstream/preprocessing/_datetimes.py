@@ -146,7 +146,7 @@ class DatetimeFeatures(StreamTransformer):
         moments = [
             microseconds("DatetimeFeatures", X, place, column) for place, column in enumerate(every)
         ]
-        zoned = [*map(_has_time_zone, series)]
+        zoned = [*map(_known_time_zone, series, moments)]
         if not hasattr(self, "with_time_zone_"):
             self.with_time_zone_ = zoned
             self.with_numbers_ = [*map(_begins_with_numbers, every, moments)]
@@ -173,9 +173,9 @@ class DatetimeFeatures(StreamTransformer):
         columns: list[Floats] = []
         for place in range(X.shape[1]):
             series = column_at(X, place)
-            self._check_time_zone(X, place, _has_time_zone(series))
             column = _array(series)
             moments = microseconds("DatetimeFeatures", X, place, column)
+            self._check_time_zone(X, place, _known_time_zone(series, moments))
             self._check_kind(X, place, column, moments)
             missing = moments == _NAT
             absolute = moments
@@ -284,6 +284,15 @@ def _has_time_zone(column: Any) -> bool | None:
         arrow = getattr(dtype, "pyarrow_dtype", dtype)
         return getattr(arrow, "tz", None) is not None if dtype.kind == "M" else None
     return dtype.time_zone is not None if hasattr(dtype, "time_zone") else None
+
+
+def _known_time_zone(column: Any, moments: Whole) -> bool | None:
+    """Whether a series of dates has a time zone; None if its type and values do not tell.
+
+    Where all dates are missing, pandas makes a column without a time zone of them.
+    """
+    zoned = _has_time_zone(column)
+    return zoned if zoned or (moments != _NAT).any() else None
 
 
 def _are_numbers(column: NDArray[Any]) -> NDArray[np.bool_]:

@@ -229,6 +229,7 @@ class StreamImputer(StreamTransformer):
                 raise TypeError(
                     "These rows hold dates or durations, all missing, where numbers belong."
                 )
+            X = _without_na(X)
             X = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
         except (TypeError, ValueError) as error:
             raise self._not_numbers(X, error) from error
@@ -277,6 +278,15 @@ class StreamImputer(StreamTransformer):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = tags.input_tags.string = self.strategy != "mean"
         return tags
+
+
+def _without_na(X: Any) -> Any:
+    """Columns of objects with NaN in the place of pandas' NA, which is no number."""
+    if not hasattr(X, "iloc") or all(dtype.kind != "O" for dtype in X.dtypes):
+        return X
+    values = X.to_numpy(dtype=object, copy=True)
+    values[X.isna().to_numpy()] = np.nan
+    return type(X)(values, index=X.index, columns=X.columns)
 
 
 def memory_of(imputer: StreamImputer, dtype: Any, n_columns: int) -> Memory:

@@ -129,6 +129,21 @@ def test_a_time_zone_lost_midway_is_an_error(library: str) -> None:
                 method(then)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_missing_dates_alone_have_no_clock(library: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip(library)
+    zoned = pandas.DataFrame({"paid": pandas.to_datetime(["2026-03-01T10:00"], utc=True)})
+    missing = pandas.DataFrame({"paid": [pandas.NaT]})  # of its type: dates without a time zone
+    if library == "polars":
+        import polars
+
+        zoned, missing = polars.from_pandas(zoned), polars.from_pandas(missing)
+    features = DatetimeFeatures("hour", cyclic=False)
+    assert features.partial_fit(zoned).partial_fit(missing).transform(missing).tolist() == [[0.0]]
+    assert features.fit(missing).partial_fit(zoned).transform(zoned).tolist() == [[10.0]]
+
+
 DAYS = np.array([["2026-03-01"], ["NaT"], ["2026-03-02"]], dtype="M8[ns]")
 
 

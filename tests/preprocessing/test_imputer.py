@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
 from skstream import PrequentialEvaluator, make_stream_pipeline
@@ -181,3 +182,18 @@ def test_a_type_is_not_known_before_the_first_value() -> None:
     imputer = StreamImputer("last").fit(np.array([["a", None]], dtype=object))
     imputer.partial_fit(np.array([["b", 3.0]], dtype=object))
     assert imputer.transform(np.array([[None, None]], dtype=object)).tolist() == [["b", 3.0]]
+
+
+@pytest.mark.parametrize("strategy", ["mean", "most_frequent", "last"])
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_a_missing_value_of_pandas_among_numbers_is_a_gap(strategy: str, engine: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    y = np.array([0, 1] * 4)
+    X = pandas.DataFrame({"a": pandas.array([1, 2, None, 4, None, 6, 7, 8], dtype="Int64")})
+    later = X.astype(object)  # as where a chunk is made of lists
+    model = make_stream_pipeline(StreamImputer(strategy), SGDClassifier(random_state=0))
+    evaluator = PrequentialEvaluator("accuracy", engine=engine, keep_tape=True, random_state=0)
+    expected = evaluator.evaluate(model, X, y).predictions("StreamPipeline")
+    run = evaluator.start(model, classes=[0, 1]).update(X[:2], y[:2])
+    run.update(later[2:], y[2:])
+    assert run.result().predictions("StreamPipeline").tolist() == expected.tolist()
