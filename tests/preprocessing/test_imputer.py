@@ -2,6 +2,7 @@
 
 import copy
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -197,3 +198,11 @@ def test_a_missing_value_of_pandas_among_numbers_is_a_gap(strategy: str, engine:
     run = evaluator.start(model, classes=[0, 1]).update(X[:2], y[:2])
     run.update(later[2:], y[2:])
     assert run.result().predictions("StreamPipeline").tolist() == expected.tolist()
+
+
+def test_gaps_among_decimals_of_arrow_are_filled() -> None:
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    values = [Decimal("1.50"), None, Decimal("2.50")]
+    X = pandas.DataFrame({"a": pandas.array(values, pandas.ArrowDtype(pyarrow.decimal128(9, 2)))})
+    assert StreamImputer().fit(X).transform(X).tolist() == [[1.5], [2.0], [2.5]]
+    assert StreamImputer().fit(X).transform(X.iloc[[1]]).tolist() == [[2.0]]
