@@ -282,6 +282,22 @@ def _place(parameter: str, column: Any, number: int, names: Any) -> int:
     return int(column) % number
 
 
+def _check_numbers_are_places(transformer: KeyedTransformer, X: Any) -> None:
+    """Raise an error where a position of a column is the name of another one."""
+    if not is_frame(X) or getattr(X.columns, "inferred_type", "") != "integer":
+        return
+    names = list(X.columns)
+    for parameter in ("columns", "key", "time"):
+        given = getattr(transformer, parameter, None)
+        for one in given if isinstance(given, list | tuple | np.ndarray) else [given]:
+            if one in names and names.index(one) != one:
+                raise ValueError(
+                    f"{parameter} has the position {one}, but the column there has the name "
+                    f"{names[one] if one < len(names) else None}, and another one the name {one}. "
+                    "Make texts of the names, by X.columns = X.columns.astype(str), and pass these."
+                )
+
+
 def read_rows(
     transformer: KeyedTransformer, X: Any, places: Places
 ) -> tuple[list[Any], NDArray[np.float64]]:
@@ -289,6 +305,7 @@ def read_rows(
 
     The time stands behind all others, as the three columns of `_times`.
     """
+    _check_numbers_are_places(transformer, X)
     n_rows = X.shape[0]
     keys = [None] * n_rows
     if places.key is not None:

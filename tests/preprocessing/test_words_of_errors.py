@@ -91,6 +91,18 @@ def test_odd_columns_are_named_when_they_are_first_seen(
             call()
 
 
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_a_position_that_is_the_name_of_another_column(engine: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(np.arange(12.0).reshape(4, 3), columns=[2, 0, 1])
+    message = "columns has the position 0, but the column there has the name 2, and another one"
+    model = make_stream_pipeline(LagFeatures([0]), SGDClassifier())
+    with pytest.raises((ValueError, ModelError), match=message):
+        PrequentialEvaluator(engine=engine).evaluate(model, X, [0, 1, 0, 1])
+    assert LagFeatures([0]).fit_transform(X[[0, 1, 2]]).shape == (4, 1)
+    assert RollingFeatures(key=0).fit_transform(X.set_axis([5, 6, 7], axis=1)).shape == (4, 4)
+
+
 def test_names_of_several_levels() -> None:
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({("a", "b"): [1.0, 2.0], ("a", "c"): [3.0, 4.0]})
