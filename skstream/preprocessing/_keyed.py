@@ -288,8 +288,9 @@ def _check_numbers_are_places(transformer: KeyedTransformer, X: Any) -> None:
         return
     names = list(X.columns)
     for parameter in ("columns", "key", "time"):
-        given = getattr(transformer, parameter, None)
-        for one in given if isinstance(given, list | tuple | np.ndarray) else [given]:
+        given: Any = getattr(transformer, parameter, None)
+        several: Any = given if isinstance(given, list | tuple | np.ndarray) else [given]
+        for one in several:
             if one in names and names.index(one) != one:
                 raise ValueError(
                     f"{parameter} has the position {one}, but the column there has the name "
