@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 import skstream as sk
 from skstream.drift import DDM, PageHinkley
+from skstream.evaluation import _groups
 from skstream.evaluation._folder import _outcome_file
 from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation._header import ResultHeader
@@ -141,3 +143,19 @@ def test_files_of_another_run_are_refused(file, how, tmp_path):
     if how and not is_stopped:
         with pytest.raises(ValueError, match="is of another run than"):
             sk.load(tmp_path / "own")
+
+
+def test_a_group_of_the_same_run_with_other_groups_is_refused(tmp_path, monkeypatch):
+    """As after the folder of a call with more workers was copied: one of its models is missing."""
+    monkeypatch.setattr(_groups, "_all_have_kernels", lambda *_: False)
+    monkeypatch.setattr(_groups, "STARTS_THAT_PAY", 0.0)
+    for name, n_jobs in (("own", 1), ("other", 2)):
+        evaluator = sk.PrequentialEvaluator(
+            "accuracy", random_state=0, n_jobs=n_jobs, checkpoint=tmp_path / name
+        )
+        with parallel_config(backend="threading"):
+            evaluator.evaluate({"a": SGDClassifier(), "b": SGDClassifier(alpha=1.0)}, X, y)
+    assert (tmp_path / "other" / "group-1").is_dir()
+    shutil.copy(*(tmp_path / name / "group-0" / "outcome.npz" for name in ("other", "own")))
+    with pytest.raises(ValueError, match=r"outcome\.npz is of another run than"):
+        sk.load(tmp_path / "own")

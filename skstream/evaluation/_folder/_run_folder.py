@@ -65,9 +65,12 @@ class Manifest:
 
     @property
     def identity(self) -> str:
-        """What tells the run from others: a digest of what must be the same, and of the seed."""
+        """What tells the run from others: a digest of what must be the same, seed and groups.
+
+        Of the same models in other groups, one that is in no group here would not be missed.
+        """
         seed = self.header.parameters.get("seed")
-        text = json.dumps([self.fingerprint, seed], sort_keys=True, default=str)
+        text = json.dumps([self.fingerprint, seed, self.groups], sort_keys=True, default=str)
         return sha256(text.encode()).hexdigest()[:32]
 
     def save(self, path: Path) -> None:
