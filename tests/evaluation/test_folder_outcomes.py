@@ -1,6 +1,7 @@
 """Outcomes as data: whatever a run did comes back from its file unchanged."""
 
 import json
+import re
 import shutil
 from contextlib import nullcontext
 from dataclasses import replace
@@ -13,10 +14,11 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 import skstream as sk
 from skstream.drift import DDM, PageHinkley
 from skstream.evaluation import _groups
-from skstream.evaluation._folder import _outcome_file
+from skstream.evaluation._folder import _outcome_file, _run_folder
 from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation._header import ResultHeader
 from skstream.streams import make_demo_stream
+from tests._crafted import crafted
 from tests.evaluation._models import Breaks, numbered_rows
 
 X, y = numbered_rows(60), np.tile(["a", "b", "b"], 20)
@@ -159,3 +161,28 @@ def test_a_group_of_the_same_run_with_other_groups_is_refused(tmp_path, monkeypa
     shutil.copy(*(tmp_path / name / "group-0" / "outcome.npz" for name in ("other", "own")))
     with pytest.raises(ValueError, match=r"outcome\.npz is of another run than"):
         sk.load(tmp_path / "own")
+
+
+@pytest.mark.parametrize(
+    ("file", "part", "value"),
+    [
+        ("manifest.json", "measures", {"accuracy": 3}),
+        ("manifest.json", "parameters", True),
+        ("manifest.json", "places", [["other", 0]]),
+        ("manifest.json", "n_rows", {}),
+        ("outcome.npz", "n_rows", "x"),
+        ("outcome.npz", "lanes", []),
+    ],
+)
+def test_parts_of_wrong_types_are_one_error_on_collecting(file, part, value, tmp_path):
+    sk.PrequentialEvaluator("accuracy", checkpoint=tmp_path).evaluate(sk.Persistent(), X, y)
+    if file == "outcome.npz":
+        crafted(tmp_path / "group-0" / file, **{part: value})
+    else:
+        plain = json.loads((tmp_path / file).read_text())
+        (plain if part in plain else plain["header"])[part] = value
+        own = {name: plain[name] for name in plain.keys() - {"kind", "format", "checksum"}}
+        plain["checksum"] = _run_folder.checksum(own)
+        (tmp_path / file).write_text(json.dumps(plain))
+    with pytest.raises(ValueError, match=re.escape(file)):
+        sk.load(tmp_path)

@@ -12,10 +12,16 @@ def collect_result(folder: str | os.PathLike[str]) -> EvaluationResult:
     run = existing(folder)
     manifest = run.manifest
     assert manifest is not None
-    finished = list(run.finished().values())
-    if len(finished) == len(manifest.groups):
-        return assemble(manifest.header, [joined(finished, {}, manifest.places)])
-    result = result_so_far(manifest.header, finished, manifest.places, "the result was collected")
+    finished, why = list(run.finished().values()), "the result was collected"
+    try:
+        if len(finished) == len(manifest.groups):
+            return assemble(manifest.header, [joined(finished, {}, manifest.places)])
+        result = result_so_far(manifest.header, finished, manifest.places, why)
+    except (LookupError, TypeError, AttributeError, OverflowError, StopIteration) as error:
+        raise ValueError(
+            f"{run.path} is damaged: what its manifest.json and the outcome.npz of its groups say "
+            f"does not fit together ({type(error).__name__}: {error})."
+        ) from error
     if result is None:
         raise ValueError(
             f"No model has finished yet in {run.path}: none of {len(manifest.groups)} groups of "

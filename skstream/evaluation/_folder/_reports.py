@@ -13,6 +13,7 @@ from typing import Any
 from skstream.evaluation._folder._lock import read_lock
 from skstream.evaluation._run_outcome import Place, RunOutcome
 from skstream.utils._files import atomic_write
+from skstream.utils._loaded import check_types
 
 #: Least number of seconds between two reports in a run folder, which other machines may share.
 SECONDS_BETWEEN = 1.0
@@ -108,10 +109,12 @@ class Report:
                 raise ValueError(f"{len(places)} models, and times of {len(seconds_of)}")
             kinds = {"n_rows": int, "first_row": int, "seconds": float, "pid": int, "time": float}
             numbers = {name: kind(plain.pop(name)) for name, kind in kinds.items()}
-            return cls(places=places, seconds_of=seconds_of, **numbers, **plain)
+            report = cls(places=places, seconds_of=seconds_of, **numbers, **plain)
+            check_types(report)
+            return report
         except FileNotFoundError:
             return None
-        except (UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(
                 f"{path} is not the report of a run: {type(error).__name__}: {error}. Remove it: "
                 "the run writes another one."

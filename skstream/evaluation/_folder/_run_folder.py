@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -19,7 +20,9 @@ from skstream.evaluation._folder._lock import Lock, read_lock
 from skstream.evaluation._folder._reports import Report
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._run_outcome import Place, RunOutcome
+from skstream.metrics import Measure
 from skstream.utils._files import atomic_write
+from skstream.utils._loaded import check_types
 
 FORMAT = 8
 KIND = "skstream run folder"
@@ -115,8 +118,14 @@ class Manifest:
             groups = [[(str(name), int(fold)) for name, fold in one] for one in plain["groups"]]
             places = [(str(name), int(fold)) for name, fold in plain["places"]]
             header = ResultHeader.of_plain(plain["header"])
-            return cls(**{**plain, "groups": groups, "places": places, "header": header})
-        except (KeyError, TypeError, ValueError) as error:
+            manifest = cls(**{**plain, "groups": groups, "places": places, "header": header})
+            check_types(manifest)
+            for facts in header.measures.values():
+                Measure(**facts)
+            if sorted(chain.from_iterable(groups)) != sorted(places):
+                raise ValueError("its groups have other models than the result")
+            return manifest
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ValueError(
                 f"{path} is damaged: its parts do not fit together ({type(error).__name__}: "
                 f"{error}). {_ADVICE}"
