@@ -53,9 +53,9 @@ from skstream import (
     as_stream,
     load_run,
 )
-from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._folder import _group
-from skstream.evaluation._read_checksums import PassChecksums
+from skstream.evaluation._folder._read_checksums import PassChecksums
+from skstream.evaluation._runs._checkpoint import save_checkpoint
 
 CLASSES = [0, 1]
 _TICKS = os.sysconf("SC_CLK_TCK")

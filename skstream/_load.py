@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from skstream.evaluation._folder import collect_result
-from skstream.evaluation._storage import STUDY, load_result
+from skstream.evaluation._results._storage import STUDY, load_result
 from skstream.studies._detector_result import KIND, load_detector_study
 from skstream.studies._seed_study import load_study
 from skstream.utils._npz import kind_in

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from skstream.evaluation import _groups
+from skstream.evaluation._parallel import _groups
 from tests._examples import scaled
 from tests._programs import Run, interpreter
 

@@ -258,9 +258,12 @@ def test_every_public_module_has_an_explicit_all() -> None:
         ("skstream.stats._q", "from skstream.temporal import TemporalCorrection"),
         ("skstream.base", "from skstream.engine.block import Block"),
         ("skstream.engine.run", "from skstream.evaluation import PrequentialEvaluator"),
-        ("skstream.evaluation._result", "def plot():\n    from skstream.plotting import x"),
+        (
+            "skstream.evaluation._results._result",
+            "def plot():\n    from skstream.plotting import x",
+        ),
         ("skstream.evaluation._file", "from skstream import __version__"),
-        ("skstream.evaluation._result", "def f():\n    from skstream.cli import main"),
+        ("skstream.evaluation._results._result", "def f():\n    from skstream.cli import main"),
         ("skstream.plotting._fold", "from skstream.cli import main"),
     ],
 )

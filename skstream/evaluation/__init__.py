@@ -2,17 +2,17 @@
 
 from skstream.engine.failures import ModelError
 from skstream.engine.tape import Tape
-from skstream.evaluation._checkpoint import load_run
-from skstream.evaluation._cost import Cost
-from skstream.evaluation._execute import EvaluationInterrupted
 from skstream.evaluation._folder import RunStatus, run_status
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._kfold import KFoldEvaluator
-from skstream.evaluation._monitor import DriftMonitor
+from skstream.evaluation._parallel._execute import EvaluationInterrupted
 from skstream.evaluation._predict import prequential_predict
 from skstream.evaluation._prequential import PrequentialEvaluator
-from skstream.evaluation._result import EvaluationResult
-from skstream.evaluation._run import EvaluationRun
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._runs._checkpoint import load_run
+from skstream.evaluation._runs._cost import Cost
+from skstream.evaluation._runs._monitor import DriftMonitor
+from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation.delayed import DelayedEvaluator, DelayedResult, DelayedRun
 
 __all__ = [

@@ -15,13 +15,16 @@ from sklearn.base import BaseEstimator
 from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._bayes_optimal import check_rows_are_time
-from skstream.evaluation._execute import Execution
 from skstream.evaluation._folder import RunFolder, fingerprint, opened
-from skstream.evaluation._groups import grouped, slow_loops
-from skstream.evaluation._monitor import measures_in, watched
-from skstream.evaluation._result import EvaluationResult
-from skstream.evaluation._run import EvaluationRun
-from skstream.evaluation._run_outcome import Place
+from skstream.evaluation._parallel._execute import Execution
+from skstream.evaluation._parallel._groups import grouped, slow_loops
+from skstream.evaluation._parallel._slowest_part import warn_of_slow_models
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._runs._monitor import measures_in, watched
+from skstream.evaluation._runs._run import EvaluationRun
+from skstream.evaluation._runs._run_outcome import Place
+from skstream.evaluation._runs._tape_writer import automatic_tape
+from skstream.evaluation._runs._which_stream import generator_of
 from skstream.evaluation._settings import (
     Settings,
     check_unanswered,
@@ -32,9 +35,6 @@ from skstream.evaluation._settings import (
     prepared_models,
     scores_asked,
 )
-from skstream.evaluation._slowest_part import warn_of_slow_models
-from skstream.evaluation._tape_writer import automatic_tape
-from skstream.evaluation._which_stream import generator_of
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls

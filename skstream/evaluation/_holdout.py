@@ -14,17 +14,17 @@ from joblib import effective_n_jobs
 from skstream.engine.holdout import HoldoutTimeline, NextRowsTimeline
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
-from skstream.evaluation._holdout_sets import (
+from skstream.evaluation._runs._holdout_sets import (
     READ_AGAIN,
     AskedAtCheckpoints,
     HeldOutRows,
     as_held_out,
     is_one_shot,
 )
-from skstream.evaluation._input import EncodedRows
-from skstream.evaluation._pace import Pace
-from skstream.evaluation._run import EvaluationRun
-from skstream.evaluation._run_outcome import RunOutcome
+from skstream.evaluation._runs._input import EncodedRows
+from skstream.evaluation._runs._pace import Pace
+from skstream.evaluation._runs._run import EvaluationRun
+from skstream.evaluation._runs._run_outcome import RunOutcome
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream

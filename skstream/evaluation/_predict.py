@@ -19,10 +19,10 @@ from skstream.evaluation._evaluator import (
     known_classes,
     warn_of_one_batch,
 )
-from skstream.evaluation._execute import EvaluationInterrupted, carry
-from skstream.evaluation._input import EncodedRows, encoded, why_no_weight
-from skstream.evaluation._pace import Pace
-from skstream.evaluation._progress import Bar, progress_bar
+from skstream.evaluation._parallel._execute import EvaluationInterrupted, carry
+from skstream.evaluation._parallel._progress import Bar, progress_bar
+from skstream.evaluation._runs._input import EncodedRows, encoded, why_no_weight
+from skstream.evaluation._runs._pace import Pace
 from skstream.evaluation._settings import check_unanswered, named_models, prepared_models
 from skstream.streams import as_stream
 from skstream.streams._stream import refuse_endless

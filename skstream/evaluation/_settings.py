@@ -16,9 +16,9 @@ from skstream.engine.kernels import Task
 from skstream.engine.model import Engine, ModelRun, Unanswered
 from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
-from skstream.evaluation._header import ResultHeader
-from skstream.evaluation._monitor import Watched
-from skstream.evaluation._tape_writer import KeepTape
+from skstream.evaluation._runs._header import ResultHeader
+from skstream.evaluation._runs._monitor import Watched
+from skstream.evaluation._runs._tape_writer import KeepTape
 from skstream.metrics._measure import Measure
 from skstream.streams import Drift
 from skstream.utils._choices import names_as_text

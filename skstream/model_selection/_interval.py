@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 
 from skstream.engine.tape import Tape
-from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.metrics._rows import ScoredRows

@@ -24,10 +24,10 @@ from skstream.base import (
     forget,
     offered_if,
 )
-from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._evaluator import EVERY_CHECKPOINT, known_classes
 from skstream.evaluation._folder import as_text
-from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._runs._checkpoint import save_checkpoint
 from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
 from skstream.model_selection._search_execute import (
     begin_in,

@@ -8,12 +8,12 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
-from skstream.evaluation._checkpoint import KeptRun
-from skstream.evaluation._execute import EvaluationInterrupted
 from skstream.evaluation._folder import GroupFolder, RunFolder, fingerprint, opened
-from skstream.evaluation._read_checksums import Checksums
-from skstream.evaluation._result import assemble
-from skstream.evaluation._run_outcome import Place
+from skstream.evaluation._folder._read_checksums import Checksums
+from skstream.evaluation._parallel._execute import EvaluationInterrupted
+from skstream.evaluation._results._result import assemble
+from skstream.evaluation._runs._checkpoint import KeptRun
+from skstream.evaluation._runs._run_outcome import Place
 from skstream.model_selection._search_plan import Plan, evaluator_of
 from skstream.model_selection._search_run import SearchRun, all_failed
 from skstream.streams import Stream, as_stream, take_rows

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.ma import MaskedArray
 
-from skstream.evaluation._result import assemble
+from skstream.evaluation._results._result import assemble
 from skstream.forgetting import Cumulative
 from skstream.model_selection._candidates import Candidates
 from skstream.model_selection._interval import Interval, jackknife

@@ -11,10 +11,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered
-from skstream.evaluation._input import EncodedRows
-from skstream.evaluation._run import EvaluationRun
-from skstream.evaluation._run_outcome import LaneOutcome, Place, RunOutcome
-from skstream.evaluation._scoring import RunScores
+from skstream.evaluation._runs._input import EncodedRows
+from skstream.evaluation._runs._run import EvaluationRun
+from skstream.evaluation._runs._run_outcome import LaneOutcome, Place, RunOutcome
+from skstream.evaluation._runs._scoring import RunScores
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows
 from skstream.model_selection._interval import HonestLoss

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from skstream.evaluation._select import numbers
+from skstream.evaluation._results._select import numbers
 from skstream.plotting._axes import (
     count_rows_along,
     give_title,

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from skstream.engine.tape import Tape, scores_of_bin
-from skstream.evaluation._result import EvaluationResult
-from skstream.evaluation._select import Names, bin_meant, chosen, number
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._results._select import Names, bin_meant, chosen, number
 from skstream.utils._choices import is_integer
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._select import chosen
+from skstream.evaluation._results._select import chosen
 from skstream.metrics import Measure
 from skstream.metrics._registry import known_measure
 from skstream.plotting._axes import plain_look, size_for, widen_limits

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.evaluation._select import chosen
+from skstream.evaluation._results._select import chosen
 from skstream.plotting._axes import give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import BASELINE_COLOR, dashes, model_styles

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._predictions import result_of_predictions
+from skstream.evaluation._results._predictions import result_of_predictions
 from skstream.plotting._axes import count_rows_along, give_title, was_used, widen_limits
 from skstream.plotting._base import Canvas
 from skstream.plotting._detections import Found, check_detections, draw_detections

@@ -15,8 +15,8 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from skstream.evaluation._result import EvaluationResult
-from skstream.evaluation._select import Names
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._results._select import Names
 from skstream.plotting._axes import give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._events import (

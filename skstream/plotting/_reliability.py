@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from skstream.evaluation._result import EvaluationResult
-from skstream.evaluation._select import Names
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._results._select import Names
 from skstream.plotting._axes import give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._events import (

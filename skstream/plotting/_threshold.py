@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.evaluation._result import EvaluationResult
-from skstream.evaluation._select import Names
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._results._select import Names
 from skstream.metrics._probabilities import checked_matrix
 from skstream.plotting._axes import (
     FIGURE_INCHES,

@@ -11,18 +11,18 @@ from sklearn.utils.parallel import delayed
 
 from skstream.engine.failures import RAISED, ends_program
 from skstream.evaluation._evaluator import StreamEvaluator
-from skstream.evaluation._execute import EvaluationInterrupted
 from skstream.evaluation._folder import Reporter
-from skstream.evaluation._groups import seconds_per_row, why_not_apart
-from skstream.evaluation._header import ResultHeader
-from skstream.evaluation._input import MissingLabelError
-from skstream.evaluation._joined_outcomes import joined
+from skstream.evaluation._parallel._execute import EvaluationInterrupted
+from skstream.evaluation._parallel._groups import seconds_per_row, why_not_apart
+from skstream.evaluation._parallel._joined_outcomes import joined
+from skstream.evaluation._parallel._progress import bar_of_workers
+from skstream.evaluation._parallel._stopping import StopFile, interrupted_once, stop_file
+from skstream.evaluation._parallel._workers import Job, portable, run_job
 from skstream.evaluation._prequential import PrequentialEvaluator
-from skstream.evaluation._progress import bar_of_workers
-from skstream.evaluation._result import EvaluationResult, assemble
-from skstream.evaluation._run_outcome import Place, RunOutcome
-from skstream.evaluation._stopping import StopFile, interrupted_once, stop_file
-from skstream.evaluation._workers import Job, portable, run_job
+from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._runs._header import ResultHeader
+from skstream.evaluation._runs._input import MissingLabelError
+from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.streams import Stream, as_stream
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._seeds import checked_seeds

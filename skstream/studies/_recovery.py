@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.evaluation._result import EvaluationResult
-from skstream.evaluation._select import pick
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._results._select import pick
 from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts
 from skstream.utils._choices import is_real

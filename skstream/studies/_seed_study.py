@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._ranking import rank
-from skstream.evaluation._result import EvaluationResult
-from skstream.evaluation._select import chosen, pick
-from skstream.evaluation._storage import FORMAT, STUDY, packed, unpacked
+from skstream.evaluation._results._ranking import rank
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._results._select import chosen, pick
+from skstream.evaluation._results._storage import FORMAT, STUDY, packed, unpacked
 from skstream.stats import BestModelResult, FriedmanNemenyiResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skstream.evaluation import _groups
+from skstream.evaluation._parallel import _groups
 
 
 @pytest.fixture(autouse=True)

@@ -29,10 +29,10 @@ from skstream import (
 )
 from skstream.engine.run import Engine
 from skstream.evaluation import EvaluationInterrupted, _evaluator
-from skstream.evaluation._groups import Groups
-from skstream.evaluation._pace import TARGET, Pace
-from skstream.evaluation._run_outcome import RunOutcome
-from skstream.evaluation._workers import Workers, portable, run_job
+from skstream.evaluation._parallel._groups import Groups
+from skstream.evaluation._parallel._workers import Workers, portable, run_job
+from skstream.evaluation._runs._pace import TARGET, Pace
+from skstream.evaluation._runs._run_outcome import RunOutcome
 from skstream.streams import StreamError, make_demo_stream
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import QuietParallel
@@ -178,7 +178,7 @@ class Slow(Looped):
 def test_pieces_are_cut_by_time(evaluator, timing, monkeypatch):
     """With a clock that only the model moves, no piece takes long, whatever the chunks."""
     clock = [0.0]
-    monkeypatch.setattr("skstream.evaluation._stream_run.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("skstream.evaluation._runs._stream_run.perf_counter", lambda: clock[0])
     ticks = []
 
     class Ticking(Looped):

@@ -14,11 +14,12 @@ from joblib import parallel_config
 from scipy import sparse
 
 import skstream as sk
-from skstream.evaluation import _evaluator, _pace
-from skstream.evaluation._checkpoint import load_run
+from skstream.evaluation import _evaluator
 from skstream.evaluation._folder import _fingerprint, existing
 from skstream.evaluation._folder._group import Keeper
-from skstream.evaluation._groups import Groups
+from skstream.evaluation._parallel._groups import Groups
+from skstream.evaluation._runs import _pace
+from skstream.evaluation._runs._checkpoint import load_run
 from skstream.streams import as_stream
 from tests.evaluation.test_checkpoints import assert_same_result
 

@@ -15,8 +15,6 @@ from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
-from skstream.evaluation import _groups, _workers
-from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation._folder import (
     GroupFolder,
     _differences,
@@ -27,6 +25,8 @@ from skstream.evaluation._folder import (
     _run_folder,
 )
 from skstream.evaluation._folder._every import Every
+from skstream.evaluation._parallel import _groups, _workers
+from skstream.evaluation._runs._checkpoint import load_run
 from skstream.metrics import Measure
 from skstream.streams import as_stream
 from tests.evaluation._models import Diary, Scripted, numbered_rows

@@ -13,10 +13,10 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 import skstream as sk
 from skstream.drift import DDM, PageHinkley
-from skstream.evaluation import _groups
 from skstream.evaluation._folder import _outcome_file, _run_folder
 from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
-from skstream.evaluation._header import ResultHeader
+from skstream.evaluation._parallel import _groups
+from skstream.evaluation._runs._header import ResultHeader
 from skstream.streams import make_demo_stream
 from tests._crafted import crafted
 from tests.evaluation._models import Breaks, numbered_rows

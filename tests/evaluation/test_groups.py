@@ -8,10 +8,10 @@ from joblib import parallel_config
 from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
-from skstream.evaluation import _groups
-from skstream.evaluation._groups import _all_have_kernels as all_have_kernels
-from skstream.evaluation._groups import balanced, grouped
-from skstream.evaluation._workers import Workers
+from skstream.evaluation._parallel import _groups
+from skstream.evaluation._parallel._groups import _all_have_kernels as all_have_kernels
+from skstream.evaluation._parallel._groups import balanced, grouped
+from skstream.evaluation._parallel._workers import Workers
 from skstream.streams import make_demo_stream
 from tests.evaluation._models import Diary, Scripted, numbered_rows
 

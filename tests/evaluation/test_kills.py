@@ -9,10 +9,10 @@ import pytest
 from joblib import parallel_config
 
 import skstream as sk
-from skstream.evaluation import _workers
 from skstream.evaluation._folder import _group, _lock
 from skstream.evaluation._folder._lock import only_writer
-from skstream.evaluation._stopping import StopFile
+from skstream.evaluation._parallel import _workers
+from skstream.evaluation._parallel._stopping import StopFile
 from skstream.utils._process import this_process
 from tests._examples import newest_alone, scaled
 from tests.evaluation import test_checkpoints

@@ -16,9 +16,11 @@ import skstream as sk
 from skstream import DriftMonitor, PrequentialEvaluator
 from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley, RandomAlarm
 from skstream.drift._base import DetectorState
-from skstream.evaluation import _detections, _evaluator, _watch, _workers
-from skstream.evaluation._read_series import series_of
+from skstream.evaluation import _evaluator
+from skstream.evaluation._parallel import _workers
+from skstream.evaluation._runs import _detections, _watch
 from skstream.metrics import Measure
+from skstream.plotting._drift import series_of
 from skstream.streams import as_stream
 from tests.evaluation import test_monitors as laws
 from tests.evaluation._models import Scripted, numbered_rows
@@ -66,7 +68,7 @@ def test_detections_are_saved_narrowed_and_kept_by_rescore(tmp_path):
 
 
 def test_an_older_file_has_no_detections(tmp_path, monkeypatch):
-    from skstream.evaluation import _storage
+    from skstream.evaluation._results import _storage
 
     packed = _storage.packed
 
@@ -176,7 +178,7 @@ def test_monitors_go_through_a_study_over_seeds(tmp_path):
         X, y, _ = laws.stream(60, seed=seed)
         alone = evaluator.set_params(random_state=seed).evaluate(laws.MODELS, X, y)
         assert_equal_data(result.detections, alone.detections)
-    loaded = sk.studies.load(study.save(tmp_path / "study.npz"))
+    loaded = sk.load(study.save(tmp_path / "study.npz"))
     assert_equal_data(loaded.results[1].detections, study.results[1].detections)
 
 
@@ -365,7 +367,7 @@ def test_a_failure_that_ends_the_evaluation_leaves_what_was_found():
 
 def test_a_model_whose_worker_dies_has_no_detections():
     from skstream.engine.failures import ModelError
-    from skstream.evaluation._joined_outcomes import joined
+    from skstream.evaluation._parallel._joined_outcomes import joined
 
     evaluator = PrequentialEvaluator("accuracy", monitors={"ddm": DriftMonitor(QUICK)})
     models = {"one": Scripted(), "other": Scripted()}

@@ -24,7 +24,7 @@ from skstream import (
 )
 from skstream.drift import ADWIN, DDM, DriftDetector, PageHinkley, RandomAlarm
 from skstream.drift._base import DetectorState
-from skstream.evaluation import _watch
+from skstream.evaluation._runs import _watch
 from skstream.streams._chunk import Chunk
 from skstream.utils._seeds import derive_seed
 from tests.drift.test_detectors import CASES as DETECTORS

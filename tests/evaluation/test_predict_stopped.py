@@ -89,7 +89,7 @@ def test_progress_moves(capsys: Any) -> None:
 @pytest.mark.parametrize("batch_size", [1, 7])
 def test_pieces_change_nothing(batch_size: int, monkeypatch: Any) -> None:
     answers = [prequential_predict(MultinomialNB(), X, Y, batch_size=batch_size)]
-    monkeypatch.setattr("skstream.evaluation._pace.FIRST_SIZE", 1)
-    monkeypatch.setattr("skstream.evaluation._pace.TARGET", 1e-9)
+    monkeypatch.setattr("skstream.evaluation._runs._pace.FIRST_SIZE", 1)
+    monkeypatch.setattr("skstream.evaluation._runs._pace.TARGET", 1e-9)
     answers.append(prequential_predict(MultinomialNB(), X, Y, batch_size=batch_size))
     np.testing.assert_array_equal(*answers)

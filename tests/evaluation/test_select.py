@@ -13,7 +13,7 @@ from skstream import (
     PrequentialEvaluator,
     load,
 )
-from skstream.evaluation._report import tidy_columns
+from skstream.evaluation._results._report import tidy_columns
 from skstream.forgetting import SlidingWindow
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.streams import make_demo_stream

@@ -5,9 +5,9 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 
 from skstream import PrequentialEvaluator
-from skstream.evaluation import _slowest_part
-from skstream.evaluation._cost import Cost
-from skstream.evaluation._slowest_part import faster, slow_part
+from skstream.evaluation._parallel import _slowest_part
+from skstream.evaluation._parallel._slowest_part import faster, slow_part
+from skstream.evaluation._runs._cost import Cost
 
 MIXED = "kernel; MLP by loop: MLP has no kernel; Imputer by loop: Imputer with a=1 has no kernel"
 

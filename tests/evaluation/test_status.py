@@ -12,11 +12,11 @@ from joblib import parallel_config
 from sklearn.preprocessing import StandardScaler
 
 import skstream as sk
-from skstream.evaluation import _groups
 from skstream.evaluation._folder._reports import Report, Reporter, slowest
 from skstream.evaluation._folder._status import GroupStatus, RunStatus
-from skstream.evaluation._progress import _in_words, _repeated
-from skstream.evaluation._workers import Workers
+from skstream.evaluation._parallel import _groups
+from skstream.evaluation._parallel._progress import _in_words, _repeated
+from skstream.evaluation._parallel._workers import Workers
 from skstream.utils._durations import duration_in_words
 from skstream.utils._process import system
 from tests.evaluation._models import Breaks, numbered_rows

@@ -20,8 +20,9 @@ from skstream import (
     PrequentialEvaluator,
     load_run,
 )
-from skstream.evaluation import _checkpoint, _storage
-from skstream.evaluation._storage import load_result
+from skstream.evaluation._results import _storage
+from skstream.evaluation._results._storage import load_result
+from skstream.evaluation._runs import _checkpoint
 from skstream.streams import make_demo_stream
 from skstream.utils import _npz
 from tests._crafted import crafted

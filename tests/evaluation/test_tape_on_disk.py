@@ -22,12 +22,13 @@ from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
 from skstream.engine.tape import StoredAnswers, Tape
-from skstream.evaluation import _compared_rows, _rescore, _tape_writer
 from skstream.evaluation._folder import _fingerprint
 from skstream.evaluation._folder._outcome_file import load_outcome
-from skstream.evaluation._joined_outcomes import joined
-from skstream.evaluation._tape_writer import KeptTape
-from skstream.evaluation._workers import Workers
+from skstream.evaluation._parallel._joined_outcomes import joined
+from skstream.evaluation._parallel._workers import Workers
+from skstream.evaluation._results import _compared_rows, _rescore
+from skstream.evaluation._runs import _tape_writer
+from skstream.evaluation._runs._tape_writer import KeptTape
 from skstream.metrics._rows import ScoredRows
 from skstream.utils import _npy
 from tests._examples import newest_alone

@@ -31,7 +31,7 @@ from skstream import (
     make_stream_pipeline,
     prequential_predict,
 )
-from skstream.evaluation import _groups
+from skstream.evaluation._parallel import _groups
 from skstream.metrics import Measure
 from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch
 from skstream.model_selection._candidates import candidates_of
@@ -758,7 +758,7 @@ def test_ctrl_c_with_workers_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -
 
     one = search(n_jobs=2)
     monkeypatch.setattr(_groups, "_all_have_kernels", lambda *_: False)
-    monkeypatch.setattr("skstream.evaluation._workers.Workers.run", interrupted)
+    monkeypatch.setattr("skstream.evaluation._parallel._workers.Workers.run", interrupted)
     with (
         parallel_config(backend="threading"),
         pytest.raises(EvaluationInterrupted, match="keeps nothing of what its workers") as caught,

@@ -23,9 +23,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 
 from skstream import EvaluationInterrupted, PrequentialEvaluator, load, run_status
-from skstream.evaluation import _groups, _workers
 from skstream.evaluation._folder import _fingerprint, _run_folder
 from skstream.evaluation._folder._reports import Report
+from skstream.evaluation._parallel import _groups, _workers
 from skstream.model_selection import PrequentialSearch
 from tests._examples import newest_alone, scaled
 from tests.evaluation._disk_states import copied_states

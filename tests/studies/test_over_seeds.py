@@ -26,7 +26,7 @@ from skstream import (
     load,
 )
 from skstream.engine.failures import ModelError
-from skstream.evaluation import _groups
+from skstream.evaluation._parallel import _groups
 from skstream.stats import compare_with_best, wilcoxon
 from skstream.stats._best import holm
 from skstream.streams import SEA, Sine

@@ -3,8 +3,8 @@
 import os
 
 from skstream.evaluation._folder._run_folder import existing
-from skstream.evaluation._joined_outcomes import joined, result_so_far
-from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._parallel._joined_outcomes import joined, result_so_far
+from skstream.evaluation._results._result import EvaluationResult, assemble
 
 
 def collect_result(folder: str | os.PathLike[str]) -> EvaluationResult:

@@ -26,7 +26,7 @@ from skstream.evaluation._folder._differences import (
     STREAMS,
     TYPES,
 )
-from skstream.evaluation._read_checksums import PassChecksums
+from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._settings import Settings
 from skstream.streams._arrays import ArrayStream, ChunkStream
 from skstream.streams._composition import sources_of

@@ -8,13 +8,13 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from skstream.evaluation._checkpoint import KeptRun, load_checkpoint, save_checkpoint
 from skstream.evaluation._folder._every import Every
 from skstream.evaluation._folder._lock import only_writer, read_lock
 from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
+from skstream.evaluation._folder._read_checksums import Checksums, PassChecksums, differences
 from skstream.evaluation._folder._reports import Reporter
-from skstream.evaluation._read_checksums import Checksums, PassChecksums, differences
-from skstream.evaluation._run_outcome import RunOutcome
+from skstream.evaluation._runs._checkpoint import KeptRun, load_checkpoint, save_checkpoint
+from skstream.evaluation._runs._run_outcome import RunOutcome
 from skstream.streams._chunk import Chunk
 from skstream.utils._files import remove_stale
 

@@ -8,7 +8,7 @@ from typing import Any
 from joblib import effective_n_jobs
 from joblib.externals.loky.backend.reduction import dump as dump_for_loky
 
-from skstream.evaluation._checkpoint import NOT_PICKLED, cannot_be_saved
+from skstream.evaluation._runs._checkpoint import NOT_PICKLED, cannot_be_saved
 from skstream.utils._sklearn import QuietParallel
 
 

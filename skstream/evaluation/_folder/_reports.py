@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skstream.evaluation._folder._lock import read_lock
-from skstream.evaluation._run_outcome import Place, RunOutcome
+from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.utils._files import atomic_write
 from skstream.utils._loaded import check_types
 

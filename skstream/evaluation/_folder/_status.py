@@ -18,7 +18,7 @@ from skstream.evaluation._folder._reports import (
     slowest,
 )
 from skstream.evaluation._folder._run_folder import existing
-from skstream.evaluation._run_outcome import Place
+from skstream.evaluation._runs._run_outcome import Place
 from skstream.utils._durations import duration_in_words
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned

@@ -10,7 +10,7 @@ import numpy as np
 
 from skstream.engine.failures import ModelError
 from skstream.engine.missing_answers import UNANSWERED
-from skstream.evaluation._input import MissingLabelError
+from skstream.evaluation._runs._input import MissingLabelError
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._times import (
     AWARE,

@@ -10,13 +10,13 @@ import numpy as np
 
 from skstream.engine.delayed import DatedArrivals, DelayedState, Dropped, TimePassed
 from skstream.engine.run import Answered
-from skstream.evaluation._input import EncodedRows
-from skstream.evaluation._progress import Advance, ignored
-from skstream.evaluation._read_checksums import LABEL_TIMES
-from skstream.evaluation._result import EvaluationResult, assemble
-from skstream.evaluation._run_outcome import RunOutcome
+from skstream.evaluation._folder._read_checksums import LABEL_TIMES
+from skstream.evaluation._parallel._progress import Advance, ignored
+from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._runs._input import EncodedRows
+from skstream.evaluation._runs._run_outcome import RunOutcome
+from skstream.evaluation._runs._stream_run import StreamRun
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._stream_run import StreamRun
 from skstream.evaluation.delayed._clock import (
     Awaited,
     Clock,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._input import EncodedRows, checked_weights, encoded_labels
+from skstream.evaluation._runs._input import EncodedRows, checked_weights, encoded_labels
 from skstream.evaluation.delayed._clock import Clock, Times
 from skstream.streams._frames import holds_columns, split_columns
 from skstream.utils._label_space import LabelSpace

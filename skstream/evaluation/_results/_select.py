@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from skstream.engine.tape import Tape
-from skstream.evaluation._detections import narrowed
-from skstream.evaluation._ended_models import FinalScores
+from skstream.evaluation._runs._detections import narrowed
+from skstream.evaluation._runs._ended_models import FinalScores
 from skstream.forgetting import Forgetting
 from skstream.utils._choices import is_integer
 
 if TYPE_CHECKING:
-    from skstream.evaluation._result import EvaluationResult
+    from skstream.evaluation._results._result import EvaluationResult
 
 Result = TypeVar("Result", bound="EvaluationResult")
 Names = str | Sequence[str] | None

@@ -9,8 +9,8 @@ import numpy as np
 
 from skstream.drift import DRIFT, NORMAL, WARNING, Detections, DriftDetector
 from skstream.engine.tape import Recorder
-from skstream.evaluation._monitor import Watched
-from skstream.evaluation._run_outcome import Place
+from skstream.evaluation._runs._monitor import Watched
+from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows, Waiting
 from skstream.metrics._running import block_length

@@ -14,7 +14,7 @@ from skstream.streams._generators._base import GeneratedStream
 from skstream.utils._content import NotComparable, content, name_of
 
 if TYPE_CHECKING:
-    from skstream.evaluation._result import EvaluationResult
+    from skstream.evaluation._results._result import EvaluationResult
 
 #: Options of a generator that give other rows of the same kind.
 _OF_A_SAMPLE = ("random_state", "n_rows")

@@ -15,20 +15,20 @@ from skstream.engine.changing_features import Features
 from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered, Engine, Step
 from skstream.engine.timeline import End
-from skstream.evaluation._checkpoint import save_checkpoint
-from skstream.evaluation._cost import CostMeter
-from skstream.evaluation._decisions import DECIDE, Stopped
-from skstream.evaluation._detections import FoundByMonitor, by_monitor
-from skstream.evaluation._ended_models import continued
-from skstream.evaluation._input import EncodedRows, encoded
-from skstream.evaluation._pace import Pace
-from skstream.evaluation._progress import Advance, ignored
-from skstream.evaluation._result import EvaluationResult, assemble
-from skstream.evaluation._run_outcome import LaneOutcome, Place, RunOutcome
-from skstream.evaluation._scoring import RunScores
+from skstream.evaluation._parallel._progress import Advance, ignored
+from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._runs._checkpoint import save_checkpoint
+from skstream.evaluation._runs._cost import CostMeter
+from skstream.evaluation._runs._decisions import DECIDE, Stopped
+from skstream.evaluation._runs._detections import FoundByMonitor, by_monitor
+from skstream.evaluation._runs._ended_models import continued
+from skstream.evaluation._runs._input import EncodedRows, encoded
+from skstream.evaluation._runs._pace import Pace
+from skstream.evaluation._runs._run_outcome import LaneOutcome, Place, RunOutcome
+from skstream.evaluation._runs._scoring import RunScores
+from skstream.evaluation._runs._watch import watch_of
+from skstream.evaluation._runs._which_stream import LabelSum
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._watch import watch_of
-from skstream.evaluation._which_stream import LabelSum
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams._chunk import Chunk

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream import stats
-from skstream.evaluation._compare import Scores, check_at, check_options, higher_is_better
-from skstream.evaluation._protocol_words import OF_A_STREAM, differences, parameters_in_words
-from skstream.evaluation._which_stream import of_each_stream
+from skstream.evaluation._results._compare import Scores, check_at, check_options, higher_is_better
+from skstream.evaluation._results._protocol_words import (
+    OF_A_STREAM,
+    differences,
+    parameters_in_words,
+)
+from skstream.evaluation._runs._which_stream import of_each_stream
 from skstream.utils._warnings import warn
 
 if TYPE_CHECKING:
-    from skstream.evaluation._result import EvaluationResult
+    from skstream.evaluation._results._result import EvaluationResult
 
 
 def rank(

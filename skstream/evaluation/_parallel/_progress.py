@@ -10,7 +10,7 @@ from typing import Any
 
 from skstream.evaluation._folder import RunFolder
 from skstream.evaluation._folder._reports import FINISHED, Report, Reporter, of_place, slowest
-from skstream.evaluation._run_outcome import Place
+from skstream.evaluation._runs._run_outcome import Place
 from skstream.utils._optional import optional_import
 
 #: Function that is called with the number of newly finished rows.

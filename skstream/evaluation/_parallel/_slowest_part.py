@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from skstream.evaluation._cost import Cost
+from skstream.evaluation._runs._cost import Cost
 from skstream.utils._durations import duration_in_words
 from skstream.utils._warnings import warn
 

@@ -10,13 +10,13 @@ from typing import Any
 from sklearn.utils.parallel import delayed
 
 from skstream.engine.failures import RAISED, ModelError, ends_program
-from skstream.evaluation._checkpoint import NOT_PICKLED
 from skstream.evaluation._folder import GroupFolder, Reporter, first_not_pickled
-from skstream.evaluation._follow import follow
-from skstream.evaluation._read_checksums import PassChecksums
-from skstream.evaluation._run_outcome import Place, RunOutcome
-from skstream.evaluation._stopping import StopFile, interrupted_once
-from skstream.evaluation._stream_run import StreamRun
+from skstream.evaluation._folder._read_checksums import PassChecksums
+from skstream.evaluation._parallel._follow import follow
+from skstream.evaluation._parallel._stopping import StopFile, interrupted_once
+from skstream.evaluation._runs._checkpoint import NOT_PICKLED
+from skstream.evaluation._runs._run_outcome import Place, RunOutcome
+from skstream.evaluation._runs._stream_run import StreamRun
 from skstream.streams._chunk import Chunk
 from skstream.utils._dask import on_cluster
 from skstream.utils._sklearn import QuietParallel

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.engine.tape import Tape
-from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.metrics._resolve import task_of
 from skstream.utils._label_space import encode_together
 from skstream.utils._labels import as_labels

@@ -9,13 +9,13 @@ import numpy as np
 
 from skstream.engine.run import Answered
 from skstream.engine.timeline import Arrivals, no_rows
-from skstream.evaluation._decisions import check_on_error
-from skstream.evaluation._ended_models import ended_lane
-from skstream.evaluation._input import EncodedRows
-from skstream.evaluation._progress import Advance, ignored
-from skstream.evaluation._scoring import AskedOnce, ScoringOfArrivals
+from skstream.evaluation._parallel._progress import Advance, ignored
+from skstream.evaluation._runs._decisions import check_on_error
+from skstream.evaluation._runs._ended_models import ended_lane
+from skstream.evaluation._runs._input import EncodedRows
+from skstream.evaluation._runs._scoring import AskedOnce, ScoringOfArrivals
+from skstream.evaluation._runs._stream_run import StreamRun
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._stream_run import StreamRun
 from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Chunk
 from skstream.utils._exclusive import exclusive

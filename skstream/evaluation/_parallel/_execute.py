@@ -9,16 +9,16 @@ from typing import Any
 from skstream.engine.failures import ModelError
 from skstream.evaluation._folder import GroupFolder, Reporter, RunFolder, check_importable
 from skstream.evaluation._folder._reports import rows_of_models
-from skstream.evaluation._follow import follow
-from skstream.evaluation._header import ResultHeader
-from skstream.evaluation._input import MissingLabelError
-from skstream.evaluation._joined_outcomes import joined, result_so_far
-from skstream.evaluation._progress import bar_of_workers, progress_bar
-from skstream.evaluation._result import EvaluationResult, assemble
-from skstream.evaluation._run_outcome import Place, RunOutcome
+from skstream.evaluation._parallel._follow import follow
+from skstream.evaluation._parallel._joined_outcomes import joined, result_so_far
+from skstream.evaluation._parallel._progress import bar_of_workers, progress_bar
+from skstream.evaluation._parallel._stopping import stop_file
+from skstream.evaluation._parallel._workers import Job, NewRun, Workers
+from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._runs._header import ResultHeader
+from skstream.evaluation._runs._input import MissingLabelError
+from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._stopping import stop_file
-from skstream.evaluation._workers import Job, NewRun, Workers
 from skstream.streams import Stream
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from skstream.drift import Detections
 from skstream.engine.tape import Tape
-from skstream.evaluation._monitor import Watched, resolved
-from skstream.evaluation._rescore import check_has_scores, lanes_of, rows_of, width_of
-from skstream.evaluation._watch import Watch
+from skstream.evaluation._results._rescore import check_has_scores, lanes_of, rows_of, width_of
+from skstream.evaluation._runs._monitor import Watched, resolved
+from skstream.evaluation._runs._watch import Watch
 
 if TYPE_CHECKING:
-    from skstream.evaluation._result import EvaluationResult
+    from skstream.evaluation._results._result import EvaluationResult
 
 #: By model: what a monitor found, a list with one for each of several folds.
 FoundByModel = dict[str, Detections | list[Detections]]

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.evaluation._run_outcome import LaneOutcome
-from skstream.evaluation._tape_writer import opened
+from skstream.evaluation._runs._run_outcome import LaneOutcome
+from skstream.evaluation._runs._tape_writer import opened
 from skstream.metrics._checkpoints import Curves
 from skstream.utils._label_space import NO_LABEL
 

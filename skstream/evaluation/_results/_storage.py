@@ -8,11 +8,11 @@ import numpy as np
 
 from skstream.drift import Detections
 from skstream.engine.tape import Tape
-from skstream.evaluation._cost import Cost
-from skstream.evaluation._detections import FoundByMonitor, by_monitor, each
-from skstream.evaluation._ended_models import EndedModel
-from skstream.evaluation._rescore import BASELINES
-from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation._results._rescore import BASELINES
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._runs._cost import Cost
+from skstream.evaluation._runs._detections import FoundByMonitor, by_monitor, each
+from skstream.evaluation._runs._ended_models import EndedModel
 from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.metrics import Measure

@@ -13,7 +13,7 @@ from skstream.forgetting import (
 )
 
 if TYPE_CHECKING:
-    from skstream.evaluation._result import EvaluationResult
+    from skstream.evaluation._results._result import EvaluationResult
 
 #: Parameters of the evaluators that decide what the numbers mean, with their defaults.
 DEFAULTS: dict[str, Any] = {

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.failures import ModelError
-from skstream.evaluation._ended_models import continued, ended_lane
-from skstream.evaluation._header import ResultHeader
-from skstream.evaluation._read_checksums import HELD_OUT, differences
-from skstream.evaluation._result import EvaluationResult, assemble
-from skstream.evaluation._run_outcome import LaneOutcome, Place, RunOutcome
-from skstream.evaluation._tape_writer import unanswered_like
+from skstream.evaluation._folder._read_checksums import HELD_OUT, differences
+from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._runs._ended_models import continued, ended_lane
+from skstream.evaluation._runs._header import ResultHeader
+from skstream.evaluation._runs._run_outcome import LaneOutcome, Place, RunOutcome
+from skstream.evaluation._runs._tape_writer import unanswered_like
 
 
 def joined(

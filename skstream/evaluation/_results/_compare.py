@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream import stats
-from skstream.evaluation._compared_rows import (
+from skstream.evaluation._results._compared_rows import (
     ComparedAnswers,
     Loss,
     column_of,
 )
-from skstream.evaluation._protocol_words import of_bin, with_own
-from skstream.evaluation._row_loss import clipped, loss_in_words, measure_of, row_loss
-from skstream.evaluation._row_tests import forgets, test_of_rows
-from skstream.evaluation._select import bins_of, number
+from skstream.evaluation._results._protocol_words import of_bin, with_own
+from skstream.evaluation._results._row_loss import clipped, loss_in_words, measure_of, row_loss
+from skstream.evaluation._results._row_tests import forgets, test_of_rows
+from skstream.evaluation._results._select import bins_of, number
 from skstream.forgetting import (
     Cumulative,
     Forgetting,
@@ -28,7 +28,7 @@ from skstream.utils._choices import is_integer
 from skstream.utils._near import did_you_mean
 
 if TYPE_CHECKING:
-    from skstream.evaluation._result import EvaluationResult
+    from skstream.evaluation._results._result import EvaluationResult
 
 FOLD_TESTS: dict[str, Any] = {"wilcoxon": stats.wilcoxon, "sign": stats.sign_test}
 #: Tests over rows, by the functions whose options they take.

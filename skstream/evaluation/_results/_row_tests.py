@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._compared_rows import ColumnLoss, ComparedAnswers, Loss, bounds_of
+from skstream.evaluation._results._compared_rows import ColumnLoss, ComparedAnswers, Loss, bounds_of
 from skstream.forgetting import Cumulative, FadingFactor, Forgetting
 from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.stats._mcnemar import McNemarCounts

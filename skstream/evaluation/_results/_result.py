@@ -10,19 +10,19 @@ import numpy as np
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 
 from skstream.engine.tape import Tape
-from skstream.evaluation import _compare, _report
-from skstream.evaluation._cost import Cost
-from skstream.evaluation._detections import FoundByModel, FoundByMonitor, by_monitor, detected
-from skstream.evaluation._ended_models import EndedModel, last_values
-from skstream.evaluation._header import ResultHeader
-from skstream.evaluation._input import why_no_weight
-from skstream.evaluation._monitor import DriftMonitor
-from skstream.evaluation._protocol_words import in_words
-from skstream.evaluation._ranking import rank
-from skstream.evaluation._rescore import Values, fold_columns, rescored
-from skstream.evaluation._run_outcome import LaneOutcome, RunOutcome
-from skstream.evaluation._select import number, pick, select
-from skstream.evaluation._tape_writer import (
+from skstream.evaluation._results import _compare, _report
+from skstream.evaluation._results._protocol_words import in_words
+from skstream.evaluation._results._ranking import rank
+from skstream.evaluation._results._rescore import Values, fold_columns, rescored
+from skstream.evaluation._results._select import number, pick, select
+from skstream.evaluation._runs._cost import Cost
+from skstream.evaluation._runs._detections import FoundByModel, FoundByMonitor, by_monitor, detected
+from skstream.evaluation._runs._ended_models import EndedModel, last_values
+from skstream.evaluation._runs._header import ResultHeader
+from skstream.evaluation._runs._input import why_no_weight
+from skstream.evaluation._runs._monitor import DriftMonitor
+from skstream.evaluation._runs._run_outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._runs._tape_writer import (
     all_folds,
     damage,
     opened,
@@ -592,7 +592,7 @@ class EvaluationResult:
         path : Path
             The file written.
         """
-        from skstream.evaluation._storage import save_result
+        from skstream.evaluation._results._storage import save_result
 
         return save_result(self, path)
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from skstream.drift import Detections
-from skstream.evaluation._cost import Cost
-from skstream.evaluation._read_checksums import Checksums
+from skstream.evaluation._folder._read_checksums import Checksums
+from skstream.evaluation._runs._cost import Cost
 from skstream.streams import Drift
 from skstream.utils._npy import StoredArray
 

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skstream.evaluation._compared_rows import ColumnLoss, Loss, bounds_of
+from skstream.evaluation._results._compared_rows import ColumnLoss, Loss, bounds_of
 from skstream.metrics import Measure
 from skstream.metrics._columns import OfColumn
 from skstream.metrics._formulas import MeanOf
 
 if TYPE_CHECKING:
-    from skstream.evaluation._result import EvaluationResult
+    from skstream.evaluation._results._result import EvaluationResult
 
 #: Losses of a row in words, as a measure may name them.
 _LOSSES = {

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skstream.evaluation._detections import each
-from skstream.evaluation._protocol_words import (
+from skstream.evaluation._parallel._slowest_part import slow_part
+from skstream.evaluation._results._protocol_words import (
     in_words,
     of_bin,
     of_folds,
@@ -14,11 +14,11 @@ from skstream.evaluation._protocol_words import (
     unusual_parameters,
     with_own,
 )
-from skstream.evaluation._slowest_part import slow_part
+from skstream.evaluation._runs._detections import each
 from skstream.utils._tables import aligned
 
 if TYPE_CHECKING:
-    from skstream.evaluation._result import EvaluationResult
+    from skstream.evaluation._results._result import EvaluationResult
 
 #: Most names and reasons of models that ended early in a table.
 _MOST_NAMES = 5

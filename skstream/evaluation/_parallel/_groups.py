@@ -8,9 +8,9 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-from skstream.evaluation._run_outcome import Place
-from skstream.evaluation._stream_run import StreamRun
-from skstream.evaluation._workers import NewRun
+from skstream.evaluation._parallel._workers import NewRun
+from skstream.evaluation._runs._run_outcome import Place
+from skstream.evaluation._runs._stream_run import StreamRun
 from skstream.streams._arrays import begins_again
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import QuietParallel

@@ -1,0 +1,1 @@
+"""Results: made, printed, compared, ranked, selected, scored again and saved."""

@@ -1,0 +1,1 @@
+"""The run of models along a stream: steps, failures, scores, monitors, tape and checkpoints."""
