@@ -38,7 +38,11 @@ from skstream.model_selection import (
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.streams import CSVStream, ParquetStream, as_stream, label_profile
-from skstream.studies import evaluate_over_seeds, recovery_after_drift
+from skstream.studies import (
+    evaluate_over_seeds,
+    evaluate_over_streams,
+    recovery_after_drift,
+)
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.utils._version import __version__ as __version__
 
@@ -79,6 +83,7 @@ __all__ = [
     "TemporallyAugmented",
     "as_stream",
     "evaluate_over_seeds",
+    "evaluate_over_streams",
     "label_profile",
     "load",
     "load_run",

@@ -7,11 +7,17 @@ from typing import Any
 from skstream.evaluation._folder import collect_result
 from skstream.evaluation._results._storage import STUDY, load_result
 from skstream.studies._detector_result import KIND, load_detector_study
+from skstream.studies._over_streams import KIND as OVER_STREAMS
+from skstream.studies._over_streams import load_stream_study
 from skstream.studies._seed_study import load_study
 from skstream.utils._npz import kind_in
 
 #: What reads files of other kinds than results.
-_LOADERS: dict[str, Any] = {STUDY: load_study, KIND: load_detector_study}
+_LOADERS: dict[str, Any] = {
+    STUDY: load_study,
+    OVER_STREAMS: load_stream_study,
+    KIND: load_detector_study,
+}
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
@@ -30,7 +36,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
 
     Returns
     -------
-    found : EvaluationResult, DelayedResult, SeedStudy or DetectorStudy
+    found : EvaluationResult, DelayedResult, SeedStudy, StreamStudy or DetectorStudy
         What was saved, without fitted models. Of a run folder, the result of the models that have
         finished; ``left_out`` names the others, and why. Where no model has finished in all folds,
         that of the folds that have finished, which ``folds`` names. Of a search, the result of the

@@ -52,6 +52,16 @@ class _Task:
 
 
 @dataclass(frozen=True)
+class SameStream:
+    """A function of the seed that gives one stream for all: seeds are those of the models alone."""
+
+    stream: Any
+
+    def __call__(self, seed: int) -> Any:
+        return self.stream
+
+
+@dataclass(frozen=True)
 class _Piece:
     """Models of one seed that a worker evaluates together; all, where no names are given."""
 
@@ -150,7 +160,7 @@ def evaluate_over_seeds(
     plain = copy(evaluator).set_params(n_jobs=None, progress=False, keep_tape=keep)
     task = _Task(make_stream, models, plain, classes)
     pieces, total = _planned(task, checked, n_jobs, evaluator.progress)
-    study = _Study(checked)
+    study = _Study(checked, may_be_same=isinstance(make_stream, SameStream))
     with (
         stop_file() as stop,
         bar_of_workers(total, "seeds", evaluator.progress, len(pieces), None) as reporters,
@@ -288,8 +298,9 @@ def _do(piece: _Piece) -> _Done:
 class _Study:
     """What has been done of each seed so far."""
 
-    def __init__(self, seeds: Sequence[int]):
+    def __init__(self, seeds: Sequence[int], *, may_be_same: bool = False):
         self._seeds = seeds
+        self._may_be_same = may_be_same
         self._done: dict[int, list[_Done]] = {seed: [] for seed in seeds}
         self._results: dict[int, EvaluationResult] = {}
         self._by_rows: dict[Any, list[int]] = {}
@@ -322,7 +333,7 @@ class _Study:
         known = self._same_streams
         same = self._by_rows.setdefault(outcome.rows_read, [])
         same.append(seed)
-        if self._same_streams and not known:
+        if self._same_streams and not known and not self._may_be_same:
             warn(
                 f"make_stream gave the same rows for the seeds {same[0]} and {same[1]}, so that "
                 "the study marks and compares no models. Let it use its seed, as in SEA(1000, "

@@ -228,6 +228,7 @@ class SeedStudy:
         *,
         forgetting: str | None = None,
         models: str | Sequence[str] | None = None,
+        value: str = "last",
         **options: Any,
     ) -> BestModelResult:
         """Find the best model, and those that Wilcoxon's test over the seeds does not tell from it.
@@ -235,9 +236,12 @@ class SeedStudy:
         Parameters
         ----------
         metric, forgetting : str, default=None
-            Measure and mechanism; None: the first. The final values are compared.
+            Measure and mechanism; None: the first.
         models : str or sequence of str, default=None
             Models to compare; None: all. Leave out a reference such as the Bayes classifier.
+        value : {"last", "mean"}, default="last"
+            What is compared of a curve: its last value, or the mean of its values, which under a
+            window or fading tells of the whole stream, and not of its last rows alone.
         **options
             Passed to `skstream.stats.compare_with_best`, such as ``correction`` or ``alpha``.
 
@@ -278,7 +282,7 @@ class SeedStudy:
                 f"Models cannot be compared over streams that are the same: {self._which_same()}. "
                 "Let make_stream use its seed."
             )
-        table = self._final(names, metric, forgetting)
+        table = self._final(names, metric, forgetting, value)
         bad = np.argwhere(~np.isfinite(table))
         if bad.size:
             seed, model = self.seeds[bad[0][0]], names[bad[0][1]]
@@ -287,7 +291,8 @@ class SeedStudy:
                 "be compared. Leave out this model with models=, or this seed."
             )
         best = compare_with_best(table, names, **options)
-        subject = f"{metric} ({forgetting}) over {plural(self.n_seeds, 'seed')}"
+        of_curve = "mean of the curve, " if value == "mean" else ""
+        subject = f"{metric} ({of_curve}{forgetting}) over {plural(self.n_seeds, 'seed')}"
         return replace(best, subject=subject, blocks="seeds")
 
     def rank(
@@ -353,11 +358,14 @@ class SeedStudy:
         subject = found.subject.replace(f"{self.n_seeds} folds", f"{self.n_seeds} seeds")
         return replace(found, subject=subject, blocks="seeds")
 
-    def _final(self, names: Sequence[str], metric: str, forgetting: str) -> np.ndarray:
-        """Return the final values, of shape (n_seeds, n_models)."""
+    def _final(
+        self, names: Sequence[str], metric: str, forgetting: str, value: str = "last"
+    ) -> np.ndarray:
+        """Return the last values, or the means of the curves, of shape (n_seeds, n_models)."""
+        summary = pick(_SUMMARIES, value, "value")
         return np.array(
             [
-                [_final(one.values[name][forgetting][metric]) for name in names]
+                [summary(_of_seed(one.values[name][forgetting][metric])) for name in names]
                 for one in self.results
             ]
         )
@@ -444,6 +452,11 @@ class SeedStudy:
             The file written.
         """
         path = npz_path(path)
+        write_npz(path, *self.packed(), compress=True)
+        return path
+
+    def packed(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return a header and arrays that hold the study."""
         parts = [packed(one) for one in self.results]
         header = {
             "format": FORMAT,
@@ -458,8 +471,7 @@ class SeedStudy:
             for i, (_, found) in enumerate(parts)
             for name, array in found.items()
         }
-        write_npz(path, header, arrays, compress=True)
-        return path
+        return header, arrays
 
     def __repr__(self) -> str:
         metric, scores = self.metric_names[0], self.scores
@@ -478,8 +490,9 @@ class SeedStudy:
         references: str | Sequence[str] = (),
         correction: Correction = "holm",
         alpha: float = 0.05,
+        value: str = "last",
     ) -> str:
-        """Return the final values as text, with the best marked and all not told apart from it.
+        """Return the scores as text, with the best marked and all not told apart from it.
 
         Parameters
         ----------
@@ -490,6 +503,8 @@ class SeedStudy:
             `skstream.stats.compare_with_best`; Cervantes et al. print tables without.
         alpha : float, default=0.05
             Level of the tests.
+        value : {"last", "mean"}, default="last"
+            What stands for a curve: its last value, or the mean of its values.
 
         Returns
         -------
@@ -499,15 +514,17 @@ class SeedStudy:
         """
         left = chosen(references, self.model_names, "model") if len(references) else []
         compared = [name for name in self.model_names if name not in left]
+        of_curve = " of the means of the curves" if value == "mean" else ""
         lines = [
             f"{plural(self.n_seeds, 'seed')}, {self.results[0].protocol}: mean ± standard deviation"
+            f"{of_curve}"
         ]
         has_marks = False
         for forgetting in self.forgetting_names:
             columns = []
             for metric in self.metric_names:
-                marked = self._marked(metric, forgetting, compared, correction, alpha)
-                columns.append(self._column(metric, forgetting, marked))
+                marked = self._marked(metric, forgetting, compared, correction, alpha, value)
+                columns.append(self._column(metric, forgetting, marked, value))
                 has_marks |= bool(marked)
             paths = [self.results[0].paths.get(name, "") for name in self.model_names]
             kinds = [path.partition(":")[0] for path in paths]
@@ -537,14 +554,15 @@ class SeedStudy:
         names: Sequence[str],
         correction: Correction,
         alpha: float,
+        value: str,
     ) -> tuple[str, ...]:
         """Return the best and what is not told apart; nothing where that cannot be tested."""
         is_told = len(names) > 1 and not self._why_not_told(names, correction, alpha)
         if not is_told or not self._has_direction(metric):
             return ()
-        if not np.isfinite(self._final(names, metric, forgetting)).all():
+        if not np.isfinite(self._final(names, metric, forgetting, value)).all():
             return ()
-        options: dict[str, Any] = {"correction": correction, "alpha": alpha}
+        options: dict[str, Any] = {"correction": correction, "alpha": alpha, "value": value}
         best = self.compare(metric, forgetting=forgetting, models=names, **options)
         return best.not_told_apart
 
@@ -565,8 +583,8 @@ class SeedStudy:
         more = ", and so did others" if others else ""
         return f"seeds {first[0]} and {first[1]} gave the same rows{more}"
 
-    def _column(self, metric: str, forgetting: str, marked: Sequence[str]) -> list[str]:
-        table = self._final(self.model_names, metric, forgetting)
+    def _column(self, metric: str, forgetting: str, marked: Sequence[str], value: str) -> list[str]:
+        table = self._final(self.model_names, metric, forgetting, value)
         return [
             f"{values.mean():.4f} ± {_deviation(values):.4f}{MARK if name in marked else ' '}"
             for name, values in zip(self.model_names, table.T, strict=True)
@@ -592,22 +610,27 @@ def load_study(path: str | Path, *, max_bytes: int | None = None) -> SeedStudy:
             f"{path} holds no study over seeds. Results are loaded with skstream.load."
         )
     with fitting(path, "a study saved by skstream"):
-        parts: list[dict[str, np.ndarray]] = [{} for _ in header["results"]]
-        for name, array in arrays.items():
-            number, _, own = name.partition("/")
-            parts[int(number)][own] = array
-        study = SeedStudy(
-            seeds=tuple(header["seeds"]),
-            results=tuple(
-                unpacked(path, found, of_result)
-                for found, of_result in zip(parts, header["results"], strict=True)
-            ),
-            left_out={int(seed): why for seed, why in header["left_out"]},
-            # Studies saved by earlier versions do not say it.
-            same_streams=tuple(tuple(same) for same in header.get("same_streams", ())),
-        )
-        check_types(study)
-        repr(study)  # what else has a wrong type shows here, and not later
+        return study_of(path, arrays, header)
+
+
+def study_of(path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> SeedStudy:
+    """Make a study from the header and the arrays that hold it; `path` is for messages."""
+    parts: list[dict[str, np.ndarray]] = [{} for _ in header["results"]]
+    for name, array in arrays.items():
+        number, _, own = name.partition("/")
+        parts[int(number)][own] = array
+    study = SeedStudy(
+        seeds=tuple(header["seeds"]),
+        results=tuple(
+            unpacked(path, found, of_result)
+            for found, of_result in zip(parts, header["results"], strict=True)
+        ),
+        left_out={int(seed): why for seed, why in header["left_out"]},
+        # Studies saved by earlier versions do not say it.
+        same_streams=tuple(tuple(same) for same in header.get("same_streams", ())),
+    )
+    check_types(study)
+    repr(study)  # what else has a wrong type shows here, and not later
     return study
 
 
@@ -617,9 +640,18 @@ def _of_seed(curve: np.ndarray) -> np.ndarray:
     return values
 
 
-def _final(curve: np.ndarray) -> float:
-    values = _of_seed(curve)
+def _last(values: np.ndarray) -> float:
     return float(values[-1]) if len(values) else float("nan")
+
+
+def _mean(values: np.ndarray) -> float:
+    """Mean of the values of a curve where it has some."""
+    given = values[np.isfinite(values)]
+    return float(given.mean()) if len(given) else float("nan")
+
+
+#: What stands for a curve.
+_SUMMARIES = {"last": _last, "mean": _mean}
 
 
 def _deviation(values: np.ndarray) -> float:

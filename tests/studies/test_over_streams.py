@@ -1,0 +1,157 @@
+"""Studies over several streams and seeds: tables, ranks, means of curves, files."""
+
+import numpy as np
+import pytest
+
+from skstream import (
+    MajorityClass,
+    Persistent,
+    PrequentialEvaluator,
+    RandomClass,
+    evaluate_over_seeds,
+    evaluate_over_streams,
+    load,
+)
+from skstream.stats import friedman_nemenyi
+from skstream.streams import SEA, STAGGER, Sine, as_stream
+from skstream.studies import StreamStudy
+
+MODELS = {"majority": MajorityClass(), "persistent": Persistent(), "random": RandomClass()}
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(240, 2))
+Y = np.where(np.arange(240) // 20 % 2, "a", "b")
+EVALUATOR = PrequentialEvaluator(
+    ["accuracy", "kappa_temporal"], forgetting="window:40", record_every=20
+)
+
+
+def sea(seed):
+    return SEA(240, random_state=seed)
+
+
+def sine(seed):
+    return Sine(240, random_state=seed)
+
+
+def stagger(seed):
+    return STAGGER(240, random_state=seed)
+
+
+STREAMS = {"SEA": sea, "Sine": sine, "STAGGER": stagger, "file": (X, Y)}
+
+
+@pytest.fixture(scope="module")
+def study():
+    return evaluate_over_streams(STREAMS, MODELS, range(3), evaluator=EVALUATOR)
+
+
+def test_every_stream_is_the_study_over_its_seeds(study):
+    for name in ("SEA", "Sine", "STAGGER"):
+        alone = evaluate_over_seeds(STREAMS[name], MODELS, range(3), evaluator=EVALUATOR)
+        assert study.studies[name].scores == alone.scores
+    one = study.studies["file"]  # the rows of all seeds, and the answers of two models, are equal
+    assert len(set(one.curve("persistent")[-1])) == 1 < len(set(one.curve("random")[-1]))
+
+
+@pytest.mark.parametrize("value", ["last", "mean"])
+def test_ranks_are_of_one_block_per_stream(study, value):
+    table = np.array(
+        [
+            [
+                np.mean(
+                    [
+                        one.curve(m, "accuracy")[-1, 0]
+                        if value == "last"
+                        else one.curve(m, "accuracy")[:, 0].mean()
+                        for one in of_stream.results
+                    ]
+                )
+                for m in MODELS
+            ]
+            for of_stream in study.studies.values()
+        ]
+    )
+    expected = friedman_nemenyi(table, list(MODELS))
+    ranked = study.rank("accuracy", value=value)
+    assert (ranked.n_blocks, ranked.blocks) == (4, "streams")
+    np.testing.assert_array_equal(ranked.average_ranks, expected.average_ranks)
+    assert ranked.pvalue == expected.pvalue
+    assert "over 4 streams" in str(ranked)
+    lines = study.table("accuracy", value=value).splitlines()
+    averages = next(line for line in lines if line.startswith("average rank"))
+    assert [float(cell.strip("()")) for cell in averages.split()[2:]] == pytest.approx(
+        expected.average_ranks, abs=0.006
+    )
+    of_sea = next(line for line in lines if line.startswith("SEA"))
+    assert f"{table[0, 0]:.4f} ± " in of_sea and of_sea.endswith("3 seeds")
+
+
+def test_losses_are_ranked_from_below_and_references_are_only_shown(study):
+    found = evaluate_over_streams(STREAMS, MODELS, [1], evaluator=PrequentialEvaluator("error"))
+    assert list(found.rank().names) == list(MODELS)
+    best = np.argmin(
+        [np.mean([s.scores[m]["error"] for s in found.studies.values()]) for m in MODELS]
+    )
+    assert found.rank().average_ranks.argmin() == best
+    lines = study.table(references="random").splitlines()
+    assert lines[-1] == "not ranked: random"
+    assert lines[3].count("(") == 2
+
+
+def test_a_mean_of_a_curve_is_not_that_of_its_last_window(study):
+    one = study.studies["file"]
+    curve = one.curve("persistent", "accuracy")
+    column = one.table(value="mean")
+    assert f"{curve[np.isfinite(curve).all(axis=1)].mean():.4f}" in column
+    assert "means of the curves" in column
+    with pytest.raises(KeyError, match="no value 'median'"):
+        one.table(value="median")
+
+
+def test_a_saved_study_is_the_same(study, tmp_path):
+    loaded = load(study.save(tmp_path / "study"))
+    assert isinstance(loaded, StreamStudy)
+    assert str(loaded) == str(study)
+    assert repr(loaded) == repr(study)
+    pandas = pytest.importorskip("pandas")
+    pandas.testing.assert_frame_equal(loaded.to_frame(), study.to_frame())
+    assert list(study.to_frame().columns[:2]) == ["stream", "model"]
+
+
+def test_its_picture_is_that_of_the_ranks(study):
+    pytest.importorskip("matplotlib")
+    display = study.plot("accuracy", value="mean")
+    ranks = dict(zip(display.names, display.average_ranks, strict=True))
+    ranked = study.rank("accuracy", value="mean")
+    assert ranks == dict(zip(ranked.names, ranked.average_ranks, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("streams", "seeds", "words"),
+    [
+        ({}, [0], "streams holds none"),
+        ([sea], [0], "must be a dict .* Got list"),
+        ({"one": sea}, [], "at least one"),
+        ({"once": as_stream(iter([(X, Y)]))}, [0, 1], "one-shot iterator"),
+    ],
+)
+def test_bad_input(streams, seeds, words):
+    with pytest.raises((ValueError, RuntimeError), match=words):
+        evaluate_over_streams(streams, MODELS, seeds, evaluator=EVALUATOR, classes=["a", "b"])
+
+
+def test_streams_that_are_one_are_not_ranked_over():
+    found = evaluate_over_streams({"a": sea, "b": sea}, MODELS, [0, 1], evaluator=EVALUATOR)
+    with pytest.raises(ValueError, match="at least two different streams"):
+        found.rank()
+    assert "Not ranked by a test: Models are ranked over at least two" in str(found)
+
+
+def test_a_failure_names_its_stream_and_keeps_those_before():
+    def fail(seed):
+        raise OSError("the disk is away")
+
+    with pytest.raises(OSError, match="away") as caught:
+        evaluate_over_streams({"SEA": sea, "gone": fail}, MODELS, evaluator=EVALUATOR)
+    assert caught.value.result.stream_names == ["SEA"]
+    assert any("stream 'gone'" in note for note in caught.value.__notes__)
