@@ -99,7 +99,9 @@ class HonestLoss:
             low, high = 1.0 - high, 1.0 - low
         share = 100 * (1 - self._running.alpha)
         return Interval(
-            float(low), float(high), f"{share:g} % confidence sequence, valid at all rows at once"
+            float(low),
+            float(high),
+            f"{share:g} % confidence sequence of the rows that came, valid at all rows at once",
         )
 
 

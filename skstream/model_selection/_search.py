@@ -38,7 +38,12 @@ from skstream.model_selection._search_execute import (
     too_short,
 )
 from skstream.model_selection._search_plan import Plan, plan_of
-from skstream.model_selection._search_report import cv_results, honest_interval, table
+from skstream.model_selection._search_report import (
+    cv_results,
+    honest_interval,
+    long_run_interval,
+    table,
+)
 from skstream.model_selection._search_run import SearchRun, last_scores
 from skstream.stats._report import plural
 from skstream.streams import Drift
@@ -596,8 +601,26 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def honest_interval_(self) -> tuple[float, float]:
-        """Interval around the honest score, at level ``1 - alpha``; NaN where there is none."""
+        """Interval of the honest score, at level ``1 - alpha``; NaN where there is none.
+
+        For accuracy, error and (with `loss_bounds`) mean absolute error it is about the rows that
+        came, and valid at all of them at once: it holds the mean of what the error of each row
+        was to be expected to be, given the rows before it. Where an error makes the next one more
+        probable, that mean varies, and the accuracy of the long run can be outside: see
+        `long_run_interval_`, which this is for all other measures.
+        """
         found = honest_interval(self._after_choice())
+        return found.low, found.high
+
+    @property
+    def long_run_interval_(self) -> tuple[float, float]:
+        """Interval of the score that the chosen candidate would have over very many such rows.
+
+        It is for one look, of about the level ``1 - alpha``, and from leaving out each of 20 blocks
+        of the rows: errors may depend on each other within a block, and rows must be alike over
+        time. It needs the answers (`keep_tape`); NaN where there is none.
+        """
+        found = long_run_interval(self._after_choice())
         return found.low, found.high
 
     @property

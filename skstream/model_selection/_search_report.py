@@ -57,18 +57,34 @@ def cv_results(run: SearchRun, candidates: Candidates) -> dict[str, Any]:
 
 
 def honest_interval(run: SearchRun) -> Interval:
-    """Return the interval around the honest score."""
+    """Return the interval of the honest score: of the rows that came, where it is a mean loss."""
+    problem = "" if run.honest_loss is None else run.honest_loss.problem
+    if run.honest_loss is not None and not (problem or _why_none(run)):
+        return run.honest_loss.interval()
+    found = long_run_interval(run)
+    if problem:
+        return replace(found, method=f"{found.method}; no confidence sequence, because {problem}")
+    return found
+
+
+def _why_none(run: SearchRun) -> str:
+    """Say why there is no interval of any kind; empty where there is."""
     if run.has_lost_chosen:
-        return Interval.none("the chosen candidate has failed")
+        return "the chosen candidate has failed"
     (name, forgetting) = next(iter(run.settings.forgetting.items()))
     if forgetting != Cumulative():
-        return Interval.none(f"under {name} the score is about the newest rows alone")
-    problem = "" if run.honest_loss is None else run.honest_loss.problem
-    if run.honest_loss is not None and not problem:
-        return run.honest_loss.interval()
+        return f"under {name} the score is about the newest rows alone"
+    return ""
+
+
+def long_run_interval(run: SearchRun) -> Interval:
+    """Return the interval of the score in the long run, by blocks of rows."""
+    why = _why_none(run)
+    if why:
+        return Interval.none(why)
     outcome = run.outcome()
     (lane,) = outcome.lanes
-    found = jackknife(
+    return jackknife(
         assemble(run.settings.header, [outcome], so_far=True),
         lane.name,
         run.settings.metrics[run.rules.metric],
@@ -76,9 +92,6 @@ def honest_interval(run: SearchRun) -> Interval:
         last_scores(lane)[run.rules.metric],
         run.rules.alpha,
     )
-    if problem:
-        return replace(found, method=f"{found.method}; no confidence sequence, because {problem}")
-    return found
 
 
 def table(search: "PrequentialSearch") -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
+from scipy import stats
 from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
@@ -284,6 +285,22 @@ def test_honest_intervals_hold_the_score_of_other_rows() -> None:
             truth = 0.75 if metric == "accuracy" else 0.5  # of the best rule
             hits[metric] += low <= truth <= high
     assert min(hits.values()) >= 34
+
+
+def test_the_interval_of_the_long_run_leaves_out_each_block_of_rows() -> None:
+    one = fitted(metric="accuracy", tuning=TUNING)
+    (name,) = one.honest_result_.model_names
+    answers = one.honest_result_.predictions(name)[TUNING:]
+    right = answers == np.asarray(stream(N_ROWS)[1])[TUNING:]
+    blocks = np.array_split(np.arange(len(right)), 20)
+    without = [np.delete(right, block).mean() for block in blocks]
+    half = stats.t.ppf(0.975, 19) * np.sqrt(19 * np.var(without))
+    expected = right.mean() - half, right.mean() + half
+    assert one.long_run_interval_ == pytest.approx(expected, rel=1e-9)
+    assert one.long_run_interval_ != one.honest_interval_
+    of_kappa = fitted(metric="kappa", tuning=TUNING)
+    assert of_kappa.long_run_interval_ == of_kappa.honest_interval_
+    assert np.isnan(fitted(metric="accuracy", tuning=TUNING, keep_tape=False).long_run_interval_[0])
 
 
 def test_the_best_score_is_read_with_a_warning_where_there_is_an_honest_one() -> None:
