@@ -146,7 +146,9 @@ def test_rows_without_a_label_are_no_time():
 def test_rows_with_another_number_are_refused():
     evaluator = PrequentialEvaluator("error", warm_start=True)
     later = drop_rows(STREAM, 9950)
-    with pytest.raises(ValueError, match=r"Row 0 of the stream evaluated is row 9,950 .* drop_rows\("):
+    with pytest.raises(
+        ValueError, match=r"Row 0 of the stream evaluated is row 9,950 .* drop_rows\("
+    ):
         evaluator.evaluate(BayesOptimal(STREAM), later)
     with pytest.raises(ValueError, match="Row 0 of the stream evaluated is row 9,950"):
         prequential_predict(BayesOptimal(STREAM), later)

@@ -1,8 +1,6 @@
 """Running sums over all rows so far, with equal or fading weights."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import pairwise
 from math import ceil, log
 from typing import Self
 
@@ -11,10 +9,9 @@ import numpy as np
 from skstream.metrics._class_tables import Coded, leading_codes, sums_at_ends, sums_between
 from skstream.metrics._rankings import Following, RankingValues, Sided, Target
 from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
-from skstream.metrics._series import KindOf, Series, total_of, values_of
+from skstream.metrics._series import KindOf, Series
 from skstream.metrics._spread import SPREAD, Moments, all_weights, running_spread
 from skstream.metrics._sums import (
-    DENSE,
     ROWS,
     Majority,
     RunningSums,
@@ -162,10 +159,6 @@ class CumulativeSums(RunningSums):
     def _advance(
         self, rows: ScoredRows, ends: Integers, known: Mapping[Series, Floats]
     ) -> Iterator[dict[Series, Floats]]:
-        if len(ends) < DENSE:
-            self.counts_are_exact = self.counts_are_exact and rows.weight is None
-            yield from self._advance_between(rows, ends)
-            return
         labels, moments = self._label_sums(rows, known), self.moments
         counts = labels[ROWS] if self.counts_are_exact else None
         if SPREAD in self.series:
@@ -187,43 +180,6 @@ class CumulativeSums(RunningSums):
         self.carried = {series: float(labels[series][-1]) for series in self.carried}
         self.moments = moments
 
-    def _advance_between(self, rows: ScoredRows, ends: Integers) -> Iterator[dict[Series, Floats]]:
-        """Sum the rows between the ends."""
-        bounds = [0, *ends.tolist(), len(rows)]
-        parts = [rows[start:end] for start, end in pairwise(bounds)]
-        of_labels, self.carried = self._between(self.carried, parts)
-        if SPREAD in self.series:
-            spreads, moments = [], self.moments
-            for part in parts:
-                moments = self._later_moments(moments, part) if len(part) else moments
-                spreads.append(moments.known_spread)
-            of_labels[SPREAD] = np.array(spreads[:-1])
-            self.moments = moments
-        carried_answers = []
-        for number, carried in enumerate(self.carried_answers):
-            sums, after = self._between(carried, [part.model(number) for part in parts])
-            carried_answers.append(after)
-            yield {**of_labels, **sums}
-        self.carried_answers = carried_answers
-
-    def _between(
-        self, carried: Mapping[Series, float], parts: Sequence[ScoredRows]
-    ) -> tuple[dict[Series, Floats], dict[Series, float]]:
-        """Return the sums after every part but the last, and what is carried after that."""
-        sums = {series: np.empty(len(parts) - 1) for series in carried}
-        after = dict(carried)
-        for position, part in enumerate(parts):
-            for series in carried:
-                if len(part):
-                    after[series] = self._extended(after[series], part, series)
-                if position < len(parts) - 1:
-                    sums[series][position] = after[series]
-        return sums, after
-
-    def _later_moments(self, moments: Moments, rows: ScoredRows) -> Moments:
-        """Return the moments of the targets after more rows."""
-        return moments.then(Moments.of(rows.y, all_weights(rows)))
-
     def _factor(self, series: Series) -> float:
         """Return the factor at which a series fades."""
         return 1.0
@@ -232,10 +188,6 @@ class CumulativeSums(RunningSums):
         """Return the carried sum plus the first 0, 1, ..., n of the values."""
         sums: Floats = np.add(prefix_sums(values), carried, dtype=np.float64)
         return sums
-
-    def _extended(self, carried: float, rows: ScoredRows, series: Series) -> float:
-        """Return what is carried after more rows."""
-        return carried + total_of(rows, series)
 
     def oldest(self, number: int, ends: Integers) -> Integers:
         """All rows count."""
@@ -317,20 +269,9 @@ class FadingSums(CumulativeSums):
         start = carried if abs(carried) > _SUBNORMAL else 0.0
         return running_sums(start, values, self._factor(series))
 
-    def _extended(self, carried: float, rows: ScoredRows, series: Series) -> float:
-        factor = self._factor(series)
-        faded = carried * factor ** len(rows)
-        new = float(values_of(rows, series) @ _powers(factor, len(rows)))
-        return new + (faded if abs(faded) > _SUBNORMAL else 0.0)
-
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Rows count until their weight falls below `FADED`."""
         return np.maximum(ends - ceil(log(FADED) / log(self.alpha)), 0)
-
-    def _later_moments(self, moments: Moments, rows: ScoredRows) -> Moments:
-        powers = _powers(self.alpha, len(rows))
-        new = Moments.of(rows.y, all_weights(rows) * powers)
-        return moments.faded(self._kept(ROWS, len(rows))).then(new)
 
     def _kept(self, series: Series, n_later: int) -> float:
         return float(self._factor(series) ** n_later)
@@ -338,10 +279,3 @@ class FadingSums(CumulativeSums):
 
 def _without_subnormal(sums: Floats) -> Floats:
     return np.where(sums > _SUBNORMAL, sums, 0.0)
-
-
-@lru_cache(maxsize=8)
-def _powers(alpha: float, n: int) -> Floats:
-    """alpha ** (n - 1), ..., alpha, 1."""  # noqa: D403 - it is a formula
-    powers: Floats = alpha ** np.arange(n - 1, -1, -1.0)
-    return powers

@@ -56,12 +56,6 @@ def values_of(rows: ScoredRows, series: Series) -> Array:
     return values if rows.weight is None else rows.weight * values
 
 
-def total_of(rows: ScoredRows, series: Series) -> float:
-    """Sum of a series over some rows."""
-    values = values_of(rows, series)
-    return float(np.count_nonzero(values) if values.dtype == bool else values.sum())
-
-
 def _known(baseline: Array | None) -> tuple[Array, NDArray[np.bool_] | None]:
     """Answers of a baseline, and a mask of the rows that have one; None: all rows."""
     assert baseline is not None, "the caller sets the baselines that its series need"

@@ -8,10 +8,9 @@ import numpy as np
 from skstream.metrics._class_tables import Coded, leading_codes_in_window, sums_in_window
 from skstream.metrics._rankings import in_windows
 from skstream.metrics._rows import Floats, Integers, ScoredRows
-from skstream.metrics._series import KindOf, Series, total_of
-from skstream.metrics._spread import SPREAD, Moments, all_weights, window_spreads
+from skstream.metrics._series import KindOf, Series
+from skstream.metrics._spread import SPREAD, all_weights, window_spreads
 from skstream.metrics._sums import (
-    DENSE,
     ROWS,
     Majority,
     RunningSums,
@@ -133,16 +132,6 @@ class SlidingSums(RunningSums):
         self, remembered: ScoredRows, n_new: int, ends: Integers, known: Mapping[Series, Floats]
     ) -> Iterator[dict[Series, Floats]]:
         n_old, size = len(remembered) - n_new, self.window_size
-        if len(ends) < DENSE and len(ends) * min(size, len(remembered)) < DENSE * len(remembered):
-            windows = [remembered[max(0, end - size) : end] for end in (ends + n_old).tolist()]
-            of_labels = _totals(self.of_labels, windows)
-            if SPREAD in self.series:
-                spreads = [Moments.of(one.y, all_weights(one)).spread for one in windows]
-                of_labels[SPREAD] = np.array(spreads)
-            for number in range(self.n_models):
-                some = [window.model(number) for window in windows]
-                yield {**of_labels, **_totals(self.of_answers, some)}
-            return
         labels = self._running(self.of_labels, remembered, n_new, known)
         if SPREAD in self.series:
             labels[SPREAD] = window_spreads(remembered.y, all_weights(remembered), n_old, size)
@@ -178,7 +167,3 @@ def _same_labels(first: ScoredRows | None, second: ScoredRows | None) -> bool:
     if first.weight is None or second.weight is None:
         return same and first.weight is second.weight
     return same and np.array_equal(first.weight, second.weight)
-
-
-def _totals(wanted: list[Series], windows: list[ScoredRows]) -> dict[Series, Floats]:
-    return {series: np.array([total_of(window, series) for window in windows]) for series in wanted}

@@ -54,12 +54,6 @@ class Moments:
         away = (y - centre) - offset
         return cls(total, *_sum(centre, offset), float(weight @ (away * away)))
 
-    @property
-    def known_spread(self) -> float:
-        """The spread; 0 if it is less than the rounding of targets as large as their mean."""
-        unknown = _unknown(self.weight, self.centre + self.offset)
-        return self.spread if self.spread > unknown else 0.0
-
     def then(self, later: "Moments") -> "Moments":
         """Return the moments of these targets and later ones."""
         if not later.weight > 0.0:

@@ -22,9 +22,6 @@ from skstream.metrics._series import KINDS, KindOf, Series, baselines_of, expand
 SumsByKind = dict[KindOf, Sequence[Floats] | Floats]
 
 ROWS = Series("rows")
-#: With fewer checkpoints in a block than this, sums of the rows between them are faster than
-#: running sums at every row.
-DENSE = 16
 
 
 class Majority(NamedTuple):

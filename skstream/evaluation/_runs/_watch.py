@@ -15,7 +15,6 @@ from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows, Waiting
 from skstream.metrics._running import block_length
 from skstream.metrics._scores import Scores, make_sums
-from skstream.metrics._sums import DENSE
 from skstream.utils._label_space import LabelSpace, is_given
 
 #: Rows in a block, unless a window is long: those that wait are read anew whenever one asks.
@@ -201,13 +200,12 @@ class _Monitor:
             return
         assert self._scores is not None
         scores = self._scores.copy()
-        # With few places, sums would be formed in another way, with another last digit.
-        places = np.concatenate((np.arange(1, n + 1), np.full(max(0, DENSE - n), n)))
+        places = np.arange(1, n + 1)
         values = scores.advance(rows, places, self._n_read + places)[""][""]
         scored = scored_rows(rows)
         numbers = np.arange(self._n_read, self._n_read + n)
         for lane, of_lane, mask in zip(self._lanes, values, scored, strict=True):
-            losses = self._spec.loss_of(np.asarray(of_lane, dtype=np.float64)[:n])
+            losses = self._spec.loss_of(np.asarray(of_lane, dtype=np.float64))
             mask = mask & np.isfinite(losses)
             lane.read(losses[mask], numbers[mask])
         self._scores = scores
