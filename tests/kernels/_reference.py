@@ -256,6 +256,73 @@ def _assert_same(actual: Any, expected: Any, name: str, rtol: float, atol: float
         assert actual == expected, name
 
 
+def assert_equals_loop(
+    model: Any,
+    block: Block,
+    task: Task,
+    cuts: Sequence[int] = (),
+    *,
+    scores: str | None = None,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    state_rtol: float = 0.0,
+) -> tuple[Running, Any]:
+    """The kernel, with the block cut at `cuts`, has the answers and attributes of the loop.
+
+    Parameters
+    ----------
+    scores : str, default=None
+        Method whose values decide: where the best two tie, labels may differ.
+    rtol, atol, state_rtol : tolerances of answers that are no labels, and of attributes
+
+    Returns
+    -------
+    kernel, literal : the kernel that ran, and the model that was looped
+    """
+    literal, kernel = twin(model), running(twin(model), task)
+    expected = run_literally(literal, block, task, scores)
+    answers = run_kernel(kernel, cut(block, cuts))
+    kernel.export()
+    is_label = task.method == "predict" and task.classes is not None
+    if scores is not None and is_label:
+        assert_same_labels(answers, *expected)
+    else:
+        expected = expected if scores is None else expected[0]
+        assert answers.shape == expected.shape
+        tolerances = (0.0, 0.0) if is_label else (rtol, atol)
+        np.testing.assert_allclose(answers, expected, *tolerances)
+    assert_same_state(kernel.estimator, literal, rtol=state_rtol)
+    return kernel, literal
+
+
+def assert_bayes_equals_loop(
+    model: Any, block: Block, task: Task, rng: np.random.Generator
+) -> tuple[Running, Any]:
+    """The same for naive Bayes: probabilities as close as their logarithms, and random cuts."""
+    literal, kernel = twin(model), running(twin(model), task)
+    expected, scores = run_literally(literal, block, task, "predict_joint_log_proba")
+    answers = kernel.run(block)
+    if task.method == "predict":
+        assert_same_labels(answers, expected, scores)
+    elif block.n_asks:
+        assert_same_probabilities(answers, expected, scores)
+    kernel.export()
+    assert_same_state(kernel.estimator, literal, rtol=1e-9, atol=1e-300)
+    pieces = running(twin(model), task)
+    parts = cut(block, random_cuts(block, rng), own_storage=rng.random() < 0.5)
+    np.testing.assert_array_equal(run_kernel(pieces, parts), answers)
+    pieces.export()
+    assert_same_state(pieces.estimator, kernel.estimator)
+    return kernel, literal
+
+
+def random_weights(rng: np.random.Generator, n: int, kind: str) -> np.ndarray | None:
+    """Weights of the "whole" numbers, of "any" size, or "none"."""
+    if kind == "none":
+        return None
+    return rng.integers(1, 5, n) * 1.0 if kind == "whole" else rng.random(n) * 3 + 0.01
+
+
 def assert_untouched(kernel: Running, before: Any) -> None:
     """The state is bit for bit an earlier one."""
     _assert_identical(kernel.state, before)

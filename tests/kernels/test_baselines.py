@@ -24,12 +24,11 @@ from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
     Running,
+    assert_equals_loop,
     assert_same_state,
     assert_untouched,
-    cut,
     make_block,
     random_cuts,
-    run_kernel,
     run_literally,
     running,
     twin,
@@ -89,15 +88,9 @@ def test_kernel_is_the_loop_bit_for_bit(
         known = {} if task.classes is None else {"classes": task.classes}
         past = random_labels(estimator, rng, 4, n_classes)
         model.partial_fit(np.zeros((4, 2)), past if not known else task.classes[past], **known)
-    literal = twin(model)
-    expected = run_literally(literal, block, task)
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
-    np.testing.assert_array_equal(answers, expected)
-    kernel.export()
-    assert_same_state(model, literal)
+    kernel, _ = assert_equals_loop(model, block, task, random_cuts(block, rng))
     # The user can go on with plain scikit-learn, and a kernel with the exported model.
-    again = running(model, task)
+    again = running(kernel.estimator, task)
     assert_untouched(again, kernel.state)
 
 
@@ -109,12 +102,7 @@ def test_fractional_weights(estimator) -> None:
     task = random_task(estimator, rng, "predict", 3, "strings")
     y = random_labels(estimator, rng, 30, 3)
     block = make_block(np.zeros((30, 1)), y, "prequential", rng, rng.random(30))
-    literal, model = twin(estimator), twin(estimator)
-    expected = run_literally(literal, block, task)
-    kernel = running(model, task)
-    np.testing.assert_array_equal(run_kernel(kernel, cut(block, [7, 8, 31])), expected)
-    kernel.export()
-    assert_same_state(model, literal)
+    assert_equals_loop(estimator, block, task, [7, 8, 31])
 
 
 def test_window_leaves_fractional_weights_to_the_loop() -> None:
@@ -252,10 +240,5 @@ def test_few_of_many_classes(model, method: str) -> None:
     for timeline in TIMELINES:
         weight = rng.integers(1, 3, 50).astype(float)
         block = make_block(X, y, timeline, rng, weight)
-        literal = twin(model)
-        expected = run_literally(literal, block, task)
-        for positions in (random_cuts(block, rng), range(1, block.n_learns + block.n_asks)):
-            kernel = running(twin(model), task)
-            np.testing.assert_array_equal(run_kernel(kernel, cut(block, positions)), expected)
-            kernel.export()
-            assert_same_state(kernel.estimator, literal)
+        for cuts in (random_cuts(block, rng), range(1, block.n_learns + block.n_asks)):
+            assert_equals_loop(model, block, task, cuts)

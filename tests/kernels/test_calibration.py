@@ -29,15 +29,13 @@ from skstream.utils._calibration_maps import METHODS
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
-    assert_same_labels,
+    assert_equals_loop,
     assert_same_state,
     cut,
     make_block,
     random_cuts,
     run_kernel,
-    run_literally,
     running,
-    twin,
 )
 
 CLASSES = np.array(["a", "b", "c"])
@@ -79,16 +77,16 @@ def test_kernel_is_the_loop(
     if has_learnt:
         model.partial_fit(X[:2], task.classes[y[:2]], classes=task.classes)
         model.partial_fit(X[2:9], task.classes[y[2:9]]) if n > 2 else None
-    literal = twin(model)
-    expected, shares = run_literally(literal, block, task, "predict_proba")
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
-    if method == "predict":
-        assert_same_labels(answers, expected, shares)
-    else:
-        np.testing.assert_allclose(answers, expected, rtol=1e-6, atol=1e-9)
-    kernel.export()
-    assert_same_state(kernel.estimator, literal, rtol=1e-6)
+    assert_equals_loop(
+        model,
+        block,
+        task,
+        random_cuts(block, rng),
+        scores="predict_proba",
+        rtol=1e-6,
+        atol=1e-9,
+        state_rtol=1e-6,
+    )
 
 
 @pytest.mark.parametrize("name", ["sigmoid", "isotonic", "beta", "temperature", "linear"])

@@ -34,15 +34,11 @@ from skstream.naive_bayes import IncrementalGaussianNB
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
-    assert_same_labels,
-    assert_same_state,
+    assert_equals_loop,
     cut,
     make_block,
     random_cuts,
-    run_kernel,
-    run_literally,
     running,
-    twin,
 )
 
 CLASSES = np.array(["a", "b", "c"])
@@ -99,20 +95,11 @@ def test_kernel_is_the_loop(
     block = make_block(X, y, timeline, rng, weight)
     if has_learnt:
         model.partial_fit(X[:2], task.classes[y[:2]], classes=task.classes)
-    literal = twin(model)
     # Linear models round their probabilities otherwise; all else is to the last bit.
     is_rounded = "linear" in name or "pipeline" in name
-    expected = run_literally(literal, block, task, "predict_proba" if is_rounded else None)
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
-    if not is_rounded:
-        np.testing.assert_array_equal(answers, expected)
-    elif method == "predict":
-        assert_same_labels(answers, *expected)
-    else:
-        np.testing.assert_allclose(answers, expected[0], rtol=1e-9, atol=1e-9)
-    kernel.export()
-    assert_same_state(kernel.estimator, literal)
+    rtol, scores = (1e-9, "predict_proba") if is_rounded else (0.0, None)
+    cuts = random_cuts(block, rng)
+    assert_equals_loop(model, block, task, cuts, scores=scores, rtol=rtol, atol=rtol)
 
 
 @pytest.mark.parametrize("name", ["Page-Hinkley", "majority", "bag of votes"])

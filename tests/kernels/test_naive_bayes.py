@@ -12,21 +12,17 @@ from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 
 from skstream.engine.block import Block
-from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
+from skstream.engine.kernels import Declined, Task, make_kernel
 from skstream.engine.kernels.naive_bayes import counts as counts_module
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
-    Running,
     as_storage,
-    assert_same_labels,
-    assert_same_probabilities,
+    assert_bayes_equals_loop,
     assert_same_state,
     cut,
     make_block,
-    random_cuts,
-    run_kernel,
-    run_literally,
+    random_weights,
     running,
     twin,
 )
@@ -51,10 +47,6 @@ CLASSES = [
 ]
 
 
-def kernel_for(model: Any, task: Task) -> Running:
-    return running(model, task)
-
-
 def counts(rng: np.random.Generator, n: int, n_features: int, whole: bool = True) -> np.ndarray:
     X = rng.integers(0, 4, (n, n_features)) * (rng.random((n, n_features)) < 0.4)
     return X * 1.0 if whole else X * rng.random((n, n_features))
@@ -64,33 +56,6 @@ def labels(rng: np.random.Generator, n: int, n_classes: int) -> np.ndarray:
     """Codes; the last class comes late, or never."""
     y = rng.integers(0, n_classes, n)
     return np.where(np.arange(n) < n // 2, np.minimum(y, max(n_classes - 2, 0)), y)
-
-
-def weights(rng: np.random.Generator, n: int, kind: str) -> np.ndarray | None:
-    if kind == "none":
-        return None
-    return rng.integers(1, 5, n) * 1.0 if kind == "whole" else rng.random(n) * 3 + 0.01
-
-
-def assert_equals_loop(
-    model: Any, block: Block, task: Task, rng: np.random.Generator
-) -> tuple[Kernel, Any]:
-    """In one block and in many: the answers and attributes of the loop."""
-    literal, kernel = twin(model), kernel_for(twin(model), task)
-    expected, scores = run_literally(literal, block, task, "predict_joint_log_proba")
-    answers = kernel.run(block)
-    if task.method == "predict":
-        assert_same_labels(answers, expected, scores)
-    elif block.n_asks:
-        assert_same_probabilities(answers, expected, scores)
-    kernel.export()
-    assert_same_state(kernel.estimator, literal, rtol=1e-9)
-    pieces = kernel_for(twin(model), task)
-    parts = cut(block, random_cuts(block, rng), own_storage=rng.random() < 0.5)
-    np.testing.assert_array_equal(run_kernel(pieces, parts), answers)
-    pieces.export()
-    assert_same_state(pieces.estimator, kernel.estimator)
-    return kernel, literal
 
 
 @examples(30)
@@ -121,8 +86,8 @@ def test_equals_the_loop(
     rng = np.random.default_rng(seed)
     X = as_storage(counts(rng, n, n_features, whole), storage)
     y = labels(rng, n, len(classes))
-    block = make_block(X, y, timeline, rng, weights(rng, n, weight))
-    assert_equals_loop(model, block, Task(classes, method), rng)
+    block = make_block(X, y, timeline, rng, random_weights(rng, n, weight))
+    assert_bayes_equals_loop(model, block, Task(classes, method), rng)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
@@ -136,9 +101,9 @@ def test_many_classes_equal_the_loop(model: Any, timeline: str) -> None:
             labels(rng, 30, 150),
             timeline,
             rng,
-            weights(rng, 30, weight),
+            random_weights(rng, 30, weight),
         )
-        assert_equals_loop(model, block, Task(np.arange(150), method), rng)
+        assert_bayes_equals_loop(model, block, Task(np.arange(150), method), rng)
 
 
 def test_a_broken_twin_of_many_classes_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +114,7 @@ def test_a_broken_twin_of_many_classes_is_caught(monkeypatch: pytest.MonkeyPatch
         counts_module, "learn_one_by_one", lambda piece, x, sums: broken(piece, x * 2.0, sums)
     )
     with pytest.raises(AssertionError):
-        assert_equals_loop(MultinomialNB(), block, Task(np.arange(150)), rng)
+        assert_bayes_equals_loop(MultinomialNB(), block, Task(np.arange(150)), rng)
 
 
 @examples(10)
@@ -168,9 +133,9 @@ def test_wide_sparse_rows(model: Any, timeline: str, weight: str, method: str, s
     # Features in most rows, as in every language.
     X[:, ::233] = rng.integers(0, 3, X[:, ::233].shape)
     block = make_block(
-        as_storage(X, "csr"), labels(rng, 50, 3), timeline, rng, weights(rng, 50, weight)
+        as_storage(X, "csr"), labels(rng, 50, 3), timeline, rng, random_weights(rng, 50, weight)
     )
-    assert_equals_loop(model, block, Task(np.arange(3), method), rng)
+    assert_bayes_equals_loop(model, block, Task(np.arange(3), method), rng)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
@@ -180,11 +145,11 @@ def test_many_pieces(model: Any, storage: str, monkeypatch: pytest.MonkeyPatch) 
     rng = np.random.default_rng(0)
     X = counts(rng, 60, 8, whole=False)
     block = make_block(as_storage(X, storage), labels(rng, 60, 3), "polls", rng)
-    kernel, _ = assert_equals_loop(model, block, Task(np.arange(3), "predict_proba"), rng)
+    kernel, _ = assert_bayes_equals_loop(model, block, Task(np.arange(3), "predict_proba"), rng)
     kernel.kernel._values_per_piece = 40  # type: ignore[attr-defined]
-    again = kernel_for(twin(model), kernel.kernel.task)
+    again = running(twin(model), kernel.kernel.task)
     again.kernel._values_per_piece = 40  # type: ignore[attr-defined]
-    whole = kernel_for(twin(model), kernel.kernel.task)
+    whole = running(twin(model), kernel.kernel.task)
     np.testing.assert_array_equal(again.run(block), whole.run(block))
 
 
@@ -205,8 +170,8 @@ def test_many_pieces(model: Any, storage: str, monkeypatch: pytest.MonkeyPatch) 
 def test_categories(model: Any, timeline: str, weight: str, method: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 4, (40, 3)) * 1.0
-    block = make_block(X, labels(rng, 40, 3), timeline, rng, weights(rng, 40, weight))
-    assert_equals_loop(model, block, Task(np.arange(3), method), rng)
+    block = make_block(X, labels(rng, 40, 3), timeline, rng, random_weights(rng, 40, weight))
+    assert_bayes_equals_loop(model, block, Task(np.arange(3), method), rng)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +189,7 @@ def test_arrays_as_parameters(model: Any, storage: str) -> None:
     rng = np.random.default_rng(1)
     X = as_storage((counts(rng, 60, 3) > 0) * 1.0, storage)
     block = make_block(X, labels(rng, 60, 2), "delayed", rng)
-    assert_equals_loop(model, block, Task(np.arange(2), "predict_proba"), rng)
+    assert_bayes_equals_loop(model, block, Task(np.arange(2), "predict_proba"), rng)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +200,7 @@ def test_goes_on_from_a_fitted_model_and_back(model: Any) -> None:
     X, y = counts(rng, 90, 5), rng.integers(0, 2, 90)
     task = Task(np.array(["a", "b"]))
     fitted = clone(model).fit(X[:30], task.classes[y[:30]])  # type: ignore[index]
-    kernel, literal = assert_equals_loop(
+    kernel, literal = assert_bayes_equals_loop(
         fitted, make_block(X[30:], y[30:], "polls", rng), task, rng
     )
     for estimator in (kernel.estimator, literal):
@@ -250,7 +215,7 @@ def test_batches_add_up(model: Any) -> None:
     bounds = np.arange(0, 65, 8)
     rows = np.arange(64)
     block = Block(X, rows, y, None, X, rows[8:], rows[8:] // 8 * 8, batches=bounds)
-    kernel = kernel_for(clone(model), Task(np.arange(2), batch_size=8))
+    kernel = running(clone(model), Task(np.arange(2), batch_size=8))
     answers = kernel.run(block)
     loop = clone(model)
     expected = []
@@ -281,7 +246,7 @@ def test_earlier_states_are_still_states(model: Any, storage: str) -> None:
         make_block(as_storage(counts(rng, 30, n_features), kind), labels(rng, 30, 2), "polls", rng)
         for _ in range(2)
     )
-    kernel = kernel_for(clone(model), task)
+    kernel = running(clone(model), task)
     nothing = kernel.state
     kernel.run(first)
     middle = kernel.state
@@ -303,7 +268,7 @@ def test_copies_go_on_alone(storage: str, copied: Any) -> None:
     X = as_storage(counts(rng, 90, 6), storage)
     parts = cut(make_block(X, labels(rng, 90, 2), "polls", rng), [60, 120])
     for model in MODELS:
-        kernel = kernel_for(clone(model), Task(np.arange(2), "predict_proba"))
+        kernel = running(clone(model), Task(np.arange(2), "predict_proba"))
         kernel.run(parts[0])
         other = copied(kernel)
         for part in parts[1:]:
@@ -323,9 +288,9 @@ def test_a_feature_stored_twice_in_a_row_counts_as_its_sum() -> None:
     y = labels(rng, 40, 2)
     for model in (MultinomialNB(), ComplementNB()):
         block = make_block(twice, y, "prequential", rng)
-        assert_equals_loop(model, block, Task(np.arange(2)), rng)
+        assert_bayes_equals_loop(model, block, Task(np.arange(2)), rng)
     with pytest.raises(Declined):
-        kernel_for(BernoulliNB(), Task(np.arange(2))).run(block)
+        running(BernoulliNB(), Task(np.arange(2))).run(block)
 
 
 def test_single_precision_is_exact() -> None:
@@ -333,7 +298,7 @@ def test_single_precision_is_exact() -> None:
     X = counts(rng, 50, 6, whole=False).astype(np.float32)
     for storage in ("dense", "csr"):
         block = make_block(as_storage(X, storage), labels(rng, 50, 2), "polls", rng)
-        assert_equals_loop(MultinomialNB(), block, Task(np.arange(2)), rng)
+        assert_bayes_equals_loop(MultinomialNB(), block, Task(np.arange(2)), rng)
 
 
 def test_data_frames_keep_their_names() -> None:
@@ -344,12 +309,12 @@ def test_data_frames_keep_their_names() -> None:
     y = labels(rng, 40, 2)
     for model in (MultinomialNB(), BernoulliNB(), CategoricalNB(min_categories=4)):
         block = make_block(X, y, "delayed", rng)
-        kernel, _ = assert_equals_loop(model, block, Task(np.arange(2)), rng)
+        kernel, _ = assert_bayes_equals_loop(model, block, Task(np.arange(2)), rng)
         with pytest.raises(Declined):
             kernel.run(make_block(X.to_numpy(), y, "delayed", rng))
     X["y"] = X["y"].astype(object)
     with pytest.raises(Declined):
-        kernel_for(MultinomialNB(), Task(np.arange(2))).run(make_block(X, y, "delayed", rng))
+        running(MultinomialNB(), Task(np.arange(2))).run(make_block(X, y, "delayed", rng))
 
 
 BAD = ["nan", "inf", "wide", "objects", "csc", "half", "one_dimensional", "negative"]
@@ -371,7 +336,7 @@ def test_declines_and_changes_nothing(model: Any, bad: str) -> None:
     X, y = counts(rng, 30, 3), labels(rng, 30, 2)
     task = Task(np.arange(2), "predict_proba")
     good = make_block(X, y, "polls", rng)
-    kernel, before = (kernel_for(clone(model), task) for _ in range(2))
+    kernel, before = (running(clone(model), task) for _ in range(2))
     kernel.run(good)
     before.run(good)
     worse: Any = X.copy()
@@ -407,7 +372,7 @@ def test_declines_and_changes_nothing(model: Any, bad: str) -> None:
     ids=repr,
 )
 def test_declines_rows_that_the_model_refuses_or_rounds_otherwise(model: Any, X: Any) -> None:
-    kernel = kernel_for(model, Task(np.arange(2)))
+    kernel = running(model, Task(np.arange(2)))
     with pytest.raises(Declined):
         kernel.run(make_block(X, np.arange(4) % 2, "prequential", np.random.default_rng(0)))
 
@@ -417,7 +382,7 @@ def test_declines_fractional_weights_of_wide_sparse_rows() -> None:
     X = as_storage(counts(rng, 20, 600), "csr")
     block = make_block(X, labels(rng, 20, 2), "prequential", rng, np.full(20, 0.5))
     with pytest.raises(Declined):
-        kernel_for(BernoulliNB(), Task(np.arange(2))).run(block)
+        running(BernoulliNB(), Task(np.arange(2))).run(block)
 
 
 @pytest.mark.parametrize(
@@ -480,10 +445,10 @@ def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         return [(c, np.append(position[1:], position[-1])) for c, position in states]
 
     block = make_block(counts(rng, 60, 4), labels(rng, 60, 2), "prequential", rng)
-    assert_equals_loop(MultinomialNB(), block, Task(np.arange(2)), rng)
+    assert_bayes_equals_loop(MultinomialNB(), block, Task(np.arange(2)), rng)
     monkeypatch.setattr(counts_module.FeatureCountsKernel, "_count_states", one_ahead)
     with pytest.raises(AssertionError):
-        assert_equals_loop(MultinomialNB(), block, Task(np.arange(2), "predict_proba"), rng)
+        assert_bayes_equals_loop(MultinomialNB(), block, Task(np.arange(2), "predict_proba"), rng)
 
 
 @pytest.mark.parametrize("storage", ["dense", "csr"])
@@ -496,6 +461,6 @@ def test_both_lives_agree(storage: str, monkeypatch: pytest.MonkeyPatch) -> None
         found = []
         for disabled in ("0", "1"):
             monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", disabled)
-            kernel = kernel_for(clone(model), Task(np.arange(4), "predict_proba"))
+            kernel = running(clone(model), Task(np.arange(4), "predict_proba"))
             found.append(kernel.run(block))
         np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)

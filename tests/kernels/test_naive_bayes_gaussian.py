@@ -16,21 +16,20 @@ from sklearn.naive_bayes import GaussianNB
 
 from skstream import DynamicWeightedMajority, PrequentialEvaluator
 from skstream.engine.block import Block
-from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
+from skstream.engine.kernels import Declined, Task, make_kernel
 from skstream.engine.kernels.naive_bayes import gaussian as states_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._data import load_stream
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
-    Running,
     as_storage,
+    assert_bayes_equals_loop,
     assert_same_labels,
-    assert_same_probabilities,
     assert_same_state,
     cut,
     make_block,
-    random_cuts,
+    random_weights,
     run_kernel,
     run_literally,
     running,
@@ -45,10 +44,6 @@ FEATURES = [
     *("normal", "tenths", "sevens", "step", "grid"),
     *("large", "far", "shift", "rare", "outlier"),
 ]
-
-
-def kernel_for(model: Any, task: Task) -> Running:
-    return running(model, task)
 
 
 def features(rng: np.random.Generator, y: np.ndarray, kinds: list[str]) -> np.ndarray:
@@ -73,33 +68,6 @@ def features(rng: np.random.Generator, y: np.ndarray, kinds: list[str]) -> np.nd
         elif kind == "outlier":
             x[0] = 1e6
     return X
-
-
-def weights(rng: np.random.Generator, n: int, kind: str) -> np.ndarray | None:
-    if kind == "none":
-        return None
-    return rng.integers(1, 5, n) * 1.0 if kind == "whole" else rng.random(n) * 3 + 0.01
-
-
-def assert_equals_loop(
-    model: Any, block: Block, task: Task, rng: np.random.Generator
-) -> tuple[Kernel, Any]:
-    """In one block and in many: the answers and attributes of the loop."""
-    literal, kernel = twin(model), kernel_for(twin(model), task)
-    expected, scores = run_literally(literal, block, task, "predict_joint_log_proba")
-    answers = kernel.run(block)
-    if task.method == "predict":
-        assert_same_labels(answers, expected, scores)
-    elif block.n_asks:
-        assert_same_probabilities(answers, expected, scores)
-    kernel.export()
-    assert_same_state(kernel.estimator, literal, rtol=1e-9, atol=1e-300)
-    pieces = kernel_for(twin(model), task)
-    parts = cut(block, random_cuts(block, rng), own_storage=rng.random() < 0.5)
-    np.testing.assert_array_equal(run_kernel(pieces, parts), answers)
-    pieces.export()
-    assert_same_state(pieces.estimator, kernel.estimator)
-    return kernel, literal
 
 
 @examples(22)
@@ -128,10 +96,10 @@ def test_equals_the_loop(
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n)
     X = features(rng, y, ["normal", *kinds])
-    block = make_block(X, y, timeline, rng, weights(rng, n, weight))
+    block = make_block(X, y, timeline, rng, random_weights(rng, n, weight))
     if has_priors:
         model = clone(model).set_params(priors=rng.dirichlet(np.ones(n_classes)))
-    assert_equals_loop(model, block, Task(np.arange(n_classes) * 2, method), rng)
+    assert_bayes_equals_loop(model, block, Task(np.arange(n_classes) * 2, method), rng)
 
 
 @pytest.mark.parametrize("model", MODELS[:2], ids=repr)
@@ -141,7 +109,7 @@ def test_real_streams(model: Any, name: str) -> None:
     classes, codes = np.unique(y, return_inverse=True)
     rng = np.random.default_rng(1)
     block = make_block(X, codes, "prequential", rng)
-    assert_equals_loop(model, block, Task(classes, "predict"), rng)
+    assert_bayes_equals_loop(model, block, Task(classes, "predict"), rng)
 
 
 @pytest.mark.parametrize("weight", [None, 3.0])
@@ -152,8 +120,8 @@ def test_constant_features_are_rounded_as_in_scikit_learn(weight: float | None) 
     rng = np.random.default_rng(14)
     weights = None if weight is None else np.full(100, weight)
     block = make_block(X, y, "prequential", rng, weights)
-    kernel, literal = assert_equals_loop(GaussianNB(), block, Task(np.arange(1)), rng)
-    by_row = kernel_for(GaussianNB(), kernel.kernel.task)
+    kernel, literal = assert_bayes_equals_loop(GaussianNB(), block, Task(np.arange(1)), rng)
+    by_row = running(GaussianNB(), kernel.kernel.task)
     run_kernel(by_row, cut(block, list(range(1, block.n_learns + block.n_asks))))
     by_row.export()
     for estimator in (kernel.estimator, by_row.estimator):
@@ -165,7 +133,7 @@ def test_features_of_large_mean_need_the_recurrence() -> None:
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 300)
     X = features(rng, y, ["large", "tenths", "normal"])
-    kernel, literal = assert_equals_loop(
+    kernel, literal = assert_bayes_equals_loop(
         GaussianNB(), make_block(X, y, "prequential", rng), Task(np.arange(2)), rng
     )
     np.testing.assert_array_equal(kernel.estimator.theta_[:, :2], literal.theta_[:, :2])
@@ -182,7 +150,7 @@ def test_goes_on_from_a_fitted_model_and_back(model: Any, n_first: int) -> None:
     labels = task.classes[y]  # type: ignore[index]
     fitted = clone(model).partial_fit(X[:n_first], labels[:n_first], classes=task.classes)
     block = make_block(X[n_first:], y[n_first:], "polls", rng)
-    kernel, literal = assert_equals_loop(fitted, block, task, rng)
+    kernel, literal = assert_bayes_equals_loop(fitted, block, task, rng)
     for estimator in (kernel.estimator, literal):
         estimator.partial_fit(X, labels)
     assert_same_state(kernel.estimator, literal, rtol=1e-9, atol=1e-300)
@@ -194,7 +162,7 @@ def test_a_fitted_model_that_learns_nothing_keeps_its_attributes(model: Any) -> 
     y = np.arange(20) % 2
     X = features(rng, y, ["normal", "rare"])
     fitted = clone(model).fit(X, y)
-    kernel = kernel_for(twin(fitted), Task(np.arange(2)))
+    kernel = running(twin(fitted), Task(np.arange(2)))
     nothing, rows = np.empty(0, dtype=np.int64), np.arange(20)
     answers = kernel.run(Block(X, nothing, nothing, None, X, rows, np.zeros(20, dtype=np.int64)))
     np.testing.assert_array_equal(answers, fitted.predict(X))
@@ -209,7 +177,7 @@ def test_goes_on_from_rows_of_weight_zero() -> None:
     X, task = features(rng, y, ["normal", "sevens"]), Task(np.arange(3))
     model = IncrementalGaussianNB().partial_fit(X[:2], y[:2], task.classes, np.zeros(2))
     assert make_kernel(model, Task(np.arange(2))) is None
-    kernel, before = kernel_for(twin(model), task), joblib.hash(model)
+    kernel, before = running(twin(model), task), joblib.hash(model)
     early = make_block(X, y, "prequential", rng)
     early = replace(early, stamp=np.maximum(early.stamp - 1, 0))
     for block in (early, cut(early, [1])[0]):
@@ -234,7 +202,7 @@ def test_earlier_states_are_still_states(model: Any) -> None:
         make_block(features(rng, y, ["normal", "grid"]), y, "polls", rng)
         for y in (rng.integers(0, 2, 80), rng.integers(0, 2, 80))
     )
-    kernel = kernel_for(clone(model), task)
+    kernel = running(clone(model), task)
     nothing = kernel.state
     kernel.run(first)
     middle = kernel.state
@@ -256,7 +224,7 @@ def test_copies_go_on_alone(model: Any, copied: Any) -> None:
     y = rng.integers(0, 2, 200)
     block = make_block(features(rng, y, ["normal", "tenths"]), y, "polls", rng)
     first, *others = cut(block, [150, 200])
-    kernel = kernel_for(clone(model), Task(np.arange(2), "predict_proba"))
+    kernel = running(clone(model), Task(np.arange(2), "predict_proba"))
     kernel.run(first)
     other = copied(kernel)
     for part in others:
@@ -269,7 +237,7 @@ def test_data_frames_keep_their_names() -> None:
     y = rng.integers(0, 2, 40)
     X = pandas.DataFrame(rng.normal(size=(40, 2)), columns=["x", "y"]).assign(z=y * 2)
     for model in MODELS[:2]:
-        kernel, _ = assert_equals_loop(
+        kernel, _ = assert_bayes_equals_loop(
             model, make_block(X, y, "delayed", rng), Task(np.arange(2)), rng
         )
         with pytest.raises(Declined):
@@ -286,7 +254,7 @@ def test_declines_and_changes_nothing(model: Any, bad: str) -> None:
     X = features(rng, y, ["normal", "grid"])
     task = Task(np.arange(2), "predict_proba")
     good = make_block(X, y, "polls", rng)
-    kernel, before, fresh = (kernel_for(clone(model), task) for _ in range(3))
+    kernel, before, fresh = (running(clone(model), task) for _ in range(3))
     kernel.run(good)
     before.run(good)
     worse: Any = X.copy()
@@ -353,8 +321,8 @@ def test_constant_features_give_nan_as_in_scikit_learn() -> None:
     X = np.column_stack([features(rng, y, ["normal"]), np.full(100, 7.0)])
     block = make_block(X, y, "prequential", rng)
     for model, accuracy in ((GaussianNB(), (y[1:] == 0).mean()), (IncrementalGaussianNB(), None)):
-        kernel, _ = assert_equals_loop(model, block, Task(np.arange(2)), rng)
-        answers = kernel_for(clone(model), kernel.kernel.task).run(block)
+        kernel, _ = assert_bayes_equals_loop(model, block, Task(np.arange(2)), rng)
+        answers = running(clone(model), kernel.kernel.task).run(block)
         if accuracy is not None:
             assert (answers == 0).all()
         else:
@@ -368,7 +336,7 @@ def test_a_broken_twin_is_caught(broken: str, monkeypatch: pytest.MonkeyPatch) -
     y = rng.integers(0, 2, 400)
     block = make_block(features(rng, y, ["normal"]), y, "prequential", rng)
     task = Task(np.arange(2), "predict_proba")
-    assert_equals_loop(GaussianNB(), block, task, rng)
+    assert_bayes_equals_loop(GaussianNB(), block, task, rng)
     right = states_module._learn_row.plain
 
     def learn_other(x: Any, t: Any, w: Any, n: Any, means: Any, variances: Any, k: Any) -> None:
@@ -381,7 +349,7 @@ def test_a_broken_twin_is_caught(broken: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(states_module, "_learn_row", wrong)
     monkeypatch.setattr(states_module, "_run_rows", states_module._run_rows.plain)
     with np.errstate(all="ignore"), pytest.raises(AssertionError):
-        assert_equals_loop(GaussianNB(), block, task, rng)
+        assert_bayes_equals_loop(GaussianNB(), block, task, rng)
 
 
 def test_compiled_and_uncompiled_agree(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,7 +361,7 @@ def test_compiled_and_uncompiled_agree(monkeypatch: pytest.MonkeyPatch) -> None:
         found = []
         for disabled in ("0", "1"):
             monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", disabled)
-            found.append(kernel_for(clone(model), Task(np.arange(3))).run(block))
+            found.append(running(clone(model), Task(np.arange(3))).run(block))
         np.testing.assert_array_equal(*found)
 
 
@@ -405,7 +373,7 @@ def test_the_mean_of_negative_zeros_is_zero(model: Any, weight: float | None, dt
     for n in (1, 3):
         of_rows = None if weight is None else np.full(n, weight)
         block = make_block(X[:n], y[:n], "prequential", np.random.default_rng(0), of_rows)
-        kernel, literal = assert_equals_loop(
+        kernel, literal = assert_bayes_equals_loop(
             model, block, Task(np.arange(2)), np.random.default_rng(0)
         )
         for name in ("theta_", *(["total_mean_"] if hasattr(literal, "total_mean_") else [])):

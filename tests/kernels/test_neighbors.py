@@ -17,12 +17,10 @@ from tests._calls import n_calls
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
-    assert_same_state,
+    assert_equals_loop,
     assert_untouched,
-    cut,
     make_block,
     random_cuts,
-    run_kernel,
     run_literally,
     running,
     twin,
@@ -54,14 +52,8 @@ def test_kernel_is_the_loop_bit_for_bit(
     model = WindowedKNeighborsClassifier(k, size)
     if has_learnt:
         model.partial_fit(rng.random((5, n_features)), list("abbca"), classes=LABELS)
-    literal = twin(model)
-    expected = run_literally(literal, block, task)
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
-    np.testing.assert_array_equal(answers, expected)
-    kernel.export()
-    assert_same_state(model, literal)
-    assert_untouched(running(model, task), kernel.state)
+    kernel, _ = assert_equals_loop(model, block, task, random_cuts(block, rng))
+    assert_untouched(running(kernel.estimator, task), kernel.state)
 
 
 def test_sparse_rows_and_huge_numbers_are_left_to_the_loop() -> None:

@@ -21,11 +21,11 @@ from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
     as_storage,
+    assert_equals_loop,
     assert_same_state,
     cut,
     make_block,
     random_cuts,
-    run_kernel,
     run_literally,
     running,
 )
@@ -60,15 +60,6 @@ def classifier(**settings: Any) -> MLPClassifier:
 
 def regressor(**settings: Any) -> MLPRegressor:
     return MLPRegressor(**{"hidden_layer_sizes": 6, "random_state": 3, **settings})
-
-
-def assert_equals_loop(model: Any, block: Any, task: Task, positions: Any = ()) -> None:
-    literal = copy.deepcopy(model)
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, list(positions)))
-    kernel.export()
-    np.testing.assert_array_equal(answers, run_literally(literal, block, task))
-    assert_same_state(model, literal)
 
 
 @pytest.mark.parametrize("place", range(len(SETTINGS)))

@@ -1,6 +1,5 @@
 """Kernel of SGDOneClassSVM: answers and attributes of the loop, to the last bit."""
 
-import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,12 +20,9 @@ from skstream.temporal import TemporallyAugmented
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
-    assert_same_state,
-    cut,
+    assert_equals_loop,
     make_block,
     random_cuts,
-    run_kernel,
-    run_literally,
     running,
 )
 
@@ -38,19 +34,6 @@ SETTINGS: list[dict[str, Any]] = [
     {"nu": 0.01, "fit_intercept": False},
     {"nu": 0.9, "learning_rate": "adaptive", "eta0": 1.5},
 ]
-
-
-def assert_equals_loop(model: Any, block: Any, positions: Any = (), task: Task = TASK) -> None:
-    literal = copy.deepcopy(model)
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, list(positions)))
-    kernel.export()
-    expected = run_literally(literal, block, task)
-    if task.method == "predict":
-        np.testing.assert_array_equal(answers, expected)
-    else:
-        np.testing.assert_allclose(answers, expected, rtol=1e-12, atol=1e-12)
-    assert_same_state(model, literal)
 
 
 @pytest.mark.parametrize("numba", ["0", "1"], ids=["compiled", "plain"])
@@ -74,7 +57,7 @@ def test_equals_the_loop(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SKSTREAM_DISABLE_NUMBA", numba)
         model = SGDOneClassSVM(**setting)
-        assert_equals_loop(model, block, random_cuts(block, rng))
+        assert_equals_loop(model, block, TASK, random_cuts(block, rng))
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
@@ -83,7 +66,8 @@ def test_a_fitted_model_goes_on(method: str) -> None:
     X = rng.normal(size=(40, 3))
     model = getattr(SGDOneClassSVM(random_state=0), method)(X)
     block = make_block(X, rng.integers(0, 2, 40), "polls", rng)
-    assert_equals_loop(model, block, [9, 30], TASK.asking("decision_function"))
+    task = TASK.asking("decision_function")
+    assert_equals_loop(model, block, task, [9, 30], rtol=1e-12, atol=1e-12)
 
 
 def test_behind_a_scaler() -> None:

@@ -22,9 +22,8 @@ from skstream.temporal import TemporalCorrection
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
-    assert_same_labels,
+    assert_equals_loop,
     assert_same_state,
-    cut,
     make_block,
     random_cuts,
     run_kernel,
@@ -54,20 +53,6 @@ def rows_and_codes(seed: int, n_classes: int) -> tuple[Any, Any]:
     return X, y
 
 
-def assert_equals_loop(model: Any, block: Any, task: Task, positions: Any = ()) -> None:
-    literal = copy.deepcopy(model)
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, list(positions)))
-    kernel.export()
-    expected = run_literally(literal, block, task)
-    if task.method == "predict":
-        np.testing.assert_array_equal(answers, expected)
-    else:
-        assert answers.shape == expected.shape
-        np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
-    assert_same_state(model, literal)
-
-
 @pytest.mark.parametrize("place", range(len(BITWISE)))
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_equals_the_loop(place: int, n_classes: int) -> None:
@@ -82,7 +67,7 @@ def test_equals_the_loop(place: int, n_classes: int) -> None:
         if hasattr(model, method):
             block = make_block(X, y, timeline, rng)
             task = Task(LABELS[:n_classes], method)
-            assert_equals_loop(copy.deepcopy(model), block, task)
+            assert_equals_loop(model, block, task, rtol=1e-9, atol=1e-12)
 
 
 @examples(4)
@@ -146,14 +131,8 @@ def test_models_of_sufficient_statistics(inner: Any) -> None:
     block = make_block(X, y, "prequential", np.random.default_rng(0))
     block = replace(block, ask_index=block.ask_index[12:], stamp=block.stamp[12:])
     model, task = OneVsRestClassifier(inner), Task(LABELS[:3])
-    literal = copy.deepcopy(model)
-    kernel = running(model, task)
+    kernel, _ = assert_equals_loop(model, block, task, scores="predict_proba", state_rtol=1e-9)
     assert not kernel.bitwise
-    answers = kernel.run(block)
-    kernel.export()
-    expected, scores = run_literally(literal, block, task, also="predict_proba")
-    assert_same_labels(answers, expected, scores)
-    assert_same_state(model, literal, rtol=1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

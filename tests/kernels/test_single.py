@@ -26,6 +26,7 @@ from skstream.engine.kernels.linear import kernel as _linear
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests.kernels._linear_reference import PATHS, path
 from tests.kernels._reference import (
+    assert_equals_loop,
     assert_same_rows,
     assert_same_state,
     cut,
@@ -230,15 +231,9 @@ def test_linear_models(place: int, n_classes: int) -> None:
 
 def assert_exact(model: Any, block: Any, task: Task, cuts: list[int], rtol: float = 0.0) -> None:
     """On every path the answers and attributes of a model itself; its state is taken up."""
-    literal = copy.deepcopy(model)
-    expected = run_literally(literal, block, task)
     for run in PATHS:
         with path(run):
-            kernel = running(copy.deepcopy(model), task)
-            answers = np.concatenate([kernel.run(part) for part in cut(block, cuts)])
-            np.testing.assert_array_equal(answers, expected)
-            kernel.export()
-            assert_same_state(kernel.estimator, literal, rtol=rtol)
+            _, literal = assert_equals_loop(model, block, task, cuts, state_rtol=rtol)
             assert make_kernel(literal, task) is not None
 
 
