@@ -9,12 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 
 from skstream.base import accepts_classes, supports_sample_weight
 from skstream.engine.block import Block
 from skstream.engine.kernels import (
+    Declined,
     Kernel,
     Task,
     TransformKernel,
@@ -265,7 +267,7 @@ def assert_equals_loop(
     scores: str | None = None,
     rtol: float = 0.0,
     atol: float = 0.0,
-    state_rtol: float = 0.0,
+    state_rtol: float | None = 0.0,
 ) -> tuple[Running, Any]:
     """The kernel, with the block cut at `cuts`, has the answers and attributes of the loop.
 
@@ -274,6 +276,7 @@ def assert_equals_loop(
     scores : str, default=None
         Method whose values decide: where the best two tie, labels may differ.
     rtol, atol, state_rtol : tolerances of answers that are no labels, and of attributes
+        With a `state_rtol` of None, attributes may differ where the kernel is not bitwise.
 
     Returns
     -------
@@ -291,6 +294,8 @@ def assert_equals_loop(
         assert answers.shape == expected.shape
         tolerances = (0.0, 0.0) if is_label else (rtol, atol)
         np.testing.assert_allclose(answers, expected, *tolerances)
+    if state_rtol is None:
+        state_rtol = 0.0 if kernel.bitwise else 1e-9
     assert_same_state(kernel.estimator, literal, rtol=state_rtol)
     return kernel, literal
 
@@ -401,6 +406,51 @@ def transform_literally(
     return learnt, asked
 
 
+def assert_transformer_equals_loop(
+    transformer: Any,
+    block: Block,
+    task: Task,
+    divisions: Sequence[Sequence[int]] = ((),),
+    *,
+    own_storage: bool = False,
+    may_decline: bool = False,
+    state: bool = True,
+) -> Any:
+    """The kernel, with the block cut at each of the divisions, has the rows of the loop.
+
+    Its attributes too, with `state`. With `may_decline` it may leave the rows to the loop, and
+    must where the loop raises an error. Returns the transformer that was looped.
+    """
+    literal = twin(transformer)
+    with np.errstate(all="ignore"):
+        try:
+            learnt, asked = transform_literally(literal, block, task)
+        except (TypeError, ValueError):  # such as log1p of objects: for the loop to say
+            assert may_decline
+            with pytest.raises((Declined, TypeError, ValueError)):
+                running_transformer(twin(transformer), task).run(block)
+            return literal
+        for cuts in divisions:
+            kernel = running_transformer(twin(transformer), task)
+            n_learnt = n_asked = 0
+            for part in cut(block, cuts, own_storage=own_storage):
+                try:
+                    out = kernel.run(part)
+                except Declined:
+                    assert may_decline
+                    return literal
+                assert out.y is part.y and out.stamp is part.stamp and out.weight is part.weight
+                learns = slice(n_learnt, n_learnt + part.n_learns)
+                asks = slice(n_asked, n_asked + part.n_asks)
+                assert_same_rows(out.learn_X, out.learn_index, learnt[learns])
+                assert_same_rows(out.ask_X, out.ask_index, asked[asks])
+                n_learnt, n_asked = learns.stop, asks.stop
+            kernel.export()
+            if state:
+                assert_same_state(kernel.estimator, literal)
+    return literal
+
+
 def assert_same_rows(X: Any, index: np.ndarray, expected: Sequence[Any]) -> None:
     """Rows at `index` are the expected ones, bit for bit and of the same kind."""
     assert len(index) == len(expected)
@@ -410,4 +460,6 @@ def assert_same_rows(X: Any, index: np.ndarray, expected: Sequence[Any]) -> None
         if sparse.issparse(wanted):
             assert found.shape == wanted.shape and found.dtype == wanted.dtype
             found, wanted = found.toarray(), wanted.toarray()
-        np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))
+        found, wanted = np.asarray(found), np.asarray(wanted)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)

@@ -15,13 +15,10 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from skstream import PrequentialEvaluator, make_stream_pipeline
 from skstream.engine.kernels import Declined, Task
 from tests.kernels._reference import (
-    assert_same_rows,
-    assert_same_state,
+    assert_equals_loop,
+    assert_transformer_equals_loop,
     make_block,
-    run_literally,
     running,
-    running_transformer,
-    transform_literally,
 )
 from tests.kernels.test_layouts import TRANSFORMERS
 from tests.kernels.test_support_table import KERNEL, classes_for
@@ -77,16 +74,8 @@ def test_models(place: int, name: str) -> None:
     y = Y.astype(float) if is_regressor(model) else Y
     X = frame(name, WHOLE if type(model).__name__ == "CategoricalNB" else COLUMNS)
     block = make_block(X, y, "prequential", np.random.default_rng(0))
-    kernel = running(copy.deepcopy(model), task)
-    literal = copy.deepcopy(model)
-    expected = run_literally(literal, block, task)
-    answers = kernel.run(block)
-    kernel.export()
-    if is_regressor(model):
-        np.testing.assert_allclose(answers, expected, rtol=1e-9)
-    else:
-        np.testing.assert_array_equal(answers, expected)
-    assert_same_state(kernel.estimator, literal, rtol=0.0 if kernel.bitwise else 1e-9, atol=1e-9)
+    rtol = 1e-9 if is_regressor(model) else 0.0
+    assert_equals_loop(model, block, task, rtol=rtol, state_rtol=None)
 
 
 @pytest.mark.parametrize("name", FRAMES)
@@ -94,26 +83,10 @@ def test_models(place: int, name: str) -> None:
 def test_transformers(transformer: Any, name: str) -> None:
     X = frame(name, WHOLE)
     block = make_block(X, Y, "prequential", np.random.default_rng(0))
-    kernel = running_transformer(copy.deepcopy(transformer), Task(np.arange(2)))
-    literal = copy.deepcopy(transformer)
-    try:
-        with np.errstate(all="ignore"):
-            learnt, asked = transform_literally(literal, block)
-    except (TypeError, ValueError):  # such as log1p of objects: for the loop to say
-        with pytest.raises(Declined):
-            kernel.run(block)
-        return
-    try:
-        with np.errstate(all="ignore"):
-            out = kernel.run(block)
-    except Declined:
-        assert not isinstance(transformer, SCALERS)
-        return
-    assert_same_rows(out.learn_X, out.learn_index, learnt)
-    assert_same_rows(out.ask_X, out.ask_index, asked)
-    kernel.export()
-    if isinstance(transformer, SCALERS):
-        assert_same_state(kernel.estimator, literal)
+    is_scaler = isinstance(transformer, SCALERS)
+    assert_transformer_equals_loop(
+        transformer, block, Task(np.arange(2)), may_decline=not is_scaler, state=is_scaler
+    )
 
 
 MISSING: dict[str, Any] = {

@@ -29,7 +29,7 @@ from tests.kernels._reference import (
     assert_equals_loop,
     assert_same_rows,
     assert_same_state,
-    cut,
+    assert_transformer_equals_loop,
     make_block,
     random_cuts,
     run_literally,
@@ -83,28 +83,14 @@ LAYOUTS: dict[str, Any] = {
 @pytest.mark.parametrize("timeline", ["prequential", "polls"])
 @pytest.mark.parametrize("scaler", SCALERS, ids=repr)
 def test_scalers(scaler: Any, timeline: str, layout: str) -> None:
-    rng = np.random.default_rng(1)
+    rng, task = np.random.default_rng(1), Task(np.arange(2))
     X = LAYOUTS[layout](numbers(24))
     block = make_block(X, rng.integers(0, 2, 24), timeline, rng)
-    literal = copy.deepcopy(scaler)
-    learnt, asked = transform_literally(literal, block)
     for run in PATHS:
         with path(run):
-            kernel = running_transformer(copy.deepcopy(scaler), Task(np.arange(2)))
-            done, questions = 0, 0
-            for part in cut(block, random_cuts(block, rng)):
-                out = kernel.run(part)
-                last, stop = done + part.n_learns, questions + part.n_asks
-                assert_same_rows(out.learn_X, out.learn_index, learnt[done:last])
-                assert_same_rows(out.ask_X, out.ask_index, asked[questions:stop])
-                assert not part.n_learns or out.learn_X.dtype == learnt[0].dtype
-                assert not part.n_asks or out.ask_X.dtype == learnt[0].dtype
-                done, questions = last, stop
-        kernel.export()
-        assert_same_state(kernel.estimator, literal)
-    again = running_transformer(literal, Task(np.arange(2)))
-    assert again is not None
-    again.run(block)
+            divisions = [random_cuts(block, rng)]
+            literal = assert_transformer_equals_loop(scaler, block, task, divisions)
+            running_transformer(literal, task).run(block)  # its state is taken up
 
 
 @pytest.mark.parametrize("run", PATHS)
@@ -146,30 +132,14 @@ def test_two_precisions_in_one_stream(scaler: Any) -> None:
 @pytest.mark.parametrize("transformer", TRANSFORMERS, ids=lambda t: repr(t)[:40])
 def test_transformers(transformer: Any, layout: str) -> None:
     """Those that are not scalers, too."""
-    kernel = running_transformer(copy.deepcopy(transformer), Task(np.arange(2)))
     X = LAYOUTS[layout]((np.abs(numbers(24)) + 0.01).astype(np.float32))
-    block = make_block(X, np.zeros(24, np.int64), "prequential", np.random.default_rng(0))
-    literal = copy.deepcopy(transformer)
-    is_frame = hasattr(X, "iloc")
-    if is_frame and isinstance(transformer, FrozenEstimator | ColumnTransformer):
+    if hasattr(X, "iloc") and isinstance(transformer, FrozenEstimator | ColumnTransformer):
         return
-    with np.errstate(all="ignore"):
-        try:
-            learnt, asked = transform_literally(literal, block)
-        except (TypeError, ValueError):
-            with pytest.raises((Declined, TypeError, ValueError)):
-                kernel.run(block)
-            return
-        try:
-            out = kernel.run(block)
-        except Declined:
-            assert not isinstance(transformer, StandardScaler | MinMaxScaler | MaxAbsScaler)
-            return
-    assert_same_rows(out.learn_X, out.learn_index, learnt)
-    assert_same_rows(out.ask_X, out.ask_index, asked)
-    row = out.learn_X if hasattr(out.learn_X, "dtype") else out.learn_X.to_numpy()
-    wanted = learnt[0] if hasattr(learnt[0], "dtype") else learnt[0].to_numpy()
-    assert row.dtype == wanted.dtype
+    block = make_block(X, np.zeros(24, np.int64), "prequential", np.random.default_rng(0))
+    may_decline = not isinstance(transformer, StandardScaler | MinMaxScaler | MaxAbsScaler)
+    assert_transformer_equals_loop(
+        transformer, block, Task(np.arange(2)), may_decline=may_decline, state=False
+    )
 
 
 @pytest.mark.parametrize("run", PATHS)

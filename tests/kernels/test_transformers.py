@@ -35,9 +35,8 @@ from tests.kernels._reference import (
     TIMELINES,
     Running,
     as_storage,
-    assert_same_rows,
     assert_same_state,
-    cut,
+    assert_transformer_equals_loop,
     make_block,
     random_cuts,
     running_transformer,
@@ -110,21 +109,8 @@ def block_of(
 
 def assert_equals_loop(transformer: Any, block: Block, rng: np.random.Generator) -> None:
     """In one block or in many: same rows, same attributes, to the bit."""
-    literal = twin(transformer)
-    learnt, asked = transform_literally(literal, block, TASK)
-    for parts in ([block], cut(block, random_cuts(block, rng), own_storage=rng.random() < 0.5)):
-        kernel = kernel_for(twin(transformer))
-        n_learnt = n_asked = 0
-        for part in parts:
-            out = kernel.run(part)
-            assert out.y is part.y and out.stamp is part.stamp and out.weight is part.weight
-            learns = slice(n_learnt, n_learnt + part.n_learns)
-            asks = slice(n_asked, n_asked + part.n_asks)
-            assert_same_rows(out.learn_X, out.learn_index, learnt[learns])
-            assert_same_rows(out.ask_X, out.ask_index, asked[asks])
-            n_learnt, n_asked = learns.stop, asks.stop
-        kernel.export()
-        assert_same_state(kernel.estimator, literal)
+    divisions, own = ((), random_cuts(block, rng)), rng.random() < 0.5
+    assert_transformer_equals_loop(transformer, block, TASK, divisions, own_storage=own)
 
 
 @examples(15)
