@@ -18,7 +18,7 @@ __all__ = ["BayesOptimal"]
 class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
     """The Bayes-optimal answers on a stream whose truth is known at every row.
 
-    Beside models in an evaluation it shows how much of their error is noise that nobody can
+    Beside models in an evaluation it shows how much of their error is noise that no model can
     avoid. It learns nothing but time: the number of rows learnt is taken as the number of the row
     that is asked. So it is in prequential evaluation of the whole stream, or of its first rows,
     where the row asked is the first one not learnt.

@@ -92,7 +92,7 @@ def _run(options: argparse.Namespace) -> int:
             sys.stdout.flush()
             return status
         except BrokenPipeError:
-            # Whoever read the output, as `head` does, wants no more. Python must not try again.
+            # What reads the output, as `head` does, has closed it. Python must not try again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return FAILED
         except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:

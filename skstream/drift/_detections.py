@@ -50,7 +50,7 @@ class Detections:
     warnings: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        """Let nobody change the rows."""
+        """Protect the rows against changes."""
         for rows in (self.alarms, self.warnings):
             rows.flags.writeable = False
 

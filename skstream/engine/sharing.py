@@ -62,7 +62,7 @@ class SharedWork:
             ``make()`` makes it; a function of `key`, `of` and `state`.
         """
         if any(_is_block(one) and id(one) not in self._shown for one in of):
-            return make()  # nobody else has the block
+            return make()  # no other lane has the block
         place = (key, *map(id, of))
         self._n_times[place] = self._n_times.get(place, 0) + 1
         kept = self._kept.get(place, [])

@@ -198,7 +198,7 @@ def add_votes(sums: Floats, answers: Iterable[Codes], weights: Floats) -> None:
 
 
 def shares_of_votes(sums: Floats) -> Floats:
-    """Class probabilities by sums of votes; of rows that nobody answers, all are equal."""
+    """Class probabilities by sums of votes; of rows that no member answers, all are equal."""
     shares: Floats = sums[:, :-1].copy()
     shares[~shares.any(axis=1)] = 1.0
     shares /= row_sums(shares)
@@ -224,7 +224,7 @@ def changed_weights(
         Number of classes.
     """
     weights = np.where(answers == code, weights, weights * ensemble.beta)
-    votes = np.bincount(answers + 1, weights, n_classes + 1)[1:]  # without those who give none
+    votes = np.bincount(answers + 1, weights, n_classes + 1)[1:]  # without those that give none
     weights = weights / weights.max()
     kept = np.flatnonzero(weights >= ensemble.threshold)
     adds = int(votes.argmax()) != code

@@ -318,7 +318,7 @@ class Following:
     ) -> tuple[RankingValues, Ranks]:
         """Measures after some of the rows, and the ranking after all."""
         n = len(rows.scores)
-        if self.factor != 1.0:  # as at the first row: measures hang on shares alone
+        if self.factor != 1.0:  # as at the first row: measures depend on shares alone
             growing = self.factor ** -np.arange(1.0, n + 1)
             rows = Sided(rows.scores, rows.positive * growing, rows.negative * growing)
         order = rows.scores.argsort(kind="stable")

@@ -1,7 +1,7 @@
 """Races: which candidates of a search are dropped early, decided from their losses alone.
 
 A race knows no models. It says at which rows it will look, reads the losses of the candidates
-that are left, and answers at each look who is dropped. The rows at which it looks follow from
+that are left, and answers at each look which are dropped. The rows at which it looks follow from
 their number alone, so that a search drops the same candidates however its stream is divided.
 """
 
@@ -73,7 +73,7 @@ class Race(Protocol):
         ...
 
     def look(self, scores: ArrayLike | None = None) -> list[Dropped]:
-        """Return who is dropped now, in ascending order of position; they are left no longer."""
+        """Return which are dropped now, in ascending order of position; they are left no longer."""
         ...
 
     def leave(self, positions: Iterable[int]) -> None:
@@ -218,7 +218,7 @@ class AnytimeRace:
         self._n_waiting = 0
 
     def look(self, scores: ArrayLike | None = None) -> list[Dropped]:
-        """Return who is dropped after the rows read so far; they are left no longer.
+        """Return which are dropped after the rows read so far; they are left no longer.
 
         Parameters
         ----------
@@ -347,7 +347,7 @@ class HalvingRace:
         """Do nothing: scores decide."""
 
     def look(self, scores: ArrayLike | None = None) -> list[Dropped]:
-        """Return who is dropped at this look; they are left no longer.
+        """Return which are dropped at this look; they are left no longer.
 
         Parameters
         ----------

@@ -131,7 +131,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     halving_at : tuple of float, default=(1/8, 1/4, 1/2)
         Shares of the tuning rows after the warm-up at which the worse are dropped, or at the end
         of the batch that is open then. Rows without a label and with weight 0 count, and a look
-        before which no row was scored drops nobody (a warning says so if that was all of them).
+        before which no row was scored drops none (a warning says so if that was all of them).
     loss_bounds : tuple of two float, default=None
         Smallest and largest possible absolute error of a regressor, from what is known of the
         targets, not from these rows.

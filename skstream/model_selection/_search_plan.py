@@ -192,7 +192,7 @@ def check_race_parameters(search: Any) -> None:
     )
     HalvingRace(2, 1 << 40, factor=search.halving_factor, at=search.halving_at)
     if search.race != "anytime" and search.indifference > 0:
-        drops = "drops by rank alone" if search.race == "halving" else "drops nobody"
+        drops = "drops by rank alone" if search.race == "halving" else "drops none"
         raise ValueError(
             f'indifference={search.indifference!r} is about race="anytime", and '
             f"race={search.race!r} {drops}. Leave it out."
@@ -200,7 +200,7 @@ def check_race_parameters(search: Any) -> None:
 
 
 def race_of(search: Any, n_candidates: int, n_rows: int | None) -> Race | None:
-    """Return the race over so many tuning rows; None: nobody is dropped early."""
+    """Return the race over so many tuning rows; None: no candidate is dropped early."""
     if search.race == "anytime":
         return AnytimeRace(
             n_candidates,
@@ -338,7 +338,7 @@ def plan_of(
             "loss of a classifier is 0 or 1. Leave them out."
         )
     settings = with_tie_breaker(settings, tuning)
-    # They are copies already, which nobody else has. All have the seeds that an evaluator gives to
+    # They are copies already, of this search alone. All have the seeds that an evaluator gives to
     # the model alone: what a candidate does depends on no other, and luck is the same for all.
     seed, alone = settings.parameters["seed"], type(search.estimator).__name__
     models = {(name, 0): seed_estimator(one, seed, alone, 0) for name, one in named.items()}

@@ -131,7 +131,7 @@ class SearchRun(EvaluationRun):
     rules : Rules
         How candidates are compared.
     race : Race, default=None
-        Who is dropped early; None: nobody.
+        Which candidates are dropped early; None: none.
     honest : HonestLoss, default=None
         Follows the losses of the chosen one, if its measure is the mean of a bounded loss.
     in_group : bool, default=False
@@ -308,10 +308,10 @@ class SearchRun(EvaluationRun):
             ) from first
 
     def warn_of_undefined(self) -> None:
-        """Warn if, for want of scores, the race dropped nobody or the measure chose nothing."""
+        """Warn if, for want of scores, the race dropped none or the measure chose nothing."""
         if self._looked_in_vain:
             warn(
-                f'race="{self.rules.race}" has dropped nobody: no row before its looks was scored '
+                f'race="{self.rules.race}" has dropped no candidate: no row before its looks was scored '
                 "(all were without a label or of weight 0). Pass a larger n_warmup or later shares "
                 "halving_at, so that labels come before the looks; or race=None.",
                 UndefinedMetricWarning,

@@ -20,7 +20,7 @@ _MOST_PARTS = 10_000_000
 class WindowSplit(Splitter):
     """What both window splitters do; they differ in the rows that a training part begins with."""
 
-    # Times belong to nobody else, so that they need not be requested.
+    # Times are of no other part, so that they need not be requested.
     __metadata_request__split: ClassVar[dict[str, Any]] = {"times": True, "label_times": True}
     _is_sliding: ClassVar[bool]
 

@@ -198,7 +198,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
                 "kind='time', or plot one bin: result.select(bins=b).plot(detections=...)."
             )
         metric, forgetting, what = names_in(result, metric, forgetting)
-        shown, who = models_in(result, models, metric, forgetting)
+        shown, about_models = models_in(result, models, metric, forgetting)
         ends = sorted({result.bins[0], result.bins[-1]})
         picked = ends if bins is None else numbers(bins, result.bins, "bin")
         rows = result.checkpoints if at is None else result.checkpoints[result.checkpoints <= at]
@@ -224,7 +224,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             drifts=result.drifts if drifts is None else drifts,
             detections=result.detections if detections is None else detections,
             **what,
-            **who,
+            **about_models,
         ).plot(**options)
 
     @classmethod

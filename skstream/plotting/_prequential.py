@@ -278,7 +278,7 @@ def contents_of(
             "BinnedPerformanceDisplay, or call its plot()."
         )
     metric, forgetting, what = names_in(result, metric, forgetting)
-    shown, who = models_in(result, models, metric, forgetting)
+    shown, about_models = models_in(result, models, metric, forgetting)
     curves = {name: result.curve(name, metric, forgetting=forgetting) for name in shown}
     rows = {
         "checkpoints": result.checkpoints,
@@ -286,7 +286,7 @@ def contents_of(
         "drifts": result.drifts if drifts is None else drifts,
         "detections": result.detections if detections is None else detections,
     }
-    return {**rows, "curves": curves, **what, **who}
+    return {**rows, "curves": curves, **what, **about_models}
 
 
 def band_key() -> Any:

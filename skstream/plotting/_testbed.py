@@ -607,7 +607,7 @@ def _bayes_error_of(
 ) -> np.ndarray:
     """Bayes error at some checkpoints, averaged as a mechanism averages the errors of models.
 
-    At the checkpoint alone where there is no mechanism, or where it hangs on the errors (ADWIN).
+    At the checkpoint alone where there is no mechanism, or where it depends on the errors (ADWIN).
     """
     last = int(checkpoints[-1]) - 1
     changes = [row + by for drift in stream.drifts for row in drift for by in (-1, 0)]

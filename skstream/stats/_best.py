@@ -156,7 +156,7 @@ def compare_with_best(
     Returns
     -------
     BestModelResult
-        Means, the best model, the p-values, and who is not told apart.
+        Means, the best model, the p-values, and which models are not told apart.
 
     Raises
     ------

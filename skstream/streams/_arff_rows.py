@@ -30,7 +30,7 @@ _BLOCK = 1 << 21
 _DATA = re.compile(rb"^[ \t]*@data\b[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
 _FIRST_ROW = re.compile(rb"^[ \t]*([^%\s][^\n]*)", re.MULTILINE)
 _QUOTED = {
-    # The quote comes first, so that the search leaps from one to the next.
+    # The quote comes first, so that the search goes from one quote to the next.
     quote: re.compile(b"%s(?<![^,\t\n]%s)[^%s\n]*%s(?![^,\t\r\n])" % (quote, quote, quote, quote))
     for quote in (b"'", b'"')
 }

@@ -16,7 +16,7 @@ _Numbers = NDArray[np.float64]
 _DAYS = 90
 _ROWS_PER_CUSTOMER = 40
 _DAY = 86_400.0  # seconds
-#: Days after which a payment that nobody has disputed counts as good.
+#: Days after which a payment that was not disputed counts as good.
 _DISPUTE_DAYS = 10.0
 #: Share of rows at which a card is stolen; it is then used for some of the rows that follow.
 _THEFTS = 0.012
@@ -70,7 +70,7 @@ def make_transactions(n_rows: int = 20_000, *, random_state: int = 0) -> Any:
         - "account_age": days since the account was opened; 8 % missing (float);
         - "fraud": the label, 0 or 1 (int);
         - "label_time": when the label became known: of a fraud some days after the payment, of
-          any other payment after ten days, in which nobody disputed it (datetime64[ns]).
+          any other payment after ten days, in which it was not disputed (datetime64[ns]).
 
     Raises
     ------

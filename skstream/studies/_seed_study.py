@@ -248,7 +248,7 @@ class SeedStudy:
         Returns
         -------
         result : BestModelResult
-            The best, the p-values, and who is not told apart.
+            The best, the p-values, and which models are not told apart.
 
         Raises
         ------

@@ -162,7 +162,7 @@ def check_stream_estimator(
 def _result(
     check: Check, model: Any, data: Data, expected: Mapping[str, str], on_fail: str | None
 ) -> CheckResult:
-    """Run a check; raise what it raises where nobody expects it."""
+    """Run a check; raise what it raises where that is not expected."""
     try:
         check.run(model, data)
     except NotApplicable as why:

@@ -18,7 +18,7 @@ _MULTIPLES: WeakValueDictionary[tuple[int, int], Numbers] = WeakValueDictionary(
 
 
 def multiples(interval: int, n: int) -> Numbers:
-    """First multiples of an interval, read-only; one array for all who use them at a time."""
+    """First multiples of an interval, read-only; one array for all uses at a time."""
     numbers = _MULTIPLES.get((interval, n))
     if numbers is None:
         numbers = np.arange(1, n + 1, dtype=np.int64) * interval

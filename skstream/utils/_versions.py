@@ -18,7 +18,7 @@ class VersionedArray(Value):
     Only one version holds the array, as a rule the newest. The others hold the entries in which
     they differ from their neighbour on the way to it, and exchange them for those in the array when
     they are read (Baker, 1991, "Shallow binding makes functional arrays fast"). So a step copies no
-    more than the entries that it changes, and who drops the version before drops these, too.
+    more than the entries that it changes, and dropping the version before drops these, too.
 
     Parameters
     ----------

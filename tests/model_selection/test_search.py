@@ -471,7 +471,9 @@ def test_a_race_that_could_not_look_says_so_once(weighted: bool) -> None:
         labels[1:60] = None
     parameters = {"tuning": 100, "race": "halving", "missing_labels": "skip"}
     one = search(**parameters)
-    with pytest.warns(UndefinedMetricWarning, match="dropped nobody: no row before") as caught:
+    with pytest.warns(
+        UndefinedMetricWarning, match="dropped no candidate: no row before"
+    ) as caught:
         one.fit(X, labels, sample_weight=weight, classes=["DOWN", "UP"])
     assert len(caught) == 1
     one.partial_fit(X, y)  # not again
@@ -567,7 +569,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"race": "anytime", "metric": "accuracy", "indifference": -1}, "indifference"),
     ({"indifference": -1.0}, "indifference must be"),
     ({"race": "anytime", "metric": "accuracy", "indifference": 1}, "largest possible difference"),
-    ({"indifference": 0.1}, "and race=None drops nobody"),
+    ({"indifference": 0.1}, "and race=None drops none"),
     ({"chunks": "beside y"}, "y is given beside a source of chunks (list)"),
     ({"chunks": "made, beside y"}, "y is given beside a source of chunks (function)"),
     ({"race": "halving", "indifference": 0.1}, 'indifference=0.1 is about race="anytime"'),

@@ -104,7 +104,7 @@ class DriftResetKernel(Kernel):
         """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
         state = state._replace(columns=state.columns.after(block))
-        # Calls of kernels are not told apart by who shares them.
+        # Calls of kernels are not told apart by the lanes that share them.
         block = replace(block, groups=None, company=None)
         answers, size = [], _AT_MOST
         while True:

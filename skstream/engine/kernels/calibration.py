@@ -74,7 +74,7 @@ class PrequentialCalibratorKernel(Kernel):
         """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
         columns = state.columns.after(block)
-        # Calls of kernels are not told apart by who shares them.
+        # Calls of kernels are not told apart by the lanes that share them.
         block = replace(block, groups=None, company=None)
         # There is nothing yet to be asked about the first row.
         tests = np.arange(0 if state.n_learnt else 1, block.n_learns)

@@ -118,7 +118,7 @@ class _State(NamedTuple):
 class ScoredKernel(Kernel):
     """Labels of one kernel and scores of another, of the same estimator.
 
-    Each keeps a state of its own: what is in one may hang on what is asked.
+    Each keeps a state of its own: what is in one may depend on what is asked.
     """
 
     gives_scores = True

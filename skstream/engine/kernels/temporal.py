@@ -221,7 +221,7 @@ class TemporalCorrectionKernel(_TemporalKernel):
         """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
         columns = state.columns.after(block)
-        # They hang on labels, whichever model is corrected.
+        # They depend on labels, whichever model is corrected.
         count = partial(self._corrections, block, state.memory)
         labels = block.y, block.stamp, block.weight
         factors, counts = block.once(self._key, state.memory, count, labels)

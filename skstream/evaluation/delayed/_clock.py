@@ -173,10 +173,10 @@ class Clock:
         """Return the clock of a run that has seen these times."""
         if self.kind is not None or times.kind == MISSING:
             return self
-        who = times.name
-        if who == "t":
-            who = f"t of the first event, {times.shown(0)},"
-        return replace(self, kind=times.kind, source=f"{who} holds {times.kind}")
+        subject = times.name
+        if subject == "t":
+            subject = f"t of the first event, {times.shown(0)},"
+        return replace(self, kind=times.kind, source=f"{subject} holds {times.kind}")
 
     def _row_numbers(self, first_row: int, n_rows: int) -> "tuple[Clock, Times]":
         """Return the clock of a run whose rows arrive at their numbers, and these times."""

@@ -165,7 +165,7 @@ class RotatingHyperplane(GeneratedStream):
         """
         X = uniform_rows(self.random_state, "hyperplane", start, stop, self.n_features)
         terms = (X - 0.5) * self.weights(start, stop)
-        # Column by column: the order of a sum along rows hangs on their number.
+        # Column by column: the order of a sum along rows depends on their number.
         total = terms[:, 0].copy()
         for column in terms.T[1:]:
             total += column

@@ -19,9 +19,9 @@ _PIECE = 65536
 
 
 class MarkovLabels(GeneratedStream):
-    """Labels of chosen temporal dependence: each hangs on the one before by a transition matrix.
+    """Labels of chosen temporal dependence: each depends on the one before by a transition matrix.
 
-    Features hang on the label alone: they are normal with unit variance, and their mean is 0, but
+    Features depend on the label alone: they are normal with unit variance, and their mean is 0, but
     for feature number c of a row of class c. So the labels before a row tell what its features do
     not.
 

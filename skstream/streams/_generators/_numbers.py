@@ -29,7 +29,7 @@ def order_of(seed: int, name: str, n: int) -> NDArray[np.intp]:
 def lengths(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the length of each row."""
     squares = vectors * vectors
-    # Column by column: the order of a sum along rows hangs on their number.
+    # Column by column: the order of a sum along rows depends on their number.
     total = squares[:, 0].copy()
     for column in squares.T[1:]:
         total += column

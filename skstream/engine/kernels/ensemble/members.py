@@ -106,7 +106,7 @@ class EnsembleKernel(Kernel):
         columns = state.columns.after(block)
         state = state._replace(columns=columns)
         shares = []
-        # Calls of kernels are not told apart by who shares them.
+        # Calls of kernels are not told apart by the lanes that share them.
         block = replace(block, groups=None, company=None)
         for learns, asks in cuts(block, _AT_ONCE if self._replaces(state) else 8 * _AT_ONCE):
             state, of_part = self._step(state, part_of(block, learns, asks))

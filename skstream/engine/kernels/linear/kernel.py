@@ -115,7 +115,7 @@ class LinearKernel(Kernel):
         self._settings: Settings = read_settings(estimator)
         self._class_weight = _class_weights(estimator, task)
         self._takes_weights = type(estimator) not in AGGRESSIVE_CLASSIFIERS + AGGRESSIVE_REGRESSORS
-        # What targets hang on.
+        # What targets depend on.
         low, is_regression = self._settings.rule.low, task.classes is None
         self._key: tuple[Any, ...] = (
             self._class_weight.tobytes(),
