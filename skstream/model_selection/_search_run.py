@@ -311,8 +311,8 @@ class SearchRun(EvaluationRun):
         """Warn if, for want of scores, the race dropped none or the measure chose nothing."""
         if self._looked_in_vain:
             warn(
-                f'race="{self.rules.race}" has dropped no candidate: no row before its looks was scored '
-                "(all were without a label or of weight 0). Pass a larger n_warmup or later shares "
+                f'race="{self.rules.race}" has dropped no candidate: no row before its looks was '
+                "scored (all were without a label or of weight 0). Pass a larger n_warmup or later shares "
                 "halving_at, so that labels come before the looks; or race=None.",
                 UndefinedMetricWarning,
             )

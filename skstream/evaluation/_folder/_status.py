@@ -81,8 +81,8 @@ class RunStatus:
     folder : Path
         The run's folder.
     state : {"running", "finished", "stopped", "stale"}
-        "stopped": no process runs it; the call that began it goes on. "stale": the process that ran it
-        was killed, or has given no sign of life for a minute.
+        "stopped": no process runs it; the call that began it goes on. "stale": the process that ran
+        it was killed, or has given no sign of life for a minute.
     host, pid : str, int or None
         Where it runs, or was killed.
     groups : tuple of GroupStatus

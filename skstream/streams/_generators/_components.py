@@ -136,19 +136,19 @@ class Component:
                 f"label of a component must be a text, an integer or a boolean. Got {self.label!r} "
                 f"instead."
             )
-        subject = f"of component {self.label!r}"
-        _set(self, "weight", _number(self.weight, f"weight {subject}", least=0))
-        _set(self, "center", check_numbers(self.center, f"center {subject}"))
-        _set(self, "variances", check_numbers(self.variances, f"variances {subject}"))
+        of_it = f"of component {self.label!r}"
+        _set(self, "weight", _number(self.weight, f"weight {of_it}", least=0))
+        _set(self, "center", check_numbers(self.center, f"center {of_it}"))
+        _set(self, "variances", check_numbers(self.variances, f"variances {of_it}"))
         n_features = len(self.center)
         if len(self.variances) != n_features or min(self.variances) <= 0:
             raise ValueError(
-                f"The covariance {subject} must be positive definite: variances must be {n_features} "
+                f"The covariance {of_it} must be positive definite: variances must be {n_features} "
                 f"numbers > 0, one per feature of its center. Got {self.variances}."
             )
-        _set(self, "rotation", _rotation(self.rotation, n_features, subject))
-        _set(self, "start", _row(self.start, f"start {subject}"))
-        _set(self, "phases", _phases(self.phases, n_features, subject))
+        _set(self, "rotation", _rotation(self.rotation, n_features, of_it))
+        _set(self, "start", _row(self.start, f"start {of_it}"))
+        _set(self, "phases", _phases(self.phases, n_features, of_it))
         if not (self.weight or any(phase.weight for phase in self.phases)):
             raise ValueError(
                 f"Component {self.label!r} at {self.center} has weight 0 at every row: give it a "
@@ -250,45 +250,45 @@ def _matrix(values: Any) -> np.ndarray:
         return np.empty(0)
 
 
-def _rotation(value: Any, n_features: int, subject: str) -> float | Rows:
+def _rotation(value: Any, n_features: int, of_it: str) -> float | Rows:
     if isinstance(value, Real):
-        degrees = _number(value, f"rotation {subject}, in degrees,")
+        degrees = _number(value, f"rotation {of_it}, in degrees,")
         if degrees and n_features < 2:
             raise ValueError(
-                f"rotation {subject} must be 0: a single feature has no direction. Got {value!r}."
+                f"rotation {of_it} must be 0: a single feature has no direction. Got {value!r}."
             )
         return degrees
     matrix = _matrix(value)
     fits = matrix.shape == (n_features, n_features)
     if not fits or not np.allclose(matrix @ matrix.T, np.eye(n_features)):
         raise ValueError(
-            f"rotation {subject} must be a number of degrees, or an orthogonal matrix of shape "
+            f"rotation {of_it} must be a number of degrees, or an orthogonal matrix of shape "
             f"{(n_features, n_features)}. Got {value!r} instead."
         )
     return tuple(map(tuple, matrix.tolist()))
 
 
-def _phases(value: Any, n_features: int, subject: str) -> tuple[Phase, ...]:
+def _phases(value: Any, n_features: int, of_it: str) -> tuple[Phase, ...]:
     phases = tuple(value) if hasattr(value, "__iter__") else (value,)
     last = 0
     for phase in phases:
         if not isinstance(phase, Phase):
-            raise TypeError(f"phases {subject} must be a sequence of Phase. Got {phase!r} in it.")
+            raise TypeError(f"phases {of_it} must be a sequence of Phase. Got {phase!r} in it.")
         rows = f"the phase from row {phase.start} to {phase.end}"
         if phase.start < last:
             raise ValueError(
-                f"Phases {subject} must follow each other: {rows} starts before the one ahead of it "
+                f"Phases {of_it} must follow each other: {rows} starts before the one ahead of it "
                 f"ends, at row {last}."
             )
         last = phase.end
         if phase.move is not None and len(phase.move) != n_features:
             raise ValueError(
-                f"move of a phase must have as many numbers as the center: {rows} {subject} has "
+                f"move of a phase must have as many numbers as the center: {rows} {of_it} has "
                 f"{len(phase.move)}, the center {n_features}."
             )
         if phase.turns and max(phase.plane) >= n_features:
             raise ValueError(
-                f"A phase turns in the plane of two features: {rows} {subject} turns in that of "
+                f"A phase turns in the plane of two features: {rows} {of_it} turns in that of "
                 f"{phase.plane}, and there are {n_features}, numbered from 0."
             )
     return phases
