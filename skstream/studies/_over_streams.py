@@ -19,6 +19,7 @@ from skstream.studies._seed_study import SeedStudy, study_of
 from skstream.utils._loaded import fitting
 from skstream.utils._npz import npz_path, read_npz, write_npz
 from skstream.utils._optional import optional_import
+from skstream.utils._seeds import checked_seeds
 from skstream.utils._tables import aligned
 
 #: Format and kind of the files.
@@ -358,7 +359,7 @@ def evaluate_over_streams(
             if not isinstance(streams, Mapping)
             else "streams holds none: pass at least one stream, or function of a seed, by name."
         )
-    seeds = list(seeds)
+    seeds = checked_seeds(seeds)
     done: dict[str, SeedStudy] = {}
 
     def so_far() -> StreamStudy | None:
