@@ -8,7 +8,7 @@ their number alone, so that a search drops the same candidates however its strea
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -287,6 +287,10 @@ class AnytimeRace:
             self._block = np.empty((len(kept), ROWS_AT_ONCE))
 
 
+#: Shares of its rows after which a halving race looks.
+LOOKS = (1 / 8, 1 / 4, 1 / 2)
+
+
 class HalvingRace:
     """Race that keeps the best part of the candidates at rows fixed beforehand.
 
@@ -301,8 +305,6 @@ class HalvingRace:
         Number of rows of the whole race; shares are taken of it.
     factor : float, default=3
         One of so many candidates is kept at each look, rounded up.
-    at : sequence of float, default=(1/8, 1/4, 1/2)
-        Shares of the rows after which there is a look.
 
     Attributes
     ----------
@@ -326,7 +328,6 @@ class HalvingRace:
         n_rows: int,
         *,
         factor: float = 3,
-        at: Sequence[float] = (1 / 8, 1 / 4, 1 / 2),
     ) -> None:
         self.left = _all_of(n_candidates)
         if not (is_integer(n_rows) and n_rows >= 1):
@@ -335,8 +336,7 @@ class HalvingRace:
             raise ValueError(f"The halving factor must be above 1. Got {factor!r} instead.")
         self.n_rows = int(n_rows)
         self.factor = float(factor)
-        shares = _checked_shares(at)
-        self.looks = tuple(sorted({max(1, round(share * self.n_rows)) for share in shares}))
+        self.looks = tuple(sorted({max(1, round(share * self.n_rows)) for share in LOOKS}))
 
     def next_look(self, n_rows: int) -> int | None:
         """Return the first of `looks` above `n_rows`; None: there is no more."""
@@ -441,12 +441,3 @@ def _checked_indifference(indifference: float, bounds: tuple[float, float]) -> f
             "of accuracy."
         )
     return float(indifference)
-
-
-def _checked_shares(at: Sequence[float]) -> list[float]:
-    shares = list(at) if np.ndim(at) == 1 else []
-    if not shares or not all(is_real(share) and 0 < share < 1 for share in shares):
-        raise ValueError(
-            f"The looks of a halving race must be shares of its rows, in (0, 1). Got {at!r}."
-        )
-    return [float(share) for share in shares]

@@ -117,8 +117,10 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         `alpha`, over all rows and all pairs of candidates at once, that a candidate is worse than
         another over the rows so far, or better by less than `indifference`. It compares losses row
         by row: for "accuracy", "error", "kappa_m" and "kappa_temporal" without forgetting, and
-        for "mae" with `loss_bounds`. "halving": the best ``1 / halving_factor`` are kept at the
-        shares `halving_at` of the tuning rows, by `metric`, without any promise.
+        for "mae" with `loss_bounds`. "halving": the best ``1 / halving_factor`` are kept after an
+        eighth, a quarter and half of the tuning rows that follow the warm-up (or at the end of the
+        batch that is open then), by `metric`, without any promise. Rows without a label and with
+        weight 0 count, and a look before which no row was scored drops none.
     indifference : float, default=0.0
         Difference of mean losses that does not matter to you, as 0.005 for half a percent of
         accuracy: what differs less is not told apart, which saves time. For "anytime" alone, and
@@ -128,10 +130,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         interval of the honest score is wrong.
     halving_factor : float, default=3
         One of so many candidates is kept at each look.
-    halving_at : tuple of float, default=(1/8, 1/4, 1/2)
-        Shares of the tuning rows after the warm-up at which the worse are dropped, or at the end
-        of the batch that is open then. Rows without a label and with weight 0 count, and a look
-        before which no row was scored drops none (a warning says so if that was all of them).
     loss_bounds : tuple of two float, default=None
         Smallest and largest possible absolute error of a regressor, from what is known of the
         targets, not from these rows.
@@ -259,7 +257,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         indifference: float = 0.0,
         alpha: float = 0.05,
         halving_factor: float = 3,
-        halving_at: tuple[float, ...] = (1 / 8, 1 / 4, 1 / 2),
         loss_bounds: tuple[float, float] | None = None,
         refit: bool = True,
         n_warmup: int = 1,
@@ -284,7 +281,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         self.indifference = indifference
         self.alpha = alpha
         self.halving_factor = halving_factor
-        self.halving_at = halving_at
         self.loss_bounds = loss_bounds
         self.refit = refit
         self.n_warmup = n_warmup

@@ -190,7 +190,7 @@ def check_race_parameters(search: Any) -> None:
         indifference=search.indifference,
         alpha=search.alpha,
     )
-    HalvingRace(2, 1 << 40, factor=search.halving_factor, at=search.halving_at)
+    HalvingRace(2, 1 << 40, factor=search.halving_factor)
     if search.race != "anytime" and search.indifference > 0:
         drops = "drops by rank alone" if search.race == "halving" else "drops none"
         raise ValueError(
@@ -214,7 +214,7 @@ def race_of(search: Any, n_candidates: int, n_rows: int | None) -> Race | None:
                 'race="halving" looks at shares of the tuning rows, and how many will come is not '
                 "known: pass tuning=, a number of rows."
             )
-        return HalvingRace(n_candidates, n_rows, factor=search.halving_factor, at=search.halving_at)
+        return HalvingRace(n_candidates, n_rows, factor=search.halving_factor)
     return None
 
 

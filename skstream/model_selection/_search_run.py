@@ -312,8 +312,8 @@ class SearchRun(EvaluationRun):
         if self._looked_in_vain:
             warn(
                 f'race="{self.rules.race}" has dropped no candidate: no row before its looks was '
-                "scored (all were without a label or of weight 0). Pass a larger n_warmup or later "
-                "shares halving_at, so that labels come before the looks; or race=None.",
+                "scored (all were without a label or of weight 0). Pass a larger n_warmup, "
+                "so that labels come before the looks; or race=None.",
                 UndefinedMetricWarning,
             )
         lanes = [lane for lane in self.tuning_outcome().lanes if lane.failure is None]

@@ -263,7 +263,6 @@ def test_halving_keeps_the_best_part() -> None:
 
 def test_halving_looks_at_rows_that_exist() -> None:
     assert HalvingRace(9, 5).looks == (1, 2)
-    assert HalvingRace(9, 100, at=(0.9, 0.29)).looks == (29, 90)
 
 
 def test_best_first() -> None:
@@ -283,9 +282,6 @@ def test_best_first() -> None:
         (lambda: AnytimeRace(2, bounds=(1, 0)), "bounds must be two finite"),
         (lambda: HalvingRace(2, 0), "n_rows must be a positive int"),
         (lambda: HalvingRace(2, 10, factor=1), "factor must be above 1"),
-        (lambda: HalvingRace(2, 10, at=(0.5, 1)), "shares of its rows"),
-        (lambda: HalvingRace(2, 10, at=0.5), "shares of its rows"),
-        (lambda: HalvingRace(2, 10, at=()), "shares of its rows"),
         (lambda: HalvingRace(2, 10).look(), "one score for each of the 2 candidates"),
         (lambda: HalvingRace(2, 10).look([1.0]), "one score for each of the 2 candidates"),
         (lambda: AnytimeRace(2).read([0, 1]), r"Got the shape \(2,\)"),
