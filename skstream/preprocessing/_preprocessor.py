@@ -385,7 +385,7 @@ def _parts(
         title = "numbers" if kind == "number" else "booleans"
         steps: list[Any] = [StreamImputer(), StandardScaler()]
         if kind == "boolean":
-            steps = [StreamImputer("most_frequent")]
+            steps = [StreamImputer("most_frequent", fill_value=False)]
         parts = []
         plain = [name for name in names if name not in converted]
         if plain:

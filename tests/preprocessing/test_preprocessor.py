@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream import PrequentialEvaluator, make_stream_pipeline, prequential_predict
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.preprocessing import make_stream_preprocessor
 from skstream.preprocessing._preprocessor import number_in
@@ -296,3 +296,19 @@ def test_decimals_are_numbers(library: str) -> None:
     made = make_stream_preprocessor(frame, verbose=False)
     assert made.transformers[0][0] == "numbers"
     assert made.fit_transform(frame)[1].item() == 0.0  # the mean, scaled
+
+
+def test_booleans_that_come_as_objects_with_a_gap_first_are_prepared_alike() -> None:
+    rng = np.random.default_rng(0)
+    given = pandas.array(rng.choice([True, False], 80), dtype="boolean")
+    given[[0, 7, 30]] = pandas.NA
+    frame = pandas.DataFrame({"b": given, "x": rng.normal(size=80)})
+    y = (frame.x + frame.b.fillna(False).astype(float) > 0.5).to_numpy()
+    model = make_stream_pipeline(make_stream_preprocessor(frame), SGDClassifier(random_state=0))
+    answers = [
+        prequential_predict(model, rows, y, random_state=0, n_warmup=n_warmup)
+        for rows in (frame, frame.astype({"b": object}))
+        for n_warmup in (1, 5)
+    ]
+    assert list(answers[0][5:]) == list(answers[2][5:])
+    assert list(answers[1][5:]) == list(answers[3][5:])
