@@ -17,8 +17,7 @@ import numpy as np
 
 from benchmarks.bench_measures import MECHANISMS, PEER_ROWS, million_rows_per_second
 from skstream.forgetting import as_forgetting
-from skstream.metrics._probabilities import PROBABILITIES
-from skstream.metrics._registry import check_suits
+from skstream.metrics._registry import PROBABILITIES, check_suits
 from skstream.metrics._running import RunningMeasures
 
 SHORT = ("log_loss", "brier", "calibration_error")

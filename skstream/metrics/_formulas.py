@@ -317,3 +317,30 @@ def r2(sums: Sums) -> Floats:
 
 def persistent_skill(sums: Sums) -> Floats:
     return _finite(1.0 - ratio(sums["error_beside_persistent"], sums["persistent_error"]))
+
+
+def mean_of_classes(sums: Sums, kind: str) -> Floats:
+    """Mean of a measure over the classes; NaN where one of them, or all others, have no row."""
+    mean: Floats = sums.table(kind).mean(axis=0)
+    return mean
+
+
+def auc_weighted(sums: Sums) -> Floats:
+    """Mean over the classes that have rows, by the weight of these rows."""
+    areas, label = sums.table("auc"), sums.table("label")
+    if len(areas) == 1:
+        return mean_of_classes(sums, "auc")
+    return ratio(np.where(label > 0.0, label * areas, 0.0).sum(axis=0), sums["rows"])
+
+
+def auc_ovo(sums: Sums) -> Floats:
+    """Mean over all pairs of classes that have rows (Hand and Till, 2001)."""
+    areas = sums.table("auc_of_pairs")
+    known = ~np.isnan(areas)
+    return ratio(np.where(known, areas, 0.0).sum(axis=0), known.sum(axis=0, dtype=np.float64))
+
+
+def of_one_class(sums: Sums, kind: str, place: int) -> Floats:
+    """Value of one class, against the rest."""
+    value: Floats = sums.table(kind)[place].copy()
+    return value

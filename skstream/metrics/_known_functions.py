@@ -14,9 +14,14 @@ from skstream.metrics import _formulas as formulas
 from skstream.metrics import _set_scores as set_scores
 from skstream.metrics._formulas import Formula
 from skstream.metrics._measure import OF_SCORES, Measure, name_of
-from skstream.metrics._probabilities import PROBABILITIES, top_k_accuracy
+from skstream.metrics._probabilities import top_k_accuracy
 from skstream.metrics._quantiles import pinball
-from skstream.metrics._registry import CLASSIFICATION, REGRESSION, needs_probabilities
+from skstream.metrics._registry import (
+    CLASSIFICATION,
+    PROBABILITIES,
+    REGRESSION,
+    needs_probabilities,
+)
 from skstream.metrics._rows import Array
 from skstream.utils._sklearn import metric_function, scorer_parts
 

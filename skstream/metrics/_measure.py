@@ -1,7 +1,7 @@
 """A measure: how it is computed, and what it says about its values."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
 from numbers import Real
@@ -248,35 +248,21 @@ def name_of(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def measure_of_name(
+def named(
     name: str,
-    named: Mapping[str, Measure],
-    parametrised: Mapping[str, tuple[Callable[[Any], Measure], type]],
-) -> Measure | None:
-    """Return the measure of a name, perhaps with a parameter after a colon; None: there is none.
-
-    Parameters
-    ----------
-    name : str
-        Such as "log_loss", or "top_k_accuracy:3".
-    named : dict of str to Measure
-        Measures by their whole names.
-    parametrised : dict of str to (callable, type)
-        Makes a measure of its parameter, and the type of this: int or float.
-    """
-    kind, colon, value = name.partition(":")
-    if not colon or kind not in parametrised:
-        return named.get(name)
-    make, number = parametrised[kind]
-    try:
-        parameter = number(value)
-    except ValueError:
-        wanted = "a whole number" if number is int else "a number"
-        raise ValueError(
-            f"There is no measure {name!r}: after the colon of {kind!r} comes {wanted}, "
-            f"and here is {value!r}."
-        ) from None
-    try:
-        return make(parameter)
-    except ValueError as error:
-        raise ValueError(f"There is no measure {name!r}. {error}") from error
+    formula: Formula,
+    *series: KindOf,
+    needs: str = "labels",
+    higher_is_better: bool | None = True,
+    **facts: Any,
+) -> Measure:
+    """Make a measure of this package: a formula over series, and what it says of its values."""
+    return Measure(
+        name=name,
+        formula=formula,
+        series=frozenset(series),
+        needs=needs,
+        higher_is_better=higher_is_better,
+        row_loss=ROW_LOSSES.get(str(series[0])) if len(series) == 1 else None,
+        **facts,
+    )

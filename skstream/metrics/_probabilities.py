@@ -1,10 +1,8 @@
-"""Measures of probabilities: their factories, and the table of those that have a name."""
+"""Measures of probabilities: functions that make those with parameters."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +14,7 @@ from skstream.metrics._bins import BrierPart, CalibrationError
 from skstream.metrics._columns import Column, OfColumn
 from skstream.metrics._conformal import ConformalSets
 from skstream.metrics._formulas import Formula
-from skstream.metrics._frequencies import PriorLosses, Skill, TransitionLosses
-from skstream.metrics._measure import ROW_LOSSES, Measure, measure_of_name
-from skstream.metrics._ranking_measures import RANKINGS
+from skstream.metrics._measure import Measure, named
 from skstream.metrics._series import KindOf
 from skstream.utils._choices import is_integer, is_real
 
@@ -373,14 +369,8 @@ def _measure(
     **facts: Any,
 ) -> Measure:
     """Measure of one parameter, which is part of its name where it is not the default."""
-    return Measure(
-        name=name if parameter == default else f"{name}:{parameter}",
-        formula=formula,
-        series=frozenset(series),
-        needs=needs,
-        higher_is_better=higher_is_better,
-        **facts,
-    )
+    called = name if parameter == default else f"{name}:{parameter}"
+    return named(called, formula, *series, needs=needs, higher_is_better=higher_is_better, **facts)
 
 
 def _check_count(parameter: str, value: Any, function: str) -> None:
@@ -426,73 +416,3 @@ def checked_matrix(matrix: Any) -> decisions.Matrix:
             f"{table[row, column]}: costs must be finite."
         )
     return tuple(map(tuple, table.tolist()))
-
-
-def _proper(name: str, formula: Formula, series: str, highest: float) -> Measure:
-    return Measure(
-        name=name,
-        formula=formula,
-        series=frozenset({series}),
-        needs="probabilities",
-        higher_is_better=False,
-        bounds=(0.0, highest),
-        row_loss=ROW_LOSSES[series],
-    )
-
-
-def _skill(name: str, loss: str, baseline: OfColumn) -> Measure:
-    return Measure(
-        name=name,
-        formula=Skill(loss, baseline),
-        series=frozenset({loss, baseline}),
-        needs="probabilities",
-        higher_is_better=True,
-        baseline_is_zero=True,
-        bounds=(-math.inf, 1.0),
-    )
-
-
-#: Measures of probabilities that have a name, and of rankings.
-PROBABILITIES = {
-    measure.name: measure
-    for measure in (
-        _proper("log_loss", formulas.log_loss, "log_loss", math.inf),
-        _proper("brier", formulas.brier, "brier", 2.0),
-        *(brier_part(part) for part in ("reliability", "resolution", "uncertainty")),
-        _skill("log_skill", "log_loss", OfColumn(PriorLosses(), output=0)),
-        _skill("brier_skill", "brier", OfColumn(PriorLosses(), output=1)),
-        _skill("log_skill_temporal", "log_loss", OfColumn(TransitionLosses(), output=0)),
-        _skill("brier_skill_temporal", "brier", OfColumn(TransitionLosses(), output=1)),
-        *(
-            calibration_error(strategy=strategy, norm=norm)
-            for strategy in ("uniform", "quantile")
-            for norm in ("expected", "max")
-        ),
-        top_k_accuracy(),
-        gmean(),
-        coverage(),
-        set_size(),
-    )
-} | RANKINGS
-
-#: Measures whose parameter may follow their name after a colon, and its type.
-_PARAMETRISED: dict[str, tuple[Callable[[Any], Measure], type]] = {
-    "top_k_accuracy": (top_k_accuracy, int),
-    "gmean": (gmean, float),
-    "coverage": (coverage, float),
-    "set_size": (set_size, float),
-    **{f"brier_{part}": (partial(brier_part, part), int) for part in ("reliability", "resolution")},
-    **{
-        calibration_error(strategy=strategy, norm=norm).name: (
-            partial(calibration_error, strategy=strategy, norm=norm),
-            int,
-        )
-        for strategy in ("uniform", "quantile")
-        for norm in ("expected", "max")
-    },
-}
-
-
-def probability_measure(name: str) -> Measure | None:
-    """Measure of probabilities of this name, perhaps with a parameter; None: there is none."""
-    return measure_of_name(name, PROBABILITIES, _PARAMETRISED)

@@ -1,12 +1,10 @@
 """Measures of regressors that predict a quantile of the target."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from skstream.metrics._formulas import Sums, ratio
-from skstream.metrics._measure import Measure, measure_of_name
+from skstream.metrics._measure import Measure, named
 from skstream.metrics._rows import Floats
 from skstream.utils._choices import is_real
 
@@ -65,35 +63,17 @@ def pinball(quantile: float = 0.5) -> Measure:
             "The 'quantile' parameter of pinball must be a number in the range [0, 1]. "
             f"Got {quantile!r} instead."
         )
-    return Measure(
-        name="pinball" if quantile == 0.5 else f"pinball:{float(quantile):g}",
-        formula=_Pinball(float(quantile)),
-        series=frozenset({"error_above", "error_below"}),
+    return named(
+        "pinball" if quantile == 0.5 else f"pinball:{float(quantile):g}",
+        _Pinball(float(quantile)),
+        "error_above",
+        "error_below",
         needs="targets",
         higher_is_better=False,
         bounds=(0.0, math.inf),
     )
 
 
-def _share_at_most(sums: Sums) -> Floats:
+def share_at_most(sums: Sums) -> Floats:
+    """Share of the targets that are at most the answer."""
     return ratio(sums["target_at_most"], sums["rows"])
-
-
-def _quantile_coverage() -> Measure:
-    return Measure(
-        name="quantile_coverage",
-        formula=_share_at_most,
-        series=frozenset({"target_at_most"}),
-        needs="targets",
-        bounds=(0.0, 1.0),
-    )
-
-
-QUANTILES = {measure.name: measure for measure in (pinball(), _quantile_coverage())}
-#: Measures whose parameter may follow their name after a colon, and its type.
-_PARAMETRISED: dict[str, tuple[Callable[[Any], Measure], type]] = {"pinball": (pinball, float)}
-
-
-def quantile_measure(name: str) -> Measure | None:
-    """Measure of this name, perhaps with a parameter; None: there is none."""
-    return measure_of_name(name, QUANTILES, _PARAMETRISED)

@@ -1,4 +1,4 @@
-"""The named measures: a formula each, and the elementary series it needs."""
+"""The table of all measures that have a name: to add one, add a line here, with its formula."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -6,41 +6,39 @@ from functools import partial
 from typing import Any
 
 from skstream.metrics import _formulas as formulas
+from skstream.metrics._columns import OfColumn
 from skstream.metrics._formulas import Formula
-from skstream.metrics._measure import ANY, OF_SCORES, ROW_LOSSES, TASKS, Measure
-from skstream.metrics._probabilities import PROBABILITIES, probability_measure
-from skstream.metrics._quantiles import QUANTILES, quantile_measure
-from skstream.metrics._ranking_measures import ranking_of_class
+from skstream.metrics._frequencies import PriorLosses, Skill, TransitionLosses
+from skstream.metrics._measure import OF_SCORES, TASKS, Measure, named
+from skstream.metrics._probabilities import (
+    brier_part,
+    calibration_error,
+    coverage,
+    gmean,
+    set_size,
+    top_k_accuracy,
+)
+from skstream.metrics._quantiles import pinball, share_at_most
 
-_SHARE = (0.0, 1.0)
+# Every class is ranked on its own, and against every other one: their number is limited.
+_MOST_CLASSES, _MOST_CLASSES_IN_PAIRS = 128, 32
 
-
-def _measure(
-    name: str,
-    formula: Formula,
-    *series: str,
-    needs: str = "labels",
-    higher_is_better: bool | None = True,
-    baseline_is_zero: bool = False,
-    bounds: tuple[float, float] = ANY,
-    max_classes: int | None = None,
-) -> Measure:
-    return Measure(
-        name=name,
-        formula=formula,
-        series=frozenset(series),
-        needs=needs,
-        higher_is_better=higher_is_better,
-        baseline_is_zero=baseline_is_zero,
-        bounds=bounds,
-        max_classes=max_classes,
-        row_loss=ROW_LOSSES.get(series[0]) if len(series) == 1 else None,
-    )
+_share = partial(named, bounds=(0.0, 1.0))
+_skill = partial(named, baseline_is_zero=True, bounds=(-math.inf, 1.0))
+_loss = partial(named, needs="targets", higher_is_better=False, bounds=(0.0, math.inf))
+_forecast_skill = partial(_skill, needs="targets")
+_probability_skill = partial(_skill, needs="probabilities")
+_ranking = partial(_share, needs="scores", max_classes=_MOST_CLASSES)
 
 
-_share = partial(_measure, bounds=_SHARE)
-_skill = partial(_measure, baseline_is_zero=True, bounds=(-math.inf, 1.0))
-_loss = partial(_measure, needs="targets", higher_is_better=False, bounds=(0.0, math.inf))
+def _mean_ranking(series: str, **facts: Any) -> Measure:
+    """Mean of a measure of rankings over the classes."""
+    return _ranking(series, partial(formulas.mean_of_classes, kind=series), series, **facts)
+
+
+def _table(*measures: Measure) -> dict[str, Measure]:
+    return {measure.name: measure for measure in measures}
+
 
 _MARGINS = ("wrong", "label", "answer")
 _PERSISTENT = ("persistent_wrong", "wrong_beside_persistent")
@@ -55,47 +53,94 @@ MAJORITIES = {
 
 #: Ways to estimate the variance of kappa under the hypothesis of chance.
 NULL_VARIANCES = {
-    name: _measure("kappa_z", formula, *_MARGINS, "squared_weights", baseline_is_zero=True)
+    name: named("kappa_z", formula, *_MARGINS, "squared_weights", baseline_is_zero=True)
     for name, formula in (("fleiss", formulas.kappa_z), ("cohen", formulas.kappa_z_cohen))
 }
 
-CLASSIFICATION = {
-    measure.name: measure
-    for measure in (
-        _share("accuracy", formulas.accuracy, "wrong"),
-        _share("error", formulas.error, "wrong", higher_is_better=False),
-        _skill("kappa", formulas.kappa, *_MARGINS, bounds=(-1.0, 1.0)),
-        # The precision of kappa does not show how good the model is.
-        _measure(
-            "kappa_se",
-            formulas.kappa_se,
-            *_MARGINS,
-            "squared_weights",
-            higher_is_better=None,
-            bounds=(0.0, math.inf),
-        ),
-        NULL_VARIANCES["fleiss"],
-        MAJORITIES["past"],
-        _skill("kappa_temporal", formulas.kappa_temporal, *_PERSISTENT),
-        _skill("kappa_plus", formulas.kappa_plus, *_MARGINS, *_PERSISTENT, bounds=_SHARE),
-        _share("arithmetic_accuracy", formulas.arithmetic_accuracy, "label", "hit"),
-        _share("geometric_accuracy", formulas.geometric_accuracy, "label", "hit"),
-        _share("harmonic_accuracy", formulas.harmonic_accuracy, "label", "hit"),
-        _share("f1_macro", partial(formulas.macro, formula=formulas.class_f1), *_CLASSES),
-        _share(
-            "precision_macro",
-            partial(formulas.macro, formula=formulas.class_precision),
-            *_CLASSES,
-        ),
-        _share("recall_macro", partial(formulas.macro, formula=formulas.class_recall), *_CLASSES),
-        _skill("mcc", formulas.mcc, *_MARGINS, bounds=(-1.0, 1.0)),
-        _measure("cmd", formulas.cmd, "label", "hit", baseline_is_zero=True, max_classes=2),
+CLASSIFICATION = _table(
+    _share("accuracy", formulas.accuracy, "wrong"),
+    _share("error", formulas.error, "wrong", higher_is_better=False),
+    _skill("kappa", formulas.kappa, *_MARGINS, bounds=(-1.0, 1.0)),
+    # The precision of kappa does not show how good the model is.
+    named(
+        "kappa_se",
+        formulas.kappa_se,
+        *_MARGINS,
+        "squared_weights",
+        higher_is_better=None,
+        bounds=(0.0, math.inf),
+    ),
+    NULL_VARIANCES["fleiss"],
+    MAJORITIES["past"],
+    _skill("kappa_temporal", formulas.kappa_temporal, *_PERSISTENT),
+    _skill("kappa_plus", formulas.kappa_plus, *_MARGINS, *_PERSISTENT, bounds=(0.0, 1.0)),
+    _share("arithmetic_accuracy", formulas.arithmetic_accuracy, "label", "hit"),
+    _share("geometric_accuracy", formulas.geometric_accuracy, "label", "hit"),
+    _share("harmonic_accuracy", formulas.harmonic_accuracy, "label", "hit"),
+    _share("f1_macro", partial(formulas.macro, formula=formulas.class_f1), *_CLASSES),
+    _share(
+        "precision_macro",
+        partial(formulas.macro, formula=formulas.class_precision),
+        *_CLASSES,
+    ),
+    _share("recall_macro", partial(formulas.macro, formula=formulas.class_recall), *_CLASSES),
+    _skill("mcc", formulas.mcc, *_MARGINS, bounds=(-1.0, 1.0)),
+    named("cmd", formulas.cmd, "label", "hit", baseline_is_zero=True, max_classes=2),
+)
+
+_CALIBRATION = {
+    f"calibration_error{ending}": partial(calibration_error, strategy=strategy, norm=norm)
+    for ending, strategy, norm in (
+        ("", "uniform", "expected"),
+        ("_max", "uniform", "max"),
+        ("_quantile", "quantile", "expected"),
+        ("_max_quantile", "quantile", "max"),
     )
 }
+
+#: Measures of probabilities, and of rankings. Of more than two classes `auc`, `auc_weighted` and
+#: `average_precision` rank each against the rest, `auc_ovo` against each other one. A bound is how
+#: far a value may be from the truth, where the rows are too many to be remembered one by one; it
+#: does not show how good the model is.
+PROBABILITIES = _table(
+    _loss("log_loss", formulas.log_loss, "log_loss", needs="probabilities"),
+    _loss("brier", formulas.brier, "brier", needs="probabilities", bounds=(0.0, 2.0)),
+    *(brier_part(part) for part in ("reliability", "resolution", "uncertainty")),
+    *(
+        _probability_skill(name, Skill(loss, baseline), loss, baseline)
+        for name, loss, baseline in (
+            ("log_skill", "log_loss", OfColumn(PriorLosses(), output=0)),
+            ("brier_skill", "brier", OfColumn(PriorLosses(), output=1)),
+            ("log_skill_temporal", "log_loss", OfColumn(TransitionLosses(), output=0)),
+            ("brier_skill_temporal", "brier", OfColumn(TransitionLosses(), output=1)),
+        )
+    ),
+    *(make() for make in _CALIBRATION.values()),
+    top_k_accuracy(),
+    gmean(),
+    coverage(),
+    set_size(),
+    _mean_ranking("auc"),
+    _ranking("auc_weighted", formulas.auc_weighted, "auc", "label"),
+    _ranking("auc_ovo", formulas.auc_ovo, "auc_of_pairs", max_classes=_MOST_CLASSES_IN_PAIRS),
+    _mean_ranking("average_precision"),
+    _mean_ranking("auc_bound", higher_is_better=None),
+    _mean_ranking("average_precision_bound", higher_is_better=None),
+)
 
 
 def _of_class(formula: Formula, name: str, code: int, n_classes: int) -> Measure:
     return _share(name, partial(formulas.of_class, formula=formula, code=code), *_CLASSES)
+
+
+def _ranking_of_class(kind: str, name: str, code: int, n_classes: int) -> Measure:
+    """Measure of a ranking of one class, such as the AUC of "UP" against the rest."""
+    series, place = kind, code
+    if n_classes <= 2:
+        place = 0
+        if kind == "average_precision" and code == 0:  # the areas of both classes are equal
+            series = "average_precision_of_first"
+    return _ranking(name, partial(formulas.of_one_class, kind=series, place=place), series)
 
 
 #: Measures of one class, named e.g. "f1:UP": made of the name, the code and the number of classes.
@@ -103,29 +148,44 @@ OF_CLASS: dict[str, Callable[[str, int, int], Measure]] = {
     "f1": partial(_of_class, formulas.class_f1),
     "precision": partial(_of_class, formulas.class_precision),
     "recall": partial(_of_class, formulas.class_recall),
-    "auc": partial(ranking_of_class, "auc"),
-    "average_precision": partial(ranking_of_class, "average_precision"),
+    "auc": partial(_ranking_of_class, "auc"),
+    "average_precision": partial(_ranking_of_class, "average_precision"),
 }
 
-REGRESSION = {
-    measure.name: measure
-    for measure in (
-        _loss("mae", formulas.mae, "absolute_error"),
-        _loss("mse", formulas.mse, "squared_error"),
-        _loss("rmse", formulas.rmse, "squared_error"),
-        _skill("r2", formulas.r2, "squared_error", "target_spread", needs="targets"),
-        _skill(
-            "persistent_skill",
-            formulas.persistent_skill,
-            "persistent_error",
-            "error_beside_persistent",
-            needs="targets",
-        ),
-    )
-} | QUANTILES
+REGRESSION = _table(
+    _loss("mae", formulas.mae, "absolute_error"),
+    _loss("mse", formulas.mse, "squared_error"),
+    _loss("rmse", formulas.rmse, "squared_error"),
+    _forecast_skill("r2", formulas.r2, "squared_error", "target_spread"),
+    _forecast_skill(
+        "persistent_skill",
+        formulas.persistent_skill,
+        "persistent_error",
+        "error_beside_persistent",
+    ),
+    pinball(),
+    _share(
+        "quantile_coverage",
+        share_at_most,
+        "target_at_most",
+        needs="targets",
+        higher_is_better=None,
+    ),
+)
 
 #: All measures of classifiers that have names.
 OF_CLASSES = {**CLASSIFICATION, **PROBABILITIES}
+
+#: Measures whose parameter may follow their name after a colon, and its type.
+_PARAMETRISED: dict[str, tuple[Callable[[Any], Measure], type]] = {
+    "top_k_accuracy": (top_k_accuracy, int),
+    "gmean": (gmean, float),
+    "coverage": (coverage, float),
+    "set_size": (set_size, float),
+    "pinball": (pinball, float),
+    **{f"brier_{part}": (partial(brier_part, part), int) for part in ("reliability", "resolution")},
+    **{name: (make, int) for name, make in _CALIBRATION.items()},
+}
 
 DEFAULT_CLASSIFICATION = ("accuracy", "kappa", "kappa_m", "kappa_temporal", "kappa_plus")
 DEFAULT_REGRESSION = ("mae", "rmse", "r2")
@@ -166,11 +226,30 @@ def check_suits(measure: Measure, classes: Any) -> Measure:
     return measure
 
 
+def measure_of_name(name: str, table: Mapping[str, Measure]) -> Measure | None:
+    """Return the measure of a name, perhaps with a parameter after a colon; None: there is none."""
+    kind, colon, value = name.partition(":")
+    if not colon or kind not in table or kind not in _PARAMETRISED:
+        return table.get(name)
+    make, number = _PARAMETRISED[kind]
+    try:
+        parameter = number(value)
+    except ValueError:
+        wanted = "a whole number" if number is int else "a number"
+        raise ValueError(
+            f"There is no measure {name!r}: after the colon of {kind!r} comes {wanted}, "
+            f"and here is {value!r}."
+        ) from None
+    try:
+        return make(parameter)
+    except ValueError as error:
+        raise ValueError(f"There is no measure {name!r}. {error}") from error
+
+
 def known_measure(name: str) -> Measure:
     """Return what is known of a measure by its name alone."""
     kind, colon, _ = name.partition(":")
     if colon and kind in OF_CLASS:
         return Measure(**OF_CLASS[kind](f"{kind}:", 0, 2).facts)
-    measure = {**CLASSIFICATION, **REGRESSION}.get(name)
-    measure = measure or probability_measure(name) or quantile_measure(name)
+    measure = measure_of_name(name, OF_CLASSES | REGRESSION)
     return Measure(name=name) if measure is None else Measure(**measure.facts)

@@ -24,16 +24,16 @@ from skstream.metrics._kappas import (
 )
 from skstream.metrics._known_functions import of_scikit_learn
 from skstream.metrics._measure import Measure
-from skstream.metrics._probabilities import PROBABILITIES, probability_measure
-from skstream.metrics._quantiles import quantile_measure
 from skstream.metrics._registry import (
     DEFAULT_CLASSIFICATION,
     DEFAULT_REGRESSION,
     MAJORITIES,
     OF_CLASS,
     OF_CLASSES,
+    PROBABILITIES,
     REGRESSION,
     check_suits,
+    measure_of_name,
 )
 from skstream.metrics._regression import persistent_skill_score
 from skstream.metrics._rows import Array
@@ -273,20 +273,17 @@ def _with_facts(measure: Measure, classes: Array | None) -> Measure:
 def check_known_name(name: str) -> None:
     """Say which measures there are, where one is known of no task."""
     kind, colon, _ = name.partition(":")
-    known = {**OF_CLASSES, **REGRESSION}
-    parametrised = probability_measure(name) or quantile_measure(name)
+    known = OF_CLASSES | REGRESSION
     scorers = [*scorer_names(regression=False), *scorer_names(regression=True)]
-    if not (name in known or parametrised or (colon and kind in OF_CLASS) or name in scorers):
+    if not (measure_of_name(name, known) or (colon and kind in OF_CLASS) or name in scorers):
         raise ValueError(_unknown(name, list(known), None))
 
 
 def _by_name(name: str, classes: Array | None) -> Measure:
     known = REGRESSION if classes is None else OF_CLASSES
-    if name in known:
-        return check_suits(known[name], classes)
-    parametrised = (quantile_measure if classes is None else probability_measure)(name)
-    if parametrised is not None:  # "top_k_accuracy:2" is the measure "top_k_accuracy"
-        return check_suits(replace(parametrised, name=name), classes)
+    measure = measure_of_name(name, known)
+    if measure is not None:  # "top_k_accuracy:2" is the measure "top_k_accuracy"
+        return check_suits(measure if name in known else replace(measure, name=name), classes)
     kind, colon, label = name.partition(":")
     if classes is not None and colon and kind in OF_CLASS:
         return _by_label(name, kind, label, classes)

@@ -19,7 +19,8 @@ from skstream.metrics import (
     set_size,
     top_k_accuracy,
 )
-from skstream.metrics._probabilities import PROBABILITIES, brier_part, probability_measure
+from skstream.metrics._probabilities import brier_part
+from skstream.metrics._registry import PROBABILITIES, measure_of_name
 from skstream.metrics._running import RunningMeasures
 from tests._examples import newest_alone
 from tests.metrics import _probability_reference as oracle
@@ -29,6 +30,13 @@ from tests.metrics._streams import MECHANISMS, Stream, assert_same_curves, make_
 SIZES = [(2, False), (2, True), (5, True)]
 MATRIX = [[0.0, 1.0], [5.0, 0.5]]
 #: Those that are means of rows; rankings are tested on their own.
+
+
+def named(name):
+    """Measure of probabilities of a name."""
+    return measure_of_name(name, PROBABILITIES)
+
+
 OF_ROWS = [measure for measure in PROBABILITIES.values() if measure.needs != "scores"]
 
 
@@ -62,7 +70,7 @@ def defined(n_classes):
     """All measures that suit so many classes."""
     measures = [
         *OF_ROWS,
-        *(probability_measure(name) for name in ("top_k_accuracy:1", "calibration_error_max:7")),
+        *map(named, ("top_k_accuracy:1", "calibration_error_max:7")),
         *(brier_part(part, 4) for part in ("reliability", "resolution")),
         coverage(0.3, gamma=0.05),
         set_size(0.3, gamma=0.05),
@@ -416,7 +424,7 @@ def test_rows_without_scores_are_refused():
         (lambda: gmean("worst"), r"'threshold' parameter of gmean .*\"best\". Got 'worst'"),
         (lambda: coverage(1.0), r"'alpha' parameter of coverage must be within \(0, 1\)"),
         (lambda: set_size(gamma=-1), "'gamma' parameter of set_size"),
-        (lambda: probability_measure("coverage:much"), "There is no measure 'coverage:much'"),
+        (lambda: named("coverage:much"), "There is no measure 'coverage:much'"),
     ],
 )
 def test_wrong_parameters_are_named(make, message):
@@ -442,9 +450,9 @@ def test_a_formula_of_series_of_probabilities_needs_them():
 def test_equal_parameters_are_equal_measures_and_are_formed_once():
     assert cost(MATRIX, threshold="best") == cost(np.asarray(MATRIX), threshold="best")
     for name in PROBABILITIES:
-        assert probability_measure(name) == PROBABILITIES[name]
-    assert probability_measure("top_k_accuracy:2") == top_k_accuracy()
-    assert probability_measure("mine") is None
+        assert named(name) == PROBABILITIES[name]
+    assert named("top_k_accuracy:2") == top_k_accuracy()
+    assert named("mine") is None
 
 
 def test_evaluators_know_them_by_name_function_and_scorer():

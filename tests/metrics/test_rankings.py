@@ -9,7 +9,7 @@ from sklearn.metrics import average_precision_score, get_scorer, roc_auc_score
 
 from skstream.forgetting import as_forgetting
 from skstream.metrics import _pair_windows, _precision_windows, _rankings, _ranks, _running
-from skstream.metrics._ranking_measures import RANKINGS
+from skstream.metrics._registry import PROBABILITIES
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
@@ -17,6 +17,7 @@ from skstream.metrics._set_sums import SetMeasures
 from tests.metrics._reference import Reference
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream
 
+RANKINGS = {name: one for name, one in PROBABILITIES.items() if one.needs == "scores"}
 BOUNDS = ("auc_bound", "average_precision_bound")
 LONGER = {**MECHANISMS, "window": as_forgetting("window:50")["window:50"]}
 
