@@ -58,25 +58,6 @@ def test_bins_are_exact(reduce, rows, n_bins):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_any_function_may_reduce():
-    shown = Shown(
-        row=np.array([0, 0, 1]),
-        since=np.array([0.0, 3.0, 0.0]),
-        answer=np.array([1.0, 5.0, 2.0]),
-        delay=np.array([4.0, 4.0]),
-    )
-    found = answers_by_bin(shown, 2, lambda answers, durations: answers[durations.argmax()], None)
-    # In the second bin, [2, 4), the answers 1 and 5 were shown for one unit each: the first.
-    assert found.tolist() == [[1.0, 1.0], [2.0, 2.0]]
-    weights = answers_by_bin(shown, 2, lambda answers, durations: durations.sum(), None)
-    assert weights[0].tolist() == [2.0, 2.0]
-
-
-def test_rows_whose_label_came_at_once_take_the_newest_answer():
-    shown = Shown(np.array([0, 0]), np.array([0.0, 0.0]), np.array([1, 2]), np.array([0.0]))
-    assert answers_by_bin(shown, 3, "dominant", 3).tolist() == [[2, 2, 2]]
-
-
 def test_a_function_reduces_every_bin_of_every_row():
     """Rows with one answer, with one repeated, with several, and whose label came at once."""
     row = np.array([0, 1, 1, 2, 2, 3, 3, 4])

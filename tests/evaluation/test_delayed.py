@@ -287,19 +287,6 @@ def delayed_stream(n=150, seed=3):
     return rows, y, arrival, label_time
 
 
-def test_live_use_is_the_batch_call():
-    rows, y, arrival, label_time = delayed_stream()
-    models = {"sgd": SGDClassifier(), "last": Persistent()}
-    evaluator = DelayedEvaluator(n_bins=5, poll_every=4, keep_tape=True)
-    batch = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)
-    run = evaluator.start(models, classes=["down", "up"])
-    result = live(run, rows, y, arrival, label_time).close().result()
-    assert isinstance(result, DelayedResult)
-    assert result.tape.answers["sgd"].tolist() == batch.tape.answers["sgd"].tolist()
-    assert result.scores == batch.scores
-    assert result.waits.n_polls == batch.waits.n_polls
-
-
 def test_a_live_run_answers_at_once_and_survives_being_saved(tmp_path):
     rows, y, arrival, label_time = delayed_stream()
     evaluator = DelayedEvaluator(["accuracy"], n_bins=5, poll_every=4, keep_tape=True)

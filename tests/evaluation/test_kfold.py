@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
 from skstream import (
@@ -14,7 +13,6 @@ from skstream import (
     ModelError,
     Persistent,
     PrequentialEvaluator,
-    load_run,
     make_stream_pipeline,
 )
 from skstream.streams import make_demo_stream
@@ -61,27 +59,6 @@ def test_one_split_fold_tested_on_what_it_trains_is_prequential():
     )
 
 
-@pytest.mark.parametrize("strategy", ["bootstrap", "cross", "split"])
-@pytest.mark.parametrize("test_on", ["held_out", "trained", "all"])
-def test_kernels_and_the_loop_agree_in_every_fold(strategy, test_on):
-    X, y = np.abs(STREAM.X[:60]), STREAM.y[:60]
-    models = {"sgd": SGDClassifier(), "nb": MultinomialNB(), "last": Persistent()}
-    results = [
-        KFoldEvaluator(
-            "accuracy",
-            strategy=strategy,
-            test_on=test_on,
-            n_folds=3,
-            random_state=1,
-            engine=engine,
-        ).evaluate(models, X, y)
-        for engine in ("auto", "loop")
-    ]
-    for name in models:
-        first, second = (one.tape.answers[name] for one in results)
-        assert first.tolist() == second.tolist()
-
-
 def test_workers_and_backends_give_the_same_result():
     from joblib import parallel_config
 
@@ -111,15 +88,6 @@ def test_random_states_differ_by_fold_and_repeat_by_seed():
     assert [model[-1].random_state for model in again.models["free"]] == seeds
     assert [model.random_state for model in first.models["fixed"]] == [2, 2]
     assert models["free"][-1].random_state is None
-
-
-def test_a_run_of_folds_saved_in_the_middle_goes_on_alike(tmp_path):
-    evaluator = KFoldEvaluator(n_folds=3, random_state=0, keep_tape=True)
-    whole = evaluator.evaluate(MODELS, STREAM)
-    run = evaluator.start(MODELS, classes=["DOWN", "UP"]).update(STREAM.X[:171], STREAM.y[:171])
-    loaded = load_run(run.save(tmp_path / "folds.joblib"))
-    result = loaded.update(STREAM.X[171:], STREAM.y[171:]).close().result()
-    np.testing.assert_array_equal(result.curve("sgd", "kappa"), whole.curve("sgd", "kappa"))
 
 
 def test_online_comparison_while_the_stream_runs():

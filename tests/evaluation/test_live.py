@@ -444,20 +444,6 @@ def test_times_of_two_kinds_are_refused(first, then):
     assert run.n_pending == 0
 
 
-def test_weights_of_live_labels_reach_learning_and_scoring():
-    rows, y = stream_rows(60)
-    weight = np.tile([0.0, 1.0, 5.0], 20)
-    arrival, label_time = times_of(60, longest=5)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, random_state=0, keep_tape=True)
-    models = {"sgd": SGDClassifier(loss="log_loss")}
-    run = evaluator.start(models, classes=CLASSES)
-    go_on(run, events_of(arrival, label_time), rows, y, weight)
-    batch = evaluator.evaluate(
-        models, rows, y, arrival=arrival, label_time=label_time, sample_weight=weight
-    )
-    assert_same(run.close().result(), batch)
-
-
 def test_rows_without_ids_are_refused_in_words():
     run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=["a", "b"])
     with pytest.raises(TypeError, match=r"ids is missing: label\(\) finds the waiting rows"):

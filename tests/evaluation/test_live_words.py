@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skstream import DelayedEvaluator, EvaluationInterrupted, MajorityClass, PrequentialEvaluator
-from skstream.evaluation.delayed._counts import DelayCounts
 
 X = np.arange(20.0).reshape(-1, 2)
 Y = np.tile(["a", "b"], 5)
@@ -81,13 +80,6 @@ def test_parameters_of_live_runs_alone_are_said_to_have_no_effect():
     evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=3, max_pending=3)
     with pytest.warns(UserWarning, match="max_pending is for live runs"):
         evaluator.evaluate({"m": MajorityClass()}, X, Y)
-
-
-def test_the_median_delay_is_not_longer_than_the_longest():
-    for delay in np.linspace(1000, 2000, 37):
-        counts = DelayCounts()
-        counts.add(np.full(3, delay))
-        assert counts.summary()["median"] <= counts.summary()["max"] == delay
 
 
 def test_interruptions_say_whether_there_is_a_result():

@@ -224,8 +224,8 @@ def skipping(n_warmup, bad, *, size, engine="auto", as_X=np.asarray):
     return run, expected
 
 
-@pytest.mark.parametrize("bad", [[0], [1], [0, 1], [0, 2], [5], [0, 1, 2, 3, 4]], ids=str)
-@pytest.mark.parametrize("n_warmup", [2, 3, 20])
+@pytest.mark.parametrize("bad", [[0], [0, 2], [5], [0, 1, 2, 3, 4]], ids=str)
+@pytest.mark.parametrize("n_warmup", [3, 20])
 @pytest.mark.parametrize("size", [1, 25])
 def test_bad_rows_of_a_warmup_are_skipped_one_by_one(bad, n_warmup, size):
     for engine in ("auto", "loop"):

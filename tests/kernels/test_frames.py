@@ -65,9 +65,18 @@ def frame(name: str, columns: dict[str, Any] = COLUMNS) -> Any:
     return make(columns, types)
 
 
+def cases(estimators: list[Any]) -> list[tuple[int, str]]:
+    """Scalers with every frame, all else with two: frames are converted in one place."""
+    return [
+        (place, name)
+        for place, estimator in enumerate(estimators)
+        for k, name in enumerate(FRAMES)
+        if isinstance(estimator, SCALERS) or k % 3 == place % 3
+    ]
+
+
 @pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning")
-@pytest.mark.parametrize("name", FRAMES)
-@pytest.mark.parametrize("place", range(len(MODELS)), ids=lambda i: type(MODELS[i]).__name__)
+@pytest.mark.parametrize(("place", "name"), cases(MODELS))
 def test_models(place: int, name: str) -> None:
     model = MODELS[place]
     task = Task(classes_for(model))
@@ -78,10 +87,9 @@ def test_models(place: int, name: str) -> None:
     assert_equals_loop(model, block, task, rtol=rtol, state_rtol=None)
 
 
-@pytest.mark.parametrize("name", FRAMES)
-@pytest.mark.parametrize("transformer", OF_ANY_COLUMNS, ids=lambda t: repr(t)[:40])
-def test_transformers(transformer: Any, name: str) -> None:
-    X = frame(name, WHOLE)
+@pytest.mark.parametrize(("place", "name"), cases(OF_ANY_COLUMNS))
+def test_transformers(place: int, name: str) -> None:
+    transformer, X = OF_ANY_COLUMNS[place], frame(name, WHOLE)
     block = make_block(X, Y, "prequential", np.random.default_rng(0))
     is_scaler = isinstance(transformer, SCALERS)
     assert_transformer_equals_loop(

@@ -26,7 +26,7 @@ from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.plotting._axes import spread_apart
-from skstream.plotting._lines import COLORS, dashes
+from skstream.plotting._lines import COLORS
 from skstream.plotting._words import measure_words
 from skstream.streams import make_demo_stream
 
@@ -225,11 +225,6 @@ def test_no_two_models_look_alike(n: int) -> None:
     drawn = display(models(n) | {"last": curve(0.4)}, baselines=["last"]).plot()
     assert len(set(looks(drawn.lines_))) == n + 1
     assert list(drawn.lines_) == [*models(n), "last"]
-
-
-def test_dashes_never_repeat() -> None:
-    patterns = [dashes(k) for k in range(40)]
-    assert len(set(patterns)) == 40
 
 
 @pytest.mark.parametrize("n", [9, 15, 30])
