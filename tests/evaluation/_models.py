@@ -44,6 +44,10 @@ class Breaks(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.classes_[0])
 
 
+class KilledWorker(Exception):
+    """Like Dask's."""
+
+
 def row_number(x):
     """Number of a row of `numbered_rows`."""
     return int(np.ravel(x)[0])

@@ -37,6 +37,7 @@ from skstream.streams import StreamError, make_demo_stream
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import QuietParallel
 from tests._examples import newest_alone
+from tests.evaluation._models import KilledWorker
 
 DEMO = make_demo_stream(600)
 CLASSES = ["DOWN", "UP"]
@@ -453,10 +454,6 @@ def test_a_worker_that_dies_is_named():
     for name in ("good", "other"):
         assert result.scores[name] == alone.scores["good"]
     assert result.model_names == list(dying)
-
-
-class KilledWorker(Exception):
-    """Like Dask's."""
 
 
 def test_finished_models_are_kept_when_others_always_die(monkeypatch):

@@ -15,7 +15,6 @@ from skstream import (
     Persistent,
     PrequentialEvaluator,
     load,
-    load_run,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.engine.run import Engine
@@ -26,6 +25,7 @@ from skstream.streams import as_stream
 from skstream.streams._chunk import Chunk
 from tests._examples import examples
 from tests.evaluation import _delayed_oracle
+from tests.evaluation._late_rows import events_of, go_on, stream_rows, times_of
 
 RNG = np.random.default_rng(0)
 X = np.abs(RNG.normal(size=(40, 3))).round(2)
@@ -118,12 +118,6 @@ def test_chunks_change_nothing(times, chunk_size):
     )
     for name, values in whole.waits.poll_costs.items():
         np.testing.assert_array_equal(cut.waits.poll_costs[name], values)
-
-
-def stream_rows(n, seed=0):
-    rng = np.random.default_rng(seed)
-    rows = np.abs(rng.normal(size=(n, 3)))
-    return rows, np.where(rows[:, 0] + rng.normal(size=n) * 0.3 > 0.8, "up", "down")
 
 
 @pytest.mark.parametrize("n_warmup", [1, 5])
@@ -268,26 +262,12 @@ def test_dates_columns_and_functions_give_delays():
     assert column.evaluate(model, frame, y).scores == function.evaluate(model, frame, y).scores
 
 
-def live(run, rows, y, arrival, label_time):
-    events = [(t, m, 0) for m, t in enumerate(arrival)]
-    events += [(t, m, 1) for m, t in enumerate(label_time) if np.isfinite(t)]
-    for time, m, is_label in sorted(events):
-        if is_label:
-            run.label([f"id {m}"], y[m : m + 1], time)
-        else:
-            run.ask(rows[m : m + 1], [f"id {m}"], time)
-    return run
-
-
 def delayed_stream(n=150, seed=3):
     rows, y = stream_rows(n, seed)
-    rng = np.random.default_rng(seed)
-    arrival = np.cumsum(rng.integers(0, 3, n)).astype(float)
-    label_time = arrival + rng.integers(0, 30, n)
-    return rows, y, arrival, label_time
+    return rows, y, *times_of(n, seed)
 
 
-def test_a_live_run_answers_at_once_and_survives_being_saved(tmp_path):
+def test_a_live_run_answers_at_once_and_may_be_closed():
     rows, y, arrival, label_time = delayed_stream()
     evaluator = DelayedEvaluator(["accuracy"], n_bins=5, poll_every=4, keep_tape=True)
     run = evaluator.start({"sgd": SGDClassifier()}, classes=["down", "up"])
@@ -295,17 +275,8 @@ def test_a_live_run_answers_at_once_and_survives_being_saved(tmp_path):
     assert run.n_pending == 1
     run.label(["x"], y[:1], 1)
     assert run.ask(rows[1:2], ["x"], 2)["sgd"][0] in ("down", "up")
-    whole = live(
-        evaluator.start({"m": SGDClassifier()}, classes=["down", "up"]),
-        rows,
-        y,
-        arrival,
-        label_time,
-    )
-    half = evaluator.start({"m": SGDClassifier()}, classes=["down", "up"])
-    live(half, rows[:70], y[:70], arrival[:70], np.full(70, np.inf))
-    loaded = load_run(half.save(tmp_path / "run.joblib"))
-    assert loaded.n_pending == 70
+    whole = evaluator.start({"m": SGDClassifier()}, classes=["down", "up"])
+    go_on(whole, events_of(arrival, label_time), rows, y)
     assert whole.result().scores == whole.close().result().scores
 
 
@@ -550,7 +521,7 @@ def test_live_use_on_changing_features_is_the_batch_call(times, every):
         )
         batch = evaluated(evaluator, MultinomialNB(), n, arrival, label_time)
         run = evaluator.start({"m": MultinomialNB()}, classes=np.unique(Y))
-        result = live(run, X[:n], Y[:n], arrival, label_time).result()
+        result = go_on(run, events_of(arrival, label_time), X[:n], Y[:n]).result()
     assert result.tape.answers["m"].tolist() == batch.tape.answers["m"].tolist()
     assert result.waits.n_pending == batch.waits.n_never
     if np.isfinite(label_time).all():  # a live run also polls rows that get no label
@@ -566,7 +537,7 @@ def test_hundreds_of_asks_and_labels_in_random_order():
     models = {"last": Persistent()}
     batch = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)
     run = evaluator.start(models, classes=["down", "up"])
-    result = live(run, rows, y, arrival, label_time).result()
+    result = go_on(run, events_of(arrival, label_time), rows, y).result()
     assert result.scores == batch.scores
     for name, values in batch.waits.poll_costs.items():
         np.testing.assert_array_equal(result.waits.poll_costs[name], values)

@@ -17,7 +17,7 @@ from skstream.utils._process import this_process
 from tests._examples import newest_alone, scaled
 from tests.evaluation import test_checkpoints
 from tests.evaluation._disk_states import copied_states
-from tests.evaluation._models import Diary
+from tests.evaluation._models import Diary, KilledWorker
 from tests.evaluation.test_checkpoints import EVALUATORS, Source, assert_same_result, evaluator_in
 from tests.evaluation.test_tape_on_disk import in_memory
 
@@ -126,10 +126,6 @@ def test_killed_at_any_change_of_its_folder_it_goes_on(name, keep_tape, tmp_path
         assert_same_result(in_memory(protocol_in(name, killed_again, keep_tape)), undisturbed)
         assert_same_result(in_memory(sk.load(killed_again)), undisturbed)
         assert_nothing_is_left_over(killed_again)
-
-
-class KilledWorker(Exception):
-    """Like Dask's."""
 
 
 class Killed(BaseException):

@@ -33,6 +33,7 @@ from skstream.metrics._rows import ScoredRows
 from skstream.utils import _npy
 from tests._examples import newest_alone
 from tests.evaluation._models import Breaks, numbered_rows
+from tests.evaluation.test_checkpoints import assert_same_result
 from tests.evaluation.test_folder_outcomes import assert_equal_data
 
 N = 120
@@ -88,12 +89,6 @@ def in_memory(result):
     columns = {k: None if v is None else np.array(v) for k, v in columns.items()}
     answers = {name: np.asarray(one) for name, one in result.tape.answers.items()}
     return replace(result, tape=replace(result.tape, answers=answers, **columns))
-
-
-def assert_same_result(one, other):
-    for field in vars(one):
-        if field not in ("costs", "parameters"):
-            assert_equal_data(getattr(one, field), getattr(other, field))
 
 
 @pytest.fixture(autouse=True)

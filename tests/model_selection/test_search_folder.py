@@ -29,6 +29,7 @@ from skstream.evaluation._parallel import _groups, _workers
 from skstream.model_selection import PrequentialSearch
 from tests._examples import newest_alone, scaled
 from tests.evaluation._disk_states import copied_states
+from tests.evaluation._models import KilledWorker
 
 N, TUNING = 900, 500
 GRID = {"alpha": [1e-4, 1e-2, 1.0, 100.0], "penalty": ["l2", "l1"]}
@@ -235,10 +236,6 @@ def begin_and_die(folder: Path) -> None:
     _groups.STARTS_THAT_PAY = -1.0
     with parallel_config(backend="threading"):
         slow(folder, n_jobs=2).fit(X[:300], y[:300])
-
-
-class KilledWorker(Exception):
-    """Like Dask's."""
 
 
 @pytest.mark.usefixtures("divided")
