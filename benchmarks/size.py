@@ -96,11 +96,14 @@ def modules() -> dict[str, Path]:
     return names
 
 
-def imports(known: dict[str, Path]) -> dict[str, set[str]]:
-    """Which modules of the package each one imports, also inside functions."""
+def imports(known: dict[str, Path], *, for_types: bool = True) -> dict[str, set[str]]:
+    """Which modules of the package each one imports, also inside functions, and for types alone."""
     found: dict[str, set[str]] = {name: set() for name in known}
     for name, path in known.items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        tree = ast.parse(path.read_text("utf-8"))
+        if not for_types:
+            tree.body = [node for node in tree.body if not _is_for_types(node)]
+        for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for alias in node.names:
                     inner = f"{node.module}.{alias.name}"
@@ -109,6 +112,14 @@ def imports(known: dict[str, Path]) -> dict[str, set[str]]:
                 found[name] |= {alias.name for alias in node.names}
         found[name] &= known.keys() - {name}
     return found
+
+
+def _is_for_types(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+    )
 
 
 def largest_circle(arrows: dict[str, set[str]]) -> int:
@@ -175,6 +186,8 @@ def main() -> None:
     print(f"| parameters of file streams | {sorted(map(n_parameters, files))} |")
     print(f"| private modules with one importer | {with_one_importer(known, arrows)} |")
     print(f"| largest circle of files | {largest_circle(arrows)} |")
+    at_run_time = largest_circle(imports(known, for_types=False))
+    print(f"| the same, without imports for types alone | {at_run_time} |")
     print(f"| public names of EvaluationResult, fields included | {len(public)} |")
 
 
