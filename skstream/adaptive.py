@@ -21,7 +21,6 @@ __all__ = ["DriftReset"]
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Levels = NDArray[np.int8]
 
 
 class DriftReset(MetaClassifier):
@@ -228,14 +227,12 @@ class DriftReset(MetaClassifier):
     ) -> int:
         """Learn the rows of a call from one on, until an alarm; return the row that is the next."""
         tested = np.arange(begin + rows_untested(self, self.n_rows_since_reset_), len(codes))
-        levels = np.empty(0, dtype=np.int8)
+        wrong = np.empty(0, dtype=bool)
         if len(tested):
             answers = self.estimator_.predict(own_rows(rows_of(X, tested)))
             wrong = LabelSpace(self.classes_).encode(answers) != codes[tested]
-            self.detector_, levels = read_until_alarm(self.detector_, wrong)
-        alarm = is_alarm(levels)
-        end = int(tested[len(levels) - 1]) + 1 if alarm else len(codes)
-        n_in_zone = rows_in_zone(levels)
+        found = read_until_alarm(self.detector_, wrong, len(codes))
+        self.detector_, alarm, end, n_in_zone = found
         if n_in_zone:
             goes_on = n_in_zone == end - begin and self.background_estimator_ is not None
             model = self.background_estimator_ if goes_on else unfitted_copy(self.estimator)
@@ -334,37 +331,37 @@ def rows_untested(model: DriftReset, n_rows_since_reset: int) -> int:
 
 
 def read_until_alarm(
-    detector: DriftDetector, losses: NDArray[np.bool_]
-) -> tuple[DriftDetector, Levels]:
-    """Let a copy of a detector read losses until the first alarm.
+    detector: DriftDetector, losses: NDArray[np.bool_], n_rows: int
+) -> tuple[DriftDetector, bool, int, int]:
+    """Let a copy of a detector read the losses of the last of some rows until the first alarm.
 
     Returns
     -------
     detector : DriftDetector
         The copy; of a single loss, which may be one of many calls, the detector itself.
-    levels : ndarray of shape (n_read,), dtype int8
-        The level after each loss that it has read.
+    alarm : bool
+        Whether there is an alarm.
+    end : int
+        Number of the rows up to that of the alarm; without one, of all rows.
+    n_in_zone : int
+        Number of the rows before `end` that are one warning, and the alarm after it; 0 if all is
+        well.
     """
+    if not len(losses):
+        return detector, False, n_rows, 0
     if len(losses) == 1:
         detector.update(bool(losses[0]))
         level = WARNING if detector.warning_detected else NORMAL
-        return detector, np.array([DRIFT if detector.drift_detected else level], dtype=np.int8)
-    ahead = deepcopy(detector)
-    levels = ahead.update_levels(losses)
-    alarms = np.flatnonzero(levels == DRIFT)
-    if not len(alarms) or alarms[0] == len(losses) - 1:
-        return ahead, levels
-    ahead, n_read = deepcopy(detector), int(alarms[0]) + 1
-    return ahead, ahead.update_levels(losses[:n_read])
-
-
-def is_alarm(levels: Levels) -> bool:
-    """Whether the last level is an alarm."""
-    return bool(len(levels)) and bool(levels[-1] == DRIFT)
-
-
-def rows_in_zone(levels: Levels) -> int:
-    """Number of the last levels that are one warning, and the alarm after it; 0 if all is well."""
-    n_before = len(levels) - is_alarm(levels)
-    others = np.flatnonzero(levels[:n_before] != WARNING)
-    return len(levels) - (int(others[-1]) + 1 if len(others) else 0)
+        levels = np.array([DRIFT if detector.drift_detected else level], dtype=np.int8)
+        ahead = detector
+    else:
+        ahead = deepcopy(detector)
+        levels = ahead.update_levels(losses)
+        alarms = np.flatnonzero(levels == DRIFT)
+        if len(alarms) and alarms[0] < len(losses) - 1:
+            ahead = deepcopy(detector)
+            levels = ahead.update_levels(losses[: int(alarms[0]) + 1])
+    alarm = bool(levels[-1] == DRIFT)
+    calm = np.flatnonzero(levels[: len(levels) - alarm] != WARNING)
+    n_in_zone = len(levels) - (int(calm[-1]) + 1 if len(calm) else 0)
+    return ahead, alarm, n_rows - len(losses) + len(levels), n_in_zone

@@ -8,13 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.adaptive import (
-    is_alarm,
-    new_detector,
-    read_until_alarm,
-    rows_in_zone,
-    rows_untested,
-)
+from skstream.adaptive import new_detector, read_until_alarm, rows_untested
 from skstream.drift import DriftDetector
 from skstream.engine.block import Block, cuts, part_of
 from skstream.engine.kernels.base import Kernel, Task, value_of
@@ -129,12 +123,10 @@ class DriftResetKernel(Kernel):
             n_untested = max(n_untested, 1)
         tests = np.arange(n_untested, block.n_learns)
         models, answers, labels = _run(state.models, block, tests)
-        detector, levels = state.detector, np.empty(0, dtype=np.int8)
-        if len(tests):
-            detector, levels = read_until_alarm(deepcopy(detector), labels != block.y[tests])
-        alarm = is_alarm(levels)
-        end = int(tests[len(levels) - 1]) + 1 if alarm else block.n_learns
-        background = self._background_after(state, block, end, rows_in_zone(levels))
+        wrong = labels != block.y[tests] if len(tests) else np.empty(0, dtype=bool)
+        found = read_until_alarm(deepcopy(state.detector), wrong, block.n_learns)
+        detector, alarm, end, n_in_zone = found
+        background = self._background_after(state, block, end, n_in_zone)
         has_learnt = state.has_learnt or end > 0
         if alarm:
             assert background is not None
