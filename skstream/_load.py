@@ -10,6 +10,7 @@ from skstream.studies._detector_result import KIND, load_detector_study
 from skstream.studies._over_streams import KIND as OVER_STREAMS
 from skstream.studies._over_streams import load_stream_study
 from skstream.studies._seed_study import load_study
+from skstream.utils._choices import is_integer
 from skstream.utils._npz import kind_in
 
 #: What reads files of other kinds than results.
@@ -67,6 +68,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     ...     load(path).scores == load(Path(folder) / "run").scores == result.scores
     True
     """
+    if max_bytes is not None and not (is_integer(max_bytes) and max_bytes > 0):
+        raise ValueError(f"max_bytes must be a number of bytes above 0. Got {max_bytes!r} instead.")
     if os.path.isdir(path) or not os.fspath(path):
         return collect_result(path)
     path = Path(path)

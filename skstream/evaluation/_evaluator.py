@@ -436,6 +436,7 @@ class StreamEvaluator(BaseEstimator):
         source: str,
         seed: int | None,
         drifts: tuple[Drift, ...] = (),
+        all_have_scores: bool = False,
     ) -> Settings:
         regression = is_regression(named)
         check_unanswered(self.unanswered, regression=regression)
@@ -450,6 +451,8 @@ class StreamEvaluator(BaseEstimator):
             seed = int(self.random_state)
         elif seed is None:
             seed = secrets.randbits(32)
+        lacking = "raise" if all_have_scores else self.error_score
+        scores = scores_asked(named, metrics | measures_in(monitors), lacking)
         self._check_protocol()
         timelines = checked_timelines(type(self).__name__, self._timelines(seed))
         settings = Settings(
@@ -474,7 +477,7 @@ class StreamEvaluator(BaseEstimator):
             expected_rows=n_rows or 0,
             drifts=drifts,
             monitors=tuple(monitors),
-            scores=scores_asked(named, metrics | measures_in(monitors), self.error_score),
+            scores=scores,
         )
         if self.keep_tape == "auto" and n_rows is not None:
             n_answers = len(timelines) * self._n_answers(n_rows)

@@ -138,6 +138,8 @@ def jackknife(
     if not (np.isfinite(values).all() and np.isfinite(score)):
         return Interval.none("the measure is undefined without some of the rows")
     spread = float(np.sum((values - values.mean()) ** 2))
+    if not spread:
+        return Interval.none("all blocks of rows have the same score, which tells no spread")
     error = np.sqrt((N_BLOCKS - 1) / N_BLOCKS * spread)
     half = float(stats.t.ppf(1 - alpha / 2, N_BLOCKS - 1) * error)
     low, high = measure.bounds

@@ -330,7 +330,7 @@ def plan_of(
     evaluator._validate()
     named = named_models(candidates.models(search.estimator))
     settings = evaluator._settings(
-        named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts
+        named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts, all_have_scores=True
     )
     if settings.classes is not None and search.loss_bounds is not None:
         raise ValueError(

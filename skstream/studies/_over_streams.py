@@ -127,6 +127,13 @@ class StreamStudy:
             [study._final(names, metric, forgetting, value) for study in self.studies.values()]
         )
         table = np.array([each[group].mean(axis=0) for group in groups])
+        for place, model in np.argwhere(~np.isfinite(table))[:1]:
+            stream = self.stream_names[known[groups[place][0]]]
+            raise ValueError(
+                f"The {metric} of {names[model]} on the stream {stream!r} is "
+                f"{table[place, model]}, which has no rank. Leave out this model with models=, or "
+                "the stream."
+            )
         ranked = friedman_nemenyi(table, names, **{**self._direction(metric), **options})
         subject = f"{self._words(metric, forgetting, value)}, over {len(groups)} streams"
         return replace(ranked, subject=subject, blocks="streams")
@@ -172,7 +179,10 @@ class StreamStudy:
             ]
             rows.append([stream, *cells, plural(study.n_seeds, "seed")])
         average = dict(zip(ranked, sums / len(self.studies), strict=True))
-        shown = [f"({average[name]:.2f})" if name in average else "" for name in self.model_names]
+        shown = [
+            f"({average[name]:.2f})" if np.isfinite(average.get(name, np.nan)) else ""
+            for name in self.model_names
+        ]
         rows.append(["average rank", *shown, ""])
         words = self._words(metric, forgetting, value)
         lines = [
@@ -185,6 +195,11 @@ class StreamStudy:
             lines.append(f"Not ranked by a test: {error}")
         if left:
             lines.append(f"not ranked: {', '.join(left)}")
+        lines += [
+            f"{name} failed on {stream!r}, {why}"
+            for stream, study in self.studies.items()
+            for name, why in study._failures().items()
+        ]
         return "\n".join(lines)
 
     def to_frame(self) -> Any:

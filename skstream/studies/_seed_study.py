@@ -241,7 +241,8 @@ class SeedStudy:
             Models to compare; None: all. Leave out a reference such as the Bayes classifier.
         value : {"last", "mean"}, default="last"
             What is compared of a curve: its last value, or the mean of its values, which under a
-            window or fading tells of the whole stream, and not of its last rows alone.
+            window or fading tells of the whole stream, and not of its last rows alone: over the
+            checkpoints at which all models have a value; a model that failed has none.
         **options
             Passed to `skstream.stats.compare_with_best`, such as ``correction`` or ``alpha``.
 
@@ -361,14 +362,27 @@ class SeedStudy:
     def _final(
         self, names: Sequence[str], metric: str, forgetting: str, value: str = "last"
     ) -> np.ndarray:
-        """Return the last values, or the means of the curves, of shape (n_seeds, n_models)."""
-        summary = pick(_SUMMARIES, value, "value")
-        return np.array(
-            [
-                [summary(_of_seed(one.values[name][forgetting][metric])) for name in names]
-                for one in self.results
-            ]
-        )
+        """Return the last values, or the means of the curves, of shape (n_seeds, n_models).
+
+        Means are over the checkpoints at which all models have a value, so that models are compared
+        on the same rows; a model that failed has none, as its last value.
+        """
+        if value not in ("last", "mean"):
+            raise KeyError(f"There is no value {value!r} of a curve; there are 'last' and 'mean'.")
+        table = np.full((self.n_seeds, len(names)), np.nan)
+        for seed, one in enumerate(self.results):
+            curves = {
+                name: _of_seed(one.values[name][forgetting][metric]) for name in self.model_names
+            }
+            has_ended = {name: not np.isfinite(curve[-1:]).all() for name, curve in curves.items()}
+            given = [np.isfinite(curves[name]) for name in curves if not has_ended[name]]
+            for place, name in enumerate(names):
+                curve = curves[name]
+                if value == "last":
+                    table[seed, place] = curve[-1] if len(curve) else np.nan
+                elif not has_ended[name] and np.logical_and.reduce(given).any():
+                    table[seed, place] = curve[np.logical_and.reduce(given)].mean()
+        return table
 
     def recovery_after_drift(
         self,
@@ -591,10 +605,17 @@ class SeedStudy:
         ]
 
     def _failures(self) -> dict[str, str]:
+        found: dict[str, list[int]] = {}
+        words: dict[str, str] = {}
+        for seed, one in zip(self.seeds, self.results, strict=True):
+            for name, message in one.failures.items():
+                found.setdefault(name, []).append(seed)
+                words.setdefault(name, f"seed {seed}: {message}")
         return {
-            name: f"seed {seed}: {message}"
-            for seed, one in zip(self.seeds, self.results, strict=True)
-            for name, message in one.failures.items()
+            name: f"with {plural(len(seeds), 'seed')} of {self.n_seeds}, {words[name]}"
+            if len(seeds) > 1
+            else words[name]
+            for name, seeds in found.items()
         }
 
     def _has_direction(self, metric: str) -> bool:
@@ -638,20 +659,6 @@ def _of_seed(curve: np.ndarray) -> np.ndarray:
     """Values of a seed at its checkpoints: mean over folds, in the last bin."""
     values: np.ndarray = (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
     return values
-
-
-def _last(values: np.ndarray) -> float:
-    return float(values[-1]) if len(values) else float("nan")
-
-
-def _mean(values: np.ndarray) -> float:
-    """Mean of the values of a curve where it has some."""
-    given = values[np.isfinite(values)]
-    return float(given.mean()) if len(given) else float("nan")
-
-
-#: What stands for a curve.
-_SUMMARIES = {"last": _last, "mean": _mean}
 
 
 def _deviation(values: np.ndarray) -> float:

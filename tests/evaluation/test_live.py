@@ -136,7 +136,9 @@ def test_an_unknown_id_loses_no_label_of_the_call():
         run.label([7], y[[7]], on_unknown="forget")
     with pytest.raises(ValueError, match="id 7 comes twice"):
         run.label([7, 8, 7], y[[7, 8, 7]])
-    assert run.label([7, 8], y[[7, 8]]).n_pending == 4
+    before = run.result().waits.n_relabelled
+    assert run.label([7, 8, 7], y[[7, 8, 7]], on_unknown="ignore").n_pending == 4
+    assert run.result().waits.n_relabelled == before + 1
 
 
 def test_dates_are_shown_as_they_were_given():

@@ -987,3 +987,19 @@ def test_without_a_warmup_the_advice_is_one_of_a_search() -> None:
     with pytest.raises(ValueError, match="A search begins every candidate anew") as error:
         search(SGDClassifier(), {"alpha": [0.1, 1.0]}, n_warmup=0).fit(X, y)
     assert "warm_start" not in str(error.value)
+
+
+def test_candidates_without_what_the_measure_needs_end_the_search_before_the_first_row() -> None:
+    X, y = stream(300)
+    for losses in (["hinge", "log_loss"], ["log_loss", "hinge"]):
+        one = search(SGDClassifier(), {"loss": losses}, metric="log_loss", tuning=100)
+        with pytest.raises(ValueError, match=r"loss=hinge.* has no predict_proba"):
+            one.fit(X, y)
+
+
+def test_rows_without_an_error_have_no_interval_of_the_long_run() -> None:
+    X, y = np.zeros((300, 1)), np.repeat([0, 1], [1, 299])
+    one = search(IncrementalGaussianNB(), {"var_smoothing": [1e-9]}, metric="accuracy", tuning=50)
+    one.fit(X, y)
+    assert one.honest_score_ == 1.0
+    assert np.isnan(one.long_run_interval_).all()

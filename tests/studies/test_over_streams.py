@@ -155,3 +155,41 @@ def test_a_failure_names_its_stream_and_keeps_those_before():
         evaluate_over_streams({"SEA": sea, "gone": fail}, MODELS, evaluator=EVALUATOR)
     assert caught.value.result.stream_names == ["SEA"]
     assert any("stream 'gone'" in note for note in caught.value.__notes__)
+
+
+class Fails(RandomClass):
+    """Knows the first rows, and is then at its end."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        super().partial_fit(X, y, classes=classes)
+        self.n_ = getattr(self, "n_", 0) + len(y)
+        if self.n_ > 100:
+            raise MemoryError("no memory left")
+        return self
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_a_model_that_failed_has_no_mean_of_a_curve_and_wins_nothing():
+    evaluator = PrequentialEvaluator("accuracy", record_every=20, error_score=np.nan)
+    models = {"majority": MajorityClass(), "fails": Fails(), "persistent": Persistent()}
+    found = evaluate_over_streams({"SEA": sea, "Sine": sine}, models, range(6), evaluator=evaluator)
+    of_sea = found.studies["SEA"]
+    assert np.isnan(of_sea._final(["fails"], "accuracy", "cumulative", "mean")).all()
+    with pytest.raises(ValueError, match="accuracy of fails with seed 0 is nan"):
+        of_sea.compare(value="mean")
+    with pytest.raises(ValueError, match="accuracy of fails on the stream 'SEA' is nan"):
+        found.rank(value="mean")
+    assert "fails failed on 'SEA', with 6 seeds of 6, seed 0:" in found.table(value="mean")
+    assert found.rank(models=["majority", "persistent"], value="mean").n_blocks == 2
+
+
+def test_means_of_curves_are_over_the_same_rows():
+    evaluator = PrequentialEvaluator("kappa", forgetting="window:20", record_every=20)
+    X, y = np.zeros((200, 1)), np.repeat(["a", "b", "a", "b"], [80, 20, 80, 20])
+    models = {"majority": MajorityClass(), "persistent": Persistent(), "random": RandomClass()}
+    one = evaluate_over_streams({"s": (X, y)}, models, [0, 1], evaluator=evaluator).studies["s"]
+    curves = np.stack([one.curve(name, "kappa")[:, 0] for name in models])
+    assert np.isfinite(curves[:, -1]).all() and len({*np.isfinite(curves).sum(axis=1)}) > 1
+    both = np.isfinite(curves).all(axis=0)
+    found = one._final(list(models), "kappa", "window:20", "mean")[0]
+    np.testing.assert_allclose(found, curves[:, both].mean(axis=1))

@@ -32,8 +32,11 @@ class StopFile:
     @property
     def is_there(self) -> bool:
         """Whether the workers shall stop."""
-        if self.path is not None and self.path.exists():
-            return True
+        return (self.path is not None and self.path.exists()) or self.is_orphaned
+
+    @property
+    def is_orphaned(self) -> bool:
+        """Whether the process is gone that has given the work."""
         return self.parent is not None and not may_run(self.parent)
 
     def make(self) -> None:

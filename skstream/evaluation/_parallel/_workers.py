@@ -75,7 +75,11 @@ def run_job(job: Job, stream: Any) -> RunOutcome:
     if job.folder is not None and job.folder.is_finished:
         return job.folder.load_outcome()
     with interrupted_once():
-        return _run_to_end(job, stream)
+        outcome = _run_to_end(job, stream)
+    if job.stop.is_orphaned:
+        # Nothing takes it from the pipe, in which a large outcome would wait for ever.
+        return RunOutcome(lanes=[], labels=None, interrupted=True)
+    return outcome
 
 
 def _run_to_end(job: Job, stream: Any) -> RunOutcome:

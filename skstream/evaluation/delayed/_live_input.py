@@ -85,9 +85,15 @@ class LiveIds:
         for place, one in enumerate(ids):
             row = self._row_of.get(one)
             if row is not None:
-                if row in places:
-                    raise ValueError(f"id {one!r} comes twice among the labels.")
-                places[row] = place
+                if row not in places:
+                    places[row] = place
+                elif on_unknown == "error":
+                    raise ValueError(
+                        f"id {one!r} comes twice among the labels; no label of this call was "
+                        "taken. Pass on_unknown='ignore' to take the first one, and count the rest."
+                    )
+                else:
+                    n_again += 1
             elif one in self._done:
                 if on_unknown == "error":
                     raise KeyError(

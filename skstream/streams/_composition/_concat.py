@@ -48,7 +48,7 @@ def concat(*streams: Any, seams_are_drifts: bool = True) -> Stream:
 
     See Also
     --------
-    join : One stream changes into another gradually.
+    join_streams : One stream changes into another gradually.
     recurring : Streams by turns.
 
     Examples

@@ -43,7 +43,7 @@ def take_rows(stream: Any, n: int) -> Stream:
 
     See Also
     --------
-    skip : The rows after the first ones.
+    drop_rows : The rows after the first ones.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def drop_rows(stream: Any, n: int) -> Stream:
 
     See Also
     --------
-    first : The first rows.
+    take_rows : The first rows.
 
     Examples
     --------
