@@ -101,7 +101,8 @@ class HonestLoss:
         return Interval(
             float(low),
             float(high),
-            f"{share:g} % confidence sequence of the rows that came, valid at all rows at once",
+            f"{share:g} % confidence sequence of the rows that came, valid at all rows at once; "
+            "where errors depend on each other, the score of the long run is in long_run_interval_",
         )
 
 

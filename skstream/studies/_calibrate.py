@@ -37,7 +37,8 @@ class Calibration:
     value : int or float
         Its value.
     run_length : float
-        Mean distance of the false alarms at this value, in values of the series that was tried.
+        Mean distance of the false alarms at this value, in values of the series that was tried. The
+        value was chosen by it: on another series it is as far off as `n_alarms` says.
     n_alarms : int
         Number of these alarms. The fewer they are, the less certain the distance is: its relative
         standard deviation is about ``1 / sqrt(n_alarms)``.

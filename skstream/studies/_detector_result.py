@@ -150,7 +150,9 @@ class DetectorStudy:
     def above_chance(self) -> dict[str, bool]:
         """Whether each detector finds drifts better than alarms that know nothing, by label.
 
-        True if its mean F1 is larger than that of alarms at random, and its p-value below .05.
+        True if its mean F1 is larger than that of alarms at random, and its p-value below .05. Each
+        is tested alone: of twenty that know nothing, or twenty values of a parameter, one is above
+        chance. Judge the one that you choose by other seeds.
         """
         own, other, pvalues = self.scores, self.random, self.pvalues
         return {

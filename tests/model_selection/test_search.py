@@ -299,6 +299,7 @@ def test_the_interval_of_the_long_run_leaves_out_each_block_of_rows() -> None:
     expected = right.mean() - half, right.mean() + half
     assert one.long_run_interval_ == pytest.approx(expected, rel=1e-9)
     assert one.long_run_interval_ != one.honest_interval_
+    assert "the long run is in long_run_interval_" in str(one)
     of_kappa = fitted(metric="kappa", tuning=TUNING)
     assert of_kappa.long_run_interval_ == of_kappa.honest_interval_
     assert np.isnan(fitted(metric="accuracy", tuning=TUNING, keep_tape=False).long_run_interval_[0])

@@ -440,7 +440,9 @@ class EvaluationResult:
         Parameters
         ----------
         a, b : str
-            Names of the models.
+            Names of the models. Choose them before you look at the scores: the best of several,
+            tested because it is the best, is called better too often. Use `rank` for several
+            models, or divide ``alpha`` by the number of pairs.
         test : {"auto", "wilcoxon", "sign", "anytime", "mcnemar", "q"}, default="auto"
             "wilcoxon" and "sign" compare the values of `metric` over folds. The others compare the
             losses row by row: "anytime" is valid for any number of looks at the result. "auto" is
