@@ -9,6 +9,7 @@ import numpy as np
 
 from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.evaluation._parallel._execute import EvaluationInterrupted
+from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._results._select import chosen, pick
 from skstream.evaluation._runs._which_stream import of_each_stream
 from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
@@ -109,10 +110,13 @@ class StreamStudy:
         KeyError
             If there is no such model, measure or mechanism.
         ValueError
-            If there are fewer than two models or different streams, or a value is NaN.
+            If there are fewer than two models or different streams, a value is NaN, or it is not
+            known which direction of the measure is the better one.
         """
         metric, forgetting = self._chosen(metric, forgetting)
         names = chosen(models, self.model_names, "model")
+        if len(names) < 2:
+            raise ValueError(f"Ranking needs at least two models. Got {names}.")
         results = [one for study in self.studies.values() for one in study.results]
         known = [k for k, study in enumerate(self.studies.values()) for _ in study.results]
         groups = of_each_stream(results, known)
@@ -123,19 +127,23 @@ class StreamStudy:
                 f"{', which are the same' if len(self.studies) > 1 else ''}. Add other streams; "
                 "study.rank() of a SeedStudy ranks over the seeds of one."
             )
-        each = np.concatenate(
-            [study._final(names, metric, forgetting, value) for study in self.studies.values()]
-        )
+        facts = self._first.results[0].measures[metric]
+        options["higher_is_better"] = higher_is_better(metric, facts, options)
+        of_streams = []
+        for stream, study in self.studies.items():
+            found = study._final(names, metric, forgetting, value)
+            if bad := study._not_finite(found, names, f" of {stream}"):
+                raise ValueError(
+                    f"The {metric} of {bad}, which cannot be ranked. Leave out this model with "
+                    "models= (references= of a table), or this stream."
+                )
+            of_streams.append(found)
+        each = np.concatenate(of_streams)
         table = np.array([each[group].mean(axis=0) for group in groups])
-        for place, model in np.argwhere(~np.isfinite(table))[:1]:
-            stream = self.stream_names[known[groups[place][0]]]
-            raise ValueError(
-                f"The {metric} of {names[model]} on the stream {stream!r} is "
-                f"{table[place, model]}, which has no rank. Leave out this model with models=, or "
-                "the stream."
-            )
-        ranked = friedman_nemenyi(table, names, **{**self._direction(metric), **options})
+        ranked = friedman_nemenyi(table, names, **options)
         subject = f"{self._words(metric, forgetting, value)}, over {len(groups)} streams"
+        if len(groups) < len(self.studies):
+            subject += f" (of {len(self.studies)} given, those that are the same count once)"
         return replace(ranked, subject=subject, blocks="streams")
 
     def table(
@@ -166,40 +174,42 @@ class StreamStudy:
         metric, forgetting = self._chosen(metric, forgetting)
         left = chosen(references, self.model_names, "model") if len(references) else []
         ranked = [name for name in self.model_names if name not in left]
-        rows, sums = [], np.zeros(len(ranked))
+        rows, all_ranks = [], []
         for stream, study in self.studies.items():
             final = study._final(self.model_names, metric, forgetting, value)
             means = dict(zip(self.model_names, final.mean(axis=0), strict=True))
             ranks = self._ranks([means[name] for name in ranked], metric)
-            sums += ranks
+            all_ranks.append(ranks)
             of_model = dict(zip(ranked, ranks, strict=True))
             cells = [
                 _cell(values, of_model.get(name))
                 for name, values in zip(self.model_names, final.T, strict=True)
             ]
             rows.append([stream, *cells, plural(study.n_seeds, "seed")])
-        average = dict(zip(ranked, sums / len(self.studies), strict=True))
+        averages = np.mean(all_ranks, axis=0)
+        try:
+            found = self.rank(metric, forgetting=forgetting, models=ranked, value=value)
+            # Of different streams: those that are the same are one.
+            averages, verdict = found.average_ranks, str(found)
+        except ValueError as error:
+            verdict = f"Not ranked by a test: {error}"
+        average = dict(zip(ranked, averages, strict=True))
         shown = [
             f"({average[name]:.2f})" if np.isfinite(average.get(name, np.nan)) else ""
             for name in self.model_names
         ]
-        rows.append(["average rank", *shown, ""])
+        if any(shown):
+            rows.append(["average rank", *shown, ""])
         words = self._words(metric, forgetting, value)
         lines = [
             f"{words}: mean ± standard deviation over seeds (rank)",
             *aligned(["stream", *self.model_names, ""], rows),
+            verdict,
         ]
-        try:
-            lines.append(str(self.rank(metric, forgetting=forgetting, models=ranked, value=value)))
-        except ValueError as error:
-            lines.append(f"Not ranked by a test: {error}")
         if left:
             lines.append(f"not ranked: {', '.join(left)}")
-        lines += [
-            f"{name} failed on {stream!r}, {why}"
-            for stream, study in self.studies.items()
-            for name, why in study._failures().items()
-        ]
+        for stream, study in self.studies.items():
+            lines += [f"{stream}: {line}" for line in study._left_out_words()]
         return "\n".join(lines)
 
     def to_frame(self) -> Any:
@@ -289,15 +299,11 @@ class StreamStudy:
         pick(first.values[self.model_names[0]], forgetting, "forgetting")
         return metric, forgetting
 
-    def _direction(self, metric: str) -> dict[str, bool]:
-        higher = self._first.results[0].measures[metric].higher_is_better
-        return {} if higher is None else {"higher_is_better": higher}
-
     def _ranks(self, values: Sequence[float], metric: str) -> np.ndarray:
         table = np.array([values])
-        if not np.isfinite(table).all():
+        higher = self._first.results[0].measures[metric].higher_is_better
+        if higher is None or not np.isfinite(table).all():
             return np.full(len(values), np.nan)
-        higher = self._direction(metric).get("higher_is_better", True)
         (ranks,) = rank_rows(-table if higher else table)
         return np.asarray(ranks)
 

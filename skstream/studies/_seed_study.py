@@ -241,8 +241,8 @@ class SeedStudy:
             Models to compare; None: all. Leave out a reference such as the Bayes classifier.
         value : {"last", "mean"}, default="last"
             What is compared of a curve: its last value, or the mean of its values, which under a
-            window or fading tells of the whole stream, and not of its last rows alone: over the
-            checkpoints at which all models have a value; a model that failed has none.
+            window or fading tells of the whole stream, and not of its last rows alone; over the
+            checkpoints at which all models have a value.
         **options
             Passed to `skstream.stats.compare_with_best`, such as ``correction`` or ``alpha``.
 
@@ -284,12 +284,10 @@ class SeedStudy:
                 "Let make_stream use its seed."
             )
         table = self._final(names, metric, forgetting, value)
-        bad = np.argwhere(~np.isfinite(table))
-        if bad.size:
-            seed, model = self.seeds[bad[0][0]], names[bad[0][1]]
+        if bad := self._not_finite(table, names):
             raise ValueError(
-                f"The {metric} of {model} with seed {seed} is {table[tuple(bad[0])]}, which cannot "
-                "be compared. Leave out this model with models=, or this seed."
+                f"The {metric} of {bad}, which cannot be compared. Leave out this model with "
+                "models=, or this seed."
             )
         best = compare_with_best(table, names, **options)
         of_curve = "mean of the curve, " if value == "mean" else ""
@@ -362,27 +360,23 @@ class SeedStudy:
     def _final(
         self, names: Sequence[str], metric: str, forgetting: str, value: str = "last"
     ) -> np.ndarray:
-        """Return the last values, or the means of the curves, of shape (n_seeds, n_models).
+        """Return the last values, or the means of the curves, of shape (n_seeds, n_models)."""
+        summary = pick(_SUMMARIES, value, "value")
+        places = [self.model_names.index(name) for name in names]
+        found = []
+        for one in self.results:
+            curves = [_of_seed(one.values[name][forgetting][metric]) for name in self.model_names]
+            ended = [name in one.failures or name in one.ended for name in self.model_names]
+            found.append(summary(np.array(curves), np.array(ended))[places])
+        return np.array(found)
 
-        Means are over the checkpoints at which all models have a value, so that models are compared
-        on the same rows; a model that failed has none, as its last value.
-        """
-        if value not in ("last", "mean"):
-            raise KeyError(f"There is no value {value!r} of a curve; there are 'last' and 'mean'.")
-        table = np.full((self.n_seeds, len(names)), np.nan)
-        for seed, one in enumerate(self.results):
-            curves = {
-                name: _of_seed(one.values[name][forgetting][metric]) for name in self.model_names
-            }
-            has_ended = {name: not np.isfinite(curve[-1:]).all() for name, curve in curves.items()}
-            given = [np.isfinite(curves[name]) for name in curves if not has_ended[name]]
-            for place, name in enumerate(names):
-                curve = curves[name]
-                if value == "last":
-                    table[seed, place] = curve[-1] if len(curve) else np.nan
-                elif not has_ended[name] and np.logical_and.reduce(given).any():
-                    table[seed, place] = curve[np.logical_and.reduce(given)].mean()
-        return table
+    def _not_finite(self, table: np.ndarray, names: Sequence[str], stream: str = "") -> str:
+        """Say which of the values, of shape (n_seeds, n_models), is no number; empty if none."""
+        bad = np.argwhere(~np.isfinite(table))
+        if not bad.size:
+            return ""
+        seed, model = self.seeds[bad[0][0]], names[bad[0][1]]
+        return f"{model} with seed {seed}{stream} is {table[tuple(bad[0])]}"
 
     def recovery_after_drift(
         self,
@@ -557,9 +551,14 @@ class SeedStudy:
             lines.append(f"Nothing is marked: {why}.")
         if left:
             lines.append(f"not compared: {', '.join(left)}")
-        lines += [f"{name} failed, {why}" for name, why in self._failures().items()]
-        lines += [f"seed {seed} is left out: {why}" for seed, why in self.left_out.items()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._left_out_words()])
+
+    def _left_out_words(self) -> list[str]:
+        """Say which models failed, and which seeds are left out; a line each."""
+        return [
+            *(f"{name} failed, {why}" for name, why in self._failures().items()),
+            *(f"seed {seed} is left out: {why}" for seed, why in self.left_out.items()),
+        ]
 
     def _marked(
         self,
@@ -612,7 +611,7 @@ class SeedStudy:
                 found.setdefault(name, []).append(seed)
                 words.setdefault(name, f"seed {seed}: {message}")
         return {
-            name: f"with {plural(len(seeds), 'seed')} of {self.n_seeds}, {words[name]}"
+            name: f"with {len(seeds)} of {plural(self.n_seeds, 'seed')}, {words[name]}"
             if len(seeds) > 1
             else words[name]
             for name, seeds in found.items()
@@ -659,6 +658,30 @@ def _of_seed(curve: np.ndarray) -> np.ndarray:
     """Values of a seed at its checkpoints: mean over folds, in the last bin."""
     values: np.ndarray = (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
     return values
+
+
+def _last(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:
+    """Last value of each model, of curves of shape (n_models, n_checkpoints)."""
+    return curves[:, -1] if curves.shape[1] else np.full(len(curves), np.nan)
+
+
+def _mean(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:
+    """Mean of each curve over the checkpoints at which all models have a value that have any.
+
+    The same checkpoints for all: else a model for which the hard ones are missing would be ahead.
+    So a model that ended has none, unless it has a score from there on.
+    """
+    ended = ended & np.isnan(_last(curves, ended))
+    counts = np.isfinite(curves).any(axis=1) & ~ended
+    of_all = np.isfinite(curves[counts]).all(axis=0)
+    means = np.full(len(curves), np.nan)
+    if counts.any() and of_all.any():
+        means[counts] = curves[np.ix_(counts, of_all)].mean(axis=1)
+    return means
+
+
+#: What stands for a curve.
+_SUMMARIES = {"last": _last, "mean": _mean}
 
 
 def _deviation(values: np.ndarray) -> float:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import FitFailedWarning
 
 from skstream import (
     MajorityClass,
@@ -15,6 +16,7 @@ from skstream import (
 from skstream.stats import friedman_nemenyi
 from skstream.streams import SEA, STAGGER, Sine, as_stream
 from skstream.studies import StreamStudy
+from skstream.studies._seed_study import _mean
 
 MODELS = {"majority": MajorityClass(), "persistent": Persistent(), "random": RandomClass()}
 RNG = np.random.default_rng(0)
@@ -96,6 +98,7 @@ def test_losses_are_ranked_from_below_and_references_are_only_shown(study):
     lines = study.table(references="random").splitlines()
     assert lines[-1] == "not ranked: random"
     assert lines[3].count("(") == 2
+    assert "Not ranked by a test: Name at least one" in study.table(references=list(MODELS))
 
 
 def test_a_mean_of_a_curve_is_not_that_of_its_last_window(study):
@@ -157,39 +160,57 @@ def test_a_failure_names_its_stream_and_keeps_those_before():
     assert any("stream 'gone'" in note for note in caught.value.__notes__)
 
 
-class Fails(RandomClass):
-    """Knows the first rows, and is then at its end."""
-
+class Fails(MajorityClass):
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        super().partial_fit(X, y, classes=classes)
         self.n_ = getattr(self, "n_", 0) + len(y)
         if self.n_ > 100:
-            raise MemoryError("no memory left")
-        return self
+            raise ValueError("too many rows")
+        return super().partial_fit(X, y, classes, sample_weight)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
-def test_a_model_that_failed_has_no_mean_of_a_curve_and_wins_nothing():
-    evaluator = PrequentialEvaluator("accuracy", record_every=20, error_score=np.nan)
+def test_a_model_that_failed_has_no_mean_and_is_named():
+    evaluator = PrequentialEvaluator(
+        "accuracy", forgetting="window:40", record_every=20, error_score=np.nan
+    )
     models = {"majority": MajorityClass(), "fails": Fails(), "persistent": Persistent()}
-    found = evaluate_over_streams({"SEA": sea, "Sine": sine}, models, range(6), evaluator=evaluator)
-    of_sea = found.studies["SEA"]
-    assert np.isnan(of_sea._final(["fails"], "accuracy", "cumulative", "mean")).all()
-    with pytest.raises(ValueError, match="accuracy of fails with seed 0 is nan"):
-        of_sea.compare(value="mean")
-    with pytest.raises(ValueError, match="accuracy of fails on the stream 'SEA' is nan"):
-        found.rank(value="mean")
-    assert "fails failed on 'SEA', with 6 seeds of 6, seed 0:" in found.table(value="mean")
-    assert found.rank(models=["majority", "persistent"], value="mean").n_blocks == 2
+    with pytest.warns(FitFailedWarning, match="failed while learning row 100"):
+        found = evaluate_over_streams(STREAMS, models, [1, 2], evaluator=evaluator)
+    for value in ("last", "mean"):
+        with pytest.raises(ValueError, match="The accuracy of fails with seed 1 of SEA is nan"):
+            found.rank(value=value)
+        assert found.rank(value=value, models=["majority", "persistent"]).n_blocks == 4
+        lines = found.table(value=value).splitlines()
+        assert "The accuracy of fails with seed 1 of SEA is nan" in found.table(value=value)
+        assert lines[-1].startswith("SEA: fails failed, seed ") or "file: fails failed" in lines[-1]
+    assert "nan" in found.studies["SEA"].table(value="mean")
 
 
-def test_means_of_curves_are_over_the_same_rows():
-    evaluator = PrequentialEvaluator("kappa", forgetting="window:20", record_every=20)
-    X, y = np.zeros((200, 1)), np.repeat(["a", "b", "a", "b"], [80, 20, 80, 20])
-    models = {"majority": MajorityClass(), "persistent": Persistent(), "random": RandomClass()}
-    one = evaluate_over_streams({"s": (X, y)}, models, [0, 1], evaluator=evaluator).studies["s"]
-    curves = np.stack([one.curve(name, "kappa")[:, 0] for name in models])
-    assert np.isfinite(curves[:, -1]).all() and len({*np.isfinite(curves).sum(axis=1)}) > 1
-    both = np.isfinite(curves).all(axis=0)
-    found = one._final(list(models), "kappa", "window:20", "mean")[0]
-    np.testing.assert_allclose(found, curves[:, both].mean(axis=1))
+def test_means_of_curves_are_of_the_rows_that_all_models_have():
+    curves = np.array([[np.nan, 0.5, 1.0, np.nan], [0.2, 0.4, 0.6, 0.8], [np.nan] * 4])
+    ended = np.array([False, False, False])
+    np.testing.assert_array_equal(_mean(curves, ended), [0.75, 0.5, np.nan])
+    np.testing.assert_array_equal(_mean(curves, ~ended & [True, False, False])[1:], [0.5, np.nan])
+
+
+def test_no_ranks_without_a_direction():
+    evaluator = PrequentialEvaluator("brier_uncertainty")
+    found = evaluate_over_streams(
+        STREAMS, {"a": RandomClass(), "b": MajorityClass()}, [1], evaluator=evaluator
+    )
+    with pytest.raises(ValueError, match="not known whether a higher value"):
+        found.rank()
+    assert "(1)" not in str(found) and "Not ranked by a test: It is not known" in str(found)
+    assert found.rank(higher_is_better=False).n_blocks == 4
+
+
+def test_a_stream_given_twice_counts_once_in_all_of_the_table():
+    found = evaluate_over_streams({**STREAMS, "again": sea}, MODELS, [0, 1], evaluator=EVALUATOR)
+    ranked = found.rank()
+    text = str(found)
+    averages = next(line for line in text.splitlines() if line.startswith("average rank"))
+    shown = [float(cell.strip("()")) for cell in averages.split()[2:]]
+    assert shown == pytest.approx(ranked.average_ranks, abs=0.006)
+    assert ranked.n_blocks == 4
+    assert "over 4 streams (of 5 given, those that are the same count once)" in " ".join(
+        text.split()
+    )
