@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 from skstream.evaluation._results._ranking import rank
-from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._results._result import (
+    EvaluationResult,
+    curve_of_one,
+    last_of_curves,
+    mean_of_curves,
+)
 from skstream.evaluation._results._select import chosen, pick
 from skstream.evaluation._results._storage import FORMAT, STUDY, packed, unpacked
 from skstream.stats import BestModelResult, FriedmanNemenyiResult, compare_with_best
@@ -136,7 +141,7 @@ class SeedStudy:
                 forgetting: {
                     metric: np.column_stack(
                         [
-                            _of_seed(one.values[model][forgetting][metric])[place]
+                            curve_of_one(one.values[model][forgetting][metric])[place]
                             for one, place in zip(self.results, places, strict=True)
                         ]
                     )
@@ -365,7 +370,9 @@ class SeedStudy:
         places = [self.model_names.index(name) for name in names]
         found = []
         for one in self.results:
-            curves = [_of_seed(one.values[name][forgetting][metric]) for name in self.model_names]
+            curves = [
+                curve_of_one(one.values[name][forgetting][metric]) for name in self.model_names
+            ]
             ended = [name in one.failures or name in one.ended for name in self.model_names]
             found.append(summary(np.array(curves), np.array(ended))[places])
         return np.array(found)
@@ -654,34 +661,8 @@ def study_of(path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]) 
     return study
 
 
-def _of_seed(curve: np.ndarray) -> np.ndarray:
-    """Values of a seed at its checkpoints: mean over folds, in the last bin."""
-    values: np.ndarray = (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
-    return values
-
-
-def _last(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:
-    """Last value of each model, of curves of shape (n_models, n_checkpoints)."""
-    return curves[:, -1] if curves.shape[1] else np.full(len(curves), np.nan)
-
-
-def _mean(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:
-    """Mean of each curve over the checkpoints at which all models have a value that have any.
-
-    The same checkpoints for all: else a model for which the hard ones are missing would be ahead.
-    So a model that ended has none, unless it has a score from there on.
-    """
-    ended = ended & np.isnan(_last(curves, ended))
-    counts = np.isfinite(curves).any(axis=1) & ~ended
-    of_all = np.isfinite(curves[counts]).all(axis=0)
-    means = np.full(len(curves), np.nan)
-    if counts.any() and of_all.any():
-        means[counts] = curves[np.ix_(counts, of_all)].mean(axis=1)
-    return means
-
-
 #: What stands for a curve.
-_SUMMARIES = {"last": _last, "mean": _mean}
+_SUMMARIES = {"last": last_of_curves, "mean": mean_of_curves}
 
 
 def _deviation(values: np.ndarray) -> float:

@@ -13,10 +13,10 @@ from skstream import (
     evaluate_over_streams,
     load,
 )
+from skstream.evaluation._results._result import mean_of_curves
 from skstream.stats import friedman_nemenyi
 from skstream.streams import SEA, STAGGER, Sine, as_stream
 from skstream.studies import StreamStudy
-from skstream.studies._seed_study import _mean
 
 MODELS = {"majority": MajorityClass(), "persistent": Persistent(), "random": RandomClass()}
 RNG = np.random.default_rng(0)
@@ -111,6 +111,16 @@ def test_a_mean_of_a_curve_is_not_that_of_its_last_window(study):
         one.table(value="median")
 
 
+def test_a_result_has_the_means_of_its_curves(study):
+    one = study.studies["SEA"].results[0]
+    curves = np.stack([one.curve(name, "kappa_temporal")[:, 0] for name in MODELS])
+    both = np.isfinite(curves).all(axis=0)
+    expected = dict(zip(MODELS, curves[:, both].mean(axis=1), strict=True))
+    found = {name: means["kappa_temporal"] for name, means in one.mean_scores.items()}
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert found != {name: last["kappa_temporal"] for name, last in one.scores.items()}
+
+
 def test_a_saved_study_is_the_same(study, tmp_path):
     loaded = load(study.save(tmp_path / "study"))
     assert isinstance(loaded, StreamStudy)
@@ -188,8 +198,10 @@ def test_a_model_that_failed_has_no_mean_and_is_named():
 def test_means_of_curves_are_of_the_rows_that_all_models_have():
     curves = np.array([[np.nan, 0.5, 1.0, np.nan], [0.2, 0.4, 0.6, 0.8], [np.nan] * 4])
     ended = np.array([False, False, False])
-    np.testing.assert_array_equal(_mean(curves, ended), [0.75, 0.5, np.nan])
-    np.testing.assert_array_equal(_mean(curves, ~ended & [True, False, False])[1:], [0.5, np.nan])
+    np.testing.assert_array_equal(mean_of_curves(curves, ended), [0.75, 0.5, np.nan])
+    np.testing.assert_array_equal(
+        mean_of_curves(curves, ~ended & [True, False, False])[1:], [0.5, np.nan]
+    )
 
 
 def test_no_ranks_without_a_direction():

@@ -206,6 +206,28 @@ class EvaluationResult:
             for model, by_forgetting in self.values.items()
         }
 
+    @property
+    def mean_scores(self) -> dict[str, dict[str, float]]:
+        """Mean of each curve over the stream, by model and measure, under the first mechanism.
+
+        Under a window or fading, `scores` are about the newest rows alone, and these about the
+        whole stream: over the checkpoints at which all models have a value. NaN for a model that
+        failed.
+        """
+        forgetting = self.forgetting_names[0]
+        ended = np.array([name in self.failures or name in self.ended for name in self.values])
+        means = {
+            metric: mean_of_curves(
+                np.array([curve_of_one(one[forgetting][metric]) for one in self.values.values()]),
+                ended,
+            ).tolist()
+            for metric in self.metric_names
+        }
+        return {
+            model: {metric: of_metric[place] for metric, of_metric in means.items()}
+            for place, model in enumerate(self.values)
+        }
+
     def select(
         self,
         *,
@@ -782,6 +804,32 @@ def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any] 
         name: lanes[0].estimator if len(lanes) == 1 else [lane.estimator for lane in lanes]
         for name, lanes in by_model.items()
     }
+
+
+def curve_of_one(curve: np.ndarray) -> np.ndarray:
+    """Values at the checkpoints: mean over folds, in the last bin."""
+    values: np.ndarray = (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
+    return values
+
+
+def last_of_curves(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:
+    """Last value of each model, of curves of shape (n_models, n_checkpoints)."""
+    return curves[:, -1] if curves.shape[1] else np.full(len(curves), np.nan)
+
+
+def mean_of_curves(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:
+    """Mean of each curve over the checkpoints at which all models have a value that have any.
+
+    The same checkpoints for all: else a model for which the hard ones are missing would be ahead.
+    So a model that ended has none, unless it has a score from there on.
+    """
+    ended = ended & np.isnan(last_of_curves(curves, ended))
+    counts = np.isfinite(curves).any(axis=1) & ~ended
+    of_all = np.isfinite(curves[counts]).all(axis=0)
+    means = np.full(len(curves), np.nan)
+    if counts.any() and of_all.any():
+        means[counts] = curves[np.ix_(counts, of_all)].mean(axis=1)
+    return means
 
 
 def final_value(curve: np.ndarray) -> float:
