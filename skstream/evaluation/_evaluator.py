@@ -451,7 +451,7 @@ class StreamEvaluator(BaseEstimator):
             seed = int(self.random_state)
         elif seed is None:
             seed = secrets.randbits(32)
-        lacking = "raise" if all_have_scores else self.error_score
+        lacking = "all have them" if all_have_scores else self.error_score
         scores = scores_asked(named, metrics | measures_in(monitors), lacking)
         self._check_protocol()
         timelines = checked_timelines(type(self).__name__, self._timelines(seed))

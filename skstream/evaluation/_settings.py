@@ -41,9 +41,9 @@ def scores_asked(
         Classifiers.
     metrics : dict of str to Measure
         What is measured.
-    error_score : "raise" or float
-        "raise": a model without what a measure needs is an error; else it has NaN there, with a
-        warning. If no model has it, it is an error in any case.
+    error_score : "raise", "all have them" or float
+        A number: a model without what a measure needs has NaN there, with a warning. Else, or if no
+        model has it, that is an error.
 
     Returns
     -------
@@ -65,10 +65,10 @@ def scores_asked(
         lacking = [] if has_shares else [*of_shares, *([] if has_values else of_ranks)]
         if lacking:
             messages[name] = _lacks(name, model, lacking, metrics, has_values=has_values)
-    if messages and error_score == "raise":
+    if messages and error_score in ("raise", "all have them"):
+        or_nan = ", or pass error_score=nan to have NaN there" if error_score == "raise" else ""
         raise ValueError(
-            f"{next(iter(messages.values()))} Leave out what it lacks, or pass error_score=nan to "
-            "have NaN there."
+            f"{next(iter(messages.values()))} Leave out the model, or what it lacks{or_nan}."
         )
     if len(messages) == len(models):
         raise ValueError(f"{next(iter(messages.values()))} No model given has what is needed.")
