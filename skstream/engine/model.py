@@ -228,8 +228,6 @@ class ModelRun:
         """Answers by the kernel; None if the loop has to execute the block."""
         try:
             answers = self._by_kernel.step(block)
-        except TooLarge:
-            raise
         except LoopFailed as failure:
             self._leave_kernel()
             return self._after_failure_of_part(failure, block)

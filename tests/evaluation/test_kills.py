@@ -9,10 +9,11 @@ import pytest
 from joblib import parallel_config
 
 import skstream as sk
-from skstream.evaluation._folder import _group, _lock
+from skstream.evaluation._folder import Reporter, _group, _lock
 from skstream.evaluation._folder._lock import only_writer
 from skstream.evaluation._parallel import _workers
 from skstream.evaluation._parallel._stopping import StopFile
+from skstream.evaluation._runs._run_outcome import RunOutcome
 from skstream.utils._process import this_process
 from tests._examples import newest_alone, scaled
 from tests.evaluation import test_checkpoints
@@ -207,3 +208,12 @@ def test_a_finished_group_is_not_done_again_by_a_process_that_has_waited(tmp_pat
     )
     assert_same_result(evaluate(tmp_path, 1, QUICK), result)
     assert finished(tmp_path) == was_finished
+
+
+def test_a_worker_returns_nothing_large_to_a_parent_that_is_gone(monkeypatch):
+    outcome = RunOutcome(lanes=[], labels=np.zeros(1 << 20))
+    monkeypatch.setattr(_workers, "_run_to_end", lambda *_: outcome)
+    gone = {**this_process(), "started": "long ago"}
+    for parent, expected in ((this_process(), outcome.labels), (gone, None)):
+        job = _workers.Job(None, {}, None, 0, Reporter(), stop=StopFile(parent=parent))
+        assert _workers.run_job(job, None).labels is expected
