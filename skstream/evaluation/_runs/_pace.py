@@ -43,8 +43,9 @@ class Pace:
 
     def note(self, answered: Sequence[Answered], seconds: float) -> None:
         """Note how long a step took; steps in which rows only waited are ignored."""
-        done = [one.operations for one in answered]
-        n_rows = max((max(len(d.ask_rows), len(d.learn_rows)) for d in done), default=0)
+        n_rows = 0
+        for one in answered:
+            n_rows = max(n_rows, len(one.operations.ask_rows), len(one.operations.learn_rows))
         if n_rows:
             self.took(n_rows, seconds)
 

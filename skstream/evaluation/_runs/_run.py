@@ -99,13 +99,14 @@ class EvaluationRun(StreamRun):
         self._take(rows, on_error == "skip")
         return self
 
-    def _take(self, chunk: EncodedRows, skip: bool, advance: Advance = ignored) -> None:
-        begin = 0
-        while begin < chunk.n_rows:
+    def _take(
+        self, chunk: EncodedRows, skip: bool, advance: Advance = ignored, begin: int = 0
+    ) -> None:
+        n_rows = chunk.n_rows
+        while begin < n_rows:
             piece = chunk.take(slice(begin, begin + self._rows_at_once()))
             begin += piece.n_rows
-            rest = chunk.take(slice(begin, None))
-            with self._before_rest(partial(self._take, rest, skip)):
+            with self._before_rest(partial(self._take, chunk, skip, begin=begin)):
                 self._advance(piece, skip)
             advance(piece.n_rows)
 

@@ -402,7 +402,8 @@ class StreamRun(Exclusive):
                         "when result() is called, once this can be done."
                     )
                 raise
-        self._raise_failure()
+        if self._raises_failure:
+            self._engine.raise_failure()
         if self._interrupt is not None and self._interrupt.received:
             raise KeyboardInterrupt  # between two pieces of a long call
 
@@ -415,12 +416,8 @@ class StreamRun(Exclusive):
         return not self._live and self._raises_failure
 
     def _failed_lanes(self) -> list[int]:
-        return [k for k in self._engine.failures if k not in self._left_out]
-
-    def _raise_failure(self) -> None:
-        """Raise the error of a model that failed, unless the others shall continue."""
-        if self._raises_failure:
-            self._engine.raise_failure()
+        lanes = enumerate(self._engine.lanes)
+        return [k for k, one in lanes if one.model.failure and k not in self._left_out]
 
     def _resume(self, failed: list[int], answered: list[Answered], *, skip: bool) -> None:
         """Continue with models that failed, after the failed call or by repeating it."""
