@@ -2,10 +2,10 @@
 
 from skstream.engine.failures import ModelError
 from skstream.engine.tape import Tape
+from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._folder import RunStatus, run_status
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._kfold import KFoldEvaluator
-from skstream.evaluation._parallel._execute import EvaluationInterrupted
 from skstream.evaluation._predict import prequential_predict
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._results._result import EvaluationResult

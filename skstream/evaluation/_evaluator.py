@@ -15,11 +15,11 @@ from sklearn.base import BaseEstimator
 from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._bayes_optimal import check_rows_are_time
+from skstream.evaluation._execution import Execution
 from skstream.evaluation._folder import RunFolder, fingerprint, opened
-from skstream.evaluation._parallel._execute import Execution
 from skstream.evaluation._parallel._groups import grouped, slow_loops
 from skstream.evaluation._parallel._slowest_part import warn_of_slow_models
-from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._results._result import EvaluationResult, assemble
 from skstream.evaluation._runs._monitor import measures_in, watched
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place
@@ -229,15 +229,15 @@ class StreamEvaluator(BaseEstimator):
                 "checkpoint= is for evaluate, which reads the stream itself. Save a live run "
                 "whenever you want, with run.save(path), and go on with load_run(path)."
             )
-        settings, prepared, places = self._prepare(models, classes, n_rows=None)
-        run: EvaluationRun = self._new_run(settings, None)(prepared, places)
+        settings, prepared = self._prepare(models, classes, None)
+        run: EvaluationRun = self._new_run(settings, None)(prepared)
         return run.hold_failures()
 
     def _evaluate(self, models: Any, stream: Any, classes: Any) -> EvaluationResult:
-        self._validate()
-        refuse_endless(stream)  # before a folder of checkpoints is made
         if self.checkpoint is None:
             return self._evaluate_in(None, models, stream, classes)
+        self._validate()  # before a folder is made
+        refuse_endless(stream)
         self._check_can_go_on(stream)
         with opened(self.checkpoint, self.checkpoint_every) as folder:
             return self._evaluate_in(folder, models, stream, classes)
@@ -247,7 +247,7 @@ class StreamEvaluator(BaseEstimator):
     ) -> EvaluationResult:
         """Evaluate models, and go on where the run in a folder has stopped."""
         seed = None if folder is None else folder.seed
-        settings, prepared, places = self._prepare_for(stream, models, classes, seed=seed)
+        settings, prepared = self._prepare(models, classes, stream, seed)
         execution = Execution(
             settings=settings,
             new_run=self._new_run(settings, stream),
@@ -260,17 +260,20 @@ class StreamEvaluator(BaseEstimator):
         )
         if folder is None or folder.manifest is None:
             self._warn_of_slow_models(execution)
-        known = knows_drifts(stream)
+        known, header = knows_drifts(stream), settings.header
         if folder is None:
-            result = execution.of_groups(self._groups(execution, settings))
-            return result if known else self._with_drifts(result, stream)
-        of_this = fingerprint(self, named_models(models), settings, stream, self._held_out())
-        if folder.manifest is None:
             groups = self._groups(execution, settings)
-            folder.begin(groups, places, settings.header, of_this, stream.n_rows)
+            outcome, _ = execution.of_groups(header, groups)
         else:
-            folder.check_same(of_this, settings.header)
-        result = execution.in_folder(folder)
+            of_this = fingerprint(self, named_models(models), settings, stream, self._held_out())
+            if folder.manifest is None:
+                groups = self._groups(execution, settings)
+                folder.begin(groups, list(prepared), header, of_this, stream.n_rows)
+            else:
+                folder.check_same(of_this, header)
+                header = folder.manifest.header
+            outcome, _ = execution.in_folder(folder)
+        result = assemble(header, [outcome])
         return result if known else self._with_drifts(result, stream)
 
     def _warn_of_slow_models(self, execution: Execution) -> None:
@@ -290,20 +293,6 @@ class StreamEvaluator(BaseEstimator):
             "its number of rows: result.drifts is empty. Pass drifts=[rows] where they are needed."
         )
         return result
-
-    def _prepare_for(
-        self, stream: Stream, models: Any, classes: Any, *, seed: int | None = None
-    ) -> tuple[Settings, dict[Place, Any], list[Place]]:
-        """Resolve the settings for a stream, which must end; copy and seed the models."""
-        refuse_endless(stream)
-        return self._prepare(
-            models,
-            known_classes(stream) if classes is None else classes,
-            n_rows=stream.n_rows,
-            source="y" if classes is None else "classes",
-            seed=seed,
-            stream=stream,
-        )
 
     def _held_out(self) -> Stream | None:
         """Return the stream of the held-out rows, which a run that goes on compares."""
@@ -332,23 +321,22 @@ class StreamEvaluator(BaseEstimator):
         return groups.places
 
     def _prepare(
-        self,
-        models: Any,
-        classes: Any,
-        *,
-        n_rows: int | None,
-        source: str = "classes",
-        seed: int | None = None,
-        stream: Stream | None = None,
-    ) -> tuple[Settings, dict[tuple[str, int], Any], list[tuple[str, int]]]:
+        self, models: Any, classes: Any, stream: Stream | None = None, seed: int | None = None
+    ) -> tuple[Settings, dict[Place, Any]]:
         """Resolve the settings; copy and seed the models.
 
-        `source` is where classes come from, `seed` the one drawn by a run that goes on, and
-        `stream` what will be evaluated; None for a live run.
+        `stream` is what will be evaluated, and must end; None for a live run. `seed` is the one
+        drawn by a run that goes on.
         """
         self._validate()
+        n_rows, source = None, "classes"
+        drifts: tuple[Drift, ...] = ()
+        if stream is not None:
+            refuse_endless(stream)
+            n_rows, drifts = stream.n_rows, as_drifts(stream.drifts)
+            if classes is None:
+                classes, source = known_classes(stream), "y"
         named = named_models(models)
-        drifts = () if stream is None else as_drifts(stream.drifts)
         settings = self._settings(
             named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts
         )
@@ -360,19 +348,18 @@ class StreamEvaluator(BaseEstimator):
             protocol=settings.protocol,
             warm_start=self.warm_start,
         )
-        n_folds = len(settings.timelines)
         prepared = prepared_models(
             named,
             settings.classes,
-            n_folds,
+            len(settings.timelines),
             seed=settings.parameters["seed"],
             warm_start=self.warm_start,
             n_warmup=self.n_warmup,
         )
-        return settings, prepared, [(name, fold) for name in named for fold in range(n_folds)]
+        return settings, prepared
 
     def _new_run(self, settings: Settings, stream: Stream | None) -> Callable[..., Any]:
-        """Return the function that makes a run of models and places; it is sent to the workers.
+        """Return the function that makes a run of models; it is sent to the workers.
 
         `stream` is what will be evaluated; None for a live run.
         """

@@ -24,7 +24,7 @@ from skstream.evaluation._runs._holdout_sets import (
 from skstream.evaluation._runs._input import EncodedRows
 from skstream.evaluation._runs._pace import Pace
 from skstream.evaluation._runs._run import EvaluationRun
-from skstream.evaluation._runs._run_outcome import RunOutcome
+from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream
@@ -255,23 +255,20 @@ class HoldoutRun(EvaluationRun):
     held_out : HeldOutRows or None
         The rows asked about; None: the next rows of the stream.
     models : dict of (str, int) to estimator
-        One prepared model per name and fold.
-    places : list of (str, int)
-        Names and folds, in the order of the result.
+        One prepared model per name and fold, in the order of the result.
     """
 
     def __init__(
         self,
         settings: Settings,
         held_out: HeldOutRows | None,
-        models: Mapping[tuple[str, int], Any],
-        places: list[tuple[str, int]],
+        models: Mapping[Place, Any],
     ):
-        super().__init__(settings, models, places)
+        super().__init__(settings, models)
         self._held_out = None if held_out is None else held_out.copy()
         self._engine.held_out = self._held_out
         self._asked = AskedAtCheckpoints(
-            settings.classes, len(places), self._held_out, settings.n_scores
+            settings.classes, len(models), self._held_out, settings.n_scores
         )
         self._scoring = self._asked
         (timeline,) = settings.timelines

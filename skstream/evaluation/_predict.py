@@ -19,7 +19,7 @@ from skstream.evaluation._evaluator import (
     known_classes,
     warn_of_one_batch,
 )
-from skstream.evaluation._parallel._execute import EvaluationInterrupted, carry
+from skstream.evaluation._execution import EvaluationInterrupted, carry
 from skstream.evaluation._parallel._progress import Bar, progress_bar
 from skstream.evaluation._runs._input import EncodedRows, encoded, why_no_weight
 from skstream.evaluation._runs._pace import Pace

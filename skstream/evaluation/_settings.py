@@ -13,8 +13,7 @@ from skstream.compat._adapted import adapted, going_on, is_foreign, is_new_aroun
 from skstream.engine.failures import failures_named
 from skstream.engine.first_answers import states_first_answer
 from skstream.engine.kernels import Task
-from skstream.engine.model import Engine, ModelRun, Unanswered
-from skstream.engine.run import Lane
+from skstream.engine.model import Engine, Unanswered
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._runs._header import ResultHeader
 from skstream.evaluation._runs._monitor import Watched
@@ -197,26 +196,6 @@ class Settings:
             survives=self.error_score != "raise",
             generator=self.generator,
         )
-
-    def lanes(
-        self, models: Mapping[tuple[str, int], Any], places: Sequence[tuple[str, int]]
-    ) -> list[Lane]:
-        """Combine models (one per place: name and fold) with the timelines of their folds."""
-        return [
-            Lane(
-                ModelRun(
-                    name,
-                    fold,
-                    models[name, fold],
-                    self.task_of(name),
-                    self.engine,
-                    self.unanswered,
-                    n_folds=len(self.timelines),
-                ),
-                self.timelines[fold],
-            )
-            for name, fold in places
-        ]
 
 
 def checked_timelines(evaluator: str, timelines: Any) -> list[Timeline]:

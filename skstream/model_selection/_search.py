@@ -413,7 +413,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         weight = check_weight(sample_weight, len(y))
         if first:
             plan = self._plan(classes, None, "classes", None)
-            self._run = plan.new_run()(plan.models, list(plan.models))
+            self._run = plan.new_run()(plan.models)
         elif classes is not None and self._run.settings.classes is not None:
             check_classes(self, classes)
         if self._run.rules.tuning is None and self._run.tuned is not None:

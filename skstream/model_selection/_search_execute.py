@@ -8,12 +8,11 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
+from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._folder import GroupFolder, RunFolder, fingerprint, opened
 from skstream.evaluation._folder._read_checksums import Checksums
-from skstream.evaluation._parallel._execute import EvaluationInterrupted
 from skstream.evaluation._results._result import assemble
 from skstream.evaluation._runs._checkpoint import KeptRun
-from skstream.evaluation._runs._run_outcome import Place
 from skstream.model_selection._search_plan import Plan, evaluator_of
 from skstream.model_selection._search_run import SearchRun, all_failed
 from skstream.streams import Stream, as_stream, take_rows
@@ -170,11 +169,8 @@ def _evaluate_in_one(
         keep(group.load_run(0))
         return
 
-    def begin(models: Any, places: list[Place]) -> SearchRun:
-        run: SearchRun = plan.new_run()(models, places) if begun is None else begun
-        return run
-
-    execution = plan.execution(search, begin, stream, keep)
+    new_run = plan.new_run() if begun is None else lambda models: begun
+    execution = plan.execution(search, new_run, stream, keep)
     with _told(group, ""):
         execution.in_lockstep(plan.settings.header, group)
 
@@ -191,9 +187,9 @@ def _chosen_by_workers(
     execution = plan.execution(search, plan.new_run(in_group=True), first)
     with _told(folder, _LOST):
         tuned, finished = (
-            execution.outcomes_of_groups(groups)
+            execution.of_groups(plan.settings.header, groups)
             if folder is None
-            else execution.outcomes_in_folder(folder)
+            else execution.in_folder(folder)
         )
     if tuning is not None and tuned.n_rows < tuning:
         error = too_short(

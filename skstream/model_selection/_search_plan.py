@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from skstream.evaluation import PrequentialEvaluator
-from skstream.evaluation._parallel._execute import Execution
+from skstream.evaluation._execution import Execution
 from skstream.evaluation._parallel._groups import grouped
 from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._settings import Settings, check_can_answer, named_models

@@ -126,8 +126,6 @@ class SearchRun(EvaluationRun):
         The evaluator's settings, resolved.
     models : dict of (str, int) to estimator
         One prepared model per candidate.
-    places : list of (str, int)
-        Their names, in the order of the candidates.
     rules : Rules
         How candidates are compared.
     race : Race, default=None
@@ -151,14 +149,13 @@ class SearchRun(EvaluationRun):
         self,
         settings: Settings,
         models: Mapping[Place, Any],
-        places: list[Place],
         *,
         rules: Rules,
         race: Race | None = None,
         honest: HonestLoss | None = None,
         in_group: bool = False,
     ):
-        super().__init__(settings, models, places)
+        super().__init__(settings, models)
         self.rules = rules
         self.tuned: RunOutcome | None = None
         self.chosen: str | None = None

@@ -11,8 +11,8 @@ from sklearn.utils.parallel import delayed
 
 from skstream.engine.failures import RAISED, ends_program
 from skstream.evaluation._evaluator import StreamEvaluator
+from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._folder import Reporter
-from skstream.evaluation._parallel._execute import EvaluationInterrupted
 from skstream.evaluation._parallel._groups import seconds_per_row, why_not_apart
 from skstream.evaluation._parallel._joined_outcomes import joined
 from skstream.evaluation._parallel._progress import bar_of_workers
@@ -47,7 +47,7 @@ class _Task:
         """Return what makes a run, all models, and the facts of the evaluation."""
         evaluator = copy(self.evaluator).set_params(random_state=seed)
         models = self.models(stream) if _makes_models(self.models) else self.models
-        settings, prepared, _ = evaluator._prepare_for(stream, models, self.classes)
+        settings, prepared = evaluator._prepare(models, self.classes, stream)
         return evaluator._new_run(settings, stream), prepared, settings.header
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skstream.evaluation._evaluator import StreamEvaluator
-from skstream.evaluation._parallel._execute import EvaluationInterrupted
+from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._results._select import chosen, pick
 from skstream.evaluation._runs._which_stream import of_each_stream

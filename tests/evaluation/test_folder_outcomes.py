@@ -41,8 +41,8 @@ EVALUATORS = {
 def run_of(evaluator, models, X, y, **options):
     """The header and the outcome of an evaluation in one run."""
     stream = sk.as_stream(X, y, **options)
-    settings, prepared, places = evaluator._prepare(models, y, n_rows=len(y))
-    run = evaluator._new_run(settings, stream)(prepared, places)
+    settings, prepared = evaluator._prepare(models, y, stream)
+    run = evaluator._new_run(settings, stream)(prepared)
     for chunk in stream:
         run.feed(chunk)
     return settings.header, run.close().outcome()

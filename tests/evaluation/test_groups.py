@@ -32,7 +32,7 @@ class Sleepy(Diary):
 def groups_of(models, n_jobs, stream=None, evaluator=None):
     evaluator = evaluator or sk.PrequentialEvaluator("accuracy")
     stream = sk.as_stream(X, y) if stream is None else stream
-    settings, prepared, _ = evaluator._prepare(models, ["a", "b"], n_rows=stream.n_rows)
+    settings, prepared = evaluator._prepare(models, ["a", "b"], stream)
     with parallel_config(backend="threading"):
         return grouped(n_jobs, evaluator._new_run(settings, stream), prepared, stream)
 
@@ -155,12 +155,12 @@ def test_models_that_cost_the_same_are_tried_once():
         "plain too": Diary(),
     }
     stream = sk.as_stream(X, y)
-    settings, prepared, _ = evaluator._prepare(models, ["a", "b"], n_rows=stream.n_rows)
+    settings, prepared = evaluator._prepare(models, ["a", "b"], stream)
     new_run = evaluator._new_run(settings, stream)
     runs = []
 
-    def noted(models, places):
-        runs.append(new_run(models, places))
+    def noted(models):
+        runs.append(new_run(models))
         return runs[-1]
 
     seconds = _groups.seconds_per_row(noted, prepared, stream)

@@ -371,11 +371,11 @@ def test_a_model_whose_worker_dies_has_no_detections():
 
     evaluator = PrequentialEvaluator("accuracy", monitors={"ddm": DriftMonitor(QUICK)})
     models = {"one": Scripted(), "other": Scripted()}
-    settings, prepared, places = evaluator._prepare(models, y, n_rows=len(y))
-    run = evaluator._new_run(settings, None)({("one", 0): prepared["one", 0]}, places[:1])
+    settings, prepared = evaluator._prepare(models, y, as_stream(X, y))
+    run = evaluator._new_run(settings, None)({("one", 0): prepared["one", 0]})
     run.feed(next(iter(as_stream(X, y))))
     dead = {("other", 0): ModelError("gone", model="other", fold=0, row=0)}
-    outcome = joined([run.close().outcome()], dead, places)
+    outcome = joined([run.close().outcome()], dead, list(prepared))
     lost = outcome.lanes[1].detections["ddm"]
     assert (lost.model, len(lost.alarms), len(lost.warnings)) == ("other", 0, 0)
 

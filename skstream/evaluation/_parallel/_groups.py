@@ -182,7 +182,7 @@ def _kind(name: str, model: Any) -> Hashable:
 
 
 def _started(new_run: NewRun, models: Mapping[Place, Any]) -> StreamRun:
-    return new_run(deepcopy(dict(models)), list(models))
+    return new_run(deepcopy(dict(models)))
 
 
 def _kernels(new_run: NewRun, models: Mapping[Place, Any]) -> dict[Place, Any]:

@@ -13,19 +13,12 @@ from skstream.evaluation._folder._reports import FINISHED, Report, Reporter, of_
 from skstream.evaluation._runs._run_outcome import Place
 from skstream.utils._optional import optional_import
 
-#: Function that is called with the number of newly finished rows.
-Advance = Callable[[int], object]
-
 #: Seconds between two updates of the progress of workers on this machine.
 SECONDS_PER_LOOK = 0.2
 #: Seconds between two signs of life of a bar, where no row is done meanwhile.
 SECONDS_PER_SIGN = 1.0
 #: Most models that a bar names for each way of execution.
 _MOST_NAMES = 3
-
-
-def ignored(n_rows: int) -> None:
-    """Show no progress."""
 
 
 @dataclass

@@ -12,9 +12,9 @@ from sklearn.utils.parallel import delayed
 from skstream.engine.failures import RAISED, ModelError, ends_program
 from skstream.evaluation._folder import GroupFolder, Reporter, first_not_pickled
 from skstream.evaluation._folder._read_checksums import PassChecksums
-from skstream.evaluation._parallel._follow import follow
 from skstream.evaluation._parallel._stopping import StopFile, interrupted_once
 from skstream.evaluation._runs._checkpoint import NOT_PICKLED
+from skstream.evaluation._runs._follow import follow
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.evaluation._runs._stream_run import StreamRun
 from skstream.streams._chunk import Chunk
@@ -85,7 +85,7 @@ def run_job(job: Job, stream: Any) -> RunOutcome:
 def _run_to_end(job: Job, stream: Any) -> RunOutcome:
     if job.stop.is_there:
         return RunOutcome(lanes=[], labels=None, interrupted=True)
-    run = job.new_run(job.models, job.places)
+    run = job.new_run(job.models)
     error: Exception | SystemExit | None = None
     cause: BaseException | None = None
     read = PassChecksums()

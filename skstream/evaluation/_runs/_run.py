@@ -9,12 +9,12 @@ import numpy as np
 
 from skstream.engine.run import Answered
 from skstream.engine.timeline import Arrivals, no_rows
-from skstream.evaluation._parallel._progress import Advance, ignored
 from skstream.evaluation._runs._decisions import check_on_error
 from skstream.evaluation._runs._ended_models import ended_lane
 from skstream.evaluation._runs._input import EncodedRows
+from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._runs._scoring import AskedOnce, ScoringOfArrivals
-from skstream.evaluation._runs._stream_run import StreamRun
+from skstream.evaluation._runs._stream_run import Advance, StreamRun, ignored
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Chunk
@@ -31,9 +31,7 @@ class EvaluationRun(StreamRun):
     settings : Settings
         The evaluator's settings, resolved.
     models : dict of (str, int) to estimator
-        One prepared model per name and fold.
-    places : list of (str, int)
-        Names and folds, in the order of the result.
+        One prepared model per name and fold, in the order of the result.
 
     Examples
     --------
@@ -48,10 +46,9 @@ class EvaluationRun(StreamRun):
     def __init__(
         self,
         settings: Settings,
-        models: Mapping[tuple[str, int], Any],
-        places: list[tuple[str, int]],
+        models: Mapping[Place, Any],
     ):
-        super().__init__(settings, models, places)
+        super().__init__(settings, models)
         self._is_weighted = False  # whether a row so far had a weight
         self._scoring: ScoringOfArrivals = AskedOnce(settings.classes, settings.n_scores)
         self._unlabelled = no_rows()  # those without a label that a failure may still leave out

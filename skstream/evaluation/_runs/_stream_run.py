@@ -13,9 +13,9 @@ import numpy as np
 
 from skstream.engine.changing_features import Features
 from skstream.engine.failures import ModelError
-from skstream.engine.run import Answered, Engine, Step
+from skstream.engine.model import ModelRun
+from skstream.engine.run import Answered, Engine, Lane, Step
 from skstream.engine.timeline import End
-from skstream.evaluation._parallel._progress import Advance, ignored
 from skstream.evaluation._results._result import EvaluationResult, assemble
 from skstream.evaluation._runs._checkpoint import save_checkpoint
 from skstream.evaluation._runs._cost import CostMeter
@@ -37,6 +37,13 @@ from skstream.utils._interrupt import Held, deferred_interrupt
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._rows import Schema
 
+#: Function that is called with the number of newly finished rows.
+Advance = Callable[[int], object]
+
+
+def ignored(n_rows: int) -> None:
+    """Show no progress."""
+
 
 class StreamRun(Exclusive):
     """Base class of runs: models executed together, a state, checkpoints, and results so far.
@@ -46,9 +53,7 @@ class StreamRun(Exclusive):
     settings : Settings
         The evaluator's settings, resolved.
     models : dict of (str, int) to estimator
-        One prepared model per name and fold.
-    places : list of (str, int)
-        Names and folds, in the order of the result.
+        One prepared model per name and fold, in the order of the result.
     features : callable, default=None
         ``features(rows, times)`` where features change while a row waits for its label.
     width : int, default=1
@@ -62,17 +67,15 @@ class StreamRun(Exclusive):
     def __init__(
         self,
         settings: Settings,
-        models: Mapping[tuple[str, int], Any],
-        places: list[tuple[str, int]],
+        models: Mapping[Place, Any],
         features: Features | None = None,
         width: int = 1,
     ):
         super().__init__()
         self._settings = settings
-        self._places = places  # of those that go on
-        self._all_places = places
+        self._places = self._all_places = places = list(models)  # those that go on, and all
         self._ended: dict[Place, LaneOutcome] = {}  # those that do not
-        self._engine = Engine(settings.lanes(models, places), features=features)
+        self._engine = Engine(_lanes(settings, models), features=features)
         self._meters = [CostMeter() for _ in places]
         self._schema: Schema | None = None  # of the first rows
         self._space = LabelSpace(settings.classes)
@@ -650,3 +653,23 @@ class StreamRun(Exclusive):
             f"{type(self).__name__}({self._state}: {', '.join(names)} after "
             f"{self._n_arrived:,} rows; see result(), save(path), close())"
         )
+
+
+def _lanes(settings: Settings, models: Mapping[Place, Any]) -> list[Lane]:
+    """Combine models, which look for their kernels, with the timelines of their folds."""
+    n_folds = len(settings.timelines)
+    return [
+        Lane(
+            ModelRun(
+                name,
+                fold,
+                model,
+                settings.task_of(name),
+                settings.engine,
+                settings.unanswered,
+                n_folds=n_folds,
+            ),
+            settings.timelines[fold],
+        )
+        for (name, fold), model in models.items()
+    ]

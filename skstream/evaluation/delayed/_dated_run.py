@@ -11,11 +11,10 @@ import numpy as np
 from skstream.engine.delayed import DatedArrivals, DelayedState, Dropped, TimePassed
 from skstream.engine.run import Answered
 from skstream.evaluation._folder._read_checksums import LABEL_TIMES
-from skstream.evaluation._parallel._progress import Advance, ignored
 from skstream.evaluation._results._result import EvaluationResult, assemble
 from skstream.evaluation._runs._input import EncodedRows
-from skstream.evaluation._runs._run_outcome import RunOutcome
-from skstream.evaluation._runs._stream_run import StreamRun
+from skstream.evaluation._runs._run_outcome import Place, RunOutcome
+from skstream.evaluation._runs._stream_run import Advance, StreamRun, ignored
 from skstream.evaluation._settings import Settings
 from skstream.evaluation.delayed._clock import (
     Awaited,
@@ -45,9 +44,7 @@ class DatedRun(StreamRun):
     settings : Settings
         The evaluator's settings, resolved.
     models : dict of (str, int) to estimator
-        One prepared model per name and fold.
-    places : list of (str, int)
-        Names and folds, in the order of the result.
+        One prepared model per name and fold, in the order of the result.
     delay : DelaySettings
         Bins and delays.
     """
@@ -57,16 +54,15 @@ class DatedRun(StreamRun):
     def __init__(
         self,
         settings: Settings,
-        models: Mapping[tuple[str, int], Any],
-        places: list[tuple[str, int]],
+        models: Mapping[Place, Any],
         delay: DelaySettings,
     ):
         features = None if delay.features is None else self._features_at
-        super().__init__(settings, models, places, features, width=delay.n_bins + 2)
+        super().__init__(settings, models, features, width=delay.n_bins + 2)
         self._delay = delay
         self._scoring = AskedWhileWaiting(
             settings.classes,
-            len(places),
+            len(models),
             delay.n_bins,
             delay.reduce,
             delay.previous_label == "known_at_arrival",

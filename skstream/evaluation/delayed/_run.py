@@ -33,9 +33,7 @@ class DelayedRun(DatedRun):
     settings : Settings
         The evaluator's settings, resolved.
     models : dict of (str, int) to estimator
-        One prepared model per name and fold.
-    places : list of (str, int)
-        Names and folds, in the order of the result.
+        One prepared model per name and fold, in the order of the result.
     delay : DelaySettings
         Bins and delays.
 

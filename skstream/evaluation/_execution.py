@@ -9,12 +9,12 @@ from typing import Any
 from skstream.engine.failures import ModelError
 from skstream.evaluation._folder import GroupFolder, Reporter, RunFolder, check_importable
 from skstream.evaluation._folder._reports import rows_of_models
-from skstream.evaluation._parallel._follow import follow
 from skstream.evaluation._parallel._joined_outcomes import joined, result_so_far
 from skstream.evaluation._parallel._progress import bar_of_workers, progress_bar
 from skstream.evaluation._parallel._stopping import stop_file
 from skstream.evaluation._parallel._workers import Job, NewRun, Workers
 from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._runs._follow import follow
 from skstream.evaluation._runs._header import ResultHeader
 from skstream.evaluation._runs._input import MissingLabelError
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
@@ -54,7 +54,7 @@ class Execution:
     settings : Settings
         The evaluator's settings, resolved.
     new_run : callable
-        ``new_run(models, places)``, which is sent to the workers.
+        ``new_run(models)``, which is sent to the workers.
     models : dict of (str, int) to estimator
         One prepared model per name and fold, in the order of the result.
     stream : Stream
@@ -84,26 +84,20 @@ class Execution:
     on_run: Callable[[Any], None] | None = None
     n_tuning: int | None = None
 
-    def of_groups(self, groups: Sequence[Sequence[Place]]) -> EvaluationResult:
-        """Evaluate groups of models and folds, each along its own pass through the stream."""
-        return assemble(self.settings.header, [self.outcomes_of_groups(groups)[0]])
-
-    def outcomes_of_groups(
-        self, groups: Sequence[Sequence[Place]]
+    def of_groups(
+        self, header: ResultHeader, groups: Sequence[Sequence[Place]]
     ) -> tuple[RunOutcome, list[RunOutcome]]:
-        """Evaluate groups as `of_groups`; return the outcome of all, and those of the groups."""
+        """Evaluate groups of models and folds, each along its own pass through the stream.
+
+        Return the outcome of all, and those of the groups.
+        """
         if len(groups) == 1:
-            outcome = self.in_lockstep(self.settings.header, None)
+            outcome = self.in_lockstep(header, None)
             return outcome, [outcome]
-        return self._apart(self.settings.header, groups, None)
+        return self._apart(header, groups, None)
 
-    def in_folder(self, folder: RunFolder) -> EvaluationResult:
-        """Go on with the groups of a run folder."""
-        assert folder.manifest is not None
-        return assemble(folder.manifest.header, [self.outcomes_in_folder(folder)[0]])
-
-    def outcomes_in_folder(self, folder: RunFolder) -> tuple[RunOutcome, list[RunOutcome]]:
-        """Go on as `in_folder`; return the outcome of all, and those of the groups."""
+    def in_folder(self, folder: RunFolder) -> tuple[RunOutcome, list[RunOutcome]]:
+        """Go on with the groups of a run folder; return as `of_groups` does."""
         assert folder.manifest is not None
         header, groups = folder.manifest.header, folder.manifest.groups
         left = []
@@ -141,7 +135,7 @@ class Execution:
         return group.load_outcome()
 
     def _in_lockstep(self, header: ResultHeader, group: GroupFolder | None) -> RunOutcome:
-        run = self.new_run(self.models, list(self.models))
+        run = self.new_run(self.models)
         keeper = None if group is None else group.keeper(run)
         if keeper is not None:
             run = keeper.run

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from skstream.evaluation._folder import Reporter
-from skstream.evaluation._parallel._progress import Advance, ignored
-from skstream.evaluation._runs._stream_run import StreamRun
+from skstream.evaluation._runs._stream_run import Advance, StreamRun, ignored
 from skstream.streams._chunk import Chunk
 
 
