@@ -13,8 +13,8 @@ from skstream.forgetting import (
     FadingFactor,
     Forgetting,
     SlidingWindow,
+    as_forgetting,
     fading_horizon,
-    parse_forgetting,
 )
 from skstream.utils._calibration_maps import (
     METHODS,
@@ -287,9 +287,7 @@ def response_of(model: Any) -> str | None:
 
 def remembered(model: PrequentialCalibrator) -> tuple[int | None, float]:
     """Most rows that a calibrator remembers (None: all), and its fading factor."""
-    mechanism = model.forgetting
-    if isinstance(mechanism, str):
-        mechanism = parse_forgetting(mechanism)
+    (mechanism,) = as_forgetting(model.forgetting).values()
     if isinstance(mechanism, SlidingWindow):
         return int(mechanism.window_size), 1.0
     if isinstance(mechanism, FadingFactor) and mechanism.fading_factor < 1.0:

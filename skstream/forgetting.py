@@ -1,7 +1,7 @@
 """Forgetting mechanisms: how much past values count in a running mean.
 
 A mechanism is a frozen specification. Any measure can be computed under any of them:
-`skstream.metrics._running` computes the sums.
+`skstream.metrics._scores.make_sums` makes the sums of each.
 """
 
 import math
@@ -347,10 +347,15 @@ def as_forgetting(spec: Any) -> dict[str, Forgetting]:
 
 
 def _one_forgetting(spec: Any) -> Forgetting:
-    if isinstance(spec, Forgetting):
-        return spec
     if isinstance(spec, str):
         return parse_forgetting(spec)
+    if type(spec) in (Cumulative, SlidingWindow, FadingFactor, AdaptiveWindow):
+        return cast(Forgetting, spec)
+    if isinstance(spec, Forgetting):  # as one of the others it would be scored by other rows
+        raise TypeError(
+            f"{type(spec).__name__} is a mechanism of its own, for which there are no running "
+            "sums. Use one of Cumulative, SlidingWindow, FadingFactor and AdaptiveWindow."
+        )
     raise TypeError(
         f"A forgetting mechanism must be a Forgetting such as SlidingWindow(1000), or one of the "
         f"names {_SPELLINGS}. Got {spec!r} of type {type(spec).__name__} instead."

@@ -250,3 +250,11 @@ def test_what_cannot_be_set_is_refused_and_nothing_changes(forgetting, params, m
 def test_names_that_are_the_same_as_text_are_refused():
     with pytest.raises(ValueError, match=r"must differ as text, and .1, '1'. do not"):
         as_forgetting({1: "cumulative", "1": "window:3", "2": "adwin"})
+
+
+def test_a_mechanism_without_sums_is_refused_and_not_taken_for_another_one():
+    class LastDay(Cumulative):
+        name = "last day"
+
+    with pytest.raises(TypeError, match="LastDay is a mechanism of its own"):
+        as_forgetting(["cumulative", LastDay()])
