@@ -37,6 +37,7 @@ from skstream.model_selection import (
 )
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
+from skstream.refit import PeriodicRefit
 from skstream.streams import CSVStream, ParquetStream, as_stream, label_profile
 from skstream.studies import (
     evaluate_over_seeds,
@@ -69,6 +70,7 @@ __all__ = [
     "OnlineBagging",
     "OptimisticScoreWarning",
     "ParquetStream",
+    "PeriodicRefit",
     "Persistent",
     "PersistentRegressor",
     "PrequentialCalibrator",

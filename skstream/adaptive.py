@@ -331,7 +331,7 @@ def rows_untested(model: DriftReset, n_rows_since_reset: int) -> int:
 
 
 def read_until_alarm(
-    detector: DriftDetector, losses: NDArray[np.bool_], n_rows: int
+    detector: DriftDetector, losses: NDArray[Any], n_rows: int
 ) -> tuple[DriftDetector, bool, int, int]:
     """Let a copy of a detector read the losses of the last of some rows until the first alarm.
 
@@ -350,7 +350,7 @@ def read_until_alarm(
     if not len(losses):
         return detector, False, n_rows, 0
     if len(losses) == 1:
-        detector.update(bool(losses[0]))
+        detector.update(losses[0].item())
         level = WARNING if detector.warning_detected else NORMAL
         levels = np.array([DRIFT if detector.drift_detected else level], dtype=np.int8)
         ahead = detector

@@ -20,7 +20,7 @@ from skstream.utils._labels import array_of
 from skstream.utils._masked import refuse_masked
 from skstream.utils._rows import check_names_of_one_type, single_texts
 from skstream.utils._sklearn import is_column_transformer, rows_of
-from skstream.utils._validation import is_classifier, unfitted_copy
+from skstream.utils._validation import is_classifier, is_fitted, unfitted_copy
 
 __all__ = [
     "asks_row_by_row",
@@ -233,7 +233,10 @@ def learner(estimator: Any) -> Learn:
         elif takes_weight:
             partial_fit(X, y, sample_weight=weight, **known)
         else:
-            again = np.repeat(np.arange(len(weight)), _repetitions(weight, estimator))
+            again = np.repeat(
+                np.arange(len(weight)),
+                repetitions(weight, f"{type(estimator).__name__}.partial_fit"),
+            )
             partial_fit(rows_of(X, again), rows_of(y, again), **known)
 
     return learn
@@ -292,10 +295,12 @@ def check_can_learn(estimator: Any) -> None:
         raise TypeError(adapter)
     relative = relative_of(estimator)
     instead = f"{relative}, or another model" if relative else "a model"
+    asked = " It is fitted: which of the two is meant?" if is_fitted(estimator) else ""
     raise TypeError(
         f"{type(estimator).__name__} cannot learn from a stream: it has no partial_fit. "
-        f"Use {instead} with partial_fit. To judge it as fitted, unchanged along the stream: "
-        "sklearn.frozen.FrozenEstimator(fitted)."
+        f"Use {instead} with partial_fit, or else\n"
+        "- to refit it along the stream: skstream.PeriodicRefit(model, every=1000);\n"
+        f"- to judge it as fitted, unchanged: sklearn.frozen.FrozenEstimator(fitted).{asked}"
     )
 
 
@@ -360,13 +365,14 @@ def _parameters_of_partial_fit(estimator_type: type) -> frozenset[str]:
     )
 
 
-def _repetitions(weight: NDArray[np.float64], estimator: Any) -> NDArray[np.intp]:
+def repetitions(weight: NDArray[np.float64], method: str) -> NDArray[np.intp]:
+    """How often each row is repeated for a method, named in errors, that takes no weights."""
     times = weight.astype(np.intp)
     fractional = np.flatnonzero(times != weight)
     if len(fractional):
         first = int(fractional[0])
         raise ValueError(
-            f"{type(estimator).__name__}.partial_fit has no sample_weight, so a row of weight k "
+            f"{method} has no sample_weight, so a row of weight k "
             f"is repeated k times, but weight[{first}] is {weight[first]}. "
             f"Use whole numbers, or a model with sample_weight."
         )

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 from skstream import PrequentialEvaluator, prequential_predict
@@ -44,6 +46,7 @@ from skstream.preprocessing import (
     StreamOrdinalEncoder,
     TargetEncoder,
 )
+from skstream.refit import PeriodicRefit
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.testing import check_stream_estimator
 from skstream.utils._validation import is_fitted, tags_of
@@ -64,6 +67,21 @@ EXAMPLES: dict[type, list[Any]] = {
     ],
     OnlineBagging: [
         OnlineBagging(SGDClassifier(), 2, detector=ADWIN(direction="up", clock=4), random_state=0),
+    ],
+    PeriodicRefit: [
+        PeriodicRefit(DecisionTreeClassifier(random_state=0), every=25, window=100),
+        PeriodicRefit(
+            make_pipeline(StandardScaler(), LogisticRegression()),
+            every=None,
+            window=100,
+            min_rows=15,
+            detector=RandomAlarm(0.01, warm_up=0, random_state=0),
+            before=GaussianNB(),
+            weight_decay=0.99,
+        ),
+        PeriodicRefit(
+            DecisionTreeRegressor(random_state=0), every=10, window=100, weight_decay=0.9
+        ),
     ],
     PrequentialCalibrator: [
         PrequentialCalibrator(IncrementalGaussianNB(), forgetting="window:200", every=7),
@@ -215,6 +233,8 @@ def expected_failures(estimator: Any) -> dict[str, str]:
 def _order_matters(estimator: Any) -> bool:
     if isinstance(estimator, MajorityWindow):
         return estimator.window_size < 60  # else the window holds all rows of the check
+    if getattr(estimator, "weight_decay", None) is not None:
+        return True
     parts = [estimator, *estimator.get_params(deep=True).values()]
     return any(
         isinstance(

@@ -21,10 +21,17 @@ from sklearn.feature_extraction.text import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import Perceptron, SGDClassifier, SGDOneClassSVM, SGDRegressor
+from sklearn.linear_model import (
+    LogisticRegression,
+    Perceptron,
+    SGDClassifier,
+    SGDOneClassSVM,
+    SGDRegressor,
+)
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     Binarizer,
     FunctionTransformer,
@@ -48,6 +55,7 @@ from skstream import (
     MajorityWindow,
     MeanRegressor,
     OnlineBagging,
+    PeriodicRefit,
     Persistent,
     PersistentRegressor,
     PrequentialCalibrator,
@@ -167,6 +175,7 @@ KERNEL: list[Any] = [
     DriftReset(SGD),
     PrequentialCalibrator(SGD),
     DriftReset(SGD, detector=RandomAlarm(random_state=0)),
+    PeriodicRefit(DecisionTreeClassifier(random_state=0), every=5),
     OnlineBagging(SGD, 2, random_state=0),
     DynamicWeightedMajority(SGD, random_state=0),
     make_stream_pipeline(StandardScaler(), SGD),
@@ -249,9 +258,14 @@ LOOP: dict[str, list[Any]] = {
         *(RandomClass(), RandomClass(random_state=DRAWS)),
         LabelNoise(SGD, noise=0.1),
         DriftReset(SGD, detector=RandomAlarm()),
+        PeriodicRefit(DecisionTreeClassifier(), every=5, detector=RandomAlarm()),
         LabelNoise(SGD, noise=0.1, random_state=DRAWS),
         OnlineBagging(SGD),
         DynamicWeightedMajority(SGD, random_state=DRAWS),
+    ],
+    "around other models": [
+        PeriodicRefit(LogisticRegression(), every=9),
+        PeriodicRefit(make_pipeline(PCA(1), DecisionTreeClassifier()), every=9),
     ],
     "with a part that is looped": [
         OnlineBagging(

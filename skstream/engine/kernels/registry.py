@@ -14,6 +14,7 @@ _Table = dict[type | str, Any]
 # Kernels by estimator: a class, or where it is imported from; of kernels of our own, too, the place
 # (below this package) until they are wanted.
 _MODELS: _Table = {
+    "sklearn.frozen.FrozenEstimator": "refit.FrozenKernel",
     "sklearn.linear_model.PassiveAggressiveClassifier": "linear.kernel.LinearClassifierKernel",
     "sklearn.linear_model.PassiveAggressiveRegressor": "linear.kernel.LinearRegressorKernel",
     "sklearn.linear_model.Perceptron": "linear.kernel.LinearClassifierKernel",
@@ -45,6 +46,7 @@ _MODELS: _Table = {
     "skstream.noise.LabelNoise": "noise.LabelNoiseKernel",
     "skstream.optimal.BayesOptimal": "optimal.BayesOptimalKernel",
     "skstream.pipeline.StreamPipeline": "pipeline.StreamPipelineKernel",
+    "skstream.refit.PeriodicRefit": "refit.PeriodicRefitKernel",
     "skstream.temporal.TemporalCorrection": "temporal.TemporalCorrectionKernel",
     "skstream.temporal.TemporallyAugmented": "temporal.TemporallyAugmentedKernel",
 }

@@ -1,0 +1,290 @@
+"""Kernels of models that do not change between two refits, or never: asked in whole stretches."""
+
+from copy import deepcopy
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from skstream.base import learner
+from skstream.engine.block import Block, part_of
+from skstream.engine.kernels.base import Declined, Kernel, Task, value_of
+from skstream.engine.kernels.members import with_tests
+from skstream.engine.kernels.schema import (
+    OTHER_CLASSES,
+    Columns,
+    class_labels,
+    has_valid_parameters,
+    knows_classes,
+)
+from skstream.engine.loop import Loop, LoopFailed, no_answers
+from skstream.refit import (
+    PeriodicRefit,
+    Progress,
+    answers_of,
+    learnt_rows,
+    losses_of,
+    new_before,
+    new_progress,
+    read,
+    rows_until_refit,
+)
+from skstream.utils._rows import copy_rows, has_texts
+from skstream.utils._sklearn import is_column_transformer
+from skstream.utils._validation import is_fitted
+
+# Rows asked about together that an alarm may make worthless.
+_AT_MOST = 8192
+
+# Models that answer each row of a call alone, in every digit: sums over trees, row by row.
+_ROW_BY_ROW = {
+    "sklearn.dummy": ("DummyClassifier", "DummyRegressor"),
+    "sklearn.tree": (
+        *("DecisionTreeClassifier", "DecisionTreeRegressor"),
+        *("ExtraTreeClassifier", "ExtraTreeRegressor"),
+    ),
+    "sklearn.ensemble": (
+        *("RandomForestClassifier", "RandomForestRegressor"),
+        *("ExtraTreesClassifier", "ExtraTreesRegressor"),
+        *("GradientBoostingClassifier", "GradientBoostingRegressor"),
+        *("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"),
+    ),
+    "lightgbm": ("LGBMClassifier", "LGBMRegressor"),
+    "xgboost": ("XGBClassifier", "XGBRegressor"),
+    "catboost": ("CatBoostClassifier", "CatBoostRegressor"),
+    # Transformers whose every number depends on one number of the row.
+    "sklearn.preprocessing": (
+        *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Binarizer"),
+        *("OneHotEncoder", "OrdinalEncoder", "KBinsDiscretizer"),
+    ),
+    "sklearn.impute": ("SimpleImputer",),
+}
+
+
+def answers_each_row_alone(model: Any) -> bool:
+    """Whether the answers of one call about many rows are known to be those to single rows.
+
+    Not so where linear algebra adds up in an order that depends on the number of rows.
+    """
+    if isinstance(model, str) or model is None:  # "drop", "passthrough"
+        return True
+    if type(model) is Pipeline:
+        return all(answers_each_row_alone(step) for _, step in model.steps)
+    if is_column_transformer(model):
+        return all(answers_each_row_alone(one) for _, one, _ in model.transformers)
+    kind = type(model)
+    places = (kind.__module__.partition("._")[0], kind.__module__.partition(".")[0])
+    return any(kind.__name__ in _ROW_BY_ROW.get(place, ()) for place in places)
+
+
+class _Asked:
+    """A model as it is asked in a stretch: with a column for every class of the stream."""
+
+    def __init__(self, model: Any, classes: NDArray[Any] | None):
+        self._model, self._classes = model, classes
+        if classes is not None:
+            self.classes_ = classes
+        self._learn = learner(model) if hasattr(model, "partial_fit") else None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return is_fitted(self._model)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return answers_of(self._model, "predict", X, self._classes)
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        return answers_of(self._model, "predict_proba", X, self._classes)
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        return answers_of(self._model, "decision_function", X, self._classes)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> None:
+        assert self._learn is not None
+        self._learn(X, y, sample_weight, classes)
+
+
+def _answers(model: Any, task: Task, block: Block) -> NDArray[Any]:
+    """Answers of a model that learns nothing to all asks of a block, each row asked once."""
+    if not block.n_asks:
+        return no_answers(task)
+    rows, places = np.unique(block.ask_index, return_inverse=True)
+    asks = replace(
+        block,
+        learn_index=rows[:0],
+        y=block.y[:0],
+        weight=None,
+        batches=None,
+        ask_index=rows,
+        stamp=np.zeros(len(rows), dtype=np.int64),
+        groups=np.array([0, len(rows)]),
+        learn_rows=None,
+        ask_rows=None,
+        checkpoint=None,
+    )
+    return _run(model, task, asks)[places]
+
+
+def _run(model: Any, task: Task, block: Block) -> NDArray[Any]:
+    """Answers to a block, call by call."""
+    labels = None if task.classes is None else class_labels(task)
+    try:
+        return Loop(_Asked(model, labels), task, direct=False).run(block)
+    except LoopFailed as failed:  # the loop meets the same error at its row
+        raise Declined(f"rows at which {type(model).__name__} fails have no kernel") from failed
+
+
+def _refused(estimator: Any, task: Task, model: Any) -> str | None:
+    """What of a task has no kernel."""
+    methods = ["predict"] if task.classes is None else ["predict_proba", "decision_function"]
+    if task.method not in ["predict", *methods] or not hasattr(estimator, task.method):
+        return f"{task.method} as the answer"
+    if not has_valid_parameters(estimator):
+        return "parameters that it refuses"
+    if task.classes is not None and not knows_classes(estimator, task):
+        return OTHER_CLASSES
+    if not answers_each_row_alone(model):
+        return f"{type(model).__name__}, whose answers may depend on the rows asked in one call,"
+    return None
+
+
+class _State(NamedTuple):
+    """What has been learnt: columns, the progress, and what answers up to the first refit."""
+
+    columns: Columns
+    progress: Progress
+    before: Any
+
+
+class PeriodicRefitKernel(Kernel):
+    """Rows are collected; a whole stretch between two refits is asked in one call.
+
+    Up to the first refit, `before` is called row by row.
+    """
+
+    gives_scores = True
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._classes = None if task.classes is None else class_labels(task)
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse models whose answers to many rows differ, and seeds that would be drawn again."""
+        detector = getattr(estimator, "detector_", estimator.detector)
+        if not isinstance(getattr(detector, "random_state", 0), Integral):
+            return f"a detector with {value_of(detector, 'random_state')}"
+        return _refused(estimator, task, estimator.estimator)
+
+    def initial_state(self) -> _State:
+        """Return what the estimator has learnt, or the state before the first row."""
+        one: PeriodicRefit = self.estimator
+        if not is_fitted(one):
+            one._begin()
+            return _State(Columns(), new_progress(one), new_before(one))
+        return _State(Columns.of(one), one._progress, deepcopy(one._before))
+
+    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
+        if block.company is not None:
+            raise Declined("rows asked in the company of others have no kernel")
+        columns = state.columns
+        if not (has_texts(block.learn_X) or has_texts(block.ask_X)):
+            columns = columns.after(block)
+        progress, before = state.progress, deepcopy(state.before)
+        answers, learnt, asked = [], 0, 0
+        while learnt < block.n_learns or asked < block.n_asks:
+            part = self._stretch(progress, block, learnt, asked)
+            alarm, n_rows = False, part.n_learns
+            if progress.model is None:
+                given = _run(before, self.task, part)
+            else:
+                given, losses = self._asked(progress, part)
+                progress = progress._replace(detector=deepcopy(progress.detector))
+                progress, alarm, n_rows = read(progress, losses, n_rows)
+                if alarm and n_rows < part.n_learns:
+                    given = given[: np.searchsorted(part.stamp, n_rows)]
+            if n_rows:
+                progress = self._learnt(progress, part, n_rows, alarm=alarm)
+                before = before if progress.model is None else None
+            answers.append(given)
+            learnt, asked = learnt + n_rows, asked + len(given)
+        every = answers[0] if len(answers) == 1 else np.concatenate(answers)
+        return _State(columns, progress, before), every
+
+    def _stretch(self, progress: Progress, block: Block, learnt: int, asked: int) -> Block:
+        """Return the next rows up to a refit, or where an alarm may be, and those asked before."""
+        due = rows_until_refit(self.estimator, progress)
+        end = block.n_learns if due is None else min(learnt + due, block.n_learns)
+        if progress.detector is not None:
+            end = min(end, learnt + _AT_MOST)
+        stays = end == learnt or (progress.detector is None and due != end - learnt)
+        last = block.n_asks
+        if end < block.n_learns or not stays:
+            last = int(np.searchsorted(block.stamp, end))
+        return part_of(block, slice(learnt, end), slice(asked, last))
+
+    def _asked(self, progress: Progress, part: Block) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Answers to the asks of a stretch, and the losses of its rows where these are read."""
+        if progress.detector is None or not part.n_learns:
+            return _answers(progress.model, self.task, part), None
+        part = replace(part, batches=None, groups=None)
+        if self.task.method == "predict":
+            tested = with_tests(part, np.arange(part.n_learns))
+            came = _answers(progress.model, self.task, tested.block)
+            labels = came[tested.tests]
+            labels = labels[:, 0] if labels.ndim == 2 else labels
+            given = came[tested.asked]
+        else:
+            given = _answers(progress.model, self.task, part)
+            learns = replace(part, ask_X=part.learn_X, ask_index=part.learn_index)
+            labels = _answers(progress.model, self.task.asking("predict"), learns)
+        if self._classes is None:
+            return given, losses_of(labels, part.y, None)
+        return given, labels != part.y
+
+    def _learnt(self, progress: Progress, part: Block, n_rows: int, *, alarm: bool) -> Progress:
+        """Return the progress after rows, and after the refit that is due then."""
+        X = copy_rows(part.learn_X, part.learn_index[:n_rows])
+        weight = None if part.weight is None else part.weight[:n_rows].copy()
+        y = part.y[:n_rows].copy()
+        return learnt_rows(self.estimator, progress, X, y, weight, self._classes, alarm=alarm)
+
+    def export(self, state: _State) -> None:
+        """Write the fitted attributes into the estimator."""
+        progress, one = state.progress, self.estimator
+        if not progress.n_known:
+            return
+        state.columns.export(one)
+        if self._classes is not None:
+            one.classes_ = self._classes
+        one._progress = progress._replace(detector=deepcopy(progress.detector))
+        one._before = deepcopy(state.before)
+        one.estimator_ = one._before if progress.model is None else progress.model
+
+
+class FrozenKernel(Kernel):
+    """A fitted model that never changes: all rows of a block are asked in one call."""
+
+    gives_scores = True
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse models whose answers to many rows differ from those to single ones."""
+        if not is_fitted(estimator.estimator):
+            return "a model that is not fitted"
+        return _refused(estimator, task, estimator.estimator)
+
+    def initial_state(self) -> None:
+        """Return nothing: it learns nothing."""
+
+    def step(self, state: None, block: Block) -> tuple[None, NDArray[Any]]:
+        """Answer the asks of a block."""
+        if block.company is not None:
+            raise Declined("rows asked in the company of others have no kernel")
+        return None, _answers(self.estimator.estimator, self.task, block)
+
+    def export(self, state: None) -> None:
+        """Do nothing: it has learnt nothing."""

@@ -1,0 +1,790 @@
+"""Any model with ``fit`` along a stream: fitted again and again on the rows that came last."""
+
+from copy import deepcopy
+from numbers import Integral, Real
+from time import perf_counter
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_consistent_length
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from skstream._meta import check_divisible_rows, inner_has
+from skstream.adaptive import read_until_alarm
+from skstream.base import (
+    check_classes,
+    check_labels,
+    check_some_weight,
+    check_targets,
+    check_weight,
+    forget,
+    learner,
+    repetitions,
+)
+from skstream.baselines import MajorityClass, MeanRegressor
+from skstream.drift import DriftDetector
+from skstream.utils._durations import parse_duration
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import array_of
+from skstream.utils._rows import copy_rows, own_rows, stack_rows
+from skstream.utils._sklearn import Interval, rows_of
+from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
+
+__all__ = ["PeriodicRefit"]
+
+Floats = NDArray[np.float64]
+
+#: Rows known before the first fit where only alarms are followed by others.
+_ROWS_BEFORE_ALARMS = 100
+
+
+class Window(NamedTuple):
+    """The rows learnt last: a value, of parts that are never changed.
+
+    Attributes
+    ----------
+    parts : tuple of (X, y, weight)
+        Rows of several calls, the oldest first; `weight` is None where all are 1.
+    sizes : tuple of int
+        How many rows each has.
+    """
+
+    parts: tuple[tuple[Any, NDArray[Any], Floats | None], ...] = ()
+    sizes: tuple[int, ...] = ()
+
+    def after(self, X: Any, y: NDArray[Any], weight: Floats | None, most: int | None) -> "Window":
+        """Append rows, which are not copied, and drop parts without any of the last `most`.
+
+        Parts are joined where the newer ones are as large, so that few are left, and each row is
+        copied a few times only.
+        """
+        parts, sizes = list(self.parts), list(self.sizes)
+        while sizes and sizes[-1] <= len(y):
+            (X, y, weight), _ = _joined([parts.pop(), (X, y, weight)]), sizes.pop()
+        parts.append((X, y, weight))
+        sizes.append(len(y))
+        n_rows = sum(sizes)
+        while most is not None and n_rows - sizes[0] >= most:
+            n_rows -= sizes.pop(0)
+            del parts[0]
+        return Window(tuple(parts), tuple(sizes))
+
+    def last(self, n_rows: int | None) -> "Window":
+        """Return the last rows in one part; None: all."""
+        X, y, weight = _joined(list(self.parts))
+        first = 0 if n_rows is None else max(0, len(y) - n_rows)
+        if first:
+            X = copy_rows(X, np.arange(first, len(y)))
+            y, weight = y[first:].copy(), None if weight is None else weight[first:].copy()
+        return Window(((X, y, weight),), (len(y),))
+
+
+def _joined(parts: list[Any]) -> tuple[Any, NDArray[Any], Floats | None]:
+    """Rows of several parts in one."""
+    if len(parts) == 1:
+        joined: tuple[Any, NDArray[Any], Floats | None] = parts[0]
+        return joined
+    weight = None
+    if any(of_part is not None for _, _, of_part in parts):
+        weight = np.concatenate([np.ones(len(y)) if w is None else w for _, y, w in parts])
+    return stack_rows([X for X, _, _ in parts]), np.concatenate([y for _, y, _ in parts]), weight
+
+
+class Progress(NamedTuple):
+    """What a schedule of refits depends on, and what it has done: a value.
+
+    Attributes
+    ----------
+    window : Window
+        The rows learnt last.
+    model : estimator or None
+        The newest model that was fitted; None before the first.
+    n_known : int
+        Rows learnt.
+    n_since : int
+        Rows learnt since the last attempt to refit.
+    detector : DriftDetector or None
+        What reads the losses.
+    n_warned : int
+        Rows since its warning began; 0 where there is none.
+    refits : tuple of int
+        After how many rows learnt each model was fitted.
+    n_failed : int
+        Attempts that have failed.
+    failure : str
+        Why the last of them has; empty if none has.
+    seconds : float
+        Time of all attempts.
+    """
+
+    window: Window = Window()
+    model: Any = None
+    n_known: int = 0
+    n_since: int = 0
+    detector: DriftDetector | None = None
+    n_warned: int = 0
+    refits: tuple[int, ...] = ()
+    n_failed: int = 0
+    failure: str = ""
+    seconds: float = 0.0
+
+
+class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
+    """Model that is fitted again, from nothing, on the newest rows whenever so many more are known.
+
+    So any estimator with ``fit`` can be evaluated along a stream beside models with
+    ``partial_fit``: boosting, forests, pipelines with column transformers, models of LightGBM or
+    XGBoost. It collects the rows whose labels have arrived, in the order of their labels. After
+    every `every` of them a copy of the estimator is fitted on the last `window`, and answers all
+    questions up to the next refit.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        Model with ``fit`` and ``predict``; every refit is one of a copy.
+    every : int or None
+        Rows learnt between two refits. None: only the alarms of `detector` are followed by one.
+    window : int, default=None
+        Each refit is on so many of the newest rows. None: on all rows so far, which are all kept
+        in memory.
+    min_rows : int, default=None
+        Rows learnt before the first refit, and fewest rows of one that an alarm cuts short. None:
+        `every`, or 100 without it.
+    detector : DriftDetector, default=None
+        Reads whether the model was wrong about each row (of a regressor: the absolute error) right
+        before it is learnt; an alarm is followed by a refit at once. It is one on the rows since
+        the warning began if these are `min_rows` or more, else on the last `window`. A copy is used
+        that has read nothing.
+    before : estimator, default=None
+        Model with ``partial_fit`` that answers up to the first refit; it learns the rows as they
+        come. None: the majority class, or the mean.
+    weight_decay : float, default=None
+        Fading factor in (0, 1]: in a refit, a row that n others have followed weighs
+        ``weight_decay ** n``. None: all weigh the same.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The model that answers: that of the last refit, or `before` until there is one.
+    classes_ : ndarray of shape (n_classes,)
+        Sorted labels; of classifiers.
+    n_refits_ : int
+        Number of refits.
+    refit_rows_ : ndarray of shape (n_refits_,), dtype int64
+        After how many rows learnt each refit was made.
+    n_failed_refits_ : int
+        Number of refits that have failed. The model before stays.
+    last_failure_ : str
+        Why the last of these has failed; empty if none has.
+    detector_ : DriftDetector or None
+        The detector in use.
+    n_rows_learnt_ : int
+        Rows learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where they have any.
+
+    See Also
+    --------
+    sklearn.frozen.FrozenEstimator : A fitted model that never changes.
+    skstream.adaptive.DriftReset : A model with ``partial_fit`` that begins anew on alarms.
+
+    Notes
+    -----
+    A refit is made right after the row that completes the period has been learnt, and before the
+    next question. Between two refits the model does not change, so that an evaluator asks it about
+    many rows in one call, where such answers are those to single rows in every digit: for trees and
+    ensembles of trees, also at the end of pipelines. Other models are asked row by row.
+
+    Probabilities have a column for every class of the stream: those that a refit has not seen have
+    probability 0. A decision value of such a class is the lowest of its row.
+
+    If a refit fails, as that of many classifiers does where the window holds one class, the model
+    before it goes on, the next try comes `every` rows later, and `n_failed_refits_` counts it. If
+    the very first fails for another reason, that is an error.
+
+    ``fit`` fits once, on the last `window` of the rows given; ``partial_fit`` goes on from there.
+
+    A row of weight 0 is not learnt. Other weights are passed to ``fit``; where it takes none, a row
+    of weight k is repeated k times. Each counts as one row of the window.
+
+    All refits have the same `random_state`: that of the estimator given. An evaluator sets it where
+    it is None.
+
+    References
+    ----------
+    Gama, J., Žliobaitė, I., Bifet, A., Pechenizkiy, M., & Bouchachia, A. (2014). A survey on
+    concept drift adaptation. ACM Computing Surveys 46(4). Section 3.3.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skstream import PrequentialEvaluator
+    >>> from skstream.refit import PeriodicRefit
+    >>> from skstream.streams import make_demo_stream
+    >>> tree = DecisionTreeClassifier(max_depth=4)
+    >>> models = {
+    ...     "weekly": PeriodicRefit(tree, every=336, window=1000),
+    ...     "daily": PeriodicRefit(tree, every=48, window=1000),
+    ... }
+    >>> evaluator = PrequentialEvaluator("accuracy", random_state=0, return_models=True)
+    >>> result = evaluator.evaluate(models, make_demo_stream(2000))
+    >>> {name: model.n_refits_ for name, model in result.models.items()}
+    {'weekly': 5, 'daily': 41}
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "every": [Interval(Integral, 1, None, closed="left"), None],
+        "window": [Interval(Integral, 1, None, closed="left"), None],
+        "min_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "detector": [DriftDetector, None],
+        "before": "no_validation",
+        "weight_decay": [Interval(Real, 0, 1, closed="right"), None],
+    }
+    # Answers to the rows of one call do not depend on each other.
+    _asks_row_by_row = False
+
+    # As in the other meta-estimators: weights are used here, the classes are known here.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
+    __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {
+        "sample_weight": True,
+        "classes": UNUSED,
+    }
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": True}
+
+    estimator_: Any
+    classes_: NDArray[Any]
+    _before: Any
+    _progress: Progress
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        every: int | None,
+        window: int | None = None,
+        min_rows: int | None = None,
+        detector: DriftDetector | None = None,
+        before: Any = None,
+        weight_decay: float | None = None,
+    ):
+        self.estimator = estimator
+        self.every = every
+        self.window = window
+        self.min_rows = min_rows
+        self.detector = detector
+        self.before = before
+        self.weight_decay = weight_decay
+
+    @property
+    def n_refits_(self) -> int:
+        """Number of refits."""
+        return len(self._progress.refits)
+
+    @property
+    def refit_rows_(self) -> NDArray[np.int64]:
+        """After how many rows learnt each refit was made."""
+        return np.array(self._progress.refits, dtype=np.int64)
+
+    @property
+    def n_failed_refits_(self) -> int:
+        """Number of refits that have failed."""
+        return self._progress.n_failed
+
+    @property
+    def last_failure_(self) -> str:
+        """Why the last of these has failed; empty if none has."""
+        return self._progress.failure
+
+    @property
+    def detector_(self) -> DriftDetector | None:
+        """The detector in use."""
+        return self._progress.detector
+
+    @property
+    def n_rows_learnt_(self) -> int:
+        """Rows learnt."""
+        return self._progress.n_known
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PeriodicRefit":
+        """Forget everything, then fit the model once, on the last `window` of these rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,)
+            Their labels or targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If the model cannot be fitted on these rows; from its own error.
+        """
+        forget(self)
+        self._begin()
+        classes = np.unique(check_labels(self, y)) if is_classifier(self) else None
+        X, y, weight = self._checked(X, y, sample_weight, classes, first=True)
+        check_some_weight(weight)
+        window, started = (
+            Window().after(*_own(X, y, weight), None).last(self.window),
+            perf_counter(),
+        )
+        model = _fitted(self, window, self._classes())
+        self._progress = new_progress(self)._replace(
+            window=window,
+            model=model,
+            n_known=len(y),
+            refits=(len(y),),
+            seconds=perf_counter() - started,
+        )
+        self._before, self.estimator_ = None, model
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "PeriodicRefit":
+        """Learn rows in their order, and fit the model anew whenever it is time.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,)
+            Their labels or targets.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur; required at the first call, of classifiers.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt and changes nothing.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        TypeError
+            If the estimator is neither classifier nor regressor, or cannot be fitted.
+        ValueError
+            If `classes` is missing at the first call, a label is not among them, the rows have
+            another width than before, or the very first refit fails.
+        """
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self._begin()
+            if classes is not None and hasattr(self, "classes_"):
+                del self.classes_  # left by a first call that failed
+        X, y, weight = self._checked(X, y, sample_weight, classes, first=first)
+        if weight is not None and not weight.all():
+            learnt = np.flatnonzero(weight)
+            if not len(learnt):
+                return self
+            X, y, weight = rows_of(X, learnt), y[learnt], weight[learnt]
+        progress = new_progress(self) if first else self._progress
+        before = new_before(self) if first else self._before
+        begin = 0
+        while begin < len(y):
+            rows = np.arange(begin, len(y))[: rows_until_refit(self, progress)]
+            losses = self._losses(progress, X, y, rows)
+            progress, alarm, n_rows = read(progress, losses, len(rows))
+            part = _own(rows_of(X, rows[:n_rows]), y[rows[:n_rows]], _some(weight, rows[:n_rows]))
+            if before is not None:
+                X_part, y_part, w_part = part
+                labels = y_part if self._classes() is None else self.classes_[y_part]
+                known = self._classes() if not begin and first else None
+                learner(before)(own_rows(X_part), labels, w_part, known)
+            progress = learnt_rows(self, progress, *part, self._classes(), alarm=alarm)
+            before = before if progress.model is None else None
+            begin += n_rows
+            self._before, self._progress = before, progress
+            self.estimator_ = before if progress.model is None else progress.model
+        return self
+
+    def _begin(self) -> None:
+        """Check the parameters, before anything is learnt."""
+        for name in ("every", "window"):
+            value = getattr(self, name)
+            if isinstance(value, str) and parse_duration(value) is not None:
+                raise ValueError(
+                    f"{name}={value!r} is a duration, and the rows have no times here. Give a "
+                    "number of rows."
+                )
+        self._validate_params()
+        check_can_be_fitted(self.estimator)
+        if self.every is None and self.detector is None:
+            raise ValueError(
+                "every=None means that only alarms of a detector are followed by a refit, and "
+                "detector=None. Pass one of them: every=1000, or detector=ADWIN()."
+            )
+        if self.weight_decay not in (None, 1.0) and not takes_weight(self.estimator):
+            raise ValueError(
+                f"weight_decay={self.weight_decay} weighs the rows of a refit, and "
+                f"{type(self.estimator).__name__}.fit has no sample_weight. Leave it out, or use "
+                "a smaller window."
+            )
+        if self.before is not None:
+            if isinstance(self.before, type):
+                raise TypeError(f"before={self.before.__name__} is a class; pass an instance.")
+            learner(self.before)  # says what is missing
+            if is_regressor(self.before) != is_regressor(self.estimator):
+                raise TypeError(
+                    f"before={self.before!r} answers up to the first refit of "
+                    f"{type(self.estimator).__name__}: it must be of the same kind, classifier or "
+                    "regressor."
+                )
+
+    def _classes(self) -> NDArray[Any] | None:
+        """Sorted labels; None of a regressor."""
+        return self.classes_ if is_classifier(self) else None
+
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, *, first: bool
+    ) -> tuple[Any, NDArray[Any], Floats | None]:
+        """Rows, codes of their labels or targets, and weights."""
+        X = check_divisible_rows(self, X, reset=first)
+        if is_classifier(self):
+            y = check_labels(self, y)
+            check_consistent_length(X, y)
+            check_classes(self, classes)
+            y = LabelSpace(self.classes_).encode(y)
+            if self.window is not None and self.window < len(self.classes_):
+                raise ValueError(
+                    f"window={self.window} rows cannot hold a row of each of "
+                    f"{len(self.classes_)} classes. Use a larger window."
+                )
+        else:
+            y = check_targets(self, y)
+            check_consistent_length(X, y)
+        weight = check_weight(sample_weight, len(y))
+        if weight is not None and not takes_weight(self.estimator):
+            repetitions(weight, f"{type(self.estimator).__name__}.fit")
+        return X, y, weight
+
+    def _losses(
+        self, progress: Progress, X: Any, y: NDArray[Any], rows: NDArray[np.intp]
+    ) -> NDArray[Any] | None:
+        """Losses of some rows, right before they are learnt; None where nothing reads them."""
+        if progress.detector is None or progress.model is None:
+            return None
+        answers = array_of(progress.model.predict(own_rows(rows_of(X, rows))))
+        return losses_of(answers, y[rows], self._classes())
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict labels or targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels or targets.
+        """
+        return self._ask("predict", X)
+
+    @inner_has("predict_proba")
+    def predict_proba(self, X: Any) -> Floats:
+        """Predict class probabilities; 0 of classes that the last refit has not seen.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return self._ask("predict_proba", X)
+
+    @inner_has("decision_function")
+    def decision_function(self, X: Any) -> Floats:
+        """Compute decision values; those of classes that the last refit has not seen are lowest.
+
+        Up to the first refit they are 0 where `before` has none.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Decision values.
+        """
+        return self._ask("decision_function", X)
+
+    def _ask(self, method: str, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        X = check_divisible_rows(self, X, reset=False)
+        return answers_of(self.estimator_, method, X, self._classes())
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of a classifier, or the coefficient of determination of a regressor.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Their labels or targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        measure = accuracy_score if is_classifier(self) else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the metadata routing: weights are used here, and routed to ``fit``.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing, as scikit-learn describes it.
+        """
+        mapping = (
+            MethodMapping().add(caller="fit", callee="fit").add(caller="partial_fit", callee="fit")
+        )
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(estimator=self.estimator, method_mapping=mapping)
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), tags_of(self.estimator)
+        for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags"):
+            setattr(tags, name, deepcopy(getattr(inner, name)))
+        tags.input_tags, tags.non_deterministic = (
+            deepcopy(inner.input_tags),
+            inner.non_deterministic,
+        )
+        tags.target_tags.multi_output = tags.target_tags.two_d_labels = False
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        return tags
+
+
+# -- the schedule, which the estimator and its kernel share
+
+
+def new_progress(model: PeriodicRefit) -> Progress:
+    """Progress before the first row."""
+    return Progress(detector=None if model.detector is None else clone(model.detector))
+
+
+def new_before(model: PeriodicRefit) -> Any:
+    """What answers up to the first refit."""
+    if model.before is not None:
+        return unfitted_copy(model.before)
+    return MajorityClass() if is_classifier(model) else MeanRegressor()
+
+
+def fewest_rows(model: PeriodicRefit) -> int:
+    """Rows known before the first refit, and of one that an alarm cuts short."""
+    return int(model.min_rows or model.every or _ROWS_BEFORE_ALARMS)
+
+
+def rows_until_refit(model: PeriodicRefit, progress: Progress) -> int | None:
+    """Rows to be learnt up to the next refit of the schedule; None: it has none."""
+    was_tried = progress.model is not None or progress.n_failed
+    distance = model.every if was_tried else fewest_rows(model)
+    if distance is None and progress.model is None:
+        distance = fewest_rows(model)
+    return None if distance is None else max(1, distance - progress.n_since)
+
+
+def losses_of(answers: NDArray[Any], y: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:
+    """Whether answers are wrong, or by how much those of a regressor are off."""
+    if classes is None:
+        off: Floats = np.abs(np.asarray(answers, dtype=np.float64).ravel() - y)
+        return off
+    wrong: NDArray[np.bool_] = LabelSpace(classes).encode(answers) != y
+    return wrong
+
+
+def read(
+    progress: Progress, losses: NDArray[Any] | None, n_rows: int
+) -> tuple[Progress, bool, int]:
+    """Let the detector read the losses of the next rows, up to an alarm.
+
+    Returns the progress, whether there is an alarm, and how many of the rows come up to it. The
+    detector of the progress given may be changed.
+    """
+    if losses is None or progress.detector is None:
+        return progress, False, n_rows
+    detector, alarm, n_rows, n_in_zone = read_until_alarm(progress.detector, losses, n_rows)
+    n_warned = n_in_zone + (progress.n_warned if n_in_zone == n_rows else 0)
+    return progress._replace(detector=detector, n_warned=n_warned), alarm, n_rows
+
+
+def learnt_rows(
+    model: PeriodicRefit,
+    progress: Progress,
+    X: Any,
+    y: NDArray[Any],
+    weight: Floats | None,
+    classes: NDArray[Any] | None,
+    *,
+    alarm: bool = False,
+) -> Progress:
+    """Return the progress after rows, none beyond the next refit, which is made if it is due."""
+    is_due = rows_until_refit(model, progress) == len(y)
+    progress = progress._replace(
+        window=progress.window.after(X, y, weight, model.window),
+        n_known=progress.n_known + len(y),
+        n_since=progress.n_since + len(y),
+    )
+    return refitted(model, progress, classes, alarm=alarm) if alarm or is_due else progress
+
+
+def refitted(
+    model: PeriodicRefit,
+    progress: Progress,
+    classes: NDArray[Any] | None,
+    *,
+    alarm: bool = False,
+) -> Progress:
+    """Return the progress after a refit; if that fails, with the model before it."""
+    cut = alarm and progress.n_warned >= fewest_rows(model)
+    rows = progress.window.last(progress.n_warned if cut else model.window)
+    if not cut:
+        progress = progress._replace(window=rows)
+    progress = progress._replace(n_since=0, n_warned=0 if alarm else progress.n_warned)
+    started = perf_counter()
+    try:
+        fitted = _fitted(model, rows, classes)
+    except MemoryError:
+        raise
+    except Exception as error:
+        y = rows.parts[0][1]
+        failure = (
+            f"The refit of {type(model.estimator).__name__} after {progress.n_known:,} rows, on "
+            f"{len(y):,} of them, failed: {type(error).__name__}: {error}"
+        )
+        has_one_class = classes is not None and bool((y == y[0]).all())
+        if progress.model is None and not has_one_class:
+            raise ValueError(failure.replace("The refit", "The first refit", 1)) from error
+        progress = progress._replace(n_failed=progress.n_failed + 1, failure=failure)
+    else:
+        refits = (*progress.refits, progress.n_known)
+        progress = progress._replace(model=fitted, refits=refits)
+    return progress._replace(seconds=progress.seconds + perf_counter() - started)
+
+
+def _fitted(model: PeriodicRefit, rows: Window, classes: NDArray[Any] | None) -> Any:
+    """Fit a copy of the estimator to rows in one part, which stay as they are."""
+    ((X, y, weight),) = rows.parts
+    y = y.copy() if classes is None else classes[y]
+    estimator = unfitted_copy(model.estimator)
+    if model.weight_decay is not None and model.weight_decay < 1.0:
+        decay: Floats = np.power(float(model.weight_decay), np.arange(len(y) - 1, -1, -1))
+        weight = decay if weight is None else weight * decay
+    X = own_rows(np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X)
+    if weight is None or not (weight != 1.0).any():
+        return estimator.fit(X, y)
+    if get_config()["enable_metadata_routing"]:
+        routed = process_routing(model, "partial_fit", sample_weight=weight)
+        return estimator.fit(X, y, **routed["estimator"]["fit"])
+    if takes_weight(estimator):
+        return estimator.fit(X, y, **{_weight_name(estimator): weight})
+    again = np.repeat(np.arange(len(y)), repetitions(weight, f"{type(estimator).__name__}.fit"))
+    return estimator.fit(rows_of(X, again), y[again])
+
+
+def takes_weight(estimator: Any) -> bool:
+    """Whether ``fit`` takes weights."""
+    return bool(_weight_name(estimator))
+
+
+def _weight_name(estimator: Any) -> str:
+    """Name of the weights in ``fit``, of a pipeline in that of its last step; empty: none."""
+    prefix = ""
+    while isinstance(estimator, Pipeline) and estimator.steps:
+        name, estimator = estimator.steps[-1]
+        prefix += f"{name}__"
+    return f"{prefix}sample_weight" if has_fit_parameter(estimator, "sample_weight") else ""
+
+
+def check_can_be_fitted(estimator: Any) -> None:
+    """Raise an error unless an estimator is a classifier or regressor with ``fit``."""
+    kind = type(estimator).__name__
+    if isinstance(estimator, type):
+        raise TypeError(f"{estimator.__name__} is a class; pass an instance, {kind}().")
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+        raise TypeError(
+            f"PeriodicRefit needs a classifier or regressor with fit and predict, and {kind} has "
+            f"no {'predict' if hasattr(estimator, 'fit') else 'fit'}. Put a transformer into a "
+            "pipeline that ends in a model."
+        )
+    if not (is_classifier(estimator) or is_regressor(estimator)):
+        raise TypeError(f"PeriodicRefit needs a classifier or regressor, and {kind} is neither.")
+
+
+def answers_of(model: Any, method: str, X: Any, classes: NDArray[Any] | None) -> NDArray[Any]:
+    """Answers of a model to rows, with a column for every class of the stream."""
+    if classes is None or method == "predict":
+        return array_of(model.predict(X))
+    if not hasattr(model, method):  # what answers up to the first refit
+        table = np.zeros((X.shape[0], len(classes)))
+        if method == "decision_function":
+            return table[:, 0] if len(classes) == 2 else table
+        codes = LabelSpace(classes).encode(array_of(model.predict(X)))
+        table[np.arange(len(codes)), codes] = 1.0
+        return table
+    values = array_of(getattr(model, method)(X))
+    own = getattr(model, "classes_", None)
+    own = classes.tolist() if own is None else array_of(own).tolist()
+    known = classes.tolist()
+    if own == known or not set(own) <= set(known):  # other labels: the caller says so
+        return values
+    columns = [known.index(label) for label in own]
+    if method == "predict_proba":
+        table = np.zeros((len(values), len(known)), dtype=values.dtype)
+        table[:, columns] = values
+        return table
+    if values.ndim == 1 or len(own) == 1:
+        values = values.ravel()
+        if len(known) == 2:  # one of two classes is known
+            return np.full(len(values), 1.0 if columns == [1] else -1.0)
+        values = np.column_stack([-values, values])[:, -len(own) :]
+    table = np.repeat(values.min(axis=1, keepdims=True), len(known), axis=1)
+    table[:, columns] = values
+    return table
+
+
+def _own(X: Any, y: NDArray[Any], weight: Floats | None) -> tuple[Any, NDArray[Any], Floats | None]:
+    """Copies of rows that are to be kept."""
+    return own_rows(X), y.copy(), None if weight is None else weight.copy()
+
+
+def _some(values: Floats | None, rows: NDArray[np.intp]) -> Floats | None:
+    return None if values is None else values[rows]

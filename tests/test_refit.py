@@ -1,0 +1,413 @@
+"""PeriodicRefit against a loop written out, and models that never change."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from skstream import (
+    DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    LabelNoise,
+    MajorityClass,
+    OnlineBagging,
+    PeriodicRefit,
+    PrequentialCalibrator,
+    PrequentialEvaluator,
+    PrequentialSearch,
+    TemporalCorrection,
+    TemporallyAugmented,
+    load_run,
+    make_stream_pipeline,
+)
+from skstream.drift import ADWIN, DDM, RandomAlarm
+from skstream.naive_bayes import IncrementalGaussianNB
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 4)).round(2)
+Y = np.where(X[:, 0] + np.where(np.arange(400) < 200, 1, -1) * X[:, 1] > 0, "up", "down")
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+CLASSES = np.array(["down", "up"])
+
+
+def literal(model, X, y, *, every, window, weight_decay=None, delay=0):
+    """Answers and shares of a model refitted by hand, whose labels come `delay` rows late."""
+    known, current, answers, shares = [], MajorityClass(), [], []
+
+    def learn(row, current):
+        known.append(row)
+        if isinstance(current, MajorityClass):
+            current.partial_fit(X[[row]], y[[row]], classes=CLASSES)
+        if len(known) % every:
+            return current
+        rows, weight = known[-window:], None
+        if weight_decay is not None:
+            weight = weight_decay ** np.arange(len(rows) - 1, -1, -1)
+        return clone(model).fit(X[rows], y[rows], sample_weight=weight)
+
+    for row in range(len(y)):
+        if row >= delay > 0:  # a label comes before the row that arrives with it
+            current = learn(row - delay, current)
+        if known:
+            answers.append(current.predict(X[[row]])[0])
+            table = np.zeros(2)
+            columns = np.searchsorted(CLASSES, current.classes_)
+            table[columns] = current.predict_proba(X[[row]])
+            shares.append(table)
+        if not delay:
+            current = learn(row, current)
+    return answers, np.array(shares)
+
+
+def taped(evaluator, model, X=X, y=Y, **options):
+    result = evaluator.evaluate({"model": model}, X, y, **options)
+    tape = result.require_tape()
+    return tape.predictions("model"), tape.probabilities("model"), result
+
+
+@settings(max_examples=8)
+@given(
+    every=st.integers(1, 90),
+    window=st.none() | st.integers(2, 150),
+    decay=st.sampled_from([None, 0.9, 1.0]),
+    engine=st.sampled_from(["auto", "loop"]),
+    n_rows=st.integers(60, 130),
+    chunk=st.integers(1, 70),
+)
+def test_answers_are_those_of_the_loop_written_out(every, window, decay, engine, n_rows, chunk):
+    model = PeriodicRefit(TREE, every=every, window=window, weight_decay=decay)
+    evaluator = PrequentialEvaluator(
+        ["accuracy", "log_loss"], engine=engine, random_state=0, keep_tape=True
+    )
+    stream = [(X[i:n_rows][:chunk], Y[i:n_rows][:chunk]) for i in range(0, n_rows, chunk)]
+    answers, shares, result = taped(evaluator, model, stream, None, classes=CLASSES)
+    by_hand = literal(
+        TREE, X[:n_rows], Y[:n_rows], every=every, window=window or n_rows, weight_decay=decay
+    )
+    assert answers[1:].tolist() == by_hand[0]
+    assert shares[1:, 1].tolist() == by_hand[1][:, 1].tolist()
+    assert result.paths["model"] == ("kernel" if engine == "auto" else "loop")
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("polls", [None, 4])
+def test_late_labels_are_learnt_when_they_come_and_not_before(engine, polls):
+    evaluator = DelayedEvaluator(
+        "accuracy", delay=7, n_bins=3, poll_every=polls, engine=engine, random_state=0
+    )
+    model = PeriodicRefit(TREE, every=30, window=50)
+
+    def first_answers(y):
+        result = evaluator.evaluate({"model": model}, X[:200], y)
+        codes = np.asarray(result.require_tape().answers["model"][0])[:, 0]
+        return np.append(CLASSES, None)[codes]
+
+    first = first_answers(Y[:200])
+    by_hand, _ = literal(TREE, X[:200], Y[:200], every=30, window=50, delay=7)
+    asked = first != None  # noqa: E711 - elementwise
+    assert first[asked].tolist() == by_hand and asked.sum() == 193
+    other = Y[:200].copy()
+    other[120:] = other[120:][::-1]
+    # Labels that come after a question change no answer to it.
+    assert first_answers(other)[:127].tolist() == first[:127].tolist()
+
+
+EVALUATORS = {
+    "prequential": PrequentialEvaluator(["accuracy", "log_loss"], random_state=0),
+    "batches": PrequentialEvaluator(["accuracy", "log_loss"], batch_size=16, random_state=0),
+    "folds": KFoldEvaluator(["accuracy", "log_loss"], n_folds=3, random_state=0),
+    "holdout": HoldoutEvaluator(
+        ["accuracy", "log_loss"], holdout=(X[:30], Y[:30]), every=60, random_state=0
+    ),
+}
+MODELS = {
+    "plain": PeriodicRefit(TREE, every=40, window=100),
+    "alarms": PeriodicRefit(TREE, every=None, min_rows=20, window=90, detector=DDM()),
+    "both": PeriodicRefit(TREE, every=70, detector=RandomAlarm(0.05, random_state=3)),
+    "pipeline": PeriodicRefit(make_pipeline(StandardScaler(), TREE), every=45, weight_decay=0.99),
+    "before": PeriodicRefit(RandomForestClassifier(3), every=100, before=IncrementalGaussianNB()),
+    "corrected": TemporalCorrection(PeriodicRefit(TREE, every=50)),
+    "augmented": TemporallyAugmented(PeriodicRefit(TREE, every=50)),
+    "calibrated": PrequentialCalibrator(PeriodicRefit(TREE, every=50), every=30),
+    "noisy": LabelNoise(PeriodicRefit(TREE, every=50), noise=0.2, random_state=0),
+    "bagged": OnlineBagging(PeriodicRefit(TREE, every=50), 2, random_state=0),
+    "in a pipeline": make_stream_pipeline(StandardScaler(), PeriodicRefit(TREE, every=50)),
+    "frozen": FrozenEstimator(clone(TREE).fit(X[:50], Y[:50])),
+}
+
+
+META = {"corrected", "augmented", "calibrated", "noisy", "bagged", "in a pipeline"}
+CASES = [
+    (name, protocol)
+    for name in MODELS
+    for protocol in EVALUATORS
+    if protocol == "prequential" or name not in META
+]
+
+
+@pytest.mark.parametrize(("name", "protocol"), CASES)
+def test_the_kernel_does_what_the_loop_does(name, protocol):
+    found = []
+    for engine in ("auto", "loop"):
+        evaluator = clone(EVALUATORS[protocol]).set_params(engine=engine, return_models=True)
+        result = evaluator.evaluate({"model": MODELS[name]}, X[100:300], Y[100:300])
+        fitted = result.models["model"]
+        fitted = fitted[0] if isinstance(fitted, list) else fitted
+        tape = result.require_tape()
+        found.append([np.asarray(tape.answers["model"]), np.asarray(tape.scores["model"])])
+        if isinstance(fitted, PeriodicRefit):
+            found[-1] += [fitted.refit_rows_, fitted.predict_proba(X)]
+        if name not in META:
+            assert result.paths["model"] == ("kernel" if engine == "auto" else "loop")
+    for one, other in zip(*found, strict=True):
+        if name in ("calibrated", "noisy"):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-15)
+        else:
+            np.testing.assert_array_equal(one, other)
+
+
+def test_an_alarm_refits_on_the_rows_since_the_warning():
+    y = np.where(np.arange(300) >= 200, "up", "down")
+    y[::10] = "up"
+    stump = DecisionTreeClassifier(max_depth=1, random_state=0)
+    rows = np.zeros((300, 1))
+    for fewest in (5, 50):
+        model = PeriodicRefit(stump, every=None, min_rows=fewest, window=60, detector=DDM())
+        detector, n_warned = DDM(), 0
+        for row in range(300):
+            model.partial_fit(rows[[row]], y[[row]], classes=CLASSES)
+            if row < fewest:
+                continue
+            detector.update(bool(y[row] != "down"))
+            alarm = detector.drift_detected
+            n_warned = n_warned + 1 if alarm or detector.warning_detected else 0
+            if alarm:
+                break
+        assert model.refit_rows_.tolist() == [fewest, row + 1] and row > 200
+        n_rows = n_warned if n_warned >= fewest else 60
+        assert (n_rows == 60) == (fewest == 50)
+        share = np.mean(y[row + 1 - n_rows : row + 1] == "up")
+        assert model.predict_proba(rows[:1])[0, 1] == pytest.approx(share)
+
+
+def test_a_stretch_is_asked_in_one_call(monkeypatch):
+    asked = []
+    ask = DecisionTreeClassifier.predict
+    monkeypatch.setattr(
+        DecisionTreeClassifier, "predict", lambda self, X: asked.append(len(X)) or ask(self, X)
+    )
+    frozen = FrozenEstimator(clone(TREE).fit(X, Y))
+    evaluator = PrequentialEvaluator("accuracy")
+    evaluator.evaluate({"frozen": frozen}, X, Y)
+    assert len(asked) < 12 and sum(asked) == len(Y) - 1
+    asked.clear()
+    evaluator.evaluate({"refit": PeriodicRefit(TREE, every=50)}, X, Y)
+    assert len(asked) < 25 and sum(asked) == len(Y) - 50
+    asked.clear()
+    late = DelayedEvaluator("accuracy", delay=100, poll_every=5, n_bins=4)
+    late.evaluate({"frozen": frozen}, X, Y)
+    assert len(asked) < 60
+
+
+def test_a_run_goes_on_in_the_middle_of_a_window(tmp_path):
+    models = {name: MODELS[name] for name in ("plain", "alarms", "before", "corrected")}
+    evaluator = PrequentialEvaluator(["accuracy", "log_loss"], random_state=0)
+    whole = evaluator.evaluate(models, X, Y)
+    run = evaluator.start(models, classes=CLASSES).update(X[:133], Y[:133])
+    run = load_run(run.save(tmp_path / "run")).update(X[133:], Y[133:])
+    assert run.close().result().scores == whole.scores
+
+
+@pytest.mark.parametrize("name", ["plain", "alarms", "both", "pipeline"])
+def test_pickling_and_calls_of_any_size_change_nothing(name):
+    one, other = clone(MODELS[name]), clone(MODELS[name])
+    for row in range(400):
+        one.partial_fit(X[[row]], Y[[row]], classes=CLASSES)
+    for begin in range(0, 400, 57):
+        rows = slice(begin, begin + 57)
+        other = pickle.loads(pickle.dumps(other)).partial_fit(X[rows], Y[rows], CLASSES)
+    assert one.refit_rows_.tolist() == other.refit_rows_.tolist()
+    assert one.predict_proba(X).tolist() == other.predict_proba(X).tolist()
+    before = joblib.hash(one)
+    one.predict(X)
+    assert joblib.hash(one) == before  # asking changes nothing
+
+
+class Picky(LogisticRegression):
+    def fit(self, X, y, sample_weight=None):
+        if X[0, 0] > 100:
+            raise ValueError("too large")
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_refit_that_fails_keeps_the_model_and_counts():
+    y = Y.copy()
+    y[:60] = "down"
+    model = PeriodicRefit(Picky(), every=20, window=20)
+    model.partial_fit(X[:40], y[:40], classes=CLASSES)
+    assert (model.n_refits_, model.n_failed_refits_) == (0, 2)
+    assert "after 40 rows, on 20 of them, failed: ValueError" in model.last_failure_
+    assert set(model.predict(X)) == {"down"}
+    model.partial_fit(X[40:200], y[40:200])
+    assert (model.n_refits_, model.n_failed_refits_) == (7, 3)
+    answers, large = model.predict(X), X[200:220].copy()
+    large[0] = 1000.0
+    model.partial_fit(large, y[200:220])
+    assert model.n_failed_refits_ == 4 and "too large" in model.last_failure_
+    assert model.predict(X).tolist() == answers.tolist()
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_a_first_refit_that_fails_names_itself(engine):
+    evaluator = PrequentialEvaluator("accuracy", engine=engine, random_state=0)
+    bad = PeriodicRefit(DecisionTreeClassifier(criterion="wrong"), every=30)
+    with pytest.raises(Exception, match="The first refit of DecisionTreeClassifier after 30 rows"):
+        evaluator.evaluate({"bad": bad}, X, Y)
+
+
+def test_classes_that_a_refit_has_not_seen():
+    y = RNG.integers(0, 4, 300)
+    y[:100] %= 2
+    for inner in (DecisionTreeClassifier(random_state=0), LogisticRegression()):
+        model = PeriodicRefit(inner, every=50, window=50)
+        model.partial_fit(X[:60], y[:60], classes=[0, 1, 2, 3])
+        shares = model.predict_proba(X)
+        assert shares.shape == (400, 4) and (shares[:, 2:] == 0.0).all()
+        assert (shares[:, :2] == model.estimator_.predict_proba(X)).all()
+    values = model.decision_function(X)
+    assert (values.argmax(axis=1) == model.predict(X)).all() and values.shape == (400, 4)
+    model.partial_fit(X[60:200], y[60:200])
+    assert (model.decision_function(X) == model.estimator_.decision_function(X)).all()
+
+
+def test_weights_repeat_rows_where_fit_takes_none():
+    weight = RNG.integers(1, 4, 60)
+    model = PeriodicRefit(KNeighborsClassifier(3), every=60)
+    model.partial_fit(X[:60], Y[:60], classes=CLASSES, sample_weight=weight)
+    again = np.repeat(np.arange(60), weight)
+    same = KNeighborsClassifier(3).fit(X[again], Y[again])
+    assert model.predict_proba(X).tolist() == same.predict_proba(X).tolist()
+    with pytest.raises(ValueError, match=r"KNeighborsClassifier.fit has no sample_weight"):
+        model.partial_fit(X[:2], Y[:2], sample_weight=[0.5, 1.0])
+    piped = PeriodicRefit(make_pipeline(StandardScaler(), TREE), every=60)
+    piped.partial_fit(X[:60], Y[:60], classes=CLASSES, sample_weight=weight)
+    scaled = StandardScaler().fit_transform(X[:60])
+    tree = clone(TREE).fit(scaled, Y[:60], sample_weight=weight)
+    assert (piped.estimator_[-1].tree_.threshold == tree.tree_.threshold).all()
+
+
+def scores_of_both_paths(model, rows, y, metric="accuracy"):
+    evaluator = PrequentialEvaluator(metric, random_state=0)
+    return [
+        clone(evaluator).set_params(engine=engine).evaluate({"one": model}, rows, y).scores
+        for engine in ("auto", "loop")
+    ]
+
+
+def test_sparse_rows_and_texts():
+    texts = np.array([f"word{i % 5} {label}ish" for i, label in enumerate(Y[:200])], dtype=object)
+    few = sparse.csr_array(np.where(X[:200] > 0, X[:200], 0.0))
+    for inner, rows in [
+        (TREE, few),
+        (make_pipeline(TfidfVectorizer(), LogisticRegression()), texts),
+    ]:
+        scores = scores_of_both_paths(PeriodicRefit(inner, every=40, window=60), rows, Y[:200])
+        assert scores[0] == scores[1]
+
+
+def test_frames():
+    pd = pytest.importorskip("pandas")
+    from sklearn.compose import make_column_transformer
+
+    frame = pd.DataFrame({"a": X[:200, 0], "b": RNG.choice(["x", "y", "z"], 200)})
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    encode = make_column_transformer((encoder, ["b"]), remainder="passthrough")
+    model = PeriodicRefit(make_pipeline(encode, TREE), every=40, window=60)
+    scores = scores_of_both_paths(model, frame, Y[:200])
+    assert scores[0] == scores[1]
+    model.partial_fit(frame[:20], Y[:20], classes=CLASSES)
+    with pytest.raises(ValueError, match="feature names"):
+        model.partial_fit(frame.rename(columns={"a": "c"})[:20], Y[:20])
+
+
+@pytest.mark.parametrize("inner", [DecisionTreeRegressor(random_state=0), LinearRegression()])
+@pytest.mark.parametrize(
+    "options", [{"every": 40, "window": 100}, {"every": None, "detector": ADWIN()}]
+)
+def test_regressors(inner, options):
+    target = X @ [1.0, 2.0, 0.0, 0.0]
+    scores = scores_of_both_paths(PeriodicRefit(inner, **options), X, target, "mae")
+    assert scores[0] == scores[1]
+    assert scores[0]["one"]["mae"] < 1.0
+
+
+def test_schedules_are_searched():
+    model = PeriodicRefit(TREE, every=100, window=100, detector=DDM())
+    grid = {"every": [50, 100], "window": [100, None], "weight_decay": [None, 0.99]}
+    search = PrequentialSearch(model, grid, metric="accuracy", random_state=0).fit(X, Y)
+    assert set(search.best_params_) == set(grid)
+    few = {"every": [50], "detector__drift_level": [3.0, 4.0]}
+    assert GridSearchCV(model, few, cv=2).fit(X, Y).best_score_ > 0.4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"every": 0}, "'every' parameter of PeriodicRefit must be an int in the range"),
+        ({"every": 10, "window": 0}, "'window' parameter of PeriodicRefit must be"),
+        ({"every": 10, "window": 1}, "window=1 rows cannot hold a row of each of 2 classes"),
+        ({"every": None}, "every=None means that only alarms .* detector=None"),
+        ({"every": "1D"}, "every='1D' is a duration, and the rows have no times here"),
+        ({"every": 10, "window": "90D"}, "window='90D' is a duration"),
+        ({"every": 10, "weight_decay": 0.0}, "'weight_decay' parameter of PeriodicRefit"),
+        ({"every": 10, "detector": DDM}, "'detector' parameter of PeriodicRefit"),
+        ({"every": 10, "before": TREE}, "it has no partial_fit"),
+        ({"every": 10, "before": SGDClassifier}, "is a class; pass an instance"),
+        (
+            {"estimator": KNeighborsClassifier(), "every": 10, "weight_decay": 0.9},
+            "KNeighborsClassifier.fit has no sample_weight",
+        ),
+        ({"estimator": StandardScaler(), "every": 10}, "StandardScaler has no predict"),
+        ({"estimator": DecisionTreeClassifier, "every": 10}, "DecisionTreeClassifier is a class"),
+    ],
+)
+def test_wrong_parameters(options, message):
+    model = PeriodicRefit(**{"estimator": TREE, **options})
+    with pytest.raises((TypeError, ValueError), match=message):
+        model.partial_fit(X[:20], Y[:20], classes=CLASSES)
+
+
+def test_a_model_without_partial_fit_is_led_on():
+    evaluator = PrequentialEvaluator("accuracy")
+    with pytest.raises(TypeError, match=r"(?s)PeriodicRefit.*FrozenEstimator"):
+        evaluator.evaluate(HistGradientBoostingClassifier(), X, Y)
+    with pytest.raises(TypeError, match="It is fitted: which of the two is meant"):
+        evaluator.evaluate(clone(TREE).fit(X, Y), X, Y)
+
+
+def test_a_frozen_model_answers_what_it_was_fitted_to():
+    fitted = HistGradientBoostingClassifier(max_iter=5).fit(X[:100], Y[:100])
+    evaluator = PrequentialEvaluator(["accuracy", "log_loss"], n_warmup=0)
+    answers, shares, result = taped(evaluator, FrozenEstimator(fitted))
+    assert answers.tolist() == fitted.predict(X).tolist()
+    assert shares[:, 1].tolist() == fitted.predict_proba(X)[:, 1].tolist()
+    assert result.paths["model"] == "kernel"
+    sgd = FrozenEstimator(SGDClassifier(random_state=0).fit(X[:100], Y[:100]))
+    by_loop = PrequentialEvaluator("accuracy").evaluate(sgd, X, Y)
+    (path,) = by_loop.paths.values()
+    assert "may depend on the rows asked in one call" in path
