@@ -24,7 +24,6 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-import skstream.engine.kernels.temporal as temporal_kernels
 from skstream.baselines import MajorityClass
 from skstream.engine.block import Block
 from skstream.engine.kernels import (
@@ -522,56 +521,6 @@ def test_a_model_that_peeks_is_caught(monkeypatch) -> None:
     )
     broken = running(TemporallyAugmented(clone(SGD)), task)
     assert (broken.run(block) != expected).any()
-
-
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    n_columns=st.integers(1, 30),
-    fading=st.sampled_from([1.0, 0.999, 0.5, 0.01, 1e-200]),
-)
-@examples(40)
-def test_faded_sums_have_the_roundings_of_a_loop(seed, n_columns, fading) -> None:
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(0, 200))
-    columns, weights = rng.integers(-1, n_columns, n), rng.random(n) + 0.1
-    sums = rng.random(n_columns)
-    expected = [sums.copy()]
-    for column, weight in zip(columns, weights, strict=True):
-        sums *= fading
-        if column >= 0:
-            sums[column] += weight
-        expected.append(sums.copy())
-    found = temporal_kernels.faded_sums(expected[0], columns, weights, fading)
-    np.testing.assert_array_equal(found, np.array(expected))
-
-
-def test_transitions_are_counted_in_pieces_without_a_seam(monkeypatch) -> None:
-    rng = np.random.default_rng(0)
-    block = make_block(rng.random((80, 2)), rng.integers(0, 3, 80), "polls", rng)
-    task = Task(CLASSES[:3], "predict_proba")
-    model = TemporalCorrection(clone(SGD), fading_factor=0.9)
-    whole = running(clone(model), task).run(block)
-    monkeypatch.setattr(temporal_kernels, "_TRANSITIONS_AT_ONCE", 27)
-    np.testing.assert_array_equal(running(clone(model), task).run(block), whole)
-
-
-@pytest.mark.parametrize("fading_factor", [1.0, 0.9])
-def test_transitions_of_many_classes_are_counted_one_by_one(monkeypatch, fading_factor) -> None:
-    """A table of all transitions for every row would need 8 MB a row with a thousand classes."""
-    rng = np.random.default_rng(0)
-    block = make_block(rng.random((80, 2)), rng.integers(0, 3, 80), "polls", rng)
-    task = Task(CLASSES[:3], "predict_proba")
-    model = TemporalCorrection(clone(SGD), fading_factor=fading_factor)
-    whole = running(clone(model), task)
-    expected = whole.run(block)
-    monkeypatch.setattr(temporal_kernels, "_FEW_CLASSES", 2)
-    for parts in ([block], cut(block, [1, 30, 31, 100])):
-        kernel = running(clone(model), task)
-        np.testing.assert_array_equal(run_kernel(kernel, parts), expected)
-        kernel.export()
-        whole.export()
-        for name in ("class_counts_", "transition_counts_", "previous_labels_"):
-            np.testing.assert_array_equal(*(getattr(k.estimator, name) for k in (kernel, whole)))
 
 
 def test_a_column_transformer_within_another_learns_the_first_row_once() -> None:

@@ -1,7 +1,6 @@
 """Kernel of a model that is replaced on the alarms of a drift detector."""
 
 from copy import deepcopy
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -11,11 +10,17 @@ from numpy.typing import NDArray
 from skstream.adaptive import new_detector, read_until_alarm, rows_untested
 from skstream.drift import DriftDetector
 from skstream.engine.block import Block, cuts, part_of
-from skstream.engine.kernels.base import Kernel, Task, value_of
-from skstream.engine.kernels.compose import check_weights
-from skstream.engine.kernels.members import Member, make_member, with_tests
-from skstream.engine.kernels.schema import Columns, class_labels, refused_task
-from skstream.utils._validation import is_fitted, unfitted_copy
+from skstream.engine.kernels.base import Task, value_of
+from skstream.engine.kernels.members import (
+    Member,
+    MembersKernel,
+    all_bitwise,
+    make_member,
+    with_tests,
+)
+from skstream.engine.kernels.memory import State
+from skstream.engine.kernels.schema import refused_task
+from skstream.utils._validation import unfitted_copy
 
 # Rows that a model learns before it is found out whether it is replaced among them: at most, and
 # first after it was replaced, when the next alarm may be near.
@@ -26,38 +31,31 @@ _AT_FIRST = 256
 _Models = tuple[Member, ...]
 
 
-class _State(NamedTuple):
-    """What has been learnt."""
+class _Watch(NamedTuple):
+    """The model that may replace the other, and what the detector has read."""
 
-    columns: Columns
-    has_learnt: bool
-    models: _Models
     background: _Models | None
     detector: DriftDetector
     n_since: int
     n_resets: int
 
 
-class DriftResetKernel(Kernel):
+class DriftResetKernel(MembersKernel):
     """The model is executed ahead, and asked about each row right before it learns it.
 
     Then the detector reads its losses. What the model has done after an alarm is not used: a fresh
     one goes on from there.
     """
 
-    gives_scores = True
-
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        self._is_fitted = is_fitted(estimator)
         # The labels are wanted for the detector.
         self._tasks = [task] if task.method == "predict" else [task, task.asking("predict")]
         fresh = self._fresh()  # also finds out whether there can be one
         self._models = self._members(estimator.estimator_) if self._is_fitted else fresh
         background = estimator.background_estimator_ if self._is_fitted else None
         self._background = None if background is None else self._members(background)
-        members = [*fresh, *self._models, *(self._background or ())]
-        self.bitwise = all(member.kernel.bitwise for member in members)
+        self.bitwise = all_bitwise((*fresh, *self._models, *(self._background or ())))
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -78,98 +76,81 @@ class DriftResetKernel(Kernel):
     def _fresh(self) -> _Models:
         return self._members(unfitted_copy(self.estimator.estimator))
 
-    def initial_state(self) -> _State:
+    def initial_state(self) -> State:
         """Return what the estimator has learnt, with its models."""
+        return super().initial_state()._replace(inner=self._models)
+
+    def _no_memory(self) -> _Watch:
+        return _Watch(None, new_detector(self.estimator), 0, 0)
+
+    def _read(self) -> _Watch:
         one = self.estimator
-        if not self._is_fitted:
-            return _State(Columns(), False, self._models, None, new_detector(one), 0, 0)
-        detector, n_since = deepcopy(one.detector_), one.n_rows_since_reset_
-        columns = Columns.of(one)
-        return _State(
-            columns, True, self._models, self._background, detector, n_since, one.n_resets_
-        )
+        detector = deepcopy(one.detector_)
+        return _Watch(self._background, detector, one.n_rows_since_reset_, one.n_resets_)
 
-    def row_bytes(self, state: _State) -> int | None:
-        """The most that a model takes."""
-        taken = [member.kernel.row_bytes(member.state) for member in state.models]
-        return None if any(one is None for one in taken) else max(one or 0 for one in taken)
-
-    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
-        """Execute a block; return the state after it, and the answers to its asks in order."""
-        check_weights(block)
-        state = state._replace(columns=state.columns.after(block))
-        # Calls of kernels are not told apart by the lanes that share them.
-        block = replace(block, groups=None, company=None)
+    def _step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         answers, size = [], _AT_MOST
         while True:
             part = part_of(block, *next(cuts(block, size)))
-            n_resets = state.n_resets
+            n_resets = state.memory.n_resets
             state, of_part, n_learnt = self._until_alarm(state, part)
             answers.append(of_part)
             n_asked = len(of_part)
             if n_learnt == block.n_learns and n_asked == block.n_asks:
                 break
-            size = _AT_FIRST if state.n_resets > n_resets else min(2 * size, _AT_MOST)
+            size = _AT_FIRST if state.memory.n_resets > n_resets else min(2 * size, _AT_MOST)
             block = part_of(block, slice(n_learnt, block.n_learns), slice(n_asked, block.n_asks))
         return state, answers[0] if len(answers) == 1 else np.concatenate(answers)
 
-    def _until_alarm(self, state: _State, block: Block) -> tuple[_State, NDArray[Any], int]:
+    def _until_alarm(self, state: State, block: Block) -> tuple[State, NDArray[Any], int]:
         """Execute a block up to the row of an alarm.
 
         Returns the state after it, the answers to the asks before it, and the number of learns.
         """
-        n_untested = rows_untested(self.estimator, state.n_since)
-        if not state.has_learnt:  # there is nothing yet to be asked about the first row
+        watch: _Watch = state.memory
+        n_untested = rows_untested(self.estimator, watch.n_since)
+        if not (state.has_learnt or self._is_fitted):
+            # There is nothing yet to be asked about the first row.
             n_untested = max(n_untested, 1)
         tests = np.arange(n_untested, block.n_learns)
-        models, answers, labels = _run(state.models, block, tests)
+        models, answers, labels = _run(state.inner, block, tests)
         wrong = labels != block.y[tests] if len(tests) else np.empty(0, dtype=bool)
-        found = read_until_alarm(deepcopy(state.detector), wrong, block.n_learns)
+        found = read_until_alarm(deepcopy(watch.detector), wrong, block.n_learns)
         detector, alarm, end, n_in_zone = found
-        background = self._background_after(state, block, end, n_in_zone)
-        has_learnt = state.has_learnt or end > 0
+        background = self._background_after(watch.background, block, end, n_in_zone)
         if alarm:
             assert background is not None
             answers = answers[: np.searchsorted(block.stamp, end)]
-            after = _State(
-                state.columns, has_learnt, background, None, detector, 0, state.n_resets + 1
-            )
-        else:
-            after = state._replace(
-                has_learnt=has_learnt,
-                models=models,
-                background=background,
-                detector=detector,
-                n_since=state.n_since + end,
-            )
-        return after, answers, end
+            models, background = background, None
+        n_since = 0 if alarm else watch.n_since + end
+        after = _Watch(background, detector, n_since, watch.n_resets + alarm)
+        return state.after(block, state.columns, after, models), answers, end
 
     def _background_after(
-        self, state: _State, block: Block, end: int, n_in_zone: int
+        self, background: _Models | None, block: Block, end: int, n_in_zone: int
     ) -> _Models | None:
         """Return the model that has learnt the rows of the warning that stands after a learn."""
         if not end:
-            return state.background
+            return background
         if not n_in_zone:
             return None
-        goes_on = n_in_zone == end and state.background is not None
-        background = state.background if goes_on else self._fresh()
-        assert background is not None
+        if n_in_zone < end or background is None:
+            background = self._fresh()
         rows = part_of(block, slice(end - n_in_zone, end), slice(0, 0))
         return tuple(member.step(rows)[0] for member in background)
 
-    def export(self, state: _State) -> None:
+    def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""
-        if not state.has_learnt:
-            return
-        state.columns.export(self.estimator)
-        self.estimator.classes_ = class_labels(self.task)
-        self.estimator.estimator_ = _exported(state.models)
-        background = state.background
-        self.estimator.background_estimator_ = None if background is None else _exported(background)
-        self.estimator.detector_ = deepcopy(state.detector)
-        self.estimator.n_resets_ = state.n_resets
-        self.estimator.n_rows_since_reset_ = state.n_since
+        super().export(state)
+        if state.has_learnt:
+            self.estimator.estimator_ = state.inner[0].exported()
+
+    def _write(self, memory: _Watch) -> None:
+        background = None if memory.background is None else memory.background[0].exported()
+        self.estimator.background_estimator_ = background
+        self.estimator.detector_ = deepcopy(memory.detector)
+        self.estimator.n_resets_ = memory.n_resets
+        self.estimator.n_rows_since_reset_ = memory.n_since
 
 
 def _run(
@@ -188,9 +169,3 @@ def _run(
     tested = with_tests(part_of(block, slice(0, block.n_learns), slice(0, 0)), tests)
     other, came = models[1].step(tested.block)
     return (model, other), answers, came[tested.tests]
-
-
-def _exported(models: _Models) -> Any:
-    """Return the fitted model."""
-    models[0].kernel.export(models[0].state)
-    return models[0].kernel.estimator

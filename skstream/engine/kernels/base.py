@@ -111,7 +111,7 @@ class Looped:
     seconds_learning: float = 0.0
 
 
-class _StateMachine(ABC):
+class StateMachine(ABC):
     """What kernels of models and of transformers have in common.
 
     Making one raises `Declined` where a part of the estimator has no kernel: whether it applies is
@@ -164,7 +164,7 @@ class _StateMachine(ABC):
         return []
 
 
-class Kernel(_StateMachine):
+class Kernel(StateMachine):
     """Exact execution of one type of estimator, many rows at a time.
 
     Laws (tested for every kernel by introspection): the answers and the fitted attributes are
@@ -191,7 +191,7 @@ class Kernel(_StateMachine):
         return 0 if self.task.classes is None else 64 * len(self.task.classes)
 
 
-class TransformKernel(_StateMachine):
+class TransformKernel(StateMachine):
     """Exact execution of a transformer ahead of a model in a pipeline.
 
     `step` maps a block to the block that the next step of the pipeline sees: a learnt row is shown

@@ -1,21 +1,16 @@
 """Kernels of the baselines: their answers are functions of the labels learnt before."""
 
-from abc import abstractmethod
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.baselines import drawn_codes
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Kernel, Task
-from skstream.engine.kernels.schema import (
-    Columns,
-    class_labels,
-    refused_seed,
-    refused_task,
-)
+from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernels.memory import MemoryKernel
+from skstream.engine.kernels.schema import class_labels, refused_seed, refused_task
 from skstream.engine.kernels.scored import answers_to
 from skstream.utils._few_columns import best_columns
 from skstream.utils._row_hashes import row_hashes, uniform_draws
@@ -28,53 +23,7 @@ Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class _State(NamedTuple):
-    """What has been learnt of the columns, and of the labels."""
-
-    columns: Columns
-    memory: Any
-
-
-class _BaselineKernel(Kernel):
-    """A baseline: it remembers something of the labels, and uses no feature."""
-
-    def initial_state(self) -> _State:
-        """Return what the estimator has learnt."""
-        if not is_fitted(self.estimator):
-            return _State(Columns(), None)
-        return _State(Columns.of(self.estimator), self._read())
-
-    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
-        """Execute a block; return the state after it, and the answers to its asks in order."""
-        columns = state.columns.after(block)
-        answers, memory = self._execute(state.memory, block)
-        return _State(columns, memory), answers
-
-    def export(self, state: _State) -> None:
-        """Write the fitted attributes into the estimator."""
-        if state.columns.number is None:
-            return
-        state.columns.export(self.estimator)
-        if self.task.classes is not None:
-            self.estimator.classes_ = class_labels(self.task)
-        self._write(state.memory)
-
-    @abstractmethod
-    def _read(self) -> Any:
-        """Take the memory from the fitted estimator."""
-
-    @abstractmethod
-    def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], Any]:
-        """Answers to the asks, and the memory after the learns; it is None before the first."""
-
-    @abstractmethod
-    def _write(self, memory: Any) -> None:
-        """Write the memory into the estimator."""
-
-
-class _LabelKernel(_BaselineKernel):
-    gives_scores = True
-
+class _LabelKernel(MemoryKernel):
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse regression, and answers that these baselines do not have."""
@@ -205,7 +154,9 @@ class RandomClassKernel(_LabelKernel):
         self.estimator.seed_ = self._seed
 
 
-class _TargetKernel(_BaselineKernel):
+class _TargetKernel(MemoryKernel):
+    gives_scores = False
+
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse classification."""

@@ -1,6 +1,5 @@
 """Kernel of a classifier whose probabilities are calibrated along the stream."""
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,35 +7,31 @@ from numpy.typing import NDArray
 
 from skstream.calibration import Memory, fitted, no_memory, remembered, response_of
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Kernel, Task
-from skstream.engine.kernels.compose import check_weights
-from skstream.engine.kernels.members import Member, make_member, with_tests
-from skstream.engine.kernels.schema import Columns, class_labels, refused_task
+from skstream.engine.kernels.base import Task
+from skstream.engine.kernels.members import MembersKernel, make_member, with_tests
+from skstream.engine.kernels.memory import State
+from skstream.engine.kernels.schema import class_labels, refused_task
 from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.utils._calibration_maps import Calibration, calibrated, scores_of
 from skstream.utils._validation import is_fitted, unfitted_copy
 
 
-class _State(NamedTuple):
-    """What has been learnt."""
+class _Learnt(NamedTuple):
+    """Number of rows learnt, the answers to the last of them, and the maps in use."""
 
-    columns: Columns
-    n_learnt: int
-    inner: Member
-    memory: Memory
+    n_rows: int
+    answers: Memory
     calibration: Calibration | None
 
 
-class PrequentialCalibratorKernel(Kernel):
+class PrequentialCalibratorKernel(MembersKernel):
     """The model is asked about each row right before it learns it; then the maps are fitted."""
 
-    gives_scores = True
     # What the maps are fitted to are scores, which kernels may round otherwise in the last digits.
     bitwise = False
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        self._is_fitted = is_fitted(estimator)
         model = estimator.estimator_ if self._is_fitted else unfitted_copy(estimator.estimator)
         self._response = response_of(model) or ""
         self._inner = make_member(model, task.asking(self._response))
@@ -57,33 +52,30 @@ class PrequentialCalibratorKernel(Kernel):
         model = estimator.estimator_ if is_fitted(estimator) else estimator.estimator
         return None if response_of(model) else "a model without scores"
 
-    def initial_state(self) -> _State:
+    def initial_state(self) -> State:
         """Return what the estimator has learnt, with its model."""
+        return super().initial_state()._replace(inner=(self._inner,))
+
+    def _no_memory(self) -> _Learnt:
+        return _Learnt(0, no_memory(self._n_classes), None)
+
+    def _read(self) -> _Learnt:
         one = self.estimator
-        if not self._is_fitted:
-            return _State(Columns(), 0, self._inner, no_memory(self._n_classes), None)
-        columns, memory = Columns.of(one), Memory(*one.memory_)
-        return _State(columns, one.n_rows_learnt_, self._inner, memory, one.calibration_)
+        return _Learnt(one.n_rows_learnt_, Memory(*one.memory_), one.calibration_)
 
-    def row_bytes(self, state: _State) -> int | None:
-        """That of the model inside, and of the scores beside every row."""
-        inner = state.inner.kernel.row_bytes(state.inner.state)
-        return None if inner is None else inner + 64 * self._n_classes
+    def _own_bytes(self, n_members: int) -> int:
+        return 64 * self._n_classes
 
-    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
-        """Execute a block; return the state after it, and the answers to its asks in order."""
-        check_weights(block)
-        columns = state.columns.after(block)
-        # Calls of kernels are not told apart by the lanes that share them.
-        block = replace(block, groups=None, company=None)
+    def _step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
+        known: _Learnt = state.memory
         # There is nothing yet to be asked about the first row.
-        tests = np.arange(0 if state.n_learnt else 1, block.n_learns)
+        tests = np.arange(0 if known.n_rows else 1, block.n_learns)
         tested = with_tests(block, tests)
-        inner, came = state.inner.step(tested.block)
+        inner, came = state.inner[0].step(tested.block)
         scores = scores_of(came[tested.tests], self._response, self._n_classes)
         weight = np.ones(len(tests)) if block.weight is None else block.weight[tests]
-        memory = state.memory.after(Memory(scores, block.y[tests], weight))
-        calibrations = self._fitted_along(state, memory, block.n_learns)
+        answers = known.answers.after(Memory(scores, block.y[tests], weight))
+        calibrations = self._fitted_along(known, answers, block.n_learns)
         values = came[tested.asked]
         shares = np.empty((block.n_asks, self._n_classes))
         ends = [n_learns for n_learns, _ in calibrations[1:]]
@@ -95,35 +87,30 @@ class PrequentialCalibratorKernel(Kernel):
                 shares[begin:end] = calibrated(
                     one, values[begin:end], self._response, self._n_classes
                 )
-        after = _State(
-            columns,
-            state.n_learnt + block.n_learns,
-            inner,
-            memory.last(remembered(self.estimator)[0]),
-            calibrations[-1][1],
-        )
+        kept = answers.last(remembered(self.estimator)[0])
+        learnt = _Learnt(known.n_rows + block.n_learns, kept, calibrations[-1][1])
+        after = state.after(block, state.columns, learnt, (inner,))
         return after, answers_to(self.task, lambda task: best_or_all(shares, task))
 
     def _fitted_along(
-        self, state: _State, memory: Memory, n_learns: int
+        self, known: _Learnt, answers: Memory, n_learns: int
     ) -> list[tuple[int, Calibration | None]]:
         """Maps along a block, each with the number of its learns from which on it is used."""
         every, n_rows = self.estimator.every, remembered(self.estimator)[0]
-        found: list[tuple[int, Calibration | None]] = [(0, state.calibration)]
-        for n in range(every - state.n_learnt % every, n_learns + 1, every):
-            end = len(memory.codes) - (n_learns - n)
-            kept = memory.part(slice(0, max(end, 0))).last(n_rows)
+        found: list[tuple[int, Calibration | None]] = [(0, known.calibration)]
+        for n in range(every - known.n_rows % every, n_learns + 1, every):
+            end = len(answers.codes) - (n_learns - n)
+            kept = answers.part(slice(0, max(end, 0))).last(n_rows)
             found.append((n, fitted(self.estimator, kept, self._response)))
         return found
 
-    def export(self, state: _State) -> None:
+    def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""
-        if not state.n_learnt:
-            return
-        state.columns.export(self.estimator)
-        self.estimator.classes_ = class_labels(self.task)
-        state.inner.kernel.export(state.inner.state)
-        self.estimator.estimator_ = state.inner.kernel.estimator
-        self.estimator.memory_ = state.memory.copy()
-        self.estimator.calibration_ = state.calibration
-        self.estimator.n_rows_learnt_ = state.n_learnt
+        super().export(state)
+        if state.has_learnt:
+            self.estimator.estimator_ = state.inner[0].exported()
+
+    def _write(self, memory: _Learnt) -> None:
+        self.estimator.memory_ = memory.answers.copy()
+        self.estimator.calibration_ = memory.calibration
+        self.estimator.n_rows_learnt_ = memory.n_rows

@@ -26,11 +26,6 @@ def shared_step(
     return block.once(likeness, state, partial(kernel.step, state, block))
 
 
-def before_failure(block: Block, failure: LoopFailed) -> Block:
-    """Learns and asks of a block that a looped model made before it failed."""
-    return part_of(block, slice(0, failure.n_learnt), slice(0, len(failure.answers)))
-
-
 def until_failure(block: Block, failure: LoopFailed) -> Block:
     """Learns and asks that reached the steps before a looped model, and have not been undone.
 

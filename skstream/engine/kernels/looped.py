@@ -22,7 +22,6 @@ from skstream.engine.kernels.base import (
     TransformKernel,
 )
 from skstream.engine.kernels.registry import find_kernel, find_transform_kernel
-from skstream.engine.kernels.schema import check_classifier
 from skstream.engine.loop import Loop, LoopFailed
 from skstream.pipeline._transformers import is_passthrough, learn_and_transform, learns
 from skstream.utils._rows import is_frame, own_rows, stack_rows, take_rows
@@ -42,15 +41,6 @@ def find_part(estimator: Any, task: Task) -> Kernel:
             return LoopedModel(estimator, task, declined.reason)
         except TypeError:  # it cannot learn: the loop of the whole says so
             raise declined from None
-
-
-def find_inner(model: Any, task: Task, *, fitted: bool) -> Kernel:
-    """Kernel for the model that a meta-classifier wraps, or its loop once it has learnt."""
-    check_classifier(model)
-    kernel = find_part(model, task)
-    if isinstance(kernel, LoopedModel) and not fitted:
-        raise NotFittedYet(kernel.reason)
-    return kernel
 
 
 def find_transform_part(transformer: Any, task: Task) -> TransformKernel:

@@ -1,5 +1,7 @@
-"""Models that may be replaced while a block is executed, and questions about what they learn."""
+"""Meta-classifiers whose models are asked about what they learn, and may be replaced."""
 
+from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -8,9 +10,12 @@ from numpy.typing import NDArray
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Kernel, NotFittedYet, Task
+from skstream.engine.kernels.compose import check_weights
+from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.registry import find_kernel
 from skstream.engine.kernels.schema import check_classifier
 from skstream.utils._rows import stack_rows, take_rows
+from skstream.utils._validation import is_fitted
 
 
 class Member(NamedTuple):
@@ -23,6 +28,11 @@ class Member(NamedTuple):
         """Execute a block; return the member after it, and its answers."""
         state, answers = self.kernel.step(self.state, block)
         return Member(self.kernel, state), answers
+
+    def exported(self) -> Any:
+        """Return the fitted model."""
+        self.kernel.export(self.state)
+        return self.kernel.estimator
 
 
 def make_member(model: Any, task: Task) -> Member:
@@ -37,6 +47,40 @@ def make_member(model: Any, task: Task) -> Member:
     if parts:  # it changes the model itself, and a member may have to be executed again
         raise Declined(parts[0].reason)
     return Member(kernel, state)
+
+
+class MembersKernel(MemoryKernel):
+    """A kernel whose state holds kernels of models, in `State.inner`: they may be replaced."""
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._is_fitted = is_fitted(estimator)
+
+    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
+        check_weights(block)
+        state = state._replace(columns=state.columns.after(block))
+        # Calls of kernels are not told apart by the lanes that share them.
+        return self._step(state, replace(block, groups=None, company=None))
+
+    @abstractmethod
+    def _step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
+        """Execute a block; the state knows its columns."""
+
+    def row_bytes(self, state: State) -> int | None:
+        """The most that a model takes, and what is kept beside every row."""
+        taken = [member.kernel.row_bytes(member.state) for member in state.inner]
+        if any(one is None for one in taken):
+            return None
+        return max(one or 0 for one in taken) + self._own_bytes(len(taken))
+
+    def _own_bytes(self, n_members: int) -> int:
+        return 0
+
+
+def all_bitwise(members: Iterable[Member]) -> bool:
+    """Whether all models agree with their loops to the last bit."""
+    return all(member.kernel.bitwise for member in members)
 
 
 @dataclass(frozen=True, slots=True)

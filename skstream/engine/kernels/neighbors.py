@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Kernel, Task
+from skstream.engine.kernels.base import Declined, Task
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
-from skstream.engine.kernels.schema import Columns, class_labels, refused_task
+from skstream.engine.kernels.memory import MemoryKernel, State
+from skstream.engine.kernels.schema import class_labels, refused_task
 from skstream.engine.kernels.scored import answers_to
 from skstream.neighbors import nearest_in_windows, shares, votes
-from skstream.utils._validation import is_fitted
 
 Floats = NDArray[np.float64]
 
@@ -21,20 +21,18 @@ Floats = NDArray[np.float64]
 _LARGEST = 1e150
 
 
-class _State(NamedTuple):
-    """The columns, and the window: rows by feature, codes and weights, newest first."""
+class _Window(NamedTuple):
+    """Rows by feature, codes and weights, newest first."""
 
-    columns: Columns
     rows: Floats
     codes: NDArray[np.int64]
     weights: Floats
 
 
-class WindowedNeighborsKernel(Kernel):
+class WindowedNeighborsKernel(MemoryKernel):
     """Every ask sees its own part of the rows in the order of learning."""
 
     shareable = True
-    gives_scores = True
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -43,30 +41,31 @@ class WindowedNeighborsKernel(Kernel):
             return "sparse rows in its window"
         return refused_task(estimator, task, ("predict", "predict_proba"))
 
-    def initial_state(self) -> _State:
-        """Return the window of the estimator."""
+    def _no_memory(self) -> _Window:
+        return _Window(np.empty((0, 0)), np.empty(0, np.int64), np.empty(0))
+
+    def _read(self) -> _Window:
         model = self.estimator
-        if not is_fitted(model):
-            return _State(Columns(), np.empty((0, 0)), np.empty(0, np.int64), np.empty(0))
         rows = np.array(model.window_rows_[::-1].T, order="C")
         codes, weights = model.window_codes_[::-1].copy(), model.window_weights_[::-1].copy()
-        return _State(Columns.of(model), rows, codes, weights)
+        return _Window(rows, codes, weights)
 
-    def row_bytes(self, state: _State) -> int:
+    def row_bytes(self, state: State) -> int:
         """Memory of the votes, of the neighbours, and of the row."""
         per_class = 64 * len(class_labels(self.task))
         n_neighbors: int = min(self.estimator.n_neighbors, self.estimator.window_size)
         return per_class + 48 * n_neighbors + 32 * (state.columns.number or 0)
 
-    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         model, n_classes = self.estimator, len(class_labels(self.task))
         read = read_block(block, state.columns, dtypes=EXACT_OR_SINGLE)
         for part in (read.learn, read.ask):
             if part.size and max(part.max(), -part.min()) > _LARGEST:
                 raise Declined(f"rows with numbers beyond {_LARGEST:g} have no kernel")
-        n_known, n_learns = len(state.codes), block.n_learns
-        known = state.rows if n_known else np.empty((read.learn.shape[1], 0))
+        before: _Window = state.memory
+        n_known, n_learns = len(before.codes), block.n_learns
+        known = before.rows if n_known else np.empty((read.learn.shape[1], 0))
         size = min(model.window_size, n_known + n_learns)
         n_missing = size - n_known  # rows that the window of the first ask lacks
         weight = np.ones(n_learns) if block.weight is None else block.weight
@@ -74,8 +73,8 @@ class WindowedNeighborsKernel(Kernel):
             [read.learn[::-1].T, known, np.full((len(known), max(n_missing, 0)), np.inf)]
         )
         empty = np.zeros(max(n_missing, 0), np.int64)
-        codes = np.concatenate([block.y[::-1], state.codes, empty]).astype(np.int64, copy=False)
-        weights = np.concatenate([weight[::-1], state.weights, empty])
+        codes = np.concatenate([block.y[::-1], before.codes, empty]).astype(np.int64, copy=False)
+        weights = np.concatenate([weight[::-1], before.weights, empty])
         counted = np.empty((0, n_classes))
         if block.n_asks:
             first = n_learns - block.stamp
@@ -83,20 +82,14 @@ class WindowedNeighborsKernel(Kernel):
             nearest = nearest_in_windows(rows, asked, first, size, model.n_neighbors)
             # Infinities are neighbours where a window has too few rows: they weigh nothing.
             counted = votes(codes[nearest], weights[nearest], n_classes)
-        after = _State(
-            read.columns, rows[:, :size].copy(), codes[:size].copy(), weights[:size].copy()
-        )
+        window = _Window(rows[:, :size].copy(), codes[:size].copy(), weights[:size].copy())
+        after = state.after(block, read.columns, window)
         return after, answers_to(self.task, partial(_answers, counted))
 
-    def export(self, state: _State) -> None:
-        """Write the fitted attributes into the estimator."""
-        if not len(state.codes):
-            return
-        state.columns.export(self.estimator)
-        self.estimator.classes_ = class_labels(self.task)
-        self.estimator.window_rows_ = state.rows[:, ::-1].T.copy()
-        self.estimator.window_codes_ = state.codes[::-1].copy()
-        self.estimator.window_weights_ = state.weights[::-1].copy()
+    def _write(self, memory: _Window) -> None:
+        self.estimator.window_rows_ = memory.rows[:, ::-1].T.copy()
+        self.estimator.window_codes_ = memory.codes[::-1].copy()
+        self.estimator.window_weights_ = memory.weights[::-1].copy()
 
 
 def _answers(counted: NDArray[Any], task: Task) -> NDArray[Any]:

@@ -1,31 +1,22 @@
 """Kernel of the Bayes-optimal answers: one computation for all rows of a block."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import OTHER_COLUMNS, Declined, Kernel, Task
+from skstream.engine.kernels.base import OTHER_COLUMNS, Declined, Task
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
-from skstream.engine.kernels.schema import OTHER_CLASSES, Columns, class_labels, refused_task
+from skstream.engine.kernels.memory import MemoryKernel, State
+from skstream.engine.kernels.schema import OTHER_CLASSES, class_labels, refused_task
 from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.optimal import moved_columns
-from skstream.utils._validation import is_fitted
 
 
-class _State(NamedTuple):
-    """What is known of the columns, and the number of rows learnt."""
-
-    columns: Columns
-    n_rows: int
-
-
-class BayesOptimalKernel(Kernel):
-    """The number of a row is that of the rows learnt before it."""
-
-    gives_scores = True
+class BayesOptimalKernel(MemoryKernel):
+    """The number of a row is that of the rows learnt before it, the memory."""
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -36,13 +27,14 @@ class BayesOptimalKernel(Kernel):
         same = np.array_equal(np.asarray(estimator.stream.classes), class_labels(task))
         return None if same else OTHER_CLASSES
 
-    def initial_state(self) -> _State:
-        """Return what the estimator has learnt."""
-        if not is_fitted(self.estimator):
-            return _State(Columns(), 0)
-        return _State(Columns.of(self.estimator), self.estimator.n_rows_learnt_)
+    def _no_memory(self) -> int:
+        return 0
 
-    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+    def _read(self) -> int:
+        n_rows: int = self.estimator.n_rows_learnt_
+        return n_rows
+
+    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         if block.weight is not None:
             raise Declined("BayesOptimal with sample weights has no kernel")
@@ -53,14 +45,10 @@ class BayesOptimalKernel(Kernel):
             raise Declined("BayesOptimal has no kernel for columns in another order")
         answers: NDArray[Any] = np.empty((0, len(class_labels(self.task))))
         if block.n_asks:
-            answers = self.estimator.stream.posterior(rows.ask, state.n_rows + block.stamp)
-        answers = answers_to(self.task, partial(best_or_all, answers))
-        return _State(rows.columns, state.n_rows + block.n_learns), answers
+            answers = self.estimator.stream.posterior(rows.ask, state.memory + block.stamp)
+        after = state.after(block, rows.columns, state.memory + block.n_learns)
+        return after, answers_to(self.task, partial(best_or_all, answers))
 
-    def export(self, state: _State) -> None:
-        """Write the fitted attributes into the estimator."""
-        if state.columns.number is None:
-            return
-        state.columns.export(self.estimator)
+    def _write(self, memory: int) -> None:
         self.estimator.classes_ = np.asarray(self.estimator.stream.classes)
-        self.estimator.n_rows_learnt_ = state.n_rows
+        self.estimator.n_rows_learnt_ = memory

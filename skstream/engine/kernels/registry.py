@@ -37,10 +37,8 @@ _MODELS: _Table = {
     "skstream.baselines.PersistentRegressor": "baselines.PersistentRegressorKernel",
     "skstream.baselines.RandomClass": "baselines.RandomClassKernel",
     "skstream.calibration.PrequentialCalibrator": "calibration.PrequentialCalibratorKernel",
-    "skstream.ensemble.DynamicWeightedMajority": (
-        "ensemble.weighted_majority.DynamicWeightedMajorityKernel"
-    ),
-    "skstream.ensemble.OnlineBagging": "ensemble.bagging.OnlineBaggingKernel",
+    "skstream.ensemble.DynamicWeightedMajority": "ensemble.DynamicWeightedMajorityKernel",
+    "skstream.ensemble.OnlineBagging": "ensemble.OnlineBaggingKernel",
     "skstream.naive_bayes.IncrementalGaussianNB": "naive_bayes.gaussian.IncrementalGaussianKernel",
     "skstream.neighbors.WindowedKNeighborsClassifier": "neighbors.WindowedNeighborsKernel",
     "skstream.noise.LabelNoise": "noise.LabelNoiseKernel",

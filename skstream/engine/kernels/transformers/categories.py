@@ -1,37 +1,29 @@
 """Kernels of StreamOneHotEncoder and StreamOrdinalEncoder: values of a block looked at once."""
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.base import Declined, Task
 from skstream.engine.kernels.compose import used_rows
 from skstream.engine.kernels.input import check_any_values
+from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
 from skstream.preprocessing import StreamOneHotEncoder
 from skstream.preprocessing._categories import MixedTypes, encode
 from skstream.preprocessing._one_hot import shown
 from skstream.preprocessing._ordinal import numbered
 from skstream.utils._rows import take_rows
-from skstream.utils._validation import is_fitted
 from skstream.utils._values import Factorized, factorized_columns
 
 
-class _State(NamedTuple):
-    """Columns, and the codes of each; no step changes a dict."""
+class CategoryKernel(MemoryTransformKernel):
+    """Encoders of categories that are learnt as they come; the memory is the codes of each column.
 
-    columns: Columns
-    codes: list[dict[Any, int]] | None = None
-    has_learnt: bool = False
-
-
-class CategoryKernel(TransformKernel):
-    """Encoders of categories that are learnt as they come."""
-
-    shareable = True
+    No step changes a dict of codes.
+    """
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
@@ -48,22 +40,13 @@ class CategoryKernel(TransformKernel):
             return "more categories than max_categories"
         return refused_output(transformer)
 
-    def initial_state(self) -> _State:
-        """Return what the encoder has learnt."""
-        columns = Columns.of(self.estimator)
-        if not is_fitted(self.estimator):
-            return _State(columns)
-        return _State(columns, [dict(known) for known in self.estimator.codes_])
+    def _read(self) -> list[dict[Any, int]]:
+        return [dict(known) for known in self.estimator.codes_]
 
-    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
-        """Learn and transform; return the state after it, and the block that comes out."""
-        if not block.n_learns and not block.n_asks:
-            return state, block
+    def _execute(self, state: State, block: Block) -> tuple[Columns, Any, Block]:
         columns = state.columns.after(block)
         assert columns.number is not None
-        known = state.codes
-        if known is None:
-            known = [{} for _ in range(columns.number)]
+        known = [{} for _ in range(columns.number)] if state.memory is None else state.memory
         read, learnt, asked = read_factorized(block)
         numbering = self.estimator._numbering
         try:
@@ -73,16 +56,10 @@ class CategoryKernel(TransformKernel):
             ]
         except MixedTypes as error:  # for the loop to show at its row
             raise Declined("a column with values of two types has no kernel") from error
-        transformed = replace(
-            block,
-            learn_X=self._shown([of_column.learnt for of_column in encoded]),
-            learn_index=np.arange(block.n_learns),
-            ask_X=self._shown([of_column.asked for of_column in encoded]),
-            ask_index=np.arange(block.n_asks),
-        )
-        if block.n_learns:
-            state = _State(columns, [of_column.known for of_column in encoded], has_learnt=True)
-        return state, transformed
+        learn_X = self._shown([of_column.learnt for of_column in encoded])
+        ask_X = self._shown([of_column.asked for of_column in encoded])
+        memory = [of_column.known for of_column in encoded]
+        return columns, memory, showing(block, learn_X, ask_X)
 
     def _shown(self, codes: list[NDArray[np.int64]]) -> Any:
         together = np.column_stack(codes)
@@ -90,12 +67,8 @@ class CategoryKernel(TransformKernel):
             return shown(self.estimator, together)
         return numbered(self.estimator, together)
 
-    def export(self, state: _State) -> None:
-        """Write the fitted attributes."""
-        if state.has_learnt:
-            assert state.codes is not None
-            state.columns.export(self.estimator)
-            self.estimator.codes_ = [dict(known) for known in state.codes]
+    def _write(self, memory: list[dict[Any, int]]) -> None:
+        self.estimator.codes_ = [dict(known) for known in memory]
 
 
 def read_factorized(block: Block) -> tuple[list[Factorized], Any, Any]:

@@ -1,13 +1,13 @@
 """Kernels of LagFeatures and RollingFeatures: the rows of every key, found for a block at once."""
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.base import Declined, Task
 from skstream.engine.kernels.input import check_any_values
+from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
 from skstream.preprocessing._base import changed_parameter
 from skstream.preprocessing._history import History
@@ -23,18 +23,8 @@ from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
 
 
-class _State(NamedTuple):
-    """Columns, and the last rows of every key."""
-
-    columns: Columns
-    history: History | None = None
-    has_learnt: bool = False
-
-
-class HistoryKernel(TransformKernel):
-    """Transformers by the last rows of a key. Rows learnt together are learnt one by one."""
-
-    shareable = True
+class HistoryKernel(MemoryTransformKernel):
+    """Transformers by the last rows of a key, the memory. Rows are learnt one by one."""
 
     def __init__(self, estimator: KeyedTransformer, task: Task):
         super().__init__(estimator, task)
@@ -54,25 +44,19 @@ class HistoryKernel(TransformKernel):
             return "other parameters than when it was fitted"
         return refused_output(transformer)
 
-    def initial_state(self) -> _State:
-        """Return what has been learnt."""
-        columns = Columns.of(self.estimator)
-        if not is_fitted(self.estimator):
-            return _State(columns)
-        return _State(columns, self.estimator.history_.copy())
+    def _read(self) -> History:
+        history: History = self.estimator.history_.copy()
+        return history
 
-    def row_bytes(self, state: _State) -> int | None:
+    def row_bytes(self, state: State) -> int | None:
         """Memory for the past of every key."""
         n_columns = 1 if state.columns.number is None else state.columns.number
         return 8 * n_columns * (self._recipe.depth + 16)
 
-    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
-        """Learn and transform; return the state after it, and the block that comes out."""
-        if not block.n_learns and not block.n_asks:
-            return state, block
+    def _execute(self, state: State, block: Block) -> tuple[Columns, History, Block]:
         columns = state.columns.after(block)
-        keys, values, learnt, asked = self._read(block, columns)
-        history = state.history
+        keys, values, learnt, asked = self._read_block(block, columns)
+        history = state.memory
         if history is None:
             history = new_history(self.estimator, values.shape[1])
         after, past = history.learn(keys, values, learnt, asked, block.stamp)
@@ -81,16 +65,9 @@ class HistoryKernel(TransformKernel):
             self._recipe.completed(features[moments], values[rows])
             for moments, rows in ((past.learnt, learnt), (past.asked, asked))
         )
-        shown = replace(
-            block,
-            learn_X=learn_X,
-            learn_index=np.arange(block.n_learns),
-            ask_X=ask_X,
-            ask_index=np.arange(block.n_asks),
-        )
-        return (_State(columns, after, True) if block.n_learns else state), shown
+        return columns, after, showing(block, learn_X, ask_X)
 
-    def _read(self, block: Block, columns: Columns) -> tuple[Any, Any, Any, Any]:
+    def _read_block(self, block: Block, columns: Columns) -> tuple[Any, Any, Any, Any]:
         """Keys and values of the rows of a block, and which of them are learnt and asked."""
         storages = [(block.learn_X, block.learn_index), (block.ask_X, block.ask_index)]
         if block.ask_X is block.learn_X:
@@ -116,9 +93,5 @@ class HistoryKernel(TransformKernel):
             raise Declined(f"rows that {name} refuses have no kernel") from error
         return keys, values[0] if len(values) == 1 else np.concatenate(values), learnt, asked
 
-    def export(self, state: _State) -> None:
-        """Write the fitted attributes."""
-        if state.has_learnt:
-            assert state.history is not None
-            state.columns.export(self.estimator)
-            remember(self.estimator, state.history.copy())
+    def _write(self, memory: History) -> None:
+        remember(self.estimator, memory.copy())

@@ -1,15 +1,16 @@
 """Kernel of StreamImputer: what fills a gap at any moment, from one pass over the rows learnt."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.base import Declined, Task
 from skstream.engine.kernels.compose import joined_rows, separate_rows
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
+from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
 from skstream.preprocessing import StreamImputer
 from skstream.preprocessing._base import changed_parameter
@@ -22,23 +23,11 @@ from skstream.preprocessing._imputer import (
     remember,
 )
 from skstream.utils._rows import take_rows
-from skstream.utils._validation import is_fitted
 from skstream.utils._values import holds_numbers, holds_times
 
 
-class _State(NamedTuple):
-    """Columns, and what has been learnt; no step changes a memory."""
-
-    columns: Columns
-    memory: Memory | None = None
-    has_learnt: bool = False
-
-
-class StreamImputerKernel(TransformKernel):
+class StreamImputerKernel(MemoryTransformKernel):
     """StreamImputer: rows of numbers, of texts, or of both."""
-
-    expands = True  # by the indicators
-    shareable = True
 
     @classmethod
     def refusal(cls, transformer: StreamImputer, task: Task) -> str | None:
@@ -51,19 +40,11 @@ class StreamImputerKernel(TransformKernel):
             return "other parameters than when it was fitted"
         return refused_output(transformer)
 
-    def initial_state(self) -> _State:
-        """Return what the imputer has learnt."""
-        columns = Columns.of(self.estimator)
-        if not is_fitted(self.estimator):
-            return _State(columns)
+    def _read(self) -> Memory:
         statistics = self.estimator.statistics_
-        memory = memory_of(self.estimator, statistics.dtype, len(statistics))
-        return _State(columns, _copied(memory))
+        return _copied(memory_of(self.estimator, statistics.dtype, len(statistics)))
 
-    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
-        """Learn and transform; return the state after it, and the block that comes out."""
-        if not block.n_learns and not block.n_asks:
-            return state, block
+    def _execute(self, state: State, block: Block) -> tuple[Columns, Memory, Block]:
         # A row fills none of its own gaps: asked right before it is learnt, it comes out the same.
         _, _, is_other = separate_rows(block)
         others = replace(block, ask_index=block.ask_index[is_other], stamp=block.stamp[is_other])
@@ -85,9 +66,7 @@ class StreamImputerKernel(TransformKernel):
             )
         )
         X, ask_index = joined_rows(learn_X, ask_X, is_other, block.stamp)
-        learn_index = np.arange(block.n_learns)
-        shown = replace(block, learn_X=X, learn_index=learn_index, ask_X=X, ask_index=ask_index)
-        return (_State(columns, after, has_learnt=True) if block.n_learns else state), shown
+        return columns, after, showing(block, X, X, ask_index)
 
     def _are_numbers(self, block: Block, memory: Memory | None) -> bool:
         """Whether the loop would read these rows as numbers; the first ones decide."""
@@ -111,12 +90,8 @@ class StreamImputerKernel(TransformKernel):
         except ValueError as error:  # for the loop to show
             raise Declined("a fill_value that is no number has no kernel") from error
 
-    def export(self, state: _State) -> None:
-        """Write the fitted attributes."""
-        if state.has_learnt:
-            assert state.memory is not None
-            state.columns.export(self.estimator)
-            remember(self.estimator, _copied(state.memory))
+    def _write(self, memory: Memory) -> None:
+        remember(self.estimator, _copied(memory))
 
 
 def _copied(memory: Memory) -> Memory:

@@ -1,9 +1,8 @@
 """Kernels for MinMaxScaler and MaxAbsScaler: running extremes, which no rounding touches."""
 
 from abc import abstractmethod
-from dataclasses import replace
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -14,11 +13,11 @@ from skstream.engine.kernels.base import (
     OTHER_PRECISION,
     Declined,
     Task,
-    TransformKernel,
     value_of,
 )
 from skstream.engine.kernels.cuts import Floats, Integers, pieces, rows_per_piece
 from skstream.engine.kernels.input import check_stored_once, read_block
+from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.engine.kernels.schema import Columns, refused_scaler
 from skstream.engine.kernels.sparse_events import merge_events
 from skstream.utils._running_sums import Groups
@@ -28,20 +27,19 @@ from skstream.utils._validation import is_fitted
 _PIECE_VALUES = 1 << 17
 
 
-class _State(NamedTuple):
-    """Columns, rows learnt, and one array of shape (n_features,) per kind of extreme."""
+class _Memory(NamedTuple):
+    """Rows learnt, and one array of shape (n_features,) per kind of extreme."""
 
-    columns: Columns
-    n_rows: int = 0
-    extremes: list[Floats] | None = None
-    has_learnt: bool = False
+    n_rows: int
+    extremes: list[Floats]
 
 
-class RangeKernel(TransformKernel):
+class RangeKernel(MemoryTransformKernel):
     """What scalers by extreme values have in common."""
 
     expands = False
-    shareable = True
+    #: Attributes with the extremes, and what each of them is where nothing has been learnt.
+    _extremes: ClassVar[dict[str, float]]
     _accepts_sparse = False
 
     @classmethod
@@ -53,24 +51,16 @@ class RangeKernel(TransformKernel):
         known = not is_fitted(transformer) or transformer.scale_.dtype in (np.float64, np.float32)
         return None if known else f"a fitted state in {transformer.scale_.dtype}"
 
-    def initial_state(self) -> _State:
-        """Return what the transformer has learnt."""
-        model = self.estimator
-        if not is_fitted(model):
-            return _State(Columns.of(model))
-        return _State(Columns.of(model), int(model.n_samples_seen_), self._known_extremes())
+    def _read(self) -> _Memory:
+        extremes = [getattr(self.estimator, name).copy() for name in self._extremes]
+        return _Memory(int(self.estimator.n_samples_seen_), extremes)
 
-    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
-        """Learn and transform; return the state after it, and the block that comes out."""
-        if not block.n_learns and not block.n_asks:
-            return state, block
+    def _execute(self, state: State, block: Block) -> tuple[Columns, _Memory, Block]:
         learn, ask, columns = read_block(
             block, state.columns, accept_sparse=self._accepts_sparse, keep_single=True
         )
-        assert columns.number is not None
-        extremes = state.extremes
-        if extremes is None:
-            extremes = self._no_extremes(columns.number, learn.dtype)
+        nothing = [np.full(columns.number or 0, of, learn.dtype) for of in self._extremes.values()]
+        n_rows, extremes = state.memory or _Memory(0, nothing)
         used = [rows.dtype for rows in (learn, ask) if rows.shape[0]]
         if any(dtype != extremes[0].dtype for dtype in used):
             raise Declined(OTHER_PRECISION)
@@ -78,16 +68,7 @@ class RangeKernel(TransformKernel):
             learn, ask, extremes = self._scale_stored_values(block, learn, ask, extremes)
         else:
             learn, ask, extremes = self._scale(block, learn, ask, extremes)
-        if block.n_learns:
-            state = _State(columns, state.n_rows + block.n_learns, extremes, has_learnt=True)
-        transformed = replace(
-            block,
-            learn_X=learn,
-            learn_index=np.arange(block.n_learns),
-            ask_X=ask,
-            ask_index=np.arange(block.n_asks),
-        )
-        return state, transformed
+        return columns, _Memory(n_rows + block.n_learns, extremes), showing(block, learn, ask)
 
     def _scale(
         self, block: Block, learn: Floats, ask: Floats, extremes: list[Floats]
@@ -107,14 +88,6 @@ class RangeKernel(TransformKernel):
         raise Declined("sparse rows have no kernel")
 
     @abstractmethod
-    def _no_extremes(self, n_features: int, dtype: Any) -> list[Floats]:
-        """Extremes where nothing has been learnt: any row goes beyond them."""
-
-    @abstractmethod
-    def _known_extremes(self) -> list[Floats]:
-        """Extremes of a fitted transformer."""
-
-    @abstractmethod
     def _extremes_over_time(self, extremes: list[Floats], x: Floats) -> list[Floats]:
         """Extremes after 0, 1, ... rows, each of shape (n_rows + 1, n_features)."""
 
@@ -122,22 +95,21 @@ class RangeKernel(TransformKernel):
     def _transform(self, x: Floats, states: list[Floats], of_row: Integers) -> None:
         """Transform rows in place, each through one of the states."""
 
-    def export(self, state: _State) -> None:
-        """Write the fitted attributes of scikit-learn."""
-        if not state.has_learnt:
-            return
-        assert state.extremes is not None
-        state.columns.export(self.estimator)
-        self.estimator.n_samples_seen_ = state.n_rows
-        self._export_extremes(state.extremes)
+    def _write(self, memory: _Memory) -> None:
+        self.estimator.n_samples_seen_ = memory.n_rows
+        for name, extremes in zip(self._extremes, memory.extremes, strict=True):
+            setattr(self.estimator, name, extremes.copy())
+        self._write_scale(memory.extremes)
 
     @abstractmethod
-    def _export_extremes(self, extremes: list[Floats]) -> None:
+    def _write_scale(self, extremes: list[Floats]) -> None:
         """Write what the transformer makes of its extremes."""
 
 
 class MinMaxScalerKernel(RangeKernel):
     """MinMaxScaler: dense rows."""
+
+    _extremes: ClassVar = {"data_min_": np.inf, "data_max_": -np.inf}
 
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:
@@ -152,12 +124,6 @@ class MinMaxScalerKernel(RangeKernel):
         if not proper:
             return value_of(transformer, "feature_range")
         return super().refusal(transformer, task)
-
-    def _no_extremes(self, n_features: int, dtype: Any) -> list[Floats]:
-        return [np.full(n_features, np.inf, dtype), np.full(n_features, -np.inf, dtype)]
-
-    def _known_extremes(self) -> list[Floats]:
-        return [self.estimator.data_min_.copy(), self.estimator.data_max_.copy()]
 
     def _extremes_over_time(self, extremes: list[Floats], x: Floats) -> list[Floats]:
         lowest, highest = extremes
@@ -180,9 +146,8 @@ class MinMaxScalerKernel(RangeKernel):
         scale = (high - low) / _without_zeros(highest - lowest)
         return scale, low - lowest * scale
 
-    def _export_extremes(self, extremes: list[Floats]) -> None:
+    def _write_scale(self, extremes: list[Floats]) -> None:
         model, (lowest, highest) = self.estimator, extremes
-        model.data_min_, model.data_max_ = lowest.copy(), highest.copy()
         model.data_range_ = highest - lowest
         model.scale_, model.min_ = self._scale_and_offset(lowest, highest)
 
@@ -191,12 +156,7 @@ class MaxAbsScalerKernel(RangeKernel):
     """MaxAbsScaler: dense or CSR rows."""
 
     _accepts_sparse = True
-
-    def _no_extremes(self, n_features: int, dtype: Any) -> list[Floats]:
-        return [np.zeros(n_features, dtype)]
-
-    def _known_extremes(self) -> list[Floats]:
-        return [self.estimator.max_abs_.copy()]
+    _extremes: ClassVar = {"max_abs_": 0.0}
 
     def _extremes_over_time(self, extremes: list[Floats], x: Floats) -> list[Floats]:
         return [_running(np.maximum, extremes[0], np.abs(x))]
@@ -244,8 +204,7 @@ class MaxAbsScalerKernel(RangeKernel):
         scaled: Floats = values * (1.0 / _without_zeros(largest))
         return np.clip(scaled, -1.0, 1.0) if self.estimator.clip else scaled
 
-    def _export_extremes(self, extremes: list[Floats]) -> None:
-        self.estimator.max_abs_ = extremes[0].copy()
+    def _write_scale(self, extremes: list[Floats]) -> None:
         self.estimator.scale_ = _without_zeros(extremes[0])
 
 

@@ -1,18 +1,18 @@
 """Kernel for StandardScaler: scikit-learn's own recurrence, bit for bit."""
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.base import Declined, Task, decline_uncompiled
 from skstream.engine.kernels.cuts import Floats, Integers, pieces, rows_per_piece
 from skstream.engine.kernels.input import check_stored_once, read_block
+from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.engine.kernels.schema import Columns, refused_scaler
-from skstream.utils._numba import jit, numba_enabled
+from skstream.utils._numba import jit
 from skstream.utils._validation import is_fitted
 
 _EPS = np.finfo(np.float64).eps
@@ -21,6 +21,9 @@ _EPS = np.finfo(np.float64).eps
 _MAX_WEIGHT = 2.0**26
 # Weights of float32 rows are counted in float32, which knows no more whole numbers.
 _MAX_SINGLE_COUNT = 2.0**24
+# Without numba the loops take two microseconds for a feature: with so many, half as long as the
+# scaler's own calls.
+_UNCOMPILED_FEATURES = 100
 
 
 @dataclass(slots=True)
@@ -30,29 +33,20 @@ class _Moments:
     n: float
     mean: Floats
     var: Floats
+    newest_is_weighted: bool = False
 
     def copy(self) -> "_Moments":
         """Copy, to be brought forward."""
-        return _Moments(self.n, self.mean.copy(), self.var.copy())
+        return replace(self, mean=self.mean.copy(), var=self.var.copy())
 
 
-class _State(NamedTuple):
-    """Columns and moments; no step changes the moments of a state."""
-
-    columns: Columns
-    moments: _Moments | None
-    newest_is_weighted: bool = False
-    has_learnt: bool = False
-
-
-class StandardScalerKernel(TransformKernel):
+class StandardScalerKernel(MemoryTransformKernel):
     """StandardScaler, taught row by row; CSR rows without centring.
 
     Whole weights only, so that their sum is a whole number, as it is for rows without weights.
     """
 
     expands = False
-    shareable = True
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
@@ -68,44 +62,25 @@ class StandardScalerKernel(TransformKernel):
         known = not is_fitted(transformer) or _is_usual(transformer)
         return None if known else "a fitted state of an unusual kind"
 
-    def initial_state(self) -> _State:
-        """Return what the scaler has learnt."""
-        model = self.estimator
-        if not is_fitted(model):
-            return _State(Columns.of(model), None)
-        nothing = np.zeros(model.n_features_in_)
+    def _read(self) -> _Moments:
+        model, nothing = self.estimator, np.zeros(self.estimator.n_features_in_)
         mean, var = (nothing if of is None else of for of in (model.mean_, model.var_))
-        return _State(Columns.of(model), _Moments(float(model.n_samples_seen_), mean, var).copy())
+        return _Moments(float(model.n_samples_seen_), mean, var).copy()
 
-    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
-        """Learn and transform; return the state after it, and the block that comes out."""
-        if not block.n_learns and not block.n_asks:
-            return state, block
+    def _execute(self, state: State, block: Block) -> tuple[Columns, _Moments, Block]:
         learn, ask, columns = read_block(block, state.columns, accept_sparse=True, keep_single=True)
         is_sparse = sparse.issparse(learn) or sparse.issparse(ask)
-        n_learnt = 0.0 if state.moments is None else state.moments.n
-        self._check(block, (learn, ask), is_sparse, n_learnt)
-        assert columns.number is not None
-        if state.moments is None:
-            moments = _Moments(0.0, *np.zeros((2, columns.number)))
-        else:
-            moments = state.moments.copy()
+        nothing = _Moments(0.0, *np.zeros((2, columns.number or 0)))
+        moments = (state.memory or nothing).copy()
+        moments.newest_is_weighted = block.weight is not None
+        self._check(block, (learn, ask), is_sparse, moments.n)
         if self._is_idle or (is_sparse and not self.estimator.with_std):
             moments.n += block.n_learns
-        elif is_sparse:
-            learn, ask = self._scale_stored_values(block, learn, ask, moments)
         else:
-            learn, ask = self._scale(block, learn, ask, moments)
-        if block.n_learns:
-            state = _State(columns, moments, block.weight is not None, has_learnt=True)
-        scaled = replace(
-            block,
-            learn_X=learn,
-            learn_index=np.arange(block.n_learns),
-            ask_X=ask,
-            ask_index=np.arange(block.n_asks),
-        )
-        return state, scaled
+            decline_uncompiled(len(moments.mean), "features", _UNCOMPILED_FEATURES)
+            scale = self._scale_stored_values if is_sparse else self._scale
+            learn, ask = scale(block, learn, ask, moments)
+        return columns, moments, showing(block, learn, ask)
 
     def _check(self, block: Block, rows: tuple[Any, Any], is_sparse: bool, n_learnt: float) -> None:
         weight = block.weight
@@ -131,26 +106,11 @@ class StandardScalerKernel(TransformKernel):
         """Dense rows through the states they see; `moments` is brought forward."""
         model = self.estimator
         out = np.empty_like(learn), np.empty_like(ask)
-        if numba_enabled():
-            weight = np.ones(block.n_learns) if block.weight is None else block.weight
-            scale = _scale_of(moments.var, moments.mean, moments.n)
-            known = moments.n, moments.mean, moments.var, scale
-            flags = bool(model.with_mean), bool(model.with_std)
-            moments.n = _run_rows(learn, weight, ask, block.stamp, *known, *flags, *out)
-            return out
-        for piece in pieces(block, rows_per_piece(len(moments.mean))):
-            x = learn[piece.learns].astype(np.float64, copy=False)
-            n, means, variances = _states(moments, x, piece.weight)
-            scales = _scale_of(variances, means, n[:, None])
-            for rows, of_row, into in (
-                (learn[piece.learns], np.arange(1, len(n)), out[0][piece.learns]),
-                (ask[piece.asks], piece.stamp, out[1][piece.asks]),
-            ):
-                into[:] = rows
-                if model.with_mean:
-                    into -= means[of_row].astype(into.dtype, copy=False)
-                if model.with_std:
-                    into /= scales[of_row].astype(into.dtype, copy=False)
+        weight = np.ones(block.n_learns) if block.weight is None else block.weight
+        scale = _scale_of(moments.var, moments.mean, moments.n)
+        known = moments.n, moments.mean, moments.var, scale
+        flags = bool(model.with_mean), bool(model.with_std)
+        moments.n = _run_rows(learn, weight, ask, block.stamp, *known, *flags, *out)
         return out
 
     def _scale_stored_values(
@@ -162,24 +122,21 @@ class StandardScalerKernel(TransformKernel):
         n_columns = len(moments.mean)
         for piece in pieces(block, rows_per_piece(n_columns)):
             dense = learn[piece.learns].toarray() if len(piece.y) else np.empty((0, n_columns))
-            n, means, variances = _states(moments, dense, None)
-            factors = 1 / _scale_of(variances, means, n[:, None])
+            scales = np.empty((len(dense) + 1, n_columns))
+            scales[0] = _scale_of(moments.var, moments.mean, moments.n)
+            moments.n = _learn_rows(dense, moments.n, moments.mean, moments.var, scales)
+            factors = 1 / scales
             if len(piece.y):
-                _multiply_rows(learnt, piece.learns, factors, np.arange(1, len(n)))
+                _multiply_rows(learnt, piece.learns, factors, np.arange(1, len(factors)))
             if len(piece.stamp):
                 _multiply_rows(asked, piece.asks, factors, piece.stamp)
         return learnt, asked
 
-    def export(self, state: _State) -> None:
-        """Write the fitted attributes of scikit-learn."""
-        if not state.has_learnt:
-            return
-        assert state.moments is not None
-        model, moments = self.estimator, state.moments
-        state.columns.export(model)
+    def _write(self, moments: _Moments) -> None:
+        model = self.estimator
         if self._is_idle:
             model.mean_ = model.var_ = model.scale_ = None
-            whole = np.float64 if state.newest_is_weighted else np.int64
+            whole = np.float64 if moments.newest_is_weighted else np.int64
             model.n_samples_seen_ = whole(moments.n)
             return
         model.n_samples_seen_ = np.float64(moments.n)
@@ -218,37 +175,12 @@ def _multiply_rows(X: Any, rows: slice, factors: Floats, state: Integers) -> Non
     X.data[stored] *= factors[np.repeat(state, np.diff(bounds)), X.indices[stored]]
 
 
-def _states(
-    moments: _Moments, x: Floats, weight: Floats | None
-) -> tuple[Floats, NDArray[np.float64], NDArray[np.float64]]:
-    """Counts, means and variances after 0, 1, ... rows; `moments` is brought forward."""
-    means, variances = np.empty((2, len(x) + 1, x.shape[1]))
-    means[0], variances[0] = moments.mean, moments.var
-    counts = [moments.n]
-    total, change = np.empty((2, x.shape[1]))
-    for i, row in enumerate(x):
-        w = 1.0 if weight is None else weight[i]
-        n = counts[-1]
-        after = n + w
-        row_sum = row if w == 1.0 else row * w
-        np.multiply(means[i], n, out=total)
-        mean = np.add(total, row_sum, out=means[i + 1])
-        mean /= after
-        var = variances[i + 1]
-        if n == 0.0:
-            var[:] = 0.0
-        else:
-            share = n / w
-            np.divide(total, share, out=change)
-            change -= row_sum
-            change *= change
-            change *= share / after
-            np.multiply(variances[i], n, out=var)
-            var += change
-            var /= after
-        counts.append(after)
-    moments.n, moments.mean, moments.var = counts[-1], means[-1].copy(), variances[-1].copy()
-    return np.array(counts), means, variances
+@jit
+def _learn_rows(x, n, mean, var, scales):  # type: ignore[no-untyped-def]
+    """Learn rows of weight 1; row ``t + 1`` of `scales` receives the scale after row ``t``."""
+    for t in range(len(x)):
+        n = _learn_row(x, t, 1.0, n, mean, var, scales[t + 1])
+    return n
 
 
 @jit

@@ -1,12 +1,12 @@
 """Kernel of TargetEncoder: the sums of each category at every moment of a block."""
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.engine.kernels.schema import (
     OTHER_CLASSES,
     Columns,
@@ -30,18 +30,8 @@ from skstream.preprocessing._target_means import Memory, learn, nothing_learnt
 from skstream.utils._validation import is_fitted
 
 
-class _State(NamedTuple):
-    """Columns, and what has been learnt; no step changes a memory."""
-
-    columns: Columns
-    memory: Memory | None = None
-    has_learnt: bool = False
-
-
-class TargetEncoderKernel(TransformKernel):
+class TargetEncoderKernel(MemoryTransformKernel):
     """TargetEncoder. Rows learnt together are learnt one by one."""
-
-    shareable = True
 
     def __init__(self, estimator: TargetEncoder, task: Task):
         super().__init__(estimator, task)
@@ -63,22 +53,15 @@ class TargetEncoderKernel(TransformKernel):
             return "numbers as the target, where labels are no numbers,"
         return refused_output(transformer)
 
-    def initial_state(self) -> _State:
-        """Return what the encoder has learnt."""
-        columns = Columns.of(self.estimator)
-        if not is_fitted(self.estimator):
-            return _State(columns)
-        return _State(columns, _copied(memory_of(self.estimator)))
+    def _read(self) -> Memory:
+        return _copied(memory_of(self.estimator))
 
-    def row_bytes(self, state: _State) -> int | None:
+    def row_bytes(self, state: State) -> int | None:
         """Memory of the sums that a row finds."""
         n_columns = 1 if state.columns.number is None else state.columns.number
         return 32 * n_columns * (1 + max(self._n_classes, 1))
 
-    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
-        """Learn and transform; return the state after it, and the block that comes out."""
-        if not block.n_learns and not block.n_asks:
-            return state, block
+    def _execute(self, state: State, block: Block) -> tuple[Columns, Memory, Block]:
         columns = state.columns.after(block)
         read, learnt, asked = read_factorized(block)
         targets = self._targets(block.y)
@@ -91,14 +74,7 @@ class TargetEncoderKernel(TransformKernel):
         except MixedTypes as error:  # for the loop to show at its row
             raise Declined("a column with values of two types has no kernel") from error
         learn_X, ask_X = (means_of(self.estimator, one, self._n_classes) for one in seen)
-        shown = replace(
-            block,
-            learn_X=learn_X,
-            learn_index=np.arange(block.n_learns),
-            ask_X=ask_X,
-            ask_index=np.arange(block.n_asks),
-        )
-        return (_State(columns, memory, True) if block.n_learns else state), shown
+        return columns, memory, showing(block, learn_X, ask_X)
 
     def _targets(self, y: Any) -> Any:
         """Targets of shape (n_learns, n_targets)."""
@@ -109,13 +85,8 @@ class TargetEncoderKernel(TransformKernel):
             raise Declined("targets with NaN or infinity have no kernel")
         return numbers.astype(np.float64)[:, np.newaxis]
 
-    def export(self, state: _State) -> None:
-        """Write the fitted attributes."""
-        if not state.has_learnt:
-            return
-        assert state.memory is not None
-        state.columns.export(self.estimator)
-        remember(self.estimator, _copied(state.memory))
+    def _write(self, memory: Memory) -> None:
+        remember(self.estimator, _copied(memory))
         if self._n_classes:
             self.estimator.classes_ = class_labels(self.task)
 

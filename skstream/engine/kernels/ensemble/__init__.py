@@ -1,1 +1,0 @@
-"""Kernels of ensembles, by way of the kernels of their members."""

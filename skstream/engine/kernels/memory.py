@@ -1,0 +1,112 @@
+"""Kernels whose state is columns, and what is remembered of the rows learnt."""
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.base import Kernel, StateMachine, TransformKernel
+from skstream.engine.kernels.schema import Columns, class_labels
+from skstream.utils._validation import is_fitted
+
+
+class State(NamedTuple):
+    """What has been learnt. No step changes what a state holds.
+
+    Attributes
+    ----------
+    columns : Columns
+        Number and names of the features.
+    memory : object
+        What a kernel remembers; None where an unfitted estimator has learnt nothing.
+    inner : object
+        State of the model inside, if there is one.
+    has_learnt : bool
+        Whether this kernel has learnt a row.
+    """
+
+    columns: Columns = Columns()
+    memory: Any = None
+    inner: Any = None
+    has_learnt: bool = False
+
+    def after(self, block: Block, columns: Columns, memory: Any, inner: Any = None) -> "State":
+        """State after a block; `memory` and `inner` are those after it."""
+        return State(columns, memory, inner, self.has_learnt or block.n_learns > 0)
+
+
+class MemoryMachine(StateMachine):
+    """What kernels of models and of transformers with such a state have in common."""
+
+    def initial_state(self) -> State:
+        """Return what the estimator has learnt."""
+        if not is_fitted(self.estimator):
+            return State(memory=self._no_memory())
+        return State(Columns.of(self.estimator), self._read())
+
+    def export(self, state: State) -> None:
+        """Write the fitted attributes into the estimator."""
+        if state.has_learnt:
+            state.columns.export(self.estimator)
+            self._write(state.memory)
+
+    def _no_memory(self) -> Any:
+        """Return the memory of an unfitted estimator."""
+        return None
+
+    @abstractmethod
+    def _read(self) -> Any:
+        """Take the memory from the fitted estimator, as a copy."""
+
+    @abstractmethod
+    def _write(self, memory: Any) -> None:
+        """Write the memory into the estimator, as a copy."""
+
+
+class MemoryKernel(MemoryMachine, Kernel):
+    """A model that answers by what it remembers."""
+
+    gives_scores = True
+
+    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
+        columns = state.columns.after(block)
+        answers, memory = self._execute(state.memory, block)
+        return state.after(block, columns, memory), answers
+
+    def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], Any]:
+        """Answers to the asks, and the memory after the learns."""
+        raise NotImplementedError
+
+    def export(self, state: State) -> None:
+        """Write the fitted attributes into the estimator."""
+        if state.has_learnt and self.task.classes is not None:
+            self.estimator.classes_ = class_labels(self.task)
+        super().export(state)
+
+
+class MemoryTransformKernel(MemoryMachine, TransformKernel):
+    """A transformer that makes something of every row by what it remembers."""
+
+    shareable = True
+
+    def step(self, state: State, block: Block) -> tuple[State, Block]:
+        """Learn and transform; return the state after it, and the block that comes out."""
+        if not block.n_learns and not block.n_asks:
+            return state, block
+        columns, memory, shown = self._execute(state, block)
+        return state.after(block, columns, memory) if block.n_learns else state, shown
+
+    @abstractmethod
+    def _execute(self, state: State, block: Block) -> tuple[Columns, Any, Block]:
+        """Columns and memory after the learns, and the block that comes out."""
+
+
+def showing(block: Block, learn_X: Any, ask_X: Any, ask_index: Any = None) -> Block:
+    """Block with other rows: those learnt in their order, and those asked, too, or at an index."""
+    asked = np.arange(block.n_asks) if ask_index is None else ask_index
+    learnt = np.arange(block.n_learns)
+    return replace(block, learn_X=learn_X, learn_index=learnt, ask_X=ask_X, ask_index=asked)
