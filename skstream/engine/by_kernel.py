@@ -11,7 +11,7 @@ from skstream.engine.block import Block
 from skstream.engine.failures import RAISED, BadAnswer, ends_program, in_short
 from skstream.engine.kernels import Declined, Kernel, Task
 from skstream.engine.kernels.base import Looped, NotFittedYet
-from skstream.engine.kernels.step import checked_step
+from skstream.engine.kernels.scored import checked_step
 from skstream.engine.loop import LoopFailed
 from skstream.engine.retries import MOST_ROWS, Found, Retries, TooLarge
 from skstream.utils._numba import seconds_of_loading

@@ -83,6 +83,14 @@ def log_sum_exp(scores: Any) -> Any:
     return _logsumexp(scores, axis=1)
 
 
+def perceptron_functions() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Activations of multi-layer perceptrons, their derivatives, and losses, by their names."""
+    # Imported late: few need it.
+    from sklearn.neural_network._base import ACTIVATIONS, DERIVATIVES, LOSS_FUNCTIONS
+
+    return ACTIVATIONS, DERIVATIVES, LOSS_FUNCTIONS
+
+
 def rows_of(X: Any, index: Any) -> Any:
     """Rows of an array, list, sparse matrix or data frame at integer positions."""
     return _safe_indexing(X, index, axis=0)

@@ -19,13 +19,6 @@ EXACT = (np.float64, np.bool_, np.integer)
 EXACT_OR_SINGLE = (*EXACT, np.float32)
 
 
-class Rows(NamedTuple):
-    """Values of a container of rows, and its columns."""
-
-    values: Any
-    columns: Columns
-
-
 class Learnt(NamedTuple):
     """The rows of a block as a kernel reads them; `columns` as they are after its learns."""
 
@@ -55,17 +48,18 @@ def read_block(
         dtypes = EXACT_OR_SINGLE
     learn, ask, kept = None, None, (keep_single, sparse_single)
     if block.n_learns:
-        rows = _read(block.learn_X, accept_sparse, dtypes)
-        columns = columns.learn(rows.columns)
-        learn = _as_floats(take_rows(rows.values, block.learn_index), *kept)
+        values, seen = _read(block.learn_X, accept_sparse, dtypes)
+        columns = columns.learn(seen)
+        learn = _as_floats(take_rows(values, block.learn_index), *kept)
         if finite:
             _check_finite(learn)
     if block.n_asks:
         if not (block.n_learns and block.ask_X is block.learn_X):
-            rows = _read(block.ask_X, accept_sparse, dtypes)
-        columns.check(rows.columns)
-        same = learn is not None and _same_rows(block)
-        ask = learn if same else _as_floats(take_rows(rows.values, block.ask_index), *kept)
+            values, seen = _read(block.ask_X, accept_sparse, dtypes)
+        columns.check(seen)
+        same = learn is not None and block.ask_X is block.learn_X
+        same = same and np.array_equal(block.ask_index, block.learn_index)
+        ask = learn if same else _as_floats(take_rows(values, block.ask_index), *kept)
         if finite and not same:
             _check_finite(ask)
     like = learn if ask is None else ask
@@ -73,20 +67,19 @@ def read_block(
     return Learnt(nothing if learn is None else learn, nothing if ask is None else ask, columns)
 
 
-def _same_rows(block: Block) -> bool:
-    return block.ask_X is block.learn_X and np.array_equal(block.ask_index, block.learn_index)
-
-
-def _read(X: Any, accept_sparse: bool, dtypes: tuple[type, ...]) -> Rows:
+def _read(X: Any, accept_sparse: bool, dtypes: tuple[type, ...]) -> tuple[Any, Columns]:
+    """Values of a container of rows, and its columns."""
     if isinstance(X, np.ndarray):
-        return Rows(_check_array(X, dtypes), Columns(X.shape[1]))
+        _check_array(X)
+        _check_dtype(X.dtype, dtypes)
+        return X, Columns(X.shape[1])
     if sparse.issparse(X):
         if not accept_sparse:
             raise Declined("sparse rows have no kernel")
         if X.format != "csr":
             raise Declined(f"sparse rows in the format {X.format} have no kernel; CSR has")
         _check_dtype(X.dtype, dtypes)
-        return Rows(X, Columns(X.shape[1]))
+        return X, Columns(X.shape[1])
     return _read_frame(X, dtypes)
 
 
@@ -94,10 +87,9 @@ def check_any_values(X: Any) -> None:
     """Decline rows of any values that are no data frame, and no plain array of rows."""
     if is_frame(X):
         return
-    if not isinstance(X, np.ndarray) or isinstance(X, (np.matrix, np.ma.MaskedArray)):
-        raise Declined(f"rows of {type(X).__name__} have no kernel")
-    if X.ndim != 2 or X.shape[1] == 0 or X.dtype.kind not in "biufOUSmM":
-        raise Declined(f"rows in an array of shape {X.shape} and dtype {X.dtype} have no kernel")
+    _check_array(X)
+    if X.dtype.kind not in "biufOUSmM":
+        raise Declined(f"{X.dtype} rows have no kernel")
 
 
 def check_stored_once(X: Any) -> None:
@@ -109,13 +101,11 @@ def check_stored_once(X: Any) -> None:
         raise Declined("sparse rows that store a feature twice have no kernel")
 
 
-def _check_array(X: NDArray[Any], dtypes: tuple[type, ...]) -> NDArray[Any]:
-    if isinstance(X, (np.matrix, np.ma.MaskedArray)):
+def _check_array(X: Any) -> None:
+    if not isinstance(X, np.ndarray) or isinstance(X, (np.matrix, np.ma.MaskedArray)):
         raise Declined(f"rows of {type(X).__name__} have no kernel")
     if X.ndim != 2 or X.shape[1] == 0:
         raise Declined(f"rows in an array of shape {X.shape} have no kernel")
-    _check_dtype(X.dtype, dtypes)
-    return X
 
 
 def _check_dtype(dtype: Any, dtypes: tuple[type, ...]) -> None:
@@ -123,7 +113,7 @@ def _check_dtype(dtype: Any, dtypes: tuple[type, ...]) -> None:
         raise Declined(f"{dtype} rows have no kernel")
 
 
-def _read_frame(X: Any, dtypes: tuple[type, ...]) -> Rows:
+def _read_frame(X: Any, dtypes: tuple[type, ...]) -> tuple[NDArray[Any], Columns]:
     """Convert a frame whose columns are all numbers, as scikit-learn does."""
     is_polars = type(X).__module__.partition(".")[0] == "polars"
     if not hasattr(X, "iloc") and not is_polars:
@@ -137,12 +127,12 @@ def _read_frame(X: Any, dtypes: tuple[type, ...]) -> Rows:
         values = validate_data(reader, X, dtype="numeric", ensure_all_finite=False)
     except (TypeError, ValueError) as error:  # e.g. names of mixed types
         raise Declined("a data frame that scikit-learn refuses has no kernel") from error
-    values = _check_array(values, dtypes)
+    _check_dtype(values.dtype, dtypes)
     if is_polars and values.dtype == np.float32:
         # Models that take float32 or float64 get float64: of a polars frame scikit-learn does not
         # look up the types of the columns.
         values = values.astype(np.float64)
-    return Rows(values, Columns.of(reader))
+    return values, Columns.of(reader)
 
 
 def _is_number_of_pandas(dtype: Any, dtypes: tuple[type, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Labels and scores at once: the answers of a task that wants both."""
+"""What answers are: checked, and labels and scores at once, where a task wants both."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,12 +9,51 @@ from numpy.typing import NDArray
 from skstream.engine.block import Block
 from skstream.engine.failures import BadAnswer
 from skstream.engine.kernels.base import Declined, Kernel, Task
-from skstream.engine.kernels.step import checked_step
 from skstream.engine.sharing import key_of
 from skstream.utils._few_columns import best_columns, row_sums
 
 # How far from one the probabilities of a row may sum; in lower precision more.
 _ROUNDING = 1e-6
+
+
+def checked_step(kernel: Kernel, state: Any, block: Block) -> tuple[Any, np.ndarray]:
+    """Return the next state and the answers; `BadAnswer` says what the kernel returned instead."""
+    came = kernel.step(state, block)
+    name = f"{type(kernel).__name__}.step"
+    if not isinstance(came, tuple) or len(came) != 2:
+        what = f"{len(came)} values" if isinstance(came, tuple) else _in_words(came)
+        raise BadAnswer(
+            f"{name} returned {what}. A kernel returns two values: the next state, and an array "
+            "with one answer per ask, in their order."
+        )
+    after, answers = came
+    task = kernel.task
+    wanted, kinds, n_axes = "numbers of dtype float64", "f", (1, 2)
+    if task.n_scores:
+        width = 1 + task.n_scores
+        wanted, n_axes = f"codes and scores, float64, of shape (n_asks, {width})", (2,)
+    elif task.method == "predict":
+        wanted, kinds, n_axes = "codes of classes, int64, of shape (n_asks,)", "i", (1,)
+        if task.classes is None:
+            wanted, kinds = "targets, float64, of shape (n_asks,)", "f"
+    if (
+        not isinstance(answers, np.ndarray)
+        or answers.shape[:1] != (block.n_asks,)
+        or answers.ndim not in n_axes
+        or answers.dtype.kind not in kinds
+        or (task.n_scores and answers.shape[1] != 1 + task.n_scores)
+    ):
+        raise BadAnswer(
+            f"{name} returned answers that are {_in_words(answers)} to a block of {block.n_asks} "
+            f"asks. A kernel returns an array with one answer per ask, in their order: {wanted}."
+        )
+    return after, answers
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    return "None" if value is None else f"of type {type(value).__name__}"
 
 
 def answers_to(task: Task, answer: Callable[[Task], NDArray[Any]]) -> NDArray[Any]:

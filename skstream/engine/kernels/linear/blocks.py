@@ -6,6 +6,11 @@ the products part of the result; but not every product has to read and write mem
 are executed in stretches. The weights that a stretch reads or changes are gathered into a small
 array, and learn there row by row. All others are then shrunk as often as there were rows, tile by
 tile. Weights that are zero and stay zero are left out.
+
+Of float32 rows scikit-learn keeps float32 weights. ``partial_fit`` multiplies in float32, adds in
+float64 and rounds the sum; ``predict`` has BLAS do everything in float32. The two differ in the
+seventh digit, which is too much for an answer. So the weights before every dense row are kept for a
+while, and scikit-learn's own product is taken of those that a row asked about sees.
 """
 
 import itertools
@@ -17,9 +22,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skstream.engine.kernels.base import Declined
-from skstream.engine.kernels.linear import loops as _linear_loops
-from skstream.engine.kernels.linear.records import Floats, Integers, Learns, Rule, SparseRows, Ties
-from skstream.engine.kernels.linear.ties import no_room
+from skstream.engine.kernels.linear import loops
+from skstream.engine.kernels.linear.loops import (
+    Floats,
+    Integers,
+    Learns,
+    Rule,
+    Singles,
+    SparseRows,
+    Ties,
+)
+from skstream.engine.kernels.linear.ties import decisions, no_room
 from skstream.utils._numba import jit
 from skstream.utils._versions import VersionedArray
 
@@ -100,7 +113,7 @@ def learn_dense(
     learnt = asked = 0
     while True:
         rows = X, learns, rule, W, b, Q, asks, margins, answers
-        n_learnt, n_asked, n = _linear_loops.learn_rows(*rows, room, several)
+        n_learnt, n_asked, n = loops.learn_rows(*rows, room, several)
         if n and settle is not None:
             number = room.number[:n]
             number += np.where(number >= 0, learnt, -asked)
@@ -141,7 +154,7 @@ def learn_sparse(
         here, rows, asked = _gather(part_of(X, begin, end), part_of(Q, first, last), slots)
         weights = active[here]
         part = Learns._make(values[begin:end] for values in learns)
-        _linear_loops.learn_stretch(
+        loops.learn_stretch(
             rows,
             part,
             rule,
@@ -161,6 +174,60 @@ def learn_sparse(
     after, W = known.changed((slice(None), columns))
     W[:, columns] = active.T
     return after
+
+
+# So many weights of float32 rows are kept at a time (rows times vectors times features).
+_KEPT_NUMBERS = 1 << 19
+_MOST_ROWS = 4096
+
+
+def rows_at_once(W: Singles) -> int:
+    """Rows whose weights may be kept together."""
+    return int(np.clip(_KEPT_NUMBERS // W.size, 1, _MOST_ROWS))
+
+
+def rounded(numbers: Floats) -> Floats:
+    """Weights and targets as scikit-learn reads them beside float32 rows."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32).astype(np.float64)
+
+
+def learn_single(
+    X: Singles, learns: Learns, rule: Rule, W: Singles, b: NDArray[Any]
+) -> tuple[Singles, NDArray[Any]]:
+    """Learn the rows of `X`; return weights and intercepts before each, and after the last.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_learns, n_features), dtype float32
+    learns : Learns
+    rule : Rule
+    W : ndarray of shape (n_vectors, n_features), dtype float32
+        Changed in place.
+    b : ndarray of shape (n_vectors,), dtype float32, or float64 if there is one vector
+        Changed in place.
+
+    Returns
+    -------
+    past_W : ndarray of shape (n_learns + 1, n_vectors, n_features)
+    past_b : ndarray of shape (n_learns + 1, n_vectors)
+    """
+    past_W = np.empty((len(X) + 1, *W.shape), W.dtype)
+    past_b = np.empty((len(X) + 1, *b.shape), b.dtype)
+    loops.learn_single(X, learns, rule, W, b, past_W, past_b)
+    return past_W, past_b
+
+
+def raw_answers(
+    X: Any, index: NDArray[np.intp], state: NDArray[np.int64], W: Singles, b: NDArray[Any]
+) -> NDArray[Any]:
+    """Decision values of rows of `X`, each of which sees one of several states of the weights."""
+    raw = np.empty((len(index), b.shape[1]), b.dtype)
+    n = rows_at_once(W[0])
+    for begin in range(0, len(index), n):
+        part = slice(begin, begin + n)
+        raw[part] = decisions(X, index[part], W[state[part]], b[state[part]])
+    return raw
 
 
 def check_bounded(margins: Floats, answers: Floats, W: Floats, b: Floats) -> None:

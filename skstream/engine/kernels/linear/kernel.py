@@ -8,11 +8,10 @@ feature by feature where scikit-learn's ``predict`` calls BLAS, and agree to abo
 relative; where that could decide the answer, they are scikit-learn's own (`ties`).
 The one-class SVM (`one_class`) is one of them, of dense float64 rows.
 Refused: averaging, early stopping, verbose output, a ``RandomState`` instance (each call would
-draw from it). Dense float32 rows have a loop of their own (`single`).
+draw from it). Dense float32 rows have a loop of their own.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -39,23 +38,15 @@ from skstream.engine.kernels.linear.blocks import (
     asks_between,
     check_bounded,
     learn_dense,
+    learn_single,
     learn_sparse,
-    sparse_rows,
-)
-from skstream.engine.kernels.linear.loops import PA1
-from skstream.engine.kernels.linear.records import Floats, Integers, Learns, Ties
-from skstream.engine.kernels.linear.settings import (
-    AGGRESSIVE_CLASSIFIERS,
-    AGGRESSIVE_REGRESSORS,
-    Settings,
-    read_settings,
-)
-from skstream.engine.kernels.linear.single import (
-    learn_rows,
     raw_answers,
     rounded,
     rows_at_once,
+    sparse_rows,
 )
+from skstream.engine.kernels.linear.loops import PA1, Floats, Integers, Learns, Ties
+from skstream.engine.kernels.linear.settings import Settings, is_aggressive, read_settings
 from skstream.engine.kernels.linear.support import agrees_with_sklearn, refused
 from skstream.engine.kernels.linear.ties import Decisions, room_for_ties
 from skstream.engine.kernels.schema import Columns
@@ -113,16 +104,19 @@ class LinearKernel(Kernel):
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._settings: Settings = read_settings(estimator)
-        self._class_weight = _class_weights(estimator, task)
-        self._takes_weights = type(estimator) not in AGGRESSIVE_CLASSIFIERS + AGGRESSIVE_REGRESSORS
+        n_classes = 1 if task.classes is None else len(task.classes)
+        self._n_vectors = 1 if n_classes == 2 else n_classes
+        self._class_weight = np.ones(n_classes)
+        if task.classes is not None and getattr(estimator, "class_weight", None) is not None:
+            self._class_weight = np.asarray(
+                compute_class_weight(estimator.class_weight, classes=task.classes, y=task.classes),
+                dtype=np.float64,
+            )
+        self._takes_weights = not is_aggressive(estimator)
         # What targets depend on.
-        low, is_regression = self._settings.rule.low, task.classes is None
-        self._key: tuple[Any, ...] = (
-            self._class_weight.tobytes(),
-            self._n_vectors,
-            low,
-            is_regression,
-        )
+        rule, is_regression = self._settings.rule, task.classes is None
+        weights = self._class_weight.tobytes()
+        self._key: tuple[Any, ...] = (weights, self._n_vectors, rule.low, is_regression)
         self._ties: Ties | None = None
         # The first learn whose traces are in the estimator, and the attributes it had before.
         self._exported: tuple[Any, Any, float] | None = None
@@ -141,13 +135,8 @@ class LinearKernel(Kernel):
         estimator = self.estimator
         if not is_fitted(estimator):
             return None
-        return _State(
-            columns=Columns.of(estimator),
-            W=VersionedArray(np.array(estimator.coef_, ndmin=2)),
-            b=self._fitted_intercepts(),
-            t=estimator.t_,
-            first=None,
-        )
+        W = VersionedArray(np.array(estimator.coef_, ndmin=2))
+        return _State(Columns.of(estimator), W, self._fitted_intercepts(), estimator.t_, None)
 
     def step(self, state: _State | None, block: Block) -> tuple[_State | None, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
@@ -171,21 +160,28 @@ class LinearKernel(Kernel):
             b = np.zeros(len(nothing), np.float64 if len(nothing) == 1 else nothing.dtype)
             state = _State(rows.columns, VersionedArray(nothing), b, t=1.0, first=None)
         dtype, b = state.W.read().dtype, state.b.copy()
-        if any(X.dtype != dtype for X in (rows.learn, rows.ask) if X.shape[0]):
-            raise Declined(OTHER_PRECISION)
+        for X in (rows.learn, rows.ask):
+            if X.dtype != dtype and X.shape[0]:
+                raise Declined(OTHER_PRECISION)
         decline_uncompiled(rows.columns.number, "features", UNCOMPILED_FEATURES)
         if dtype == np.float32 and not agrees_with_sklearn(np.float32, numba_enabled()):
             raise Declined("float32 rows have no kernel on this processor")
         if sparse.issparse(rows.learn) or sparse.issparse(rows.ask):
-            W, margins, answers = self._learn_sparse(asked, parts, rows, state, b)
+            W, margins, raw = self._learn_sparse(asked, parts, rows, state, b)
         elif dtype == np.float32:
-            W, margins, answers = self._learn_single(block, rows, state, b)
+            W, margins, raw = self._learn_single(block, rows, state, b)
         else:
-            W, margins, answers = self._learn_dense(asked, parts, rows, state, b)
+            W, margins, raw = self._learn_dense(asked, parts, rows, state, b)
         if block.n_learns:
-            first = state.first or _first_learn(block)
+            first = state.first
+            if first is None:
+                row = own_rows(take_rows(block.learn_X, block.learn_index[:1]))
+                weight = 1.0 if block.weight is None else float(block.weight[0])
+                first = (row, block.y[0], weight)
             after = replace(state, W=W, b=b, t=state.t + block.n_learns, first=first)
-        raw = _joined(margins, answers, block.stamp, foreign)
+        if len(margins):  # decision values of rows learnt next, and those of the others
+            others, raw = raw, margins.take(block.stamp, axis=0, mode="clip")
+            raw[foreign] = others
         return after, answers_to(self.task, partial(self._answers, raw))
 
     def export(self, state: _State | None) -> None:
@@ -200,7 +196,9 @@ class LinearKernel(Kernel):
             for name in set(vars(estimator)) - self._own_attributes:
                 delattr(estimator, name)
             if first is not None:
-                self._learn_first(*first)
+                row, target, weight = first
+                weights = {"sample_weight": [weight]} if self._takes_weights else {}
+                self._learn_first(row, target, **weights)
             self._exported = first
         if state is not None:
             self._write(state.W.read(), state.b)
@@ -216,16 +214,12 @@ class LinearKernel(Kernel):
         self.estimator.coef_ = W.reshape(shape).copy()
         self.estimator.intercept_ = b.copy()
 
-    @property
-    def _n_vectors(self) -> int:
-        classes = self.task.classes
-        return 1 if classes is None or len(classes) == 2 else len(classes)
-
     def _learn_dense(
         self, block: Block, parts: _Parts, rows: Learnt, state: _State, b: Floats
     ) -> _Learnt:
         """Of float64 rows."""
-        W, margins, answers = state.W.read().copy(), *_empty(block, b)
+        W = state.W.read().copy()
+        margins, answers = (np.empty((n, len(b)), b.dtype) for n in (block.n_learns, block.n_asks))
         for part, bounds in parts:
             asked = slice(bounds[0], bounds[-1])
             X, results = rows.learn[part], (bounds - bounds[0], margins[part], answers[asked])
@@ -234,10 +228,12 @@ class LinearKernel(Kernel):
             if self.task.classes is None:
                 learn_dense(*arguments)
                 continue
+            if self._ties is None:
+                self._ties = room_for_ties(*W.shape)
             learnt_rows = block.learn_X, block.learn_index[part]
             asked_rows = block.ask_X, block.ask_index[asked]
             decisions = Decisions(*learnt_rows, *asked_rows, *results[1:])
-            learn_dense(*arguments, decisions.settle, self._room(W))
+            learn_dense(*arguments, decisions.settle, self._ties)
         check_bounded(margins, answers, W, b)
         return VersionedArray(W), margins, answers
 
@@ -245,7 +241,7 @@ class LinearKernel(Kernel):
         self, block: Block, parts: _Parts, rows: Learnt, state: _State, b: Floats
     ) -> _Learnt:
         """Of CSR rows, of either precision; a short block copies no weights but those in use."""
-        margins, answers = _empty(block, b)
+        margins, answers = (np.empty((n, len(b)), b.dtype) for n in (block.n_learns, block.n_asks))
         W = state.W
         if block.n_learns > PART_ROWS:
             W = VersionedArray(W.read().copy())
@@ -269,18 +265,12 @@ class LinearKernel(Kernel):
             first, last = np.searchsorted(block.stamp, [begin, part.stop + (part.stop == n)])
             X = rows.learn[part]
             learns = self._learns(block, part, X, state.t)
-            past = learn_rows(X, learns, self._settings.rule, W, b)
+            past = learn_single(X, learns, self._settings.rule, W, b)
             states = block.stamp[first:last] - begin
             raw[first:last] = raw_answers(block.ask_X, block.ask_index[first:last], states, *past)
         nothing = raw[:0]
         check_bounded(nothing, raw, W, b)
         return VersionedArray(W), nothing, raw
-
-    def _room(self, W: Floats) -> Ties:
-        """Room for ties, made once."""
-        if self._ties is None:
-            self._ties = room_for_ties(*W.shape)
-        return self._ties
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_ties": None}
@@ -323,8 +313,8 @@ class LinearKernel(Kernel):
         return y.astype(np.int64, copy=False), np.ones(n), own_weight, weight
 
     @abstractmethod
-    def _learn_first(self, row: Any, target: Any, weight: float) -> None:
-        """Let the estimator itself learn a row."""
+    def _learn_first(self, row: Any, target: Any, **weight: Any) -> None:
+        """Let the estimator itself learn a row; `weight` is a ``sample_weight``, if it takes it."""
 
     @abstractmethod
     def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
@@ -350,19 +340,18 @@ class LinearClassifierKernel(LinearKernel):
             return f"{task.method} as the answer"
         return refused(estimator, task)
 
-    def _learn_first(self, row: Any, target: Any, weight: float) -> None:
+    def _learn_first(self, row: Any, target: Any, **weight: Any) -> None:
         classes = self.task.classes
         assert classes is not None
-        label = classes[[target]]
         new = None if is_fitted(self.estimator) else classes
-        if self._takes_weights:
-            self.estimator.partial_fit(row, label, classes=new, sample_weight=[weight])
-        else:
-            self.estimator.partial_fit(row, label, classes=new)
+        self.estimator.partial_fit(row, classes[[target]], classes=new, **weight)
 
     def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
-        if task.method == "predict":
-            return codes(raw)
+        if task.method == "predict":  # of classes that tie the lowest
+            if raw.shape[1] == 1:
+                return (raw[:, 0] > 0).astype(np.int64)
+            best: NDArray[np.int64] = raw.argmax(axis=1).astype(np.int64, copy=False)
+            return best
         if task.method == "predict_proba":
             raw = probabilities(raw, self.estimator.loss)
         elif raw.shape[1] == 1:
@@ -380,11 +369,8 @@ class LinearRegressorKernel(LinearKernel):
             return "these answers"
         return refused(estimator, task)
 
-    def _learn_first(self, row: Any, target: Any, weight: float) -> None:
-        if self._takes_weights:
-            self.estimator.partial_fit(row, [target], sample_weight=[weight])
-        else:
-            self.estimator.partial_fit(row, [target])
+    def _learn_first(self, row: Any, target: Any, **weight: Any) -> None:
+        self.estimator.partial_fit(row, [target], **weight)
 
     def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
         return raw[:, 0]
@@ -393,38 +379,27 @@ class LinearRegressorKernel(LinearKernel):
 def _read(block: Block, known: Columns) -> tuple[NDArray[np.intp], Block, _Parts, Learnt]:
     """Which asks are not for the row learnt next, and the block with these alone, read in parts.
 
-    A row asked right before it is learnt is answered by the margin that learning needs.
+    A row asked right before it is learnt is answered by the margin that learning needs; not so
+    sparse float32 rows: ``predict`` rounds otherwise than ``partial_fit``.
     """
-    foreign = _foreign_asks(block)
+    n, foreign = block.n_learns, np.arange(block.n_asks)
+    is_single = sparse.issparse(block.ask_X) and block.ask_X.dtype == np.float32
+    if n and block.ask_X is block.learn_X and not is_single:
+        next_learnt = block.learn_index.take(block.stamp, mode="clip")
+        foreign = np.flatnonzero((next_learnt != block.ask_index) | (block.stamp == n))
     asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
-    _check_storages(asked)
+    if sparse.issparse(block.learn_X) or sparse.issparse(block.ask_X):
+        _check_sparse(asked)
     rows = read_block(
         asked, known, accept_sparse=True, finite=False, keep_single=True, sparse_single=True
     )
-    return foreign, asked, list(_parts(asked)), rows
-
-
-def _parts(block: Block) -> Iterator[tuple[slice, Integers]]:
-    """Divide learns into parts whose arrays stay in the processor's cache."""
-    n = block.n_learns
     asks = np.zeros(n + 2, dtype=np.int64)
-    if block.n_asks:
-        np.cumsum(np.bincount(block.stamp, minlength=n + 1), out=asks[1:])
-    for begin in range(0, max(n, 1), PART_ROWS):
-        end = min(begin + PART_ROWS, n)
-        yield slice(begin, end), asks_between(asks, begin, end)
-
-
-def _empty(block: Block, b: Floats) -> tuple[Floats, Floats]:
-    """Room for margins of the rows learnt, and decision values of the rows asked."""
-    return np.empty((block.n_learns, len(b)), b.dtype), np.empty((block.n_asks, len(b)), b.dtype)
-
-
-def _class_weights(estimator: Any, task: Task) -> Floats:
-    if task.classes is None or getattr(estimator, "class_weight", None) is None:
-        return np.ones(0 if task.classes is None else len(task.classes))
-    weights = compute_class_weight(estimator.class_weight, classes=task.classes, y=task.classes)
-    return np.asarray(weights, dtype=np.float64)
+    if asked.n_asks:
+        np.cumsum(np.bincount(asked.stamp, minlength=n + 1), out=asks[1:])
+    # The arrays of a part stay in the processor's cache.
+    ends = [(begin, min(begin + PART_ROWS, n)) for begin in range(0, max(n, 1), PART_ROWS)]
+    parts = [(slice(begin, end), asks_between(asks, begin, end)) for begin, end in ends]
+    return foreign, asked, parts, rows
 
 
 def _with_weights_as_repetition(block: Block) -> Block:
@@ -445,30 +420,15 @@ def _with_weights_as_repetition(block: Block) -> Block:
     )
 
 
-def _foreign_asks(block: Block) -> NDArray[np.intp]:
-    """Positions of the asks that are not for the row learnt next.
-
-    Of sparse float32 rows all are: ``predict`` rounds otherwise than ``partial_fit``.
-    """
-    is_single = sparse.issparse(block.ask_X) and block.ask_X.dtype == np.float32
-    if is_single or block.ask_X is not block.learn_X or block.n_learns == 0:
-        return np.arange(block.n_asks)
-    next_learnt = block.learn_index.take(block.stamp, mode="clip")
-    is_foreign = (next_learnt != block.ask_index) | (block.stamp == block.n_learns)
-    return np.flatnonzero(is_foreign)
-
-
-def _check_storages(block: Block) -> None:
-    """Leave to the loop what is not all dense, or all CSR in the form that SGD reads."""
+def _check_sparse(block: Block) -> None:
+    """Leave to the loop what is not all CSR, in the form that SGD reads."""
     storages = [block.learn_X] if block.n_learns else []
     if block.n_asks:
         storages.append(block.ask_X)
     are_sparse = [sparse.issparse(X) for X in storages]
-    if not any(are_sparse):
-        return
-    if not all(are_sparse):
+    if any(are_sparse) and not all(are_sparse):
         raise Declined(DENSE_AND_SPARSE)
-    for X in storages:
+    for X in storages if all(are_sparse) else ():
         check_stored_once(X)
         # Rows of a csr_matrix get 32-bit indices when they are taken, those of a csr_array keep
         # theirs, and scikit-learn refuses them.
@@ -476,41 +436,9 @@ def _check_storages(block: Block) -> None:
             raise Declined("a csr_array with 64-bit indices has no kernel")
 
 
-def _joined(
-    margins: Floats, answers: Floats, stamp: NDArray[np.int64], foreign: NDArray[np.intp]
-) -> Floats:
-    """Decision values of all asks: margins of rows learnt next, and answers to the others."""
-    if len(margins) == 0:
-        return answers
-    if len(foreign) == 0:
-        return margins.take(stamp, axis=0)
-    raw = margins.take(stamp, axis=0, mode="clip")
-    raw[foreign] = answers
-    return raw
-
-
-def _first_learn(block: Block) -> tuple[Any, Any, float]:
-    row = own_rows(take_rows(block.learn_X, block.learn_index[:1]))
-    return row, block.y[0], 1.0 if block.weight is None else float(block.weight[0])
-
-
 # Since 1.9 classes that are all impossible (margins below -745) are equally probable; before
 # that their probabilities are NaN.
 NORMALISES_IMPOSSIBLE = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
-
-
-def codes(raw: Floats) -> NDArray[np.int64]:
-    """Codes of the best classes; of classes that tie the lowest.
-
-    Parameters
-    ----------
-    raw : ndarray of shape (n_asks, n_vectors)
-        Decision values; one column for two classes.
-    """
-    if raw.shape[1] == 1:
-        return (raw[:, 0] > 0).astype(np.int64)
-    best: NDArray[np.int64] = raw.argmax(axis=1).astype(np.int64, copy=False)
-    return best
 
 
 def probabilities(raw: Floats, loss: str) -> Floats:

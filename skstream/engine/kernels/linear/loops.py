@@ -8,21 +8,109 @@ numba would otherwise choose different ones.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.engine.kernels.linear.records import (
-    Floats,
-    Integers,
-    Learns,
-    Rule,
-    Singles,
-    SparseRows,
-    Ties,
-)
-from skstream.utils._numba import Jitted, jit
+from skstream.utils._numba import jit
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Integers = NDArray[np.int64]
+
+
+class Rule(NamedTuple):
+    """What does not change from row to row.
+
+    Attributes
+    ----------
+    loss : int
+        Which gradient is taken: `HINGE` and so on.
+    epsilon : float
+        The loss's own parameter: threshold of the hinges, epsilon of the others.
+    low : float
+        Target of a negative example: 0 for the log loss, -1 for the others.
+    is_classifier : bool
+        Whether targets are classes; passive-aggressive steps depend on it.
+    aggressive : int
+        `GRADIENT_STEP`, `PA1` or `PA2`.
+    eta0 : float
+        Bound (PA1) or regularisation (PA2) of passive-aggressive steps.
+    fit_intercept : bool
+        Whether intercepts are learnt.
+    pull : float
+        Of a one-class SVM: the multiple of the learning rate by which every row lowers the
+        intercept; 0 for all other models. Such a model keeps one minus the intercept, and rounds it
+        at every row; its intercept here is what its decision values add, one less.
+    """
+
+    loss: int
+    epsilon: float
+    low: float
+    is_classifier: bool
+    aggressive: int
+    eta0: float
+    fit_intercept: bool
+    pull: float = 0.0
+
+
+class Learns(NamedTuple):
+    """Targets, weights and rates of the examples, computed before the first is learnt.
+
+    Attributes
+    ----------
+    code : ndarray of shape (n_learns,)
+        Position of the weight vector to which the example belongs; 0 if there is only one.
+    target : ndarray of shape (n_learns,)
+        Its target there; with the other vectors it is ``Rule.low``.
+    own_weight, other_weight : ndarray of shape (n_learns,)
+        Class weight times sample weight, there and with the other vectors.
+    eta : ndarray of shape (n_learns,)
+        Learning rates.
+    shrink : ndarray of shape (n_learns,)
+        Factors of the l2 penalty; 1 without it.
+    cut : ndarray of shape (n_learns,)
+        Amounts of the l1 penalty; 0 without it.
+    """
+
+    code: Integers
+    target: Floats
+    own_weight: Floats
+    other_weight: Floats
+    eta: Floats
+    shrink: Floats
+    cut: Floats
+
+
+class SparseRows(NamedTuple):
+    """Rows of a CSR matrix: row ``i`` has the values from ``bounds[i]`` to ``bounds[i + 1]``."""
+
+    values: Floats
+    at: NDArray[np.integer[Any]]  # their columns
+    bounds: Integers
+
+
+class Ties(NamedTuple):
+    """Room to note the rows at which the order of a sum may decide the answer.
+
+    Attributes
+    ----------
+    unit : float
+        By what share of the sizes of its products two sums of them may differ.
+    number : ndarray of shape (room,)
+        Number of the row learnt; or -1 minus the number of the row asked.
+    W : ndarray of shape (room, n_vectors, n_features)
+        Weights when it was asked.
+    b : ndarray of shape (room, n_vectors)
+        Intercepts.
+    """
+
+    unit: float
+    number: Integers
+    W: Floats
+    b: Floats
+
 
 # Gradients are clipped to this before they are used.
 MAX_GRADIENT = 1e12
@@ -41,111 +129,48 @@ GRAINS_PER_UNIT = 2.0**26
 LARGEST_EXACT = 2.0**26
 
 
-@jit
-def log_loss(y: float, p: float, epsilon: float) -> float:
-    """Gradient of the log loss, y in {0, 1}; -37 is where 1 + exp(-p) = exp(-p)."""
-    if p > -37:
-        e = math.exp(-p)
-        return ((1 - y) - y * e) / (1 + e)
-    return math.exp(p) - y
-
-
-@jit
-def hinge(y: float, p: float, epsilon: float) -> float:
-    """Gradient of the hinge with threshold epsilon (1: SVM, 0: perceptron), y in {-1, 1}."""
-    if p * y <= epsilon:
-        return -y
-    return 0.0
-
-
-@jit
-def squared_hinge(y: float, p: float, epsilon: float) -> float:
-    """Gradient of the squared hinge with threshold epsilon, y in {-1, 1}."""
-    z = epsilon - p * y
-    if z > 0:
-        return -2 * y * z
-    return 0.0
-
-
-@jit
-def modified_huber(y: float, p: float, epsilon: float) -> float:
-    """Gradient of the modified Huber loss (Zhang 2004), y in {-1, 1}."""
-    z = p * y
-    if z >= 1.0:
-        return 0.0
-    if z >= -1.0:
-        return 2.0 * (1.0 - z) * -y
-    return -4.0 * y
-
-
-@jit
-def squared_error(y: float, p: float, epsilon: float) -> float:
-    """Gradient of half the squared error."""
-    return p - y
-
-
-@jit
-def huber(y: float, p: float, epsilon: float) -> float:
-    """Gradient of Huber's loss."""
-    residual = p - y
-    if abs(residual) <= epsilon:
-        return residual
-    if residual >= 0:
-        return epsilon
-    return -epsilon
-
-
-@jit
-def epsilon_insensitive(y: float, p: float, epsilon: float) -> float:
-    """Gradient of the epsilon-insensitive loss."""
-    if y - p > epsilon:
-        return -1.0
-    if p - y > epsilon:
-        return 1.0
-    return 0.0
-
-
-@jit
-def squared_epsilon_insensitive(y: float, p: float, epsilon: float) -> float:
-    """Gradient of the squared epsilon-insensitive loss."""
-    z = y - p
-    if z > epsilon:
-        return -2 * (z - epsilon)
-    if z < -epsilon:
-        return 2 * (-z - epsilon)
-    return 0.0
-
-
-GRADIENTS: tuple[Jitted[[float, float, float], float], ...] = (
-    log_loss,
-    hinge,
-    squared_hinge,
-    modified_huber,
-    squared_error,
-    huber,
-    epsilon_insensitive,
-    squared_epsilon_insensitive,
-)
+# Losses, as `Rule.loss` and `gradient` know them.
+LOG_LOSS, HINGE, SQUARED_HINGE, MODIFIED_HUBER = 0, 1, 2, 3
+SQUARED_ERROR, HUBER, EPSILON_INSENSITIVE, SQUARED_EPSILON_INSENSITIVE = 4, 5, 6, 7
 
 
 @jit
 def gradient(loss: int, y: float, p: float, epsilon: float) -> float:
-    """Gradient of `GRADIENTS[loss]`: compiled code cannot look functions up."""
-    if loss == 0:
-        return log_loss(y, p, epsilon)
-    if loss == 1:
-        return hinge(y, p, epsilon)
-    if loss == 2:
-        return squared_hinge(y, p, epsilon)
-    if loss == 3:
-        return modified_huber(y, p, epsilon)
-    if loss == 4:
-        return squared_error(y, p, epsilon)
-    if loss == 5:
-        return huber(y, p, epsilon)
-    if loss == 6:
-        return epsilon_insensitive(y, p, epsilon)
-    return squared_epsilon_insensitive(y, p, epsilon)
+    """Gradient of a loss for a decision value `p`.
+
+    `y` is in {0, 1} for the log loss, in {-1, 1} for the other losses of classifiers. `epsilon` is
+    the threshold of the hinges (1: SVM, 0: perceptron), else the parameter of that name.
+    """
+    if loss == LOG_LOSS:
+        if p > -37:  # below, 1 + exp(-p) = exp(-p)
+            e = math.exp(-p)
+            return ((1 - y) - y * e) / (1 + e)
+        return math.exp(p) - y
+    if loss == HINGE:
+        return -y if p * y <= epsilon else 0.0
+    if loss == SQUARED_HINGE:
+        z = epsilon - p * y
+        return -2 * y * z if z > 0 else 0.0
+    if loss == MODIFIED_HUBER:  # Zhang (2004)
+        z = p * y
+        if z >= 1.0:
+            return 0.0
+        return 2.0 * (1.0 - z) * -y if z >= -1.0 else -4.0 * y
+    if loss == SQUARED_ERROR:
+        return p - y
+    if loss == HUBER:
+        residual = p - y
+        if abs(residual) <= epsilon:
+            return residual
+        return epsilon if residual >= 0 else -epsilon
+    z = y - p
+    if loss == EPSILON_INSENSITIVE:
+        if z > epsilon:
+            return -1.0
+        return 1.0 if p - y > epsilon else 0.0
+    if z > epsilon:
+        return -2 * (z - epsilon)
+    return 2 * (-z - epsilon) if z < -epsilon else 0.0
 
 
 @jit

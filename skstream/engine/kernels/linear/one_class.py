@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task
 from skstream.engine.kernels.linear.kernel import LinearKernel
-from skstream.engine.kernels.linear.records import Floats, Integers
+from skstream.engine.kernels.linear.loops import Floats, Integers
 from skstream.engine.kernels.linear.support import refused
 
 # What it answers.
@@ -27,7 +27,7 @@ class OneClassKernel(LinearKernel):
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        self._key = (b"one class",)
+        self._key, self._n_vectors = (b"one class",), 1
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -37,10 +37,6 @@ class OneClassKernel(LinearKernel):
         if task.method not in ("predict", "decision_function"):
             return f"{task.method} as the answer"
         return refused(estimator, task)
-
-    @property
-    def _n_vectors(self) -> int:
-        return 1
 
     def _targets(
         self, block: Block, part: slice, dtype: Any
@@ -56,8 +52,8 @@ class OneClassKernel(LinearKernel):
     def _learn_single(self, *_: Any) -> Any:
         raise Declined("float32 rows have no kernel in SGDOneClassSVM")
 
-    def _learn_first(self, row: Any, target: Any, weight: float) -> None:
-        self.estimator.partial_fit(row, sample_weight=[weight])
+    def _learn_first(self, row: Any, target: Any, **weight: Any) -> None:
+        self.estimator.partial_fit(row, **weight)
 
     def _fitted_intercepts(self) -> Floats:
         return -np.array(self.estimator.offset_)

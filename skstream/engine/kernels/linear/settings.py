@@ -10,52 +10,31 @@ import sklearn
 from sklearn import linear_model
 
 from skstream.engine.kernels.base import value_of
-from skstream.engine.kernels.linear.loops import (
-    GRADIENT_STEP,
-    GRADIENTS,
-    PA1,
-    PA2,
-    epsilon_insensitive,
-    hinge,
-    huber,
-    log_loss,
-    modified_huber,
-    squared_epsilon_insensitive,
-    squared_error,
-    squared_hinge,
-)
-from skstream.engine.kernels.linear.records import Floats, Rule
+from skstream.engine.kernels.linear import loops
+from skstream.engine.kernels.linear.loops import Floats, Rule
 from skstream.utils._numba import jit
 
 # Deprecated since scikit-learn 1.8, absent from 1.10 on.
-AGGRESSIVE_CLASSIFIERS: tuple[type, ...] = tuple(
-    getattr(linear_model, name)
-    for name in ("PassiveAggressiveClassifier",)
-    if hasattr(linear_model, name)
-)
-AGGRESSIVE_REGRESSORS: tuple[type, ...] = tuple(
-    getattr(linear_model, name)
-    for name in ("PassiveAggressiveRegressor",)
-    if hasattr(linear_model, name)
-)
+_AGGRESSIVE_CLASSIFIER = getattr(linear_model, "PassiveAggressiveClassifier", None)
+_AGGRESSIVE_REGRESSOR = getattr(linear_model, "PassiveAggressiveRegressor", None)
 
 _REGRESSION_LOSSES = {
-    "squared_error": squared_error,
-    "huber": huber,
-    "epsilon_insensitive": epsilon_insensitive,
-    "squared_epsilon_insensitive": squared_epsilon_insensitive,
+    "squared_error": loops.SQUARED_ERROR,
+    "huber": loops.HUBER,
+    "epsilon_insensitive": loops.EPSILON_INSENSITIVE,
+    "squared_epsilon_insensitive": loops.SQUARED_EPSILON_INSENSITIVE,
 }
 _LOSSES = {
-    "hinge": hinge,
-    "perceptron": hinge,
-    "squared_hinge": squared_hinge,
-    "log_loss": log_loss,
-    "modified_huber": modified_huber,
+    "hinge": loops.HINGE,
+    "perceptron": loops.HINGE,
+    "squared_hinge": loops.SQUARED_HINGE,
+    "log_loss": loops.LOG_LOSS,
+    "modified_huber": loops.MODIFIED_HUBER,
     **_REGRESSION_LOSSES,
 }
 # Thresholds of the hinges are fixed; the other losses take the parameter `epsilon`.
 _THRESHOLDS = {"hinge": 1.0, "perceptron": 0.0, "squared_hinge": 1.0}
-_AGGRESSIVE = {"pa1": PA1, "pa2": PA2}
+_AGGRESSIVE = {"pa1": loops.PA1, "pa2": loops.PA2}
 
 # What a one-class SVM hands on as alpha: nu itself since scikit-learn 1.9, half of it before.
 ALPHA_OF_NU = 1.0 if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9) else 0.5
@@ -95,7 +74,17 @@ class Settings:
     def schedule(self, t: float, n: int) -> tuple[Floats, Floats, Floats]:
         """Learning rates, l2 factors and l1 amounts of the `n` steps from number `t` on."""
         # Products run from left to right, as in scikit-learn.
-        eta = self._learning_rates(t, n)
+        if self.learning_rate == "optimal":
+            eta: Floats = np.arange(t, t + n)
+            eta += self._optimal_start
+            eta -= 1.0
+            eta *= self.alpha
+            np.divide(1.0, eta, out=eta)
+        elif self.learning_rate == "invscaling":
+            eta = np.empty(n)
+            _inverse_scaling(self.eta0, self.power_t, t, eta)
+        else:
+            eta = np.full(n, self.eta0)
         shrink, cut = np.ones(n), np.zeros(n)
         if self.shrinks:
             np.multiply(1.0 - self.l1_share, eta, out=shrink)
@@ -106,24 +95,12 @@ class Settings:
             cut = self.l1_share * eta * self.alpha
         return eta, shrink, cut
 
-    def _learning_rates(self, t: float, n: int) -> Floats:
-        if self.learning_rate == "optimal":
-            rates: Floats = np.arange(t, t + n)
-            rates += self._optimal_start
-            rates -= 1.0
-            rates *= self.alpha
-            return np.divide(1.0, rates, out=rates)
-        if self.learning_rate == "invscaling":
-            rates = np.empty(n)
-            _inverse_scaling(self.eta0, self.power_t, t, rates)
-            return rates
-        return np.full(n, self.eta0)
-
     @functools.cached_property
     def _optimal_start(self) -> float:
         """Bottou's heuristic: the first step is of the size of a typical weight."""
         typical_weight = math.sqrt(1.0 / math.sqrt(self.alpha))
-        slope: float = GRADIENTS[self.rule.loss].plain(1.0, -typical_weight, self.rule.epsilon)
+        rule = self.rule
+        slope: float = loops.gradient.plain(rule.loss, 1.0, -typical_weight, rule.epsilon)
         first_rate = typical_weight / max(1.0, slope)
         return 1.0 / (first_rate * self.alpha)
 
@@ -163,12 +140,12 @@ def refused_parameter(estimator: Any) -> str | None:
 
 
 def _is_regressor(estimator: Any) -> bool:
-    return type(estimator) in (linear_model.SGDRegressor, *AGGRESSIVE_REGRESSORS)
+    return type(estimator) in (linear_model.SGDRegressor, _AGGRESSIVE_REGRESSOR)
 
 
-def pull_of(estimator: Any) -> float:
-    """Return `Rule.pull` of an estimator."""
-    return float(estimator.nu) if is_one_class(estimator) else 0.0
+def is_aggressive(estimator: Any) -> bool:
+    """Whether it is passive-aggressive by its type: these take no weights."""
+    return type(estimator) in (_AGGRESSIVE_CLASSIFIER, _AGGRESSIVE_REGRESSOR)
 
 
 def is_one_class(estimator: Any) -> bool:
@@ -178,7 +155,7 @@ def is_one_class(estimator: Any) -> bool:
 
 def _handed_on(estimator: Any) -> tuple[str, str, str | None, float]:
     """Loss, learning rate, penalty and alpha, as an estimator passes them to the loop."""
-    if type(estimator) in (*AGGRESSIVE_CLASSIFIERS, *AGGRESSIVE_REGRESSORS):
+    if is_aggressive(estimator):
         # These two pass other parameters to the loop than they have.
         first_kind = "epsilon_insensitive" if _is_regressor(estimator) else "hinge"
         return first_kind, "pa1" if estimator.loss == first_kind else "pa2", None, 1.0
@@ -194,14 +171,14 @@ def read_settings(estimator: Any) -> Settings:
     l1_share = {"l2": 0.0, "l1": 1.0}.get(penalty or "", estimator.l1_ratio)
     eta0, alpha = float(estimator.eta0), float(alpha)
     rule = Rule(
-        loss=GRADIENTS.index(losses[loss]),
+        loss=losses[loss],
         epsilon=_THRESHOLDS.get(loss, float(estimator.epsilon)),
         low=0.0 if loss == "log_loss" else -1.0,
         is_classifier=is_classifier,
-        aggressive=_AGGRESSIVE.get(learning_rate, GRADIENT_STEP),
+        aggressive=_AGGRESSIVE.get(learning_rate, loops.GRADIENT_STEP),
         eta0=eta0,
         fit_intercept=bool(estimator.fit_intercept),
-        pull=pull_of(estimator),
+        pull=float(estimator.nu) if is_one_class(estimator) else 0.0,
     )
     return Settings(
         rule=rule,

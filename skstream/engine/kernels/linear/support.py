@@ -8,10 +8,9 @@ from sklearn import get_config
 from sklearn.linear_model import SGDClassifier
 
 from skstream.engine.kernels.base import Task
-from skstream.engine.kernels.linear.blocks import learn_dense
-from skstream.engine.kernels.linear.records import Learns
+from skstream.engine.kernels.linear.blocks import learn_dense, learn_single, raw_answers
+from skstream.engine.kernels.linear.loops import Learns
 from skstream.engine.kernels.linear.settings import is_one_class, read_settings, refused_parameter
-from skstream.engine.kernels.linear.single import learn_rows, raw_answers
 from skstream.engine.sharing import key_of
 from skstream.utils._numba import numba_enabled
 from skstream.utils._validation import is_fitted
@@ -123,7 +122,7 @@ def agrees_with_sklearn(dtype: type[np.floating[Any]], compiled: bool) -> bool:
     if model.coef_.dtype != W.dtype or model.intercept_.dtype != b.dtype:
         return False
     if dtype is np.float32:
-        past = learn_rows(X, learns, settings.rule, W, b)
+        past = learn_single(X, learns, settings.rule, W, b)
         if not np.array_equal(raw_answers(X, np.arange(n), np.arange(1, n + 1), *past), asked):
             return False
     else:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from skstream.engine.kernels.linear.records import Floats, Ties
+from skstream.engine.kernels.linear.loops import Floats, Ties
 from skstream.utils._rows import own_rows, take_rows
 
 # Numbers that may be noted before the rows noted are settled.
@@ -25,26 +25,14 @@ _EPS = float(np.finfo(np.float64).eps)
 def room_for_ties(n_vectors: int, n_features: int) -> Ties:
     """Room to note at least 8 rows."""
     room = int(np.clip(_ROOM // (n_vectors * n_features), 8, 512))
-    return _room(room, n_vectors, n_features)
+    at_W, at_b = np.empty((room, n_vectors, n_features)), np.empty((room, n_vectors))
+    # By what share of the sizes of its products two sums may differ, with a margin.
+    return Ties(2.0 * (n_features + 2) * _EPS, np.empty(room, dtype=np.int64), at_W, at_b)
 
 
 def no_room(n_vectors: int, n_features: int) -> Ties:
     """No room: nothing is noted, because nothing is found to tie."""
-    return _room(0, n_vectors, n_features)._replace(unit=-np.inf)
-
-
-def _room(room: int, n_vectors: int, n_features: int) -> Ties:
-    return Ties(
-        _unit(n_features),
-        np.empty(room, dtype=np.int64),
-        np.empty((room, n_vectors, n_features)),
-        np.empty((room, n_vectors)),
-    )
-
-
-def _unit(n_features: int) -> float:
-    """By what share of the sizes of its products two sums may differ, with a margin."""
-    return 2.0 * (n_features + 2) * _EPS
+    return _some(room_for_ties(n_vectors, n_features), slice(0))._replace(unit=-np.inf)
 
 
 class Decisions(NamedTuple):
@@ -69,21 +57,17 @@ class Decisions(NamedTuple):
 
     def settle(self, ties: Ties) -> None:
         """Replace the decision values of the noted rows by scikit-learn's own."""
-        learnt = ties.number >= 0
-        if learnt.all():
-            self._settle_learnt(ties)
-            return
-        self._settle_learnt(_some(ties, learnt))
-        asked = _some(ties, ~learnt)
-        at = -1 - asked.number
-        self.answers[at] = decisions(self.ask_X, self.ask_index[at], asked.W, asked.b)
-
-    def _settle_learnt(self, ties: Ties) -> None:
-        at = ties.number
-        self.margins[at] = decisions(self.learn_X, self.learn_index[at], ties.W, ties.b)
+        is_learnt = ties.number >= 0
+        learnt = ties if is_learnt.all() else _some(ties, is_learnt)
+        at = learnt.number
+        self.margins[at] = decisions(self.learn_X, self.learn_index[at], learnt.W, learnt.b)
+        if learnt is not ties:
+            asked = _some(ties, ~is_learnt)
+            at = -1 - asked.number
+            self.answers[at] = decisions(self.ask_X, self.ask_index[at], asked.W, asked.b)
 
 
-def _some(ties: Ties, which: NDArray[np.bool_]) -> Ties:
+def _some(ties: Ties, which: Any) -> Ties:
     return Ties(ties.unit, ties.number[which], ties.W[which], ties.b[which])
 
 
@@ -108,7 +92,8 @@ def decisions(X: Any, index: NDArray[np.intp], W: NDArray[Any], b: NDArray[Any])
         return values
     values = np.empty(b.shape, b.dtype)
     for i in range(len(index)):
-        values[i] = (_single_row(X, index[i : i + 1]) @ W[i].T + b[i])[0]
+        row = _checked(own_rows(take_rows(X, index[i : i + 1])))
+        values[i] = (row @ W[i].T + b[i])[0]
     return values
 
 
@@ -117,7 +102,7 @@ def _laid_out_alike(X: Any, index: NDArray[np.intp], dtype: Any) -> NDArray[Any]
 
     BLAS adds in another order where numbers are not side by side, however far apart they are.
     """
-    single = _single_row(X, index[:1])
+    single = _checked(own_rows(take_rows(X, index[:1])))  # as the loop shows it
     stride = single.strides[1]
     if single.dtype != dtype or not single.flags.aligned or stride <= 0 or stride % single.itemsize:
         return None
@@ -132,12 +117,8 @@ def _laid_out_alike(X: Any, index: NDArray[np.intp], dtype: Any) -> NDArray[Any]
     return apart
 
 
-def _single_row(X: Any, index: NDArray[np.intp]) -> NDArray[Any]:
-    """A row as the loop shows it to the model, after scikit-learn's validation."""
-    return _checked(own_rows(take_rows(X, index)))
-
-
 def _checked(rows: Any) -> NDArray[Any]:
+    """Rows as scikit-learn sees them after its validation."""
     if not isinstance(rows, np.ndarray):
         rows = check_array(rows, ensure_all_finite=False)
     return np.asarray(rows)

@@ -12,9 +12,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, xlogy
+from scipy.special import xlogy
+
+from skstream.utils._sklearn import perceptron_functions
 
 Floats = NDArray[np.float64]
+
+ACTIVATIONS, DERIVATIVES, LOSS_FUNCTIONS = perceptron_functions()
 
 #: Layers begin at multiples of so many numbers (64 bytes).
 _ALIGNED = 8
@@ -174,9 +178,9 @@ class Network:
         self._deltas = [np.empty((1, units)) for _, units in layout.shapes]
         self._transposed = [coef.T for coef in self._coefs]
         self._ravelled = [coef.ravel() for coef in self._coefs]
-        self._hidden = _ACTIVATIONS[rules.activation]
-        self._out = _ACTIVATIONS[rules.out_activation]
-        self._derivative = _DERIVATIVES[rules.activation]
+        self._hidden = ACTIVATIONS[rules.activation]
+        self._out = ACTIVATIONS[rules.out_activation]
+        self._derivative = DERIVATIVES[rules.activation]
         self._t, self._learning_rate = weights.t, weights.learning_rate
         self._n_rows, self._loss = weights.n_rows, weights.loss
         self._best, self._n_bad = weights.best_loss, weights.n_no_improvement
@@ -271,7 +275,9 @@ class Network:
             self._n_bad = 0
 
     def _loss_of(self, target: Floats, came: Floats, weight: Floats | None) -> Any:
-        return _LOSSES[self._rules.loss](target, came, weight)
+        if weight is None:
+            return _LOSSES[self._rules.loss](target, came)
+        return LOSS_FUNCTIONS[self._rules.loss](target, came, weight)
 
     def _update_adam(self) -> None:
         beta_1, beta_2, epsilon = self._rules.rates
@@ -308,97 +314,18 @@ class Network:
         self._flat += further
 
 
-def _unchanged(values: Floats) -> None:
-    """Leave the values as they are."""
-
-
-def _logistic(values: Floats) -> None:
-    expit(values, out=values)
-
-
-def _tanh(values: Floats) -> None:
-    np.tanh(values, out=values)
-
-
-def _relu(values: Floats) -> None:
-    np.maximum(values, 0, out=values)
-
-
-def _exp(values: Floats) -> None:
-    np.exp(values, out=values)
-
-
-def _softmax(values: Floats) -> None:
-    shifted = values - values.max(axis=1)[:, np.newaxis]
-    np.exp(shifted, out=values)
-    values /= values.sum(axis=1)[:, np.newaxis]
-
-
-_ACTIVATIONS: dict[str, Callable[[Floats], None]] = {
-    "identity": _unchanged,
-    "logistic": _logistic,
-    "tanh": _tanh,
-    "relu": _relu,
-    "exp": _exp,
-    "softmax": _softmax,
-}
-
-
-def _of_identity(values: Floats, delta: Floats) -> None:
-    """Leave the differences as they are."""
-
-
-def _of_logistic(values: Floats, delta: Floats) -> None:
-    delta *= values
-    delta *= 1 - values
-
-
-def _of_tanh(values: Floats, delta: Floats) -> None:
-    delta *= 1 - values**2
-
-
-def _of_relu(values: Floats, delta: Floats) -> None:
-    np.copyto(delta, 0.0, where=values == 0)
-
-
-_DERIVATIVES: dict[str, Callable[[Floats, Floats], None]] = {
-    "identity": _of_identity,
-    "logistic": _of_logistic,
-    "tanh": _of_tanh,
-    "relu": _of_relu,
-}
-
 _EPS = np.finfo(np.float64).eps
 
 
-def _mean(values: Floats, weight: Floats | None) -> Floats:
-    """Mean of one row over its rows: weights are rounded in, as `numpy.average` does."""
-    if weight is None:
-        return np.asarray(values[0])
-    return np.asarray(np.average(values, weights=weight, axis=0))
-
-
-def _two_classes(target: Floats, came: Floats, weight: Floats | None) -> Any:
+def _two_classes(target: Floats, came: Floats) -> Any:
     chances = np.clip(came, _EPS, 1 - _EPS)
-    return -_mean(xlogy(target, chances) + xlogy(1 - target, 1 - chances), weight).sum()
+    return -(xlogy(target, chances) + xlogy(1 - target, 1 - chances))[0].sum()
 
 
-def _many_classes(target: Floats, came: Floats, weight: Floats | None) -> Any:
-    chances = np.clip(came, _EPS, 1 - _EPS)
-    return -_mean(xlogy(target, chances), weight).sum()
-
-
-def _squares(target: Floats, came: Floats, weight: Floats | None) -> Any:
-    return 0.5 * _mean((target - came) ** 2, weight).mean()
-
-
-def _poisson(target: Floats, came: Floats, weight: Floats | None) -> Any:
-    return _mean(xlogy(target, target / came) - target + came, weight).sum()
-
-
-_LOSSES: dict[str, Callable[[Floats, Floats, Floats | None], Any]] = {
+# scikit-learn's losses of one row without a weight; its own functions take means, which is slower.
+_LOSSES: dict[str, Callable[[Floats, Floats], Any]] = {
     "binary_log_loss": _two_classes,
-    "log_loss": _many_classes,
-    "squared_error": _squares,
-    "poisson": _poisson,
+    "log_loss": lambda target, came: -xlogy(target, np.clip(came, _EPS, 1 - _EPS))[0].sum(),
+    "squared_error": lambda target, came: 0.5 * ((target - came) ** 2)[0].mean(),
+    "poisson": lambda target, came: (xlogy(target, target / came) - target + came)[0].sum(),
 }
