@@ -232,7 +232,8 @@ def test_evaluations_equal_those_by_the_loop() -> None:
 
 
 def test_a_wrong_derivative_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(network.DERIVATIVES, "tanh", network.DERIVATIVES["identity"])
+    known = network.DERIVATIVES
+    monkeypatch.setattr(network, "DERIVATIVES", {**known, "tanh": known["identity"]})
     X, y = rows_and_labels(0, 2)
     block = make_block(X, y, "prequential", np.random.default_rng(0))
     with pytest.raises(AssertionError):

@@ -60,15 +60,12 @@ class DriftResetKernel(MembersKernel):
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse batches, and a seed of the detector that would be drawn again."""
-        refused = refused_task(estimator, task, ["predict", "predict_proba", "decision_function"])
-        if refused is not None:
-            return refused
-        if task.batch_size > 1:
-            return f"batch_size={task.batch_size}"
+        methods = ["predict", "predict_proba", "decision_function"]
+        refused = refused_task(estimator, task, methods, one_by_one=True)
         detector = getattr(estimator, "detector_", estimator.detector)
-        if not isinstance(getattr(detector, "random_state", 0), Integral):
+        if refused is None and not isinstance(getattr(detector, "random_state", 0), Integral):
             return f"a detector with {value_of(detector, 'random_state')}"
-        return None
+        return refused
 
     def _members(self, model: Any) -> _Models:
         return tuple(make_member(model, task) for task in self._tasks)

@@ -27,9 +27,10 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from skstream.base import learner
 from skstream.engine.block import Block, part_of
 from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.looped import LoopedTransformer
+from skstream.engine.loop import Loop
 from skstream.pipeline._transformers import learn_and_transform, prepared
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_outlier_detector
@@ -77,7 +78,7 @@ def _checked(kernel: Any, estimator: Any, task: Task) -> str:
                 continue
             for rows in _rows():
                 try:
-                    wanted = _literal(clone(example), _block(rows, its_task), its_task, kernel)
+                    wanted = _by_loop(clone(example), _block(rows, its_task), its_task, kernel)
                 except Exception:  # whatever it is: the estimator does not take such rows
                     continue
                 try:
@@ -148,61 +149,42 @@ def _block(rows: Any, task: Task) -> Block:
     return Block(rows, order, y, None, rows, order[1:], order[1:].astype(np.int64))
 
 
-def _literal(estimator: Any, block: Block, task: Task, kernel: type) -> list[Any]:
+def _by_loop(estimator: Any, block: Block, task: Task, kernel: type) -> list[Any]:
     """Answers of an estimator called row by row, or the rows that it makes; then what it learnt."""
-    X, classes = block.learn_X, task.classes
-    labels = block.y if classes is None else classes[block.y]
-    answers: list[Any] = []
-    transforms = issubclass(kernel, TransformKernel)
-    if transforms:
-        estimator = prepared("checked", estimator, take_rows(X, block.learn_index[:1]))
-    learn = None if transforms else learner(estimator)
-    for i in range(block.n_learns):
-        row, label = take_rows(X, block.learn_index[i : i + 1]), labels[i : i + 1]
-        if learn is None:
-            if i:
-                answers.append(_dense(estimator.transform(row)))
-            known = classes if i == 0 else None
-            learnt = learn_and_transform(estimator, row, label, None, known, first=i == 0)
-            answers.append(_dense(learnt))
-        else:
-            if i:
-                answers.append(getattr(estimator, task.method)(row)[0])
-            learn(row, label, None, classes if i == 0 else None)
-    if learn is None or classes is None or task.method != "predict":
-        return [np.array(answers), _learnt(estimator)]
-    return [np.searchsorted(classes, answers), _learnt(estimator)]
+    if not issubclass(kernel, TransformKernel):
+        return [Loop(estimator, task).run(block), _learnt(estimator)]
+    row, label, classes = take_rows(block.learn_X, np.arange(1)), block.y[:1], task.classes
+    estimator = prepared("checked", estimator, row)
+    label = label if classes is None else classes[label]
+    first = learn_and_transform(estimator, row, label, None, classes, first=True)
+    loop = LoopedTransformer(estimator, task, "")
+    rest = part_of(block, slice(1, block.n_learns), slice(0, block.n_asks))
+    _, made = loop.step(loop.initial_state(), rest)
+    rows = [_dense(first), _dense(made.learn_X), _dense(made.ask_X)]
+    return [np.concatenate(rows), _learnt(estimator)]
 
 
 def _by_kernel(kernel: Any, estimator: Any, block: Block, task: Task) -> list[Any]:
     """Return the same by a kernel, in several chunks."""
-    transforms = issubclass(kernel, TransformKernel)
-    if transforms:
-        estimator = prepared("checked", estimator, take_rows(block.learn_X, block.learn_index[:1]))
+    if issubclass(kernel, TransformKernel):
+        estimator = prepared("checked", estimator, take_rows(block.learn_X, np.arange(1)))
     machine = kernel(estimator, task)
-    state, answers, begin = machine.initial_state(), [], (0, 0)
+    state, came, begin = machine.initial_state(), [], (0, 0)
     for end in _ENDS:
         part = part_of(block, slice(begin[0], end[0]), slice(begin[1], end[1]))
-        state, came = machine.step(state, part)
-        answers.append(_in_order(came, part) if transforms else came)
+        state, made = machine.step(state, part)
+        came.append(made)
         begin = end
     machine.export(state)
-    return [np.concatenate(answers), _learnt(machine.estimator)]
+    if issubclass(kernel, TransformKernel):
+        learnt = [_dense(take_rows(made.learn_X, made.learn_index)) for made in came]
+        asked = [_dense(take_rows(made.ask_X, made.ask_index)) for made in came if made.n_asks]
+        came = learnt + asked
+    return [np.concatenate(came), _learnt(machine.estimator)]
 
 
-def _in_order(made: Block, part: Block) -> Any:
-    """Rows that a transformer has made, learnt and asked ones in the order of the events."""
-    learnt = [_dense(take_rows(made.learn_X, made.learn_index[[i]])) for i in range(part.n_learns)]
-    asked = [_dense(take_rows(made.ask_X, made.ask_index[[i]])) for i in range(part.n_asks)]
-    rows: list[Any] = []
-    for i in range(part.n_learns + 1):
-        rows += [row for row, stamp in zip(asked, part.stamp, strict=True) if stamp == i]
-        rows += learnt[i : i + 1]
-    return np.array(rows)
-
-
-def _dense(row: Any) -> Any:
-    return np.ravel(row.toarray() if sparse.issparse(row) else row)
+def _dense(rows: Any) -> Any:
+    return rows.toarray() if sparse.issparse(rows) else rows
 
 
 def _learnt(estimator: Any) -> dict[str, Any]:

@@ -40,11 +40,10 @@ class PrequentialCalibratorKernel(MembersKernel):
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse batches, models without scores, and what the estimator itself refuses."""
-        refused = refused_task(estimator, task, ["predict", "predict_proba"])
+        methods = ["predict", "predict_proba"]
+        refused = refused_task(estimator, task, methods, one_by_one=True)
         if refused is not None:
             return refused
-        if task.batch_size > 1:
-            return f"batch_size={task.batch_size}"
         try:
             remembered(estimator)
         except ValueError:

@@ -28,7 +28,8 @@ def checked_step(kernel: Kernel, state: Any, block: Block) -> tuple[Any, np.ndar
         )
     after, answers = came
     task = kernel.task
-    wanted, kinds, n_axes = "numbers of dtype float64", "f", (1, 2)
+    n_axes: tuple[int, ...] = (1, 2)
+    wanted, kinds = "numbers of dtype float64", "f"
     if task.n_scores:
         width = 1 + task.n_scores
         wanted, n_axes = f"codes and scores, float64, of shape (n_asks, {width})", (2,)

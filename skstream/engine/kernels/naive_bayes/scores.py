@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,30 +20,27 @@ def is_proper_alpha(alpha: Any, force_alpha: Any) -> bool:
 
     Below 1e-10 scikit-learn replaces it with a warning, or takes logarithms of 0.
     """
-    if not isinstance(force_alpha, bool | np.bool_) or isinstance(alpha, str):
+    if not isinstance(force_alpha, bool | np.bool_):
         return False
-    if isinstance(alpha, Real):
-        return bool(1e-10 <= float(alpha) < np.inf)
-    try:
-        values = np.asarray(alpha)
-    except ValueError:
-        return False
-    return bool(
-        values.ndim == 1
-        and values.dtype.kind in "iuf"
-        and len(values)
-        and values.min() >= 1e-10
-        and np.isfinite(values).all()
-    )
+    values = _as_numbers(alpha)
+    return values.ndim <= 1 and bool(values.size and values.min() >= 1e-10)
 
 
 def is_proper_prior(prior: Any, n_classes: int) -> bool:
     """Whether class probabilities are positive numbers, one per class."""
+    values = _as_numbers(prior)
+    return values.shape == (n_classes,) and bool((values > 0).all())
+
+
+def _as_numbers(values: Any) -> NDArray[Any]:
+    """Values as an array, or none of them where they are no finite numbers."""
     try:
-        values = np.asarray(prior, dtype=np.float64)
-    except (TypeError, ValueError):
-        return False
-    return values.shape == (n_classes,) and bool((values > 0).all() and np.isfinite(values).all())
+        numbers = np.asarray(values)
+        if numbers.dtype.kind in "iuf" and np.isfinite(numbers).all():
+            return numbers
+    except ValueError:  # of several lengths
+        pass
+    return np.empty(0)
 
 
 def log_prior(counts: Floats, fit_prior: bool, class_prior: Any) -> Floats:
@@ -119,14 +115,8 @@ def refused_answers(task: Task) -> str | None:
         return "a regression task"
     if task.method not in ("predict", "predict_proba"):
         return f"{task.method} as the answer"
-    return None if are_proper_classes(task.classes) else "these class labels"
-
-
-def are_proper_classes(classes: NDArray[Any] | None) -> bool:
-    """Whether scikit-learn takes these for class labels, one row at a time."""
-    if classes is None or not len(classes):
-        return False
-    kind = classes.dtype.kind
-    if kind == "f":
-        return bool((classes == np.trunc(classes)).all())
-    return kind in "biuU" or (kind == "O" and all(isinstance(label, str) for label in classes))
+    kind = task.classes.dtype.kind
+    proper = kind in "biuU" or (kind == "O" and all(isinstance(one, str) for one in task.classes))
+    if kind == "f":  # scikit-learn takes others for targets
+        proper = bool((task.classes == np.trunc(task.classes)).all())
+    return None if proper and len(task.classes) else "these class labels"

@@ -6,28 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.feature_extraction import FeatureHasher
-from sklearn.feature_extraction.text import (
-    CountVectorizer,
-    HashingVectorizer,
-    TfidfTransformer,
-    TfidfVectorizer,
-)
 from sklearn.frozen import FrozenEstimator
-from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import (
-    Binarizer,
-    FunctionTransformer,
-    KBinsDiscretizer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    Normalizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    PolynomialFeatures,
-    RobustScaler,
-    StandardScaler,
-)
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, TransformKernel, value_of
@@ -35,7 +14,6 @@ from skstream.engine.kernels.compose import used_rows
 from skstream.engine.kernels.registry import changed_methods
 from skstream.engine.kernels.schema import refused_output
 from skstream.engine.kernels.transformers.row_by_row import transformed
-from skstream.preprocessing import DatetimeFeatures
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
 
@@ -83,34 +61,29 @@ def _nothing(transformer: Any) -> None:
     return None
 
 
+_Refusal = Callable[[Any], str | None]
+
 # Transformers whose answer to a row depends on that row alone, to the last bit (nothing goes
 # through a matrix product), and what is refused of them.
-_STATELESS: dict[type, Callable[[Any], str | None]] = {
-    Binarizer: _not_copied,
-    DatetimeFeatures: _nothing,
-    FeatureHasher: _nothing,
-    FunctionTransformer: _other_function,
-    HashingVectorizer: _nothing,
-    Normalizer: _not_copied,
-    OneHotEncoder: _learnt_categories,
-    OrdinalEncoder: _learnt_categories,
-    PolynomialFeatures: _nothing,
-    SimpleImputer: _learnt_values,
+_STATELESS: dict[str, _Refusal] = {
+    "Binarizer": _not_copied,
+    "DatetimeFeatures": _nothing,
+    "FeatureHasher": _nothing,
+    "FunctionTransformer": _other_function,
+    "HashingVectorizer": _nothing,
+    "Normalizer": _not_copied,
+    "OneHotEncoder": _learnt_categories,
+    "OrdinalEncoder": _learnt_categories,
+    "PolynomialFeatures": _nothing,
+    "SimpleImputer": _learnt_values,
 }
 # The same once they are fitted.
-_FITTED: dict[type, Callable[[Any], str | None]] = {
+_COPYING = ["MaxAbsScaler", "MinMaxScaler", "RobustScaler", "SimpleImputer", "StandardScaler"]
+_OTHERS = ["CountVectorizer", "KBinsDiscretizer", "OneHotEncoder", "OrdinalEncoder"]
+_FITTED: dict[str, _Refusal] = {
     **_STATELESS,
-    CountVectorizer: _nothing,
-    KBinsDiscretizer: _nothing,
-    MaxAbsScaler: _not_copied,
-    MinMaxScaler: _not_copied,
-    OneHotEncoder: _nothing,
-    OrdinalEncoder: _nothing,
-    RobustScaler: _not_copied,
-    SimpleImputer: _not_copied,
-    StandardScaler: _not_copied,
-    TfidfTransformer: _nothing,
-    TfidfVectorizer: _nothing,
+    **dict.fromkeys(_COPYING, _not_copied),
+    **dict.fromkeys((*_OTHERS, "TfidfTransformer", "TfidfVectorizer"), _nothing),
 }
 
 
@@ -128,14 +101,14 @@ class StatelessKernel(TransformKernel):
         """Refuse what may look at other rows than the one that it transforms."""
         refused = refused_output(transformer)
         if refused is not None or not isinstance(transformer, FrozenEstimator):
-            return refused or _STATELESS[type(transformer)](transformer)
+            return refused or _STATELESS[type(transformer).__name__](transformer)
         inner = transformer.estimator
         name = type(inner).__name__
-        if type(inner) not in _FITTED:
+        if name not in _FITTED or not type(inner).__module__.startswith(("sklearn.", "skstream.")):
             return f"{name} inside"
         if not is_fitted(inner):
             return f"an unfitted {name} inside"
-        refused = changed_methods(inner) or refused_output(inner) or _FITTED[type(inner)](inner)
+        refused = changed_methods(inner) or refused_output(inner) or _FITTED[name](inner)
         return None if refused is None else f"a {name} inside with {refused}"
 
     def initial_state(self) -> Any:
@@ -163,10 +136,10 @@ class StatelessKernel(TransformKernel):
         except Exception as error:  # whatever it is, the loop meets it at its row
             name = type(self.estimator).__name__
             raise Declined(f"rows at which {name} fails have no kernel") from error
-        transformed_block = replace(
+        shown = replace(
             block, learn_X=learn, learn_index=learn_index, ask_X=ask, ask_index=ask_index
         )
-        return fitted if block.n_learns else state, transformed_block
+        return fitted if block.n_learns else state, shown
 
     def export(self, state: Any) -> None:
         """Write the fitted attributes."""
