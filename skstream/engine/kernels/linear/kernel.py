@@ -6,7 +6,7 @@ penalty and learning rate, class weights, sample weights, dense and CSR rows. Co
 intercepts and ``t_`` are those of ``partial_fit`` to the last bit; decision values are added
 feature by feature where scikit-learn's ``predict`` calls BLAS, and agree to about 1e-15
 relative; where that could decide the answer, they are scikit-learn's own (`ties`).
-The one-class SVM (`one_class`) is one of them, of dense float64 rows.
+The one-class SVM is one of them, of dense float64 rows.
 Refused: averaging, early stopping, verbose output, a ``RandomState`` instance (each call would
 draw from it). Dense float32 rows have a loop of their own.
 """
@@ -374,6 +374,59 @@ class LinearRegressorKernel(LinearKernel):
 
     def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
         return raw[:, 0]
+
+
+class OneClassKernel(LinearKernel):
+    """One-class SVM: learns every row, whatever its label, and answers 1 or -1.
+
+    The loops are those of the hinge loss where every row is of the positive class; each row also
+    pulls the intercept down by the learning rate times `nu`. Intercepts of states are one less than
+    those of the loss, minus scikit-learn's ``offset_``: what its decision values add.
+    """
+
+    gives_scores = True
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._key, self._n_vectors = (b"one class",), 1
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse other labels than 1 and -1, and what all linear kernels refuse."""
+        if task.classes is None or task.classes.tolist() != [-1, 1]:
+            return "other labels than -1 and 1"
+        if task.method not in ("predict", "decision_function"):
+            return f"{task.method} as the answer"
+        return refused(estimator, task)
+
+    def _targets(
+        self, block: Block, part: slice, dtype: Any
+    ) -> tuple[Integers, Floats, Floats, Floats]:
+        """Make all rows positive examples."""
+        n = part.stop - part.start
+        weight = np.ones(n) if block.weight is None else np.asarray(block.weight[part])
+        return np.zeros(n, np.int64), np.ones(n), weight, weight
+
+    def _learn_sparse(self, *_: Any) -> Any:
+        raise Declined("sparse rows have no kernel in SGDOneClassSVM")
+
+    def _learn_single(self, *_: Any) -> Any:
+        raise Declined("float32 rows have no kernel in SGDOneClassSVM")
+
+    def _learn_first(self, row: Any, target: Any, **weight: Any) -> None:
+        self.estimator.partial_fit(row, **weight)
+
+    def _fitted_intercepts(self) -> Floats:
+        return -np.array(self.estimator.offset_)
+
+    def _write(self, W: Floats, b: Floats) -> None:
+        self.estimator.coef_ = W[0].copy()
+        self.estimator.offset_ = 0.0 - b  # no negative zero
+
+    def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
+        if task.method == "predict":
+            return (raw[:, 0] >= 0).astype(np.int64)
+        return raw[:, 0].astype(np.float64, copy=False)
 
 
 def _read(block: Block, known: Columns) -> tuple[NDArray[np.intp], Block, _Parts, Learnt]:

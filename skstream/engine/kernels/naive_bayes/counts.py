@@ -13,10 +13,12 @@ from sklearn.utils.multiclass import unique_labels
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import DENSE_AND_SPARSE, Declined, Kernel, Task, value_of
 from skstream.engine.kernels.cuts import (
+    Events,
     Floats,
     Integers,
     Piece,
     distinct,
+    merge_events,
     pieces,
     rows_per_piece,
 )
@@ -31,7 +33,6 @@ from skstream.engine.kernels.naive_bayes.scores import (
 )
 from skstream.engine.kernels.naive_bayes.sparse import class_states
 from skstream.engine.kernels.schema import OTHER_CLASSES, Columns
-from skstream.engine.kernels.sparse_events import Events, merge_events
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
 from skstream.utils._versions import VersionedArray

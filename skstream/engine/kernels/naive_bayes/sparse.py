@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.engine.kernels.cuts import Floats, Integers
-from skstream.engine.kernels.sparse_events import Events
+from skstream.engine.kernels.cuts import Events, Floats, Integers
 from skstream.utils._numba import jit
 from skstream.utils._running_sums import Groups, running_sums
 
@@ -48,10 +47,10 @@ def class_states(start: Floats, events: Events, steps: Floats) -> Floats:
     return running_sums(start, by_class)
 
 
-def multinomial_scores(
+def complement_scores(
     events: Events, counts: Floats, totals: Floats, alpha: Floats, alpha_total: float
 ) -> NDArray[np.float64]:
-    """Log likelihoods under MultinomialNB at every event, of shape (n_events, n_classes).
+    """Scores under ComplementNB at every event, of shape (n_events, n_classes).
 
     Parameters
     ----------
@@ -63,24 +62,6 @@ def multinomial_scores(
     alpha_total : float
         Sum of the smoothing over all columns.
     """
-    rows = events.rows_of_values()
-    row_totals = _sums_at(rows, events.values, events.number)
-    states = class_states(totals, events, row_totals * events.weight)
-    totals[:] = states[-1]
-    smoothing = alpha[events.at] if len(alpha) > 1 else alpha
-    log_totals = np.log(states[:-1] + alpha_total)
-    scores = np.empty((events.number, len(counts)))
-    for k, before in enumerate(counts_before(events, rows, counts)):
-        logs = np.log(before + smoothing)
-        logs -= log_totals[:, k][rows]
-        scores[:, k] = _sums_at(rows, logs * events.values, events.number)
-    return scores
-
-
-def complement_scores(
-    events: Events, counts: Floats, totals: Floats, alpha: Floats, alpha_total: float
-) -> NDArray[np.float64]:
-    """Scores under ComplementNB at every event; parameters as in `multinomial_scores`."""
     rows = events.rows_of_values()
     row_totals = _sums_at(rows, events.values, events.number)
     states = class_states(totals, events, row_totals * events.weight)

@@ -1,4 +1,4 @@
-"""Kernels of StreamOneHotEncoder and StreamOrdinalEncoder: values of a block looked at once."""
+"""Kernels of encoders of categories: the values of a block are looked at once."""
 
 from typing import Any
 
@@ -10,12 +10,29 @@ from skstream.engine.kernels.base import Declined, Task
 from skstream.engine.kernels.compose import used_rows
 from skstream.engine.kernels.input import check_any_values
 from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing
-from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
-from skstream.preprocessing import StreamOneHotEncoder
+from skstream.engine.kernels.schema import (
+    OTHER_CLASSES,
+    Columns,
+    class_labels,
+    has_valid_parameters,
+    knows_classes,
+    refused_output,
+)
+from skstream.preprocessing import StreamOneHotEncoder, TargetEncoder
 from skstream.preprocessing._categories import MixedTypes, encode
 from skstream.preprocessing._one_hot import shown
 from skstream.preprocessing._ordinal import numbered
+from skstream.preprocessing._target_encoder import (
+    learns_classes,
+    means_of,
+    memory_of,
+    of_classes,
+    remember,
+    steps_of,
+)
+from skstream.preprocessing._target_means import Memory, learn, nothing_learnt
 from skstream.utils._rows import take_rows
+from skstream.utils._validation import is_fitted
 from skstream.utils._values import Factorized, factorized_columns
 
 
@@ -47,7 +64,7 @@ class CategoryKernel(MemoryTransformKernel):
         columns = state.columns.after(block)
         assert columns.number is not None
         known = [{} for _ in range(columns.number)] if state.memory is None else state.memory
-        read, learnt, asked = read_factorized(block)
+        read, learnt, asked = _read_factorized(block)
         numbering = self.estimator._numbering
         try:
             encoded = [
@@ -71,7 +88,80 @@ class CategoryKernel(MemoryTransformKernel):
         self.estimator.codes_ = [dict(known) for known in memory]
 
 
-def read_factorized(block: Block) -> tuple[list[Factorized], Any, Any]:
+class TargetEncoderKernel(MemoryTransformKernel):
+    """TargetEncoder. Rows learnt together are learnt one by one."""
+
+    def __init__(self, estimator: TargetEncoder, task: Task):
+        super().__init__(estimator, task)
+        self._n_classes = 0  # the target is a number
+        if task.classes is not None and _is_by_class(estimator, task):
+            self._n_classes = len(task.classes)
+
+    @classmethod
+    def refusal(cls, transformer: TargetEncoder, task: Task) -> str | None:
+        """Refuse other targets than those of the task, and other output than arrays."""
+        if not has_valid_parameters(transformer):
+            return "parameters that it refuses"
+        if _is_by_class(transformer, task):
+            if task.classes is None:
+                return "labels as the target in a regression task"
+            if not knows_classes(transformer, task):
+                return OTHER_CLASSES
+        elif task.classes is not None and task.classes.dtype.kind not in "biuf":
+            return "numbers as the target, where labels are no numbers,"
+        return refused_output(transformer)
+
+    def _read(self) -> Memory:
+        return _copied(memory_of(self.estimator))
+
+    def row_bytes(self, state: State) -> int | None:
+        """Memory of the sums that a row finds."""
+        n_columns = 1 if state.columns.number is None else state.columns.number
+        return 32 * n_columns * (1 + max(self._n_classes, 1))
+
+    def _execute(self, state: State, block: Block) -> tuple[Columns, Memory, Block]:
+        columns = state.columns.after(block)
+        read, learnt, asked = _read_factorized(block)
+        targets = self._targets(block.y)
+        before = state.memory
+        if before is None:
+            before = nothing_learnt(len(read), targets.shape[1])
+        steps = steps_of(targets, block.weight)
+        try:
+            memory, *seen = learn(before, read, learnt, asked, block.stamp, steps)
+        except MixedTypes as error:  # for the loop to show at its row
+            raise Declined("a column with values of two types has no kernel") from error
+        learn_X, ask_X = (means_of(self.estimator, one, self._n_classes) for one in seen)
+        return columns, memory, showing(block, learn_X, ask_X)
+
+    def _targets(self, y: Any) -> Any:
+        """Targets of shape (n_learns, n_targets)."""
+        if self._n_classes:
+            return of_classes(y, self._n_classes)
+        numbers = y if self.task.classes is None else self.task.classes[y]
+        if not np.isfinite(numbers).all():
+            raise Declined("targets with NaN or infinity have no kernel")
+        return numbers.astype(np.float64)[:, np.newaxis]
+
+    def _write(self, memory: Memory) -> None:
+        remember(self.estimator, _copied(memory))
+        if self._n_classes:
+            self.estimator.classes_ = class_labels(self.task)
+
+
+def _is_by_class(encoder: TargetEncoder, task: Task) -> bool:
+    """Whether the target is a label, for the encoder as it is."""
+    if is_fitted(encoder):
+        return hasattr(encoder, "classes_")
+    return learns_classes(encoder, task.classes)
+
+
+def _copied(memory: Memory) -> Memory:
+    codes, sums, total = memory
+    return Memory([dict(one) for one in codes], [one.copy() for one in sums], total.copy())
+
+
+def _read_factorized(block: Block) -> tuple[list[Factorized], Any, Any]:
     """Columns of the rows of a block, and which of these are learnt and asked."""
     used = [(block.learn_X, block.learn_index)] if block.n_learns else []
     used += [(block.ask_X, block.ask_index)] if block.n_asks else []

@@ -15,11 +15,10 @@ from skstream.engine.kernels.base import (
     Task,
     value_of,
 )
-from skstream.engine.kernels.cuts import Floats, Integers, pieces, rows_per_piece
+from skstream.engine.kernels.cuts import Floats, Integers, merge_events, pieces, rows_per_piece
 from skstream.engine.kernels.input import check_stored_once, read_block
 from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.engine.kernels.schema import Columns, refused_scaler
-from skstream.engine.kernels.sparse_events import merge_events
 from skstream.utils._running_sums import Groups
 from skstream.utils._validation import is_fitted
 
