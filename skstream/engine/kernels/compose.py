@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
 
 from skstream.engine.block import Block, part_of
@@ -38,12 +39,32 @@ def until_failure(block: Block, failure: LoopFailed) -> Block:
     return part_of(block, slice(0, failure.n_learnt), slice(0, n_asks))
 
 
-def used_rows(block: Block) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows used of a block with one storage, ascending, and where in them each is.
+def used_rows(block: Block) -> tuple[list[tuple[Any, np.ndarray]], np.ndarray, np.ndarray]:
+    """Return what a block uses of its storages, each row of the same storage once.
 
-    The second array has the learns first, then the asks.
+    Returns
+    -------
+    used : list of (rows, index)
+        Storages, and positions in them.
+    learnt, asked : ndarray of shape (n_learns,) and (n_asks,)
+        Positions of the rows among all that are used.
     """
-    return distinct_rows(np.concatenate([block.learn_index, block.ask_index]))
+    n_learns = block.n_learns
+    if block.ask_X is block.learn_X:
+        rows, places = distinct_rows(np.concatenate([block.learn_index, block.ask_index]))
+        return [(block.learn_X, rows)], places[:n_learns], places[n_learns:]
+    used = [(block.learn_X, block.learn_index), (block.ask_X, block.ask_index)]
+    asked = n_learns + np.arange(block.n_asks)
+    return [part for part in used if len(part[1])], np.arange(n_learns), asked
+
+
+def asks_of_next(block: Block) -> NDArray[np.bool_]:
+    """Whether each ask is about the very row that is learnt next."""
+    if block.ask_X is not block.learn_X or not block.n_learns:
+        return np.zeros(block.n_asks, dtype=bool)
+    following = block.learn_index.take(block.stamp, mode="clip")
+    is_next: NDArray[np.bool_] = (following == block.ask_index) & (block.stamp < block.n_learns)
+    return is_next
 
 
 def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:
@@ -61,11 +82,7 @@ def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:
     is_other : ndarray of shape (n_asks,), dtype bool
         Which asks they are.
     """
-    is_other = np.ones(block.n_asks, dtype=bool)
-    if block.ask_X is block.learn_X and block.n_learns:
-        following = np.minimum(block.stamp, block.n_learns - 1)
-        is_other = block.learn_index[following] != block.ask_index
-        is_other |= block.stamp == block.n_learns
+    is_other = ~asks_of_next(block)
     others = take_rows(block.ask_X, block.ask_index[is_other])
     return take_rows(block.learn_X, block.learn_index), others, is_other
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skstream.engine.block import Block, cuts
+from skstream.engine.kernels.compose import asks_of_next
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
@@ -108,11 +109,7 @@ def merge_events(
     events : Events
     event_of_ask : ndarray of shape (n_asks,)
     """
-    shared = np.zeros(block.n_asks, dtype=bool)
-    if block.ask_X is block.learn_X:
-        early = block.stamp < block.n_learns
-        next_learnt = block.learn_index[block.stamp[early]]
-        shared[early] = next_learnt == block.ask_index[early]
+    shared = asks_of_next(block)
     alone = np.flatnonzero(~shared)
     learns = np.arange(block.n_learns)
     event_of_learn, event_of_ask = learns, block.stamp.astype(np.intp)

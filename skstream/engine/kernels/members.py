@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Kernel, NotFittedYet, Task
-from skstream.engine.kernels.compose import check_weights
+from skstream.engine.kernels.compose import asks_of_next, check_weights
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.registry import find_kernel
 from skstream.engine.kernels.schema import check_classifier
@@ -116,10 +116,8 @@ def with_tests(block: Block, learns: NDArray[np.intp]) -> Tested:
     if not len(learns):
         return Tested(block, asked, learns)
     known = np.full(block.n_learns, -1, dtype=np.intp)
-    if block.ask_X is block.learn_X and block.n_asks:
-        before = np.flatnonzero(block.stamp < block.n_learns)
-        same = before[block.ask_index[before] == block.learn_index[block.stamp[before]]]
-        known[block.stamp[same]] = same
+    same = np.flatnonzero(asks_of_next(block))
+    known[block.stamp[same]] = same
     others = learns[known[learns] < 0]
     if not len(others):
         return Tested(block, asked, known[learns])

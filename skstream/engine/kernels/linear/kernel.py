@@ -33,6 +33,7 @@ from skstream.engine.kernels.base import (
     Task,
     decline_uncompiled,
 )
+from skstream.engine.kernels.compose import asks_of_next
 from skstream.engine.kernels.input import Learnt, check_stored_once, read_block
 from skstream.engine.kernels.linear.blocks import (
     asks_between,
@@ -436,10 +437,8 @@ def _read(block: Block, known: Columns) -> tuple[NDArray[np.intp], Block, _Parts
     sparse float32 rows: ``predict`` rounds otherwise than ``partial_fit``.
     """
     n, foreign = block.n_learns, np.arange(block.n_asks)
-    is_single = sparse.issparse(block.ask_X) and block.ask_X.dtype == np.float32
-    if n and block.ask_X is block.learn_X and not is_single:
-        next_learnt = block.learn_index.take(block.stamp, mode="clip")
-        foreign = np.flatnonzero((next_learnt != block.ask_index) | (block.stamp == n))
+    if not (sparse.issparse(block.ask_X) and block.ask_X.dtype == np.float32):
+        foreign = np.flatnonzero(~asks_of_next(block))
     asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
     if sparse.issparse(block.learn_X) or sparse.issparse(block.ask_X):
         _check_sparse(asked)

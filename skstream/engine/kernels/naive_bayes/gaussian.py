@@ -11,7 +11,7 @@ of a row in the same order in whatever company the row comes.
 import math
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,11 +64,13 @@ class MomentGroups:
         self.means = np.array(means, order="C")
         self.variances = np.array(variances, order="C")
 
-    def copy(self) -> "MomentGroups":
+    def copy(self) -> Self:
         """Return a copy, to be brought forward."""
-        return MomentGroups(self._n_classes, self.weights, self.means, self.variances)
+        return type(self)(self._n_classes, self.weights, self.means, self.variances)
 
-    def log_likelihoods(self, block: Block, learn: Floats, ask: Floats, smoothing: float) -> Floats:
+    def log_likelihoods(
+        self, block: Block, learn: NDArray[Any], ask: NDArray[Any], smoothing: float
+    ) -> NDArray[Any]:
         """Learn and ask in order; of shape (n_asks, n_classes)."""
         weight = np.ones(block.n_learns) if block.weight is None else block.weight
         scores = np.empty((block.n_asks, self._n_classes))
@@ -180,27 +182,12 @@ def _learn_row(x, t, w, weights, means, variances, k):  # type: ignore[no-untype
     weights[k] = total
 
 
-class SingleGroups:
-    """Weight, mean and variance of each class, in float32.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_classes,)
-    means, variances : ndarray of shape (n_classes, n_features)
-    """
-
-    def __init__(self, weights: Singles, means: Singles, variances: Singles):
-        self.weights = weights.copy()
-        self.means = np.array(means, order="C")
-        self.variances = np.array(variances, order="C")
-
-    def copy(self) -> "SingleGroups":
-        """Return a copy, to be brought forward."""
-        return SingleGroups(self.weights, self.means, self.variances)
+class SingleGroups(MomentGroups):
+    """Weight, mean and variance of each class, in float32."""
 
     def log_likelihoods(
-        self, block: Block, learn: Singles, ask: Singles, smoothing: float
-    ) -> Singles:
+        self, block: Block, learn: NDArray[Any], ask: NDArray[Any], smoothing: float
+    ) -> NDArray[Any]:
         """Learn and ask in order; of shape (n_asks, n_classes)."""
         scores = np.empty((block.n_asks, len(self.weights)), np.float32)
         for piece in pieces(block, rows_per_piece(learn.shape[1])):
@@ -275,15 +262,13 @@ _MIN_WEIGHT, _MAX_WEIGHT = 1e-6, 1e6
 # the estimator's own loop.
 UNCOMPILED_MEANS = 200
 
-Groups = MomentGroups | SingleGroups
-
 
 class _State(NamedTuple):
     """Columns, weights of the classes, and moments; no step changes those of a state."""
 
     columns: Columns
     class_count: Floats
-    groups: Groups | None = None
+    groups: MomentGroups | None = None
     has_learnt: bool = False
 
 
@@ -380,9 +365,8 @@ class GaussianKernel(Kernel):
         after = _State(columns, weights[-1].copy(), groups, has_learnt)
         near = tied(scores, self.task.asking("predict"))
         # Of rows that are all alike only the shares of the classes are compared: these are exact.
-        if len(near) and isinstance(groups, MomentGroups) and groups.variances.any():
+        if len(near) and count.dtype == np.float64 and groups.variances.any():
             begin = state.groups or self._new_groups(*self._no_moments(columns.number, count.dtype))
-            assert isinstance(begin, MomentGroups)
             return after, self._settled(scores, near, block, learn, ask, begin, weights)
         if count.dtype == np.float32:
             return after, answers_to(self.task, partial(_single_answers, scores))
@@ -425,10 +409,9 @@ class GaussianKernel(Kernel):
 
     def _new_groups(
         self, weights: NDArray[Any], means: NDArray[Any], variances: NDArray[Any]
-    ) -> Groups:
-        if means.dtype == np.float32:
-            return SingleGroups(weights, means, variances)
-        return MomentGroups(self._n_classes, weights, means, variances)
+    ) -> MomentGroups:
+        kind = SingleGroups if means.dtype == np.float32 else MomentGroups
+        return kind(self._n_classes, weights, means, variances)
 
     def _known_moments(self) -> tuple[Floats, Floats, Floats]:
         """Weights, means and variances by group, of a fitted estimator."""
@@ -463,12 +446,12 @@ class GaussianKernel(Kernel):
         model.classes_ = unique_labels(self.task.classes)
         self._export_learnt(state.class_count, state.groups)
 
-    def _export_learnt(self, class_count: Floats, groups: Groups) -> None:
+    def _export_learnt(self, class_count: Floats, groups: MomentGroups) -> None:
         self.estimator.class_count_ = class_count.copy()
         self.estimator.class_prior_ = self._class_priors(class_count)
         self._export_moments(groups)
 
-    def _export_moments(self, groups: Groups) -> None:
+    def _export_moments(self, groups: MomentGroups) -> None:
         model = self.estimator
         model.theta_, model.var_ = groups.means.copy(), groups.variances.copy()
         # The variance of the newest row, which is all that scikit-learn looks at.
@@ -503,7 +486,7 @@ class IncrementalGaussianKernel(GaussianKernel):
         # A class of which nothing has been learnt is never the answer.
         return np.where(weights > 0, super()._log_priors(weights), -np.inf)
 
-    def _export_moments(self, groups: Groups) -> None:
+    def _export_moments(self, groups: MomentGroups) -> None:
         model, means, variances = self.estimator, groups.means, groups.variances
         model.total_count_ = float(groups.weights[-1])
         model.theta_, model.total_mean_ = means[:-1].copy(), means[-1].copy()

@@ -18,13 +18,13 @@ from sklearn.utils import check_array, check_random_state
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Kernel, Task, value_of
+from skstream.engine.kernels.compose import asks_of_next
 from skstream.engine.kernels.input import Learnt, read_block
 from skstream.engine.kernels.neural_network.network import (
     Floats,
     Layout,
     LossCurve,
     Network,
-    Rules,
     Weights,
 )
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_task
@@ -46,8 +46,6 @@ class _State:
         The estimator after the first row of the kernel, or as it came if it was fitted.
     layout : Layout
         Of the weights.
-    rules : Rules
-        What its parameters say.
     weights : Weights
         The rest.
     """
@@ -55,7 +53,6 @@ class _State:
     columns: Columns
     first: Any
     layout: Layout
-    rules: Rules
     weights: Weights
 
 
@@ -104,10 +101,10 @@ class _PerceptronKernel(Kernel):
         return after, answers_to(self.task, partial(self._answers, came))
 
     def _run(self, state: _State, block: Block, rows: Learnt, begin: int) -> tuple[Network, Floats]:
-        network = Network(state.layout, state.rules, state.weights)
+        network = Network(state.layout, state.first, state.weights)
         came = np.empty((block.n_asks, self._n_outputs))
         bounds = (np.arange(block.n_asks + 1) if block.groups is None else block.groups).tolist()
-        stamps, is_next = block.stamp.tolist(), _is_learnt_next(block)
+        stamps, is_next = block.stamp.tolist(), asks_of_next(block).tolist()
         targets, weight = self._targets(block.y), block.weight
         learn_rows, ask_rows, alike = self._as_shown(block, rows)
         call, n_calls = 0, len(bounds) - 1
@@ -178,7 +175,7 @@ class _PerceptronKernel(Kernel):
         optimizer = copy.copy(estimator._optimizer)
         optimizer.learning_rate = weights.learning_rate
         moments = [state.layout.parted(moment) for moment in weights.moments]
-        if state.rules.is_adam:
+        if estimator.solver == "adam":
             optimizer.t = weights.t
             optimizer.ms, optimizer.vs = moments
         else:
@@ -261,15 +258,6 @@ class PerceptronRegressorKernel(_PerceptronKernel):
         return came[:, 0]
 
 
-def _is_learnt_next(block: Block) -> list[bool]:
-    """Whether the row of each ask is the one that is learnt after it."""
-    if block.ask_X is not block.learn_X or not block.n_learns:
-        return [False] * block.n_asks
-    following = np.minimum(block.stamp, block.n_learns - 1)
-    is_next: list[bool] = (block.learn_index[following] == block.ask_index).tolist()
-    return is_next
-
-
 def _validated(X: Any, index: NDArray[np.intp]) -> NDArray[Any]:
     """Rows as the loop shows them, after scikit-learn's check of them."""
     rows: NDArray[Any] = check_array(own_rows(take_rows(X, index)), ensure_all_finite=False)
@@ -317,27 +305,7 @@ def _state_of(estimator: Any) -> _State:
     coefs, intercepts = estimator.coefs_, estimator.intercepts_
     layout = Layout([len(coefs[0]), *(len(one) for one in intercepts)])
     optimizer, is_adam = estimator._optimizer, estimator.solver == "adam"
-    loss = getattr(estimator, "loss", "squared_error")
-    moments: list[Any]
-    rates: tuple[float, ...]
-    if is_adam:
-        moments = [optimizer.ms, optimizer.vs]
-        rates = (optimizer.beta_1, optimizer.beta_2, optimizer.epsilon)
-    else:
-        moments, rates = [optimizer.velocities], (optimizer.momentum, optimizer.power_t)
-    rules = Rules(
-        activation=estimator.activation,
-        out_activation=estimator.out_activation_,
-        loss="binary_log_loss" if estimator.out_activation_ == "logistic" else loss,
-        is_adam=is_adam,
-        alpha=estimator.alpha,
-        tol=estimator.tol,
-        n_iter_no_change=estimator.n_iter_no_change,
-        learning_rate_init=optimizer.learning_rate_init,
-        rates=rates,
-        schedule="constant" if is_adam else optimizer.lr_schedule,
-        nesterov=not is_adam and optimizer.nesterov,
-    )
+    moments = [optimizer.ms, optimizer.vs] if is_adam else [optimizer.velocities]
     weights = Weights(
         flat=layout.joined([*coefs, *intercepts]),
         moments=tuple(layout.joined(one) for one in moments),
@@ -349,4 +317,4 @@ def _state_of(estimator: Any) -> _State:
         n_no_improvement=estimator._no_improvement_count,
         losses=LossCurve(list(estimator.loss_curve_)),
     )
-    return _State(Columns.of(estimator), estimator, layout, rules, weights)
+    return _State(Columns.of(estimator), estimator, layout, weights)

@@ -83,38 +83,6 @@ class Weights:
     losses: LossCurve
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What the parameters of an estimator say.
-
-    Attributes
-    ----------
-    activation, out_activation, loss : str
-        As scikit-learn names them.
-    is_adam : bool
-        Else plain gradients with momentum.
-    alpha, tol, n_iter_no_change, learning_rate_init : float
-    rates : tuple of float
-        Of Adam beta_1, beta_2 and epsilon; else momentum and power_t.
-    schedule : str
-        Of the learning rate.
-    nesterov : bool
-        Nesterov's momentum.
-    """
-
-    activation: str
-    out_activation: str
-    loss: str
-    is_adam: bool
-    alpha: float
-    tol: float
-    n_iter_no_change: float
-    learning_rate_init: float
-    rates: tuple[float, ...]
-    schedule: str = "constant"
-    nesterov: bool = False
-
-
 class Layout:
     """Where the weights and intercepts of each layer are in one array."""
 
@@ -160,14 +128,14 @@ class Network:
     ----------
     layout : Layout
         Of the weights.
-    rules : Rules
-        What the parameters say.
+    model : estimator
+        A fitted perceptron, for its parameters.
     weights : Weights
         The state, which stays as it is.
     """
 
-    def __init__(self, layout: Layout, rules: Rules, weights: Weights):
-        self._layout, self._rules, self._start = layout, rules, weights
+    def __init__(self, layout: Layout, model: Any, weights: Weights):
+        self._layout, self._model, self._start = layout, model, weights
         self._flat, self._grad = layout.zeros(), layout.zeros()
         self._flat[:] = weights.flat
         self._coefs, self._intercepts = layout.views(self._flat)
@@ -178,14 +146,20 @@ class Network:
         self._deltas = [np.empty((1, units)) for _, units in layout.shapes]
         self._transposed = [coef.T for coef in self._coefs]
         self._ravelled = [coef.ravel() for coef in self._coefs]
-        self._hidden = ACTIVATIONS[rules.activation]
-        self._out = ACTIVATIONS[rules.out_activation]
-        self._derivative = DERIVATIVES[rules.activation]
+        self._hidden = ACTIVATIONS[model.activation]
+        self._out = ACTIVATIONS[model.out_activation_]
+        self._derivative = DERIVATIVES[model.activation]
+        is_binary = model.out_activation_ == "logistic"
+        self._loss_name = (
+            "binary_log_loss" if is_binary else getattr(model, "loss", "squared_error")
+        )
         self._t, self._learning_rate = weights.t, weights.learning_rate
         self._n_rows, self._loss = weights.n_rows, weights.loss
         self._best, self._n_bad = weights.best_loss, weights.n_no_improvement
         self._losses: list[Any] = []
-        self._update = self._update_adam if rules.is_adam else self._update_sgd
+        is_adam = model.solver == "adam"
+        self._update = self._update_adam if is_adam else self._update_sgd
+        self._schedule = "constant" if is_adam else model._optimizer.lr_schedule
 
     def weights(self) -> Weights:
         """The state after the rows learnt."""
@@ -227,7 +201,7 @@ class Network:
 
     def learn(self, row: Floats, target: Floats, weight: Floats | None, *, asked: bool) -> None:
         """Learn one row; `asked`: it was the last one to be answered, and nothing learnt since."""
-        rules = self._rules
+        alpha = self._model.alpha
         if not asked:
             self.answer(row)
         activations, deltas = self._activations, self._deltas
@@ -235,8 +209,11 @@ class Network:
         squares: Any = 0
         for flat in self._ravelled:
             squares += np.dot(flat, flat)
-        loss = self._loss_of(target, activations[-1], weight)
-        loss += (0.5 * rules.alpha) * squares / total
+        if weight is None:
+            loss = _LOSSES[self._loss_name](target, activations[-1])
+        else:
+            loss = LOSS_FUNCTIONS[self._loss_name](target, activations[-1], weight)
+        loss += (0.5 * alpha) * squares / total
         last = len(deltas) - 1
         np.subtract(activations[-1], target, out=deltas[last])
         if weight is not None:
@@ -249,7 +226,7 @@ class Network:
                 np.matmul(deltas[k], self._transposed[k], out=deltas[k - 1])
                 self._derivative(activations[k - 1], deltas[k - 1])
         n = self._layout.n_weights
-        np.multiply(self._flat[:n], rules.alpha, out=self._tmp[:n])
+        np.multiply(self._flat[:n], alpha, out=self._tmp[:n])
         self._grad[:n] += self._tmp[:n]
         if weight is not None:
             self._grad /= total
@@ -258,29 +235,25 @@ class Network:
 
     def _note(self, loss: Any) -> None:
         """Note the loss of a row, as the end of an epoch does."""
-        rules = self._rules
+        model = self._model
         self._n_rows += 1
         self._loss = loss
         self._losses.append(loss)
-        self._n_bad = self._n_bad + 1 if loss > self._best - rules.tol else 0
+        self._n_bad = self._n_bad + 1 if loss > self._best - model.tol else 0
         if loss < self._best:
             self._best = loss
-        if rules.schedule == "invscaling":
-            self._learning_rate = (
-                float(rules.learning_rate_init) / (self._n_rows + 1) ** rules.rates[1]
-            )
-        is_due = rules.schedule == "adaptive" and self._n_bad > rules.n_iter_no_change
+        if self._schedule == "invscaling":
+            optimizer = model._optimizer
+            steps = (self._n_rows + 1) ** optimizer.power_t
+            self._learning_rate = float(optimizer.learning_rate_init) / steps
+        is_due = self._schedule == "adaptive" and self._n_bad > model.n_iter_no_change
         if is_due and not self._learning_rate <= 1e-6:
             self._learning_rate /= 5.0
             self._n_bad = 0
 
-    def _loss_of(self, target: Floats, came: Floats, weight: Floats | None) -> Any:
-        if weight is None:
-            return _LOSSES[self._rules.loss](target, came)
-        return LOSS_FUNCTIONS[self._rules.loss](target, came, weight)
-
     def _update_adam(self) -> None:
-        beta_1, beta_2, epsilon = self._rules.rates
+        optimizer = self._model._optimizer
+        beta_1, beta_2 = optimizer.beta_1, optimizer.beta_2
         means, squares = self._moments
         tmp, grad = self._tmp, self._grad
         self._t += 1
@@ -292,21 +265,21 @@ class Network:
         tmp *= 1 - beta_2
         squares += tmp
         self._learning_rate = (
-            self._rules.learning_rate_init * np.sqrt(1 - beta_2**self._t) / (1 - beta_1**self._t)
+            optimizer.learning_rate_init * np.sqrt(1 - beta_2**self._t) / (1 - beta_1**self._t)
         )
         np.sqrt(squares, out=tmp)
-        tmp += epsilon
+        tmp += optimizer.epsilon
         np.multiply(means, -self._learning_rate, out=self._tmp2)
         self._tmp2 /= tmp
         self._flat += self._tmp2
 
     def _update_sgd(self) -> None:
-        momentum = self._rules.rates[0]
+        momentum = self._model._optimizer.momentum
         (velocity,) = self._moments
         step = np.multiply(self._grad, self._learning_rate, out=self._tmp)
         np.multiply(velocity, momentum, out=velocity)
         velocity -= step
-        if not self._rules.nesterov:
+        if not self._model._optimizer.nesterov:
             self._flat += velocity
             return
         further = np.multiply(velocity, momentum, out=self._tmp2)

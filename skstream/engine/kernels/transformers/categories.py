@@ -163,23 +163,16 @@ def _copied(memory: Memory) -> Memory:
 
 def _read_factorized(block: Block) -> tuple[list[Factorized], Any, Any]:
     """Columns of the rows of a block, and which of these are learnt and asked."""
-    used = [(block.learn_X, block.learn_index)] if block.n_learns else []
-    used += [(block.ask_X, block.ask_index)] if block.n_asks else []
+    used, learnt, asked = used_rows(block)
     for X, _ in used:
         check_any_values(X)
     try:
-        if block.ask_X is block.learn_X:
-            rows, places = used_rows(block)
-            columns = factorized_columns(take_rows(block.learn_X, rows))
-            return columns, places[: block.n_learns], places[block.n_learns :]
         parts = [factorized_columns(take_rows(X, index)) for X, index in used]
     except TypeError as error:
         raise Declined("values that cannot be categories have no kernel") from error
-    learnt, asked = np.arange(block.n_learns), np.arange(block.n_asks)
     if len(parts) == 1:
         return parts[0], learnt, asked
-    columns = [_joined(*of_column) for of_column in zip(*parts, strict=True)]
-    return columns, learnt, asked + block.n_learns
+    return [_joined(*of_column) for of_column in zip(*parts, strict=True)], learnt, asked
 
 
 def _joined(first: Factorized, second: Factorized) -> Factorized:

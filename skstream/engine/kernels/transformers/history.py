@@ -6,6 +6,7 @@ import numpy as np
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernels.compose import used_rows
 from skstream.engine.kernels.input import check_any_values
 from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
@@ -69,25 +70,16 @@ class HistoryKernel(MemoryTransformKernel):
 
     def _read_block(self, block: Block, columns: Columns) -> tuple[Any, Any, Any, Any]:
         """Keys and values of the rows of a block, and which of them are learnt and asked."""
-        storages = [(block.learn_X, block.learn_index), (block.ask_X, block.ask_index)]
-        if block.ask_X is block.learn_X:
-            is_used = np.zeros(block.learn_X.shape[0], dtype=bool)
-            is_used[block.learn_index] = is_used[block.ask_index] = True
-            used, place = np.flatnonzero(is_used), is_used.cumsum() - 1
-            storages = [(block.learn_X, used)]
-            learnt, asked = place[block.learn_index], place[block.ask_index]
-        else:
-            learnt, asked = np.arange(block.n_learns), block.n_learns + np.arange(block.n_asks)
+        used, learnt, asked = used_rows(block)
         assert columns.number is not None
         keys, values = [], []
         try:
             places = places_of(self.estimator, columns.number, columns.names)
-            for X, index in storages:
-                if len(index):
-                    check_any_values(X)
-                    its_keys, its_values = read_rows(self.estimator, take_rows(X, index), places)
-                    keys += its_keys
-                    values.append(its_values)
+            for X, index in used:
+                check_any_values(X)
+                its_keys, its_values = read_rows(self.estimator, take_rows(X, index), places)
+                keys += its_keys
+                values.append(its_values)
         except (TypeError, ValueError) as error:  # the loop meets it at its row
             name = type(self.estimator).__name__
             raise Declined(f"rows that {name} refuses have no kernel") from error

@@ -124,9 +124,8 @@ class StatelessKernel(TransformKernel):
             if fitted is None:
                 fitted = _fit(self.estimator, take_rows(block.learn_X, block.learn_index[:1]))
             if block.ask_X is block.learn_X:
-                used, places = used_rows(block)
-                learn = ask = transformed(fitted, block.learn_X, used)
-                learn_index, ask_index = places[: block.n_learns], places[block.n_learns :]
+                ((X, rows),), learn_index, ask_index = used_rows(block)
+                learn = ask = transformed(fitted, X, rows)
             else:
                 learn = transformed(fitted, block.learn_X, block.learn_index)
                 ask = transformed(fitted, block.ask_X, block.ask_index)
