@@ -151,7 +151,7 @@ def evaluate(options: argparse.Namespace) -> int:
         write(result, options.plot, options.save, metric=drawn)
         if status == 0 and result.failures:
             status = f"error: {'; '.join(_words(why, stream) for why in result.failures.values())}"
-        if status == 0 and result.why_nothing_scored():
+        if status == 0 and result._why_nothing_scored():
             return FAILED  # a warning has said why
     return _ended(status)
 

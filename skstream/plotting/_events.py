@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from skstream.engine.tape import Tape, scores_of_bin
+from skstream.evaluation._results._rescore import tape_of
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import Names, bin_meant, chosen, number
 from skstream.utils._choices import is_integer
@@ -91,7 +92,7 @@ def events_of_result(
     """
     if not isinstance(result, EvaluationResult):
         raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
-    tape = result.require_tape()
+    tape = tape_of(result)
     names = _with_scores(result, tape.methods, models, ranking=ranking)
     assert tape.classes is not None
     event, words = _event(tape.classes, label, top=top)

@@ -133,7 +133,7 @@ def names_in(
         "forgetting": forgetting,
         "measure": result.measures.get(metric),
         # The rows of a set are all that a value is about: nothing of earlier ones is remembered.
-        "mechanism": result.scored_sets or result.mechanisms.get(forgetting),
+        "mechanism": result.details.scored_sets or result.details.mechanisms.get(forgetting),
     }
     return metric, forgetting, arguments
 
@@ -147,7 +147,7 @@ def models_in(
     as there are colours, and the baselines.
     """
     shown = chosen(models, result.model_names, "model")
-    others = [name for name in shown if name not in result.baselines]
+    others = [name for name in shown if name not in result.details.baselines]
     n_models = None
     direction = result.measures[metric].higher_is_better if metric in result.measures else None
     if models is None and len(others) > MOST_MODELS and direction is not None:
@@ -158,10 +158,10 @@ def models_in(
             return np.inf if np.isnan(value) else -value if direction else value
 
         best = sorted(others, key=loss)[: len(COLORS)]
-        shown = [name for name in shown if name in best or name in result.baselines]
+        shown = [name for name in shown if name in best or name in result.details.baselines]
         n_models = len(others)
     arguments = {
-        "baselines": [name for name in result.baselines if name in shown],
+        "baselines": [name for name in result.details.baselines if name in shown],
         "failed": [name for name in result.failures if name in shown],
         "n_models": n_models,
     }

@@ -282,7 +282,7 @@ def contents_of(
     curves = {name: result.curve(name, metric, forgetting=forgetting) for name in shown}
     rows = {
         "checkpoints": result.checkpoints,
-        "folds": result.selected_folds,
+        "folds": result.details.selected_folds,
         "drifts": result.drifts if drifts is None else drifts,
         "detections": result.detections if detections is None else detections,
     }

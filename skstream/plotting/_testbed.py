@@ -390,7 +390,9 @@ class TestbedDisplay(BaseDisplay):
                 f"Got {metric!r}."
             )
         _check_result_of(result, stream)
-        mechanism = None if result.scored_sets else result.mechanisms[errors.forgetting]
+        mechanism = (
+            None if result.details.scored_sets else result.details.mechanisms[errors.forgetting]
+        )
         return cls(
             kind="error",
             errors=errors,

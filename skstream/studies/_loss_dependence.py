@@ -11,7 +11,7 @@ from skstream.drift import ADWIN, DriftDetector
 from skstream.drift._checks import refuse_where
 from skstream.drift._given import check_detector
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._results._rescore import lanes_of, rows_of, width_of
+from skstream.evaluation._results._rescore import lanes_of, rows_of, tape_of, width_of
 from skstream.evaluation._results._select import bin_meant
 from skstream.evaluation._runs._watch import bounded_losses, scored_rows
 from skstream.utils._choices import is_integer, is_real
@@ -302,12 +302,12 @@ def _series(
     result: EvaluationResult, bin: int | None, bound: float | None
 ) -> Iterator[tuple[str, int, np.ndarray]]:
     """Yield model, fold and losses of each lane, in the order of the rows that were scored."""
-    if result.scored_sets:
+    if result.details.scored_sets:
         raise ValueError(
             "Losses depend on those before them where rows are asked one after another, and "
-            f"{result.scored_sets} are asked in sets. Evaluate with PrequentialEvaluator."
+            f"{result.details.scored_sets} are asked in sets. Evaluate with PrequentialEvaluator."
         )
-    tape = result.require_tape()
+    tape = tape_of(result)
     line = bin_meant(result, bin) or 0  # the tape holds the answers of all bins
     lanes = lanes_of(tape)
     width = width_of(next(iter(lanes.values())))

@@ -11,6 +11,7 @@ import numpy as np
 from skstream.evaluation._results._ranking import rank
 from skstream.evaluation._results._result import (
     EvaluationResult,
+    ResultDetails,
     curve_of_one,
     last_of_curves,
     mean_of_curves,
@@ -156,13 +157,15 @@ class SeedStudy:
             checkpoints=rows,
             values=values,
             measures=first.measures,
-            mechanisms=first.mechanisms,
             classes=first.classes,
             paths=first.paths,
             failures=self._failures(),
-            baselines=first.baselines,
             parameters={**first.parameters, "seed": None},
-            scored_sets=first.scored_sets,
+            details=ResultDetails(
+                mechanisms=first.details.mechanisms,
+                baselines=first.details.baselines,
+                scored_sets=first.details.scored_sets,
+            ),
             drifts=first.drifts if len({one.drifts for one in self.results}) == 1 else (),
         )
 

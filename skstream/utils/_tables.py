@@ -1,4 +1,6 @@
-"""Tables as text."""
+"""Tables and lists of names as text."""
+
+from collections.abc import Sequence
 
 
 def aligned(header: list[str], rows: list[list[str]]) -> list[str]:
@@ -13,3 +15,10 @@ def aligned(header: list[str], rows: list[list[str]]) -> list[str]:
         ).rstrip()
 
     return [line(header), "  ".join("-" * width for width in widths), *map(line, rows)]
+
+
+def listed(names: Sequence[str], most: int, of: str = "") -> str:
+    """Write names one after another; of many the first, and how many more there are."""
+    more = len(names) - most
+    words = f" and {more} more{of and f' {of}'}" if more > 0 else ""
+    return f"{', '.join(names[:most])}{words}"

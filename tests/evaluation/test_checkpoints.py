@@ -24,7 +24,7 @@ from skstream.evaluation._folder import (
     _lock,
     _run_folder,
 )
-from skstream.evaluation._folder._every import Every
+from skstream.evaluation._folder._group import Every
 from skstream.evaluation._parallel import _groups, _workers
 from skstream.evaluation._runs._checkpoint import load_run
 from skstream.metrics import Measure

@@ -179,7 +179,7 @@ def test_results_keep_what_measures_say(tmp_path):
     result = evaluator.evaluate(Persistent(), make_demo_stream(100))
     loaded = load(result.save(tmp_path / "result.npz"))
     assert loaded.measures == result.measures
-    assert loaded.mechanisms == result.mechanisms == {"cumulative": "cumulative"}
+    assert loaded.details.mechanisms == result.details.mechanisms == {"cumulative": "cumulative"}
     err, mine, kappa, f1 = result.measures.values()
     assert (err.name, err.higher_is_better, err.bounds) == ("error", False, (0.0, 1.0))
     assert (mine.name, mine.higher_is_better, mine.bounds) == ("wrong_share", False, (0.0, 1.0))
@@ -187,7 +187,7 @@ def test_results_keep_what_measures_say(tmp_path):
     assert (f1.name, f1.bounds) == ("f1:UP", (0.0, 1.0))
     rescored = loaded.rescore({"e": "error"}, forgetting={"recent": "window:50"})
     assert {name: facts.name for name, facts in rescored.measures.items()} == {"e": "error"}
-    assert rescored.mechanisms == {"recent": "window:50"}
+    assert rescored.details.mechanisms == {"recent": "window:50"}
 
 
 @pytest.mark.parametrize(
@@ -361,7 +361,7 @@ def test_a_stream_is_ranked_once(tmp_path):
     with pytest.raises(ValueError, match=r"Results 1 and 3 .* are the same result"):
         untaped[0].rank(untaped[1], untaped[0])
     assert untaped[0].rank(*untaped[1:]).n_blocks == 2
-    unknown = replace(untaped[0], labels_read="")
+    unknown = replace(untaped[0], details=replace(untaped[0].details, labels_read=""))
     with pytest.warns(UserWarning, match="Result 2 of those to rank does not say of which stream"):
         assert untaped[1].rank(unknown).n_blocks == 2
     delayed = DelayedEvaluator("accuracy", delay=3, keep_tape=False)

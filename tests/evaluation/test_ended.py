@@ -105,7 +105,7 @@ def test_a_result_tells_where_models_ended() -> None:
     result = ended()
     assert {name: one.n_rows for name, one in result.ended.items()} == {"sgd1": 700, "sgd2": 70}
     (last,) = result.ended["sgd1"].scores["cumulative"]["accuracy"]
-    tape = result.require_tape()
+    tape = result.tape
     assert last == accuracy_score(tape.y[1:700], tape.answers["sgd1"][0, 1:700])
     assert (tape.answers["sgd1"][0, 700:] == -1).all()
     assert np.isnan(result.scores["sgd1"]["accuracy"])

@@ -235,7 +235,7 @@ def test_results_survive_being_saved(tmp_path, labels):
     assert loaded.rescore("accuracy").scores == result.rescore("accuracy").scores
     assert loaded.parameters == result.parameters
     assert loaded.costs == result.costs
-    assert loaded.baselines == ("last",)
+    assert loaded.details.baselines == ("last",)
     assert str(loaded) == str(result)
 
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import skstream as sk
 from skstream.evaluation._folder import _fingerprint
-from skstream.evaluation._folder._as_text import as_text
+from skstream.evaluation._folder._fingerprint import as_text
 from skstream.metrics import Measure
 from skstream.streams import CSVStream, ParquetStream, Stream, as_stream, take_rows
 from skstream.utils._content import content

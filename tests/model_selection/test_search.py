@@ -246,7 +246,7 @@ def test_the_honest_score_is_of_rows_on_which_nothing_was_chosen(metric: str) ->
     one = fitted(metric=metric, tuning=TUNING)
     name = one.result_.model_names[one.best_index_]
     assert one.result_.n_rows == TUNING
-    tape = one.honest_result_.require_tape()
+    tape = one.honest_result_.tape
     asked = tape.answers[name][0] >= 0
     assert_array_equal(np.flatnonzero(asked), np.arange(TUNING, N_ROWS))
     # An evaluation of that model alone, whose answers to the tuning rows do not count.
@@ -721,7 +721,7 @@ def test_tuning_ends_with_a_batch() -> None:
     assert one.result_.n_rows == 705
     assert "705 tuning rows" in str(one)
     assert "795 rows after them" in str(one)
-    asked = one.honest_result_.require_tape().answers[one.run_.chosen][0] >= 0
+    asked = one.honest_result_.tape.answers[one.run_.chosen][0] >= 0
     assert_array_equal(np.flatnonzero(asked), np.arange(705, 1500))
     with pytest.raises(ValueError, match=r"tuning=30 .*batch_size=64"):
         search(Rule(), {"k": [0, 1]}, tuning=30, batch_size=64).fit(X, y)

@@ -726,7 +726,7 @@ def test_global_settings_stay_and_the_users_figure_is_used(
 
 
 def test_a_result_saved_before_measures_were_kept_can_be_drawn(result: EvaluationResult) -> None:
-    old = replace(result, measures={}, mechanisms={})
+    old = replace(result, measures={}, details=replace(result.details, mechanisms={}))
     drawn = old.plot("accuracy", forgetting="all")
     assert guess_area(drawn.ax_) is not None
     assert drawn.ax_.get_title("left") == "Accuracy, all"

@@ -1,8 +1,7 @@
 """Run folders: checkpoints and outcomes of evaluations that can be stopped and go on."""
 
-from skstream.evaluation._folder._as_text import as_text
 from skstream.evaluation._folder._collect import collect_result
-from skstream.evaluation._folder._fingerprint import fingerprint
+from skstream.evaluation._folder._fingerprint import as_text, fingerprint
 from skstream.evaluation._folder._group import GroupFolder
 from skstream.evaluation._folder._importable import check_importable, first_not_pickled
 from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome

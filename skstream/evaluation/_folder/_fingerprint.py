@@ -1,37 +1,29 @@
-"""Fingerprints: what must be the same where a run goes on."""
+"""Fingerprints: what must be the same where a run goes on, and what differs, in words."""
 
 import os
 import platform
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
+from pathlib import PurePath
+from types import FunctionType, MappingProxyType
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 import sklearn
+from scipy import sparse
+from sklearn.base import BaseEstimator
 
-from skstream.evaluation._folder._as_text import (
-    as_text,
-    is_compared_whole,
-    listed_in,
-    parameters_of,
-)
-from skstream.evaluation._folder._differences import (
-    CHECKSUM,
-    CLASS,
-    FILES,
-    OF_MEASURE,
-    PARAMETER,
-    STREAMS,
-    TYPES,
-)
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._settings import Settings
 from skstream.streams._arrays import ArrayStream, ChunkStream
 from skstream.streams._composition import sources_of
 from skstream.streams._file_stream import FileStream
-from skstream.utils._content import NotComparable, content, name_of
+from skstream.utils._content import PLAIN, NotComparable, content, is_unordered, name_of
 from skstream.utils._rows import Schema, is_frame
 from skstream.utils._version import __version__
 
@@ -45,7 +37,110 @@ _IGNORED = (
     *("n_jobs", "retries", "progress", "checkpoint", "checkpoint_every"),
     *("metrics", "forgetting"),
 )
-OF_STREAM, OF_HOLDOUT = STREAMS
+#: Values that their text tells apart.
+_BY_TEXT = (*PLAIN, date, datetime, time, timedelta, Decimal, Fraction, PurePath, range, slice)
+#: Where the classes of such values are from: those of others may hold more than their text.
+_OF_PYTHON = {one.__module__.partition(".")[0] for one in _BY_TEXT}
+#: Longest text of a value and most values in one; of others a digest is compared.
+_LONGEST, _MOST_VALUES = 20_000, 1000
+#: What stands between the kind of a value and the digest of what it holds.
+OF_CONTENT = " of content "
+#: Parts of the names of what is compared, from which follows what need not be said.
+OF_MEASURE, OF_MODEL, CLASS = " of the measure ", " of model '", "the class of "
+FILES, PARAMETER, CHECKSUM = "the files", "the parameter ", "the checksum of "
+TYPES = "the types of the columns"
+#: What is said of in the plural.
+_PLURAL = (FILES, TYPES, "the columns", "the classes")
+#: Ends of the names of what is compared of a stream.
+STREAMS = OF_STREAM, OF_HOLDOUT = " of the stream", " of the holdout"
+#: Longest text of a value in an error.
+_LONGEST_SHOWN = 80
+#: Most differences that an error names.
+_MOST_SAID = 5
+
+
+def as_text(value: Any, listed: Collection[int] = ()) -> str:
+    """Return a text that is the same in every process for equal values, and short.
+
+    Of models in `listed`, by their ids, it is the class: their parameters are compared elsewhere.
+
+    Raises
+    ------
+    NotComparable
+        If the value cannot be compared with one of an earlier process.
+    """
+    kind, text = type(value), partial(as_text, listed=listed)
+    if isinstance(value, np.bool_ | np.integer | np.floating | np.str_ | np.bytes_):
+        return text(value.item())
+    if isinstance(value, _BY_TEXT) and kind.__module__.partition(".")[0] in _OF_PYTHON:
+        return _short(repr(value), value)
+    if kind in (dict, list, tuple, set, frozenset) and len(value) >= _MOST_VALUES:
+        return f"{kind.__name__} of {len(value):,}{OF_CONTENT}{content(value)}"
+    if kind in (dict, MappingProxyType):
+        pairs = [f"{text(key)}: {text(one)}" for key, one in value.items()]
+        return _short(f"{{{', '.join(sorted(pairs) if is_unordered(value) else pairs)}}}", value)
+    if kind is tuple:
+        return _short(f"({', '.join(map(text, value))})", value)
+    if kind is list:
+        return _short(f"[{', '.join(map(text, value))}]", value)
+    if kind in (set, frozenset):
+        return _short(f"{kind.__name__}({', '.join(sorted(map(text, value)))})", value)
+    if kind is np.ndarray and value.size <= 1:
+        return f"array {text(value.tolist())} of type {value.dtype}"
+    if isinstance(value, type):
+        return name_of(value)
+    if isinstance(value, partial):
+        return f"partial{text((value.func, value.args, value.keywords))}"
+    if id(value) in listed:
+        return name_of(kind)
+    if hasattr(value, "get_params") and not is_compared_whole(value):
+        return f"{name_of(type(value))}{text(parameters_of(value))}"
+    return f"{_kind_of(value)}{OF_CONTENT}{content(value)}"
+
+
+def parameters_of(model: Any) -> dict[str, Any]:
+    """Return the parameters of a model and of the models in it; none where it cannot say them."""
+    try:
+        return dict(model.get_params(deep=True))
+    except Exception:  # of other libraries, with other ideas of what a parameter is
+        return {}
+
+
+def listed_in(parameters: Mapping[str, Any]) -> set[int]:
+    """Return the ids of the models among parameters whose own parameters are also among them."""
+    return {
+        id(value)
+        for name, value in parameters.items()
+        if hasattr(value, "get_params")
+        and not isinstance(value, type)
+        and not is_compared_whole(value)
+        and all(f"{name}__{own}" in parameters for own in parameters_of(value))
+    }
+
+
+def is_compared_whole(model: Any) -> bool:
+    """Whether a model is more than its parameters: also a copy keeps what it has learnt."""
+    try:
+        model.get_params(deep=True)
+    except Exception:
+        return True
+    own = getattr(type(model), "__sklearn_clone__", None)  # that of FrozenEstimator, say
+    return own is not None and own is not BaseEstimator.__sklearn_clone__
+
+
+def _short(text: str, value: Any) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{type(value).__name__} of {len(value):,}{OF_CONTENT}{content(value)}"
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        kind = "array" if type(value) is np.ndarray else name_of(type(value))
+        return f"{kind} of shape {value.shape}"
+    if sparse.issparse(value):
+        return f"sparse matrix of shape {value.shape}"
+    return name_of(value) if isinstance(value, FunctionType) else name_of(type(value))
 
 
 def versions() -> dict[str, str]:
@@ -203,3 +298,101 @@ def _is_in_memory(stream: Any) -> bool:
     if isinstance(stream, ChunkStream):
         return isinstance(stream.source, list | tuple)
     return isinstance(stream, ArrayStream)
+
+
+def differences(now: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
+    """Say what differs between two fingerprints."""
+    differing = [
+        what
+        for what in {**before, **now}
+        # Another measure has other fields: its name says enough.
+        if now.get(what) != before.get(what)
+        and (OF_MEASURE not in what or (what in now and what in before))
+    ]
+    # Another model has other parameters: its class says enough.
+    others = [what.removeprefix(CLASS) for what in differing if what.startswith(CLASS)]
+    parts = tuple(f" of {model}" for model in others)
+    causes = {
+        end: min((_rank(what) for what in differing if what.endswith(end)), default=0)
+        for end in STREAMS
+    }
+    explained = set(_explained(differing, now, before))
+    said = [
+        _said(what, now.get(what), before.get(what))
+        for what in differing
+        if what not in explained
+        and (what.startswith(CLASS) or not what.endswith(parts))
+        and all(_rank(what) == rank for end, rank in causes.items() if what.endswith(end))
+    ]
+    more = len(said) - _MOST_SAID
+    return [*said[:_MOST_SAID], f"and {more} more differences"] if more > 0 else said
+
+
+def _explained(
+    differing: list[str], now: Mapping[str, str], before: Mapping[str, str]
+) -> Iterator[str]:
+    """Find parameters of models that differ since another one does.
+
+    The parameters of a step follow from its class, and the list of steps from the steps in it.
+    """
+    of_models = [what for what in differing if what.startswith(PARAMETER) and OF_MODEL in what]
+    for what in of_models:
+        name, _, model = what.removeprefix(PARAMETER).partition(OF_MODEL)
+        ends = [k for k in range(len(name)) if name.startswith("__", k)]
+        if any(f"{PARAMETER}{name[:k]}{OF_MODEL}{model}" in of_models for k in ends):
+            yield what
+            continue
+        one, other = now.get(what, ""), before.get(what, "")
+        if not one.startswith("["):
+            continue
+        beside = f"{PARAMETER}{name.rpartition('__')[0]}"
+        for step in of_models:
+            of_same = step.startswith(beside) and step.endswith(OF_MODEL + model)
+            if of_same and step != what and step in now and step in before:
+                one = one.replace(now[step], before[step])
+        if one == other:
+            yield what
+
+
+def _rank(what: str) -> int:
+    """Return a smaller number for what explains the rest: other files have other rows."""
+    for rank, begin in {0: FILES, 1: PARAMETER, 3: TYPES, 4: CHECKSUM}.items():
+        if what.startswith(begin):
+            return rank
+    return 2  # sizes, numbers and kinds
+
+
+def _said(what: str, now: str | None, before: str | None) -> str:
+    if what.startswith(CLASS):
+        model = what.removeprefix(CLASS)
+        if now is None:
+            return f"{model} is missing from this call"
+        if before is None:
+            return f"{model} is in this call and not in the run"
+    if what.startswith(f"{CHECKSUM}the ") and (now is None or before is None):
+        # Weights, arrivals or label times, of all rows or of the first.
+        given = what.removeprefix(f"{CHECKSUM}the ").removeprefix("first ")
+        if now is None:
+            return f"no {given} are given, and there were some"
+        return f"{given} are given, and there were none"
+    one, _, _ = (now or "").rpartition(OF_CONTENT)
+    other, _, _ = (before or "").rpartition(OF_CONTENT)
+    if one and one == other:
+        return f"{what} is {_shown(one, 0)}, of other content"
+    begin = _begin_of_difference(now or "", before or "")
+    are, were = ("are", "were") if what.startswith(_PLURAL) else ("is", "was")
+    return f"{what} {are} {_shown(now, begin)} and {were} {_shown(before, begin)}"
+
+
+def _begin_of_difference(one: str, other: str) -> int:
+    """Return from where on long texts are shown, so that what differs can be seen."""
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return max(0, same - _LONGEST_SHOWN // 2) if max(len(one), len(other)) > _LONGEST_SHOWN else 0
+
+
+def _shown(text: str | None, begin: int) -> str:
+    if text is None:
+        return "not there"
+    start, end = "..." if begin else "", "..." if len(text) > begin + _LONGEST_SHOWN else ""
+    return f"{start}{text[begin : begin + _LONGEST_SHOWN]}{end}"

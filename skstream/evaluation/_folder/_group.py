@@ -4,11 +4,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from numbers import Integral
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from skstream.evaluation._folder._every import Every
 from skstream.evaluation._folder._lock import only_writer, read_lock
 from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation._folder._read_checksums import Checksums, PassChecksums, differences
@@ -16,11 +17,40 @@ from skstream.evaluation._folder._reports import Reporter
 from skstream.evaluation._runs._checkpoint import KeptRun, load_checkpoint, save_checkpoint
 from skstream.evaluation._runs._run_outcome import RunOutcome
 from skstream.streams._chunk import Chunk
+from skstream.utils._durations import UNITS, parse_duration
 from skstream.utils._files import remove_stale
 
 CHECKPOINT, OUTCOME = "run.checkpoint", "outcome.npz"
 #: Files from which a group goes on, or is not computed again.
 KEPT = (CHECKPOINT, OUTCOME)
+
+
+@dataclass(frozen=True)
+class Every:
+    """A distance of checkpoints: in rows, or else in seconds."""
+
+    rows: int | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def of(cls, given: Any) -> "Every":
+        """Read the parameter ``checkpoint_every`` of an evaluator."""
+        if isinstance(given, Integral) and not isinstance(given, bool) and int(given) > 0:
+            return cls(rows=int(given))
+        duration = parse_duration(given) if isinstance(given, str) else given
+        if isinstance(duration, timedelta) and duration > timedelta(0):
+            return cls(seconds=duration.total_seconds())
+        raise ValueError(
+            'checkpoint_every must be a text such as "30s", "10min" or "2h", a timedelta, or a '
+            f"number of rows, and more than 0; units of time are {UNITS}. Got {given!r} instead."
+        )
+
+    def is_due(self, rows: int, since: float) -> bool:
+        """Whether so many rows, or the time since a moment of `monotonic`, are enough."""
+        if self.rows is not None:
+            return rows >= self.rows
+        assert self.seconds is not None
+        return monotonic() - since >= self.seconds
 
 
 class FolderTaken(RuntimeError):

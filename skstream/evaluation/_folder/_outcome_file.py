@@ -1,9 +1,12 @@
 """What a group of models did, as a file: arrays and a JSON header, never a pickle."""
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from skstream.drift import Detections
 from skstream.evaluation._runs._cost import Cost
@@ -29,9 +32,7 @@ def save_outcome(outcome: RunOutcome, path: Path, identity: str = "") -> None:
     names = {forgetting: list(by_metric) for forgetting, by_metric in first.values.items()}
     arrays = {"checkpoints": first.checkpoints}
     for k, lane in enumerate(outcome.lanes):
-        for f, by_metric in enumerate(lane.curves.values.values()):
-            for m, curve in enumerate(by_metric.values()):
-                arrays[f"curves/{k}/{f}/{m}"] = curve
+        arrays |= curves_as_arrays(f"curves/{k}", lane.curves.values)
         for d, one in enumerate(lane.detections.values()):
             arrays[f"alarms/{k}/{d}"], arrays[f"warnings/{k}/{d}"] = one.alarms, one.warnings
     labels = dict(outcome.labels or {})
@@ -44,7 +45,7 @@ def save_outcome(outcome: RunOutcome, path: Path, identity: str = "") -> None:
     arrays |= {name: one for name, one in columns.items() if one is not None and name not in stored}
     waits = outcome.waits
     if waits is not None:
-        arrays |= {f"poll_costs/{name}": one for name, one in waits.poll_costs.items()}
+        arrays |= waits.arrays()
     header = {
         "format": FORMAT,
         "identity": identity,
@@ -91,6 +92,27 @@ def load_outcome(path: Path) -> tuple[RunOutcome, str]:
     return outcome, str(header["identity"])
 
 
+def curves_as_arrays(
+    prefix: str, values: Mapping[str, Mapping[str, np.ndarray]]
+) -> dict[str, np.ndarray]:
+    """Name the curves of a model in a file, by the numbers of their mechanism and measure."""
+    return {
+        f"{prefix}/{f}/{m}": curve
+        for f, by_metric in enumerate(values.values())
+        for m, curve in enumerate(by_metric.values())
+    }
+
+
+def curves_of_arrays(
+    prefix: str, arrays: Mapping[str, np.ndarray], metrics_of: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, np.ndarray]]:
+    """Read these curves, by the names of the measures under each mechanism."""
+    return {
+        forgetting: {metric: arrays[f"{prefix}/{f}/{m}"] for m, metric in enumerate(metrics)}
+        for f, (forgetting, metrics) in enumerate(metrics_of.items())
+    }
+
+
 def _made(arrays: dict[str, Any], header: dict[str, Any]) -> RunOutcome:
     held_out = header["unlabelled_held_out"]
     return RunOutcome(
@@ -109,10 +131,7 @@ def _made(arrays: dict[str, Any], header: dict[str, Any]) -> RunOutcome:
 def _lane(
     k: int, lane: dict[str, Any], arrays: dict[str, Any], header: dict[str, Any]
 ) -> LaneOutcome:
-    values = {
-        forgetting: {metric: arrays[f"curves/{k}/{f}/{m}"] for m, metric in enumerate(by_metric)}
-        for f, (forgetting, by_metric) in enumerate(header["curves"].items())
-    }
+    values = curves_of_arrays(f"curves/{k}", arrays, header["curves"])
     return LaneOutcome(
         **{name: lane[name] for name in _PLAIN},
         curves=Curves(checkpoints=arrays["checkpoints"], values=values),
@@ -149,8 +168,4 @@ def _waits(arrays: dict[str, Any], plain: dict[str, Any] | None) -> Any:
     # Late: the room of delayed labels is built on the evaluators.
     from skstream.evaluation.delayed._counts import Waits
 
-    prefix = "poll_costs/"
-    costs = {
-        name.removeprefix(prefix): one for name, one in arrays.items() if name.startswith(prefix)
-    }
-    return Waits.of_plain(plain, costs)
+    return Waits.of_plain(plain, arrays)

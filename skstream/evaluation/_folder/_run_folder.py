@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from skstream.evaluation._folder._differences import CLASS, differences
-from skstream.evaluation._folder._every import Every
-from skstream.evaluation._folder._fingerprint import Fingerprint, versions
-from skstream.evaluation._folder._group import KEPT, GroupFolder
+from skstream.evaluation._folder._fingerprint import CLASS, Fingerprint, differences, versions
+from skstream.evaluation._folder._group import KEPT, Every, GroupFolder
 from skstream.evaluation._folder._lock import Lock, read_lock
 from skstream.evaluation._folder._reports import Report
 from skstream.evaluation._runs._header import ResultHeader

@@ -21,7 +21,7 @@ from skstream.evaluation._folder._run_folder import existing
 from skstream.evaluation._runs._run_outcome import Place
 from skstream.utils._durations import duration_in_words
 from skstream.utils._optional import optional_import
-from skstream.utils._tables import aligned
+from skstream.utils._tables import aligned, listed
 
 WAITING, STALE, UNKNOWN = "waiting", "stale", "unknown"
 #: Seconds without a sign of life after which a run or a group is called stale.
@@ -414,6 +414,4 @@ def _names(places: tuple[Place, ...], n_folds: int) -> str:
         name if len(of_model) == n_folds else f"{name} (fold {', '.join(map(str, of_model))})"
         for name, of_model in folds.items()
     ]
-    more = len(names) - _MOST_NAMES
-    shown = ", ".join(names[:_MOST_NAMES])
-    return f"{shown} and {more} more" if more > 0 else shown
+    return listed(names, _MOST_NAMES)

@@ -14,9 +14,10 @@ from skstream.evaluation._results._compared_rows import (
     column_of,
 )
 from skstream.evaluation._results._protocol_words import of_bin, with_own
+from skstream.evaluation._results._rescore import tape_of
 from skstream.evaluation._results._row_loss import clipped, loss_in_words, measure_of, row_loss
 from skstream.evaluation._results._row_tests import forgets, test_of_rows
-from skstream.evaluation._results._select import bins_of, number
+from skstream.evaluation._results._select import bin_meant, bins_of, number
 from skstream.forgetting import (
     Cumulative,
     Forgetting,
@@ -46,7 +47,6 @@ def compare(
     result: "EvaluationResult",
     a: str,
     b: str,
-    *,
     test: str,
     metric: str | Measure | None,
     forgetting: str | Forgetting | None,
@@ -104,10 +104,10 @@ def _check_since(result: "EvaluationResult", test: str, since: int | None, at: i
             f"The test {test!r} compares values over folds, which are about all rows, and since= "
             f"is for the tests over rows ({', '.join(map(repr, ROW_TESTS))}), with fold=."
         )
-    if result.scored_sets:
+    if result.details.scored_sets:
         raise ValueError(
-            f"since= is for rows that are scored one by one; here they are {result.scored_sets}. "
-            "Choose a set with at=."
+            "since= is for rows that are scored one by one; here they are "
+            f"{result.details.scored_sets}. Choose a set with at=."
         )
     if at is not None and at < since:
         raise ValueError(f"There is no row from since={since} to at={at}.")
@@ -173,14 +173,14 @@ class Scores:
         self.facts = result.measures.get(self.metric, Measure(name=self.metric))
         self.position = checkpoint(result, at)
         self.row = int(result.checkpoints[self.position])
-        self.bin = _checked_bin(result, bin)
+        self.bin = bin_meant(result, bin)
         asked = f" (the checkpoint before row {at:,})" if at not in (None, self.row) else ""
         self.place = f"at {_unit(result)} {self.row:,}{asked}{of_bin(result, self.bin)}"
 
     @property
     def spelling(self) -> str:
         """What the forgetting is, whatever it is called."""
-        return self.result.mechanisms.get(self.forgetting, self.forgetting)
+        return self.result.details.mechanisms.get(self.forgetting, self.forgetting)
 
     @property
     def subject(self) -> str:
@@ -203,7 +203,7 @@ class Scores:
             earlier = f", or compare at={int(min(ends))} or earlier" if min(ends) else ""
             raise ValueError(
                 f"'{model}' failed in the folds {folds}: "
-                f"from there on its {self.metric} is error_score={result.error_score:g} and says "
+                f"from there on its {self.metric} is error_score={result._error_score:g} and says "
                 f"nothing about it. Leave it out{earlier}. "
                 f"{result.failures.get(model, '')}"
             )
@@ -232,11 +232,11 @@ def compared_answers(
     bin: int | None = None,
 ) -> ComparedAnswers:
     """Labels and answers of two models, and the rows on which both may be scored."""
-    tape = result.require_tape()
+    tape = tape_of(result)
     for name in (a, b):
         result.curve(name)  # names the models where one is unknown
     place = _place_of_one_fold(result, fold)
-    bin = _checked_bin(result, bin)
+    bin = bin_meant(result, bin)
     column = column_of(loss)
     of_scores = column is not None and column.of_scores
     for name in (a, b):
@@ -261,7 +261,7 @@ def compared_answers(
         position = int(np.searchsorted(tape.sets[1], last))
         ended = [name for name in (a, b) if ends[name] < last]
         start, stop = (int([0, *tape.sets[0]][position + k]) for k in (0, 1))
-        looked_at = f"the {stop - start:,} {result.scored_sets} at row {last:,}"
+        looked_at = f"the {stop - start:,} {result.details.scored_sets} at row {last:,}"
 
     def scores_of(name: str) -> np.ndarray | None:
         return tape.scores[name][place] if of_scores else None
@@ -290,7 +290,7 @@ def compared_answers(
     else:
         n_scored = sum(len(piece.y) for piece in answers.pieces())
         rows = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"
-    alone = result.selected_folds is None and result.n_folds == 1
+    alone = result.details.selected_folds is None and result.n_folds == 1
     of_fold = "" if alone else f", fold {result.folds[place]}"
     failed = f" (then {_how_ended(result, ended)})" if ended else ""
     return replace(answers, place=f"{rows}{failed}{of_fold}{of_bin(result, bin)}")
@@ -308,8 +308,8 @@ def row_mechanism(
         return Cumulative()
     if forgetting is None:
         forgetting = result.forgetting_names[0]
-    if isinstance(forgetting, str) and forgetting in result.mechanisms:
-        mechanism = parse_forgetting(result.mechanisms[forgetting])
+    if isinstance(forgetting, str) and forgetting in result.details.mechanisms:
+        mechanism = parse_forgetting(result.details.mechanisms[forgetting])
     else:
         try:
             (mechanism,) = as_forgetting(forgetting).values()
@@ -357,14 +357,10 @@ def _end_of(result: "EvaluationResult", model: str, place: int) -> float:
 
 def _how_ended(result: "EvaluationResult", names: Sequence[str]) -> str:
     """Say which models failed, and which were ended."""
-    ended = [repr(name) for name in names if name in result.ended]
-    failed = [repr(name) for name in names if name not in result.ended]
-    said = [
-        f"{' and '.join(some)} {verb}"
-        for some, verb in ((failed, "failed"), (ended, "ended"))
-        if some
-    ]
-    return ", ".join(said)
+    said: dict[str, list[str]] = {"failed": [], "ended": []}
+    for name in names:
+        said["ended" if name in result.ended else "failed"].append(repr(name))
+    return ", ".join(f"{' and '.join(some)} {verb}" for verb, some in said.items() if some)
 
 
 def _place_of_one_fold(result: "EvaluationResult", fold: int | None) -> int:
@@ -412,15 +408,6 @@ def checkpoint(result: "EvaluationResult", at: int | None) -> int:
         first = f"the first is at {unit} {rows[0]:,}" if len(rows) else "there is none"
         raise ValueError(f"There is no checkpoint at or before {unit} {at}: {first}.")
     return position
-
-
-def _checked_bin(result: "EvaluationResult", bin: int | None) -> int | None:
-    """Number of a bin, the last where none is given; None for a result without bins."""
-    if result.bins is None:
-        if bin is not None:
-            raise ValueError("bin= is for results under delayed labels; this one has no bins.")
-        return None
-    return result.bins[-1] if bin is None else number(bin, result.bins, "bin")
 
 
 def _unit(result: "EvaluationResult") -> str:

@@ -141,7 +141,7 @@ def scored_with(result: "EvaluationResult", forgetting: str) -> str:
     str
         Empty where scores are about all rows so far.
     """
-    spelling = result.mechanisms.get(forgetting, forgetting)
+    spelling = result.details.mechanisms.get(forgetting, forgetting)
     if spelling == Cumulative().name:
         return ""
     words = forgetting_words(spelling)
@@ -153,7 +153,7 @@ def scored_with(result: "EvaluationResult", forgetting: str) -> str:
 
 def of_folds(result: "EvaluationResult") -> str:
     """Say which folds scores are the means of: ", mean of 10 folds"; empty for a single one."""
-    selected = result.selected_folds
+    selected = result.details.selected_folds
     if selected is None:
         return f", mean of {result.n_folds} folds" if result.n_folds > 1 else ""
     if len(selected) == 1:

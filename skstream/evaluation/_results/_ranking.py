@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 def rank(
     results: Sequence["EvaluationResult"],
-    *,
     metric: str | None,
     forgetting: str | None,
     at: int | None,
@@ -103,7 +102,7 @@ def _streams(results: Sequence["EvaluationResult"], known: Sequence[int] | None)
             "of one generator, use evaluate_over_seeds(...).rank(); of a single stream, rank the "
             "folds of a KFoldEvaluator."
         )
-    unknown = [k + 1 for k, one in enumerate(results) if not (one.labels_read or one.tape)]
+    unknown = [k + 1 for k, one in enumerate(results) if not (one.details.labels_read or one.tape)]
     if known is None and len(results) > 1 and unknown:
         warn(
             f"Result {unknown[0]} of those to rank does not say of which stream it is: it has no "

@@ -15,7 +15,7 @@ from skstream.evaluation._results._protocol_words import (
     with_own,
 )
 from skstream.evaluation._runs._detections import each
-from skstream.utils._tables import aligned
+from skstream.utils._tables import aligned, listed
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
@@ -52,7 +52,7 @@ def _shown_score(result: "EvaluationResult", name: str, metric: str, score: floa
 
 def _after(result: "EvaluationResult") -> str:
     """Say how many rows came before the last checkpoint."""
-    if result.scored_sets and not len(result.checkpoints):
+    if result.details.scored_sets and not len(result.checkpoints):
         return "before the first checkpoint"  # rows may have been learnt
     return f"after {result.n_rows:,} rows"
 
@@ -90,7 +90,7 @@ def _counts(result: "EvaluationResult") -> list[str]:
     if n:
         rows = "row" if n == 1 else "rows"
         lines.append(f"{n:,} {rows} without a label: neither learnt nor scored")
-    n, n_held_out = result.unlabelled_held_out or (0, 0)
+    n, n_held_out = result.details.unlabelled_held_out or (0, 0)
     if n:
         lines.append(f"{n:,} of {n_held_out:,} holdout rows without a label: not scored")
     return lines
@@ -104,37 +104,35 @@ def _alarms(result: "EvaluationResult") -> list[str]:
         for one in each({monitor: by_model}):
             counts[one.model] = counts.get(one.model, 0) + len(one.alarms)
         shown = [f"{model} {n:,}" for model, n in counts.items()]
-        more = f" and {len(shown) - _MOST_NAMES} more models" if len(shown) > _MOST_NAMES else ""
-        lines.append(f"alarms of {monitor}: {', '.join(shown[:_MOST_NAMES])}{more}")
+        lines.append(f"alarms of {monitor}: {listed(shown, _MOST_NAMES, 'models')}")
     return lines
 
 
 def _reasons(result: "EvaluationResult") -> list[str]:
     """Why models went through the loop: a line for each reason."""
-    models: dict[str, list[str]] = {}
-    for name, path in result.paths.items():
-        if ": " in path:
-            models.setdefault(path, []).append(str(name))
-    lines = []
-    for path, names in models.items():
-        kind, _, reason = path.partition(": ")
-        lines.append(f"{', '.join(names)} ({kind}): {reason}")
-    return lines
+    models = _by_reason({name: path for name, path in result.paths.items() if ": " in path})
+    return [
+        f"{', '.join(names)} ({kind}): {reason}"
+        for (kind, reason), names in ((path.split(": ", 1), of) for path, of in models.items())
+    ]
 
 
 def _ends(result: "EvaluationResult") -> list[str]:
     """Why models ended early: the same reason once."""
-    models: dict[str, list[str]] = {}
-    for name, end in result.ended.items():
-        models.setdefault(end.reason, []).append(name)
+    models = _by_reason({name: end.reason for name, end in result.ended.items()})
     lines = [
-        f"{', '.join(names[:_MOST_NAMES])}"
-        f"{f' and {len(names) - _MOST_NAMES} more' if len(names) > _MOST_NAMES else ''} "
-        f"ended early: {reason}"
-        for reason, names in models.items()
+        f"{listed(names, _MOST_NAMES)} ended early: {reason}" for reason, names in models.items()
     ]
     more = len(lines) - _MOST_NAMES
     return [*lines[:_MOST_NAMES], *([f"{more} more reasons are in 'ended'"] if more > 0 else [])]
+
+
+def _by_reason(reasons: dict[str, str]) -> dict[str, list[str]]:
+    """Names of the models that share a reason."""
+    models: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        models.setdefault(reason, []).append(str(name))
+    return models
 
 
 def html(result: "EvaluationResult") -> str:
@@ -201,7 +199,7 @@ def _scored_bin(result: "EvaluationResult") -> str:
 
 
 def _heading(result: "EvaluationResult", forgetting: str) -> str:
-    return with_own(forgetting, result.mechanisms.get(forgetting, ""))
+    return with_own(forgetting, result.details.mechanisms.get(forgetting, ""))
 
 
 def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list[list[str]]]:

@@ -1,7 +1,7 @@
 """Scores from a tape, without running a model."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
 from skstream.metrics._set_sums import SetMeasures
 from skstream.metrics._user import warn_of_calls
+
+if TYPE_CHECKING:
+    from skstream.evaluation._results._result import EvaluationResult
 
 #: Values by model, forgetting mechanism and measure.
 Values = dict[str, dict[str, dict[str, np.ndarray]]]
@@ -76,6 +79,16 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         "measures": {name: Measure(**measure.facts) for name, measure in measures.items()},
         "mechanisms": {name: mechanism.name for name, mechanism in mechanisms.items()},
     }
+
+
+def tape_of(result: "EvaluationResult") -> Tape:
+    """Return the tape of a result, or raise an error that says how to keep one."""
+    if result.tape is None:
+        raise ValueError(
+            result.details.why_no_tape
+            or "This result has no tape of labels and answers: evaluate with keep_tape=True."
+        )
+    return result.tape
 
 
 def lanes_of(tape: Tape) -> dict[tuple[str, int], np.ndarray]:

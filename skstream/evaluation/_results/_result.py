@@ -13,7 +13,7 @@ from skstream.engine.tape import Tape
 from skstream.evaluation._results import _compare, _report
 from skstream.evaluation._results._protocol_words import in_words
 from skstream.evaluation._results._ranking import rank
-from skstream.evaluation._results._rescore import Values, fold_columns, rescored
+from skstream.evaluation._results._rescore import Values, fold_columns, rescored, tape_of
 from skstream.evaluation._results._select import number, pick, select
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._detections import FoundByModel, FoundByMonitor, by_monitor, detected
@@ -34,7 +34,46 @@ from skstream.metrics import Measure
 from skstream.streams import Drift
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
+from skstream.utils._tables import listed
 from skstream.utils._warnings import warn
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultDetails:
+    """What a result notes of the evaluation for its own methods, tables and plots.
+
+    Attributes
+    ----------
+    mechanisms : dict of str to str
+        Specification of each mechanism, as `skstream.forgetting.parse_forgetting` reads it.
+    baselines : tuple of str
+        Names of the models that are naive baselines.
+    scored_sets : str
+        "holdout rows", where rows are scored in sets, each on its own; empty where scores are
+        running means.
+    selected_folds : tuple of int or None
+        The folds that are left, where `select` left some out, or the evaluation ended before the
+        others had finished; None: all.
+    unlabelled_held_out : tuple of two int, or None
+        Held-out rows that came without a label and were not scored, and all held-out rows that
+        were asked about, each counted once; None where no rows were held out.
+    why_no_tape : str
+        Why there is no tape, where its files are gone.
+    labels_read : str
+        Fingerprint of the labels of all rows, by which `rank` knows results of the same stream;
+        empty in files of earlier versions.
+    generator : str
+        Which generator made the stream, whatever its seed; empty if none did.
+    """
+
+    mechanisms: dict[str, str] = field(default_factory=dict)
+    baselines: tuple[str, ...] = ()
+    scored_sets: str = ""
+    selected_folds: tuple[int, ...] | None = None
+    unlabelled_held_out: tuple[int, int] | None = None
+    why_no_tape: str = ""
+    labels_read: str = ""
+    generator: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -54,14 +93,10 @@ class EvaluationResult:
     measures : dict of str to Measure
         Properties of each measure: its canonical name, whether a higher value is better, whether 0
         is the value of a naive guess, and its bounds.
-    mechanisms : dict of str to str
-        Specification of each mechanism, as `skstream.forgetting.parse_forgetting` reads it.
     classes : ndarray of shape (n_classes,) or None
         Sorted labels; None for regression.
     tape : Tape or None
         Labels and answers, where they were kept.
-    why_no_tape : str
-        Why there is none, where its files are gone.
     costs : dict of str to Cost
         Time and size per model.
     paths : dict of str to str
@@ -88,38 +123,24 @@ class EvaluationResult:
     n_unlabelled : int
         Rows that came without a label and, under ``missing_labels="skip"``, were neither learnt
         nor scored; 0 under delayed labels, where ``waits.n_never`` counts them.
-    unlabelled_held_out : tuple of two int, or None
-        Held-out rows that came without a label and were not scored, and all held-out rows that
-        were asked about, each counted once; None where no rows were held out.
-    baselines : tuple of str
-        Names of the models that are naive baselines.
     parameters : dict
         The evaluator's parameters, and the seed that was used.
-    selected_folds : tuple of int or None
-        The folds that are left, where `select` left some out, or the evaluation ended before the
-        others had finished; None: all.
-    scored_sets : str
-        "holdout rows", where rows are scored in sets, each on its own; empty where scores are
-        running means.
     drifts : tuple of Drift
         Where the truth of the stream is known to change, in the rows of `checkpoints`: a value at
         a checkpoint up to ``drift.start`` is about the truth before. Empty where it is not known,
         as in live runs.
-    labels_read : str
-        Fingerprint of the labels of all rows, by which `rank` knows results of the same stream;
-        empty in files of earlier versions.
-    generator : str
-        Which generator made the stream, whatever its seed; empty if none did.
     detections : dict of str to dict of str to Detections
         ``detections[monitor][model]``: the rows at which the detectors of the evaluator's
         `monitors` warned and raised alarms; a list of them for several folds.
+    details : ResultDetails
+        Further facts, on which methods, tables and plots depend: ``mechanisms``, ``baselines``,
+        ``unlabelled_held_out`` and others.
     """
 
     protocol: str
     checkpoints: np.ndarray
     values: Values
     measures: dict[str, Measure] = field(default_factory=dict)
-    mechanisms: dict[str, str] = field(default_factory=dict)
     classes: np.ndarray | None = None
     tape: Tape | None = None
     costs: dict[str, Cost] = field(default_factory=dict)
@@ -131,16 +152,10 @@ class EvaluationResult:
     left_out: dict[str, str] = field(default_factory=dict)
     n_unanswered: dict[str, int] = field(default_factory=dict)
     n_unlabelled: int = 0
-    unlabelled_held_out: tuple[int, int] | None = None
-    baselines: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
-    selected_folds: tuple[int, ...] | None = None
-    scored_sets: str = ""
-    why_no_tape: str = ""
     drifts: tuple[Drift, ...] = ()
-    labels_read: str = ""
-    generator: str = ""
     detections: FoundByMonitor = field(default_factory=dict)
+    details: ResultDetails = field(default_factory=ResultDetails)
 
     @property
     def n_rows(self) -> int:
@@ -166,7 +181,7 @@ class EvaluationResult:
         return list(self.values[self.model_names[0]][self.forgetting_names[0]])
 
     @property
-    def error_score(self) -> float:
+    def _error_score(self) -> float:
         """Score of a model from its failure on; NaN where a failure ended the evaluation."""
         score = self.parameters.get("error_score", np.nan)
         return float("nan") if score == "raise" else float(score)
@@ -178,8 +193,9 @@ class EvaluationResult:
 
     @property
     def folds(self) -> tuple[int, ...]:
-        """Numbers of the folds, from 0 on; fewer where `selected_folds` says so."""
-        return tuple(range(self.n_folds)) if self.selected_folds is None else self.selected_folds
+        """Numbers of the folds, from 0 on; fewer where `select` left some out."""
+        selected = self.details.selected_folds
+        return tuple(range(self.n_folds)) if selected is None else selected
 
     @property
     def n_bins(self) -> int | None:
@@ -277,9 +293,7 @@ class EvaluationResult:
         >>> result.select(models="last", metrics=["kappa", "accuracy"], forgetting="recent").scores
         {'last': {'kappa': 0.64..., 'accuracy': 0.84}}
         """
-        return select(
-            self, models=models, metrics=metrics, forgetting=forgetting, folds=folds, bins=bins
-        )
+        return select(self, models, metrics, forgetting, folds, bins)
 
     def curve(
         self, model: str, metric: str | None = None, *, forgetting: str | None = None
@@ -346,8 +360,9 @@ class EvaluationResult:
         ValueError
             If no tape was kept.
         """
-        scores = rescored(self.require_tape(), metrics, forgetting, record_every)
-        result = replace(self, **scores)
+        scores = rescored(tape_of(self), metrics, forgetting, record_every)
+        details = replace(self.details, mechanisms=scores.pop("mechanisms"))
+        result = replace(self, details=details, **scores)
         _end_at_failures(result)
         result = replace(result, ended=_ended_again(result))
         warn_of_undefined(result)
@@ -393,34 +408,26 @@ class EvaluationResult:
         """
         return detected(self, monitor)
 
-    def why_nothing_scored(self) -> str:
+    def _why_nothing_scored(self) -> str:
         """Return why no row was scored; an empty text if a row was, or may still be, scored."""
-        if self.has_no_weight:
+        if self._has_no_weight:
             return why_no_weight(self.n_rows)
         n_warmup = self.parameters.get("n_warmup", 0)
-        if self.scored_sets and not len(self.checkpoints):
+        scored_sets = self.details.scored_sets
+        if scored_sets and not len(self.checkpoints):
             given = ("n_warmup", "every")
             needed = in_words({n: self.parameters[n] for n in given if n in self.parameters})
             return f"fewer rows came than the warm-up and a whole set take ({needed})."
-        if self.scored_sets or not 0 < self.n_rows <= n_warmup:
+        if scored_sets or not 0 < self.n_rows <= n_warmup:
             return ""
         first = "row is" if n_warmup == 1 else f"{n_warmup:,} rows are"
         return f"the first {first} learnt unasked (n_warmup), and {self.n_rows:,} came."
 
     @property
-    def has_no_weight(self) -> bool:
+    def _has_no_weight(self) -> bool:
         """Whether every weight was 0, as far as the tape tells."""
         weight = None if self.tape is None else self.tape.weight
         return weight is not None and len(weight) > 0 and not weight.any()
-
-    def require_tape(self) -> Tape:
-        """Return the tape, or raise an error that says how to keep one."""
-        if self.tape is None:
-            raise ValueError(
-                self.why_no_tape
-                or "This result has no tape of labels and answers: evaluate with keep_tape=True."
-            )
-        return self.tape
 
     def predictions(self, model: str, *, fold: int | None = None) -> np.ndarray:
         """Return the answers of a model, row by row.
@@ -437,7 +444,7 @@ class EvaluationResult:
         y_pred : ndarray of shape (n_rows,)
             Predicted labels or targets; None or NaN for rows that were not asked.
         """
-        tape = self.require_tape()
+        tape = tape_of(self)
         pick(tape.answers, model, "model")
         place = 0 if fold is None else self.folds.index(number(fold, self.folds, "fold"))
         return tape.predictions(model, place)
@@ -518,18 +525,7 @@ class EvaluationResult:
             test over rows.
         """
         return _compare.compare(
-            self,
-            a,
-            b,
-            test=test,
-            metric=metric,
-            forgetting=forgetting,
-            at=at,
-            since=since,
-            fold=fold,
-            bin=bin,
-            over_time=over_time,
-            options=options,
+            self, a, b, test, metric, forgetting, at, since, fold, bin, over_time, options
         )
 
     def rank(
@@ -573,14 +569,7 @@ class EvaluationResult:
             are of protocols with other parameters, or if it is not known which direction of the
             measure is the better one.
         """
-        return rank(
-            [self, *others],
-            metric=metric,
-            forgetting=forgetting,
-            at=at,
-            bin=bin,
-            options=options,
-        )
+        return rank([self, *others], metric, forgetting, at, bin, options)
 
     def plot(self, metric: str | None = None, **options: Any) -> Any:
         """Plot a measure over the stream.
@@ -682,10 +671,8 @@ def assemble(
             {name: [lane.curves for lane in lanes] for name, lanes in by_model.items()}
         ),
         measures={name: Measure(**facts) for name, facts in header.measures.items()},
-        mechanisms=header.mechanisms,
         classes=header.classes,
         tape=tape,
-        why_no_tape=why_no_tape,
         costs={
             name: sum((lane.cost for lane in lanes), start=Cost())
             for name, lanes in by_model.items()
@@ -698,17 +685,21 @@ def assemble(
             name: sum(lane.n_unanswered for lane in lanes) for name, lanes in by_model.items()
         },
         n_unlabelled=outcomes[0].n_unlabelled,
-        unlabelled_held_out=outcomes[0].unlabelled_held_out,
         drifts=outcomes[0].drifts,
-        labels_read=outcomes[0].labels_read,
-        generator=header.generator,
         detections=by_monitor(lane.detections for lanes in by_model.values() for lane in lanes),
-        baselines=header.baselines,
         parameters=header.parameters,
-        scored_sets=header.scored_sets,
         ended=_ended_models(by_model),
         left_out=dict(left_out or {}),
-        selected_folds=folds,
+        details=ResultDetails(
+            mechanisms=header.mechanisms,
+            baselines=header.baselines,
+            scored_sets=header.scored_sets,
+            selected_folds=folds,
+            unlabelled_held_out=outcomes[0].unlabelled_held_out,
+            why_no_tape=why_no_tape,
+            labels_read=outcomes[0].labels_read,
+            generator=header.generator,
+        ),
         **further,
     )
     _end_at_failures(result)
@@ -733,7 +724,7 @@ def _end_at_failures(result: EvaluationResult) -> None:
             for curve in by_metric.values():
                 for fold, n_valid in enumerate(rows):
                     if n_valid is not None:
-                        curve[result.checkpoints > n_valid, fold] = result.error_score
+                        curve[result.checkpoints > n_valid, fold] = result._error_score
 
 
 def _ended_again(result: EvaluationResult) -> dict[str, EndedModel]:
@@ -859,7 +850,7 @@ def warn_of_failures(result: "EvaluationResult") -> None:
 
 def warn_of_undefined(result: "EvaluationResult") -> None:
     """Warn where nothing was scored, or a last value is undefined."""
-    reason = result.why_nothing_scored()
+    reason = result._why_nothing_scored()
     if reason:
         message = f"No row was scored, so that all scores are NaN: {reason}"
         warn(message, UndefinedMetricWarning)
@@ -876,10 +867,8 @@ def warn_of_undefined(result: "EvaluationResult") -> None:
         and not (lack and result.measures[metric].needs == "probabilities")
     }
     if undefined:
-        listed = sorted(undefined)
-        more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
         warn(
-            f"Undefined at the last row, and so NaN: {', '.join(listed[:3])}{more}. A kappa is "
+            f"Undefined at the last row, and so NaN: {listed(sorted(undefined), 3)}. A kappa is "
             "undefined where its baseline makes no error, a measure of rankings where a class has "
             "no row; every measure is where no row was scored.",
             UndefinedMetricWarning,

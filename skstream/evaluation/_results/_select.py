@@ -25,7 +25,6 @@ Numbers = int | Sequence[int] | None
 
 def select(
     result: Result,
-    *,
     models: Names,
     metrics: Names,
     forgetting: Mechanisms,
@@ -36,12 +35,17 @@ def select(
     names = chosen(models, result.model_names, "model")
     mechanisms = chosen(_mechanism_names(result, forgetting), result.forgetting_names, "forgetting")
     measures = chosen(metrics, result.metric_names, "measure")
+    details = replace(
+        result.details,
+        mechanisms=_of(result.details.mechanisms, mechanisms),
+        baselines=tuple(name for name in names if name in result.details.baselines),
+    )
     changes: dict[str, Any] = {}
     places: dict[int, list[int]] = {}  # by axis of the curves
     if folds is not None:
         kept = numbers(folds, result.folds, "fold")
         places[1] = [result.folds.index(fold) for fold in kept]
-        changes["selected_folds"] = kept
+        details = replace(details, selected_folds=kept)
     if bins is not None:
         kept = numbers(bins, bins_of(result), "bin")
         places[2] = [bins_of(result).index(bin) for bin in kept]
@@ -68,7 +72,6 @@ def select(
             for name in names
         },
         measures=_of(result.measures, measures),
-        mechanisms=_of(result.mechanisms, mechanisms),
         tape=None if result.tape is None else _tape(result.tape, names, fold_places),
         costs=_of(result.costs, names),
         paths=_of(result.paths, names),
@@ -81,8 +84,8 @@ def select(
         },
         left_out=result.left_out if models is None else {},
         n_unanswered=_of(result.n_unanswered, names),
-        baselines=tuple(name for name in names if name in result.baselines),
         detections=narrowed(result.detections, names, fold_places, changes.get("selected_bins")),
+        details=details,
         **changes,
     )
 
@@ -120,7 +123,7 @@ def _mechanism_names(result: "EvaluationResult", given: Mechanisms) -> Any:
     def name_of(one: Any) -> Any:
         if not isinstance(one, Forgetting):
             return one
-        spellings = result.mechanisms
+        spellings = result.details.mechanisms
         return next((name for name, known in spellings.items() if known == one.name), one.name)
 
     if isinstance(given, Iterable) and not isinstance(given, str):

@@ -8,8 +8,9 @@ import numpy as np
 
 from skstream.drift import Detections
 from skstream.engine.tape import Tape
+from skstream.evaluation._folder._outcome_file import curves_as_arrays, curves_of_arrays
 from skstream.evaluation._results._rescore import BASELINES
-from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._detections import FoundByMonitor, by_monitor, each
 from skstream.evaluation._runs._ended_models import EndedModel
@@ -29,7 +30,6 @@ _TAPE_COLUMNS = ("weight", "row", *BASELINES)
 #: Fields of a result that JSON holds as they are, and those that it turns into lists.
 _PLAIN = (
     "protocol",
-    "mechanisms",
     "paths",
     "failures",
     "failed_at",
@@ -37,11 +37,10 @@ _PLAIN = (
     "n_unanswered",
     "n_unlabelled",
     "parameters",
-    "scored_sets",
     "drifts",
-    "labels_read",
-    "generator",
 )
+#: The same of its details; why there is no tape is not known of a file.
+_PLAIN_DETAILS = ("mechanisms", "scored_sets", "labels_read", "generator")
 _TUPLES = ("unlabelled_held_out", "baselines", "selected_folds")
 
 
@@ -72,9 +71,7 @@ def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarr
     """Return the header and the arrays that hold a result."""
     arrays = {"checkpoints": result.checkpoints}
     for m, by_forgetting in enumerate(result.values.values()):
-        for f, metrics in enumerate(by_forgetting.values()):
-            for k, curve in enumerate(metrics.values()):
-                arrays[f"values/{m}/{f}/{k}"] = curve
+        arrays |= curves_as_arrays(f"values/{m}", by_forgetting)
     if result.classes is not None:
         arrays["classes"] = plain_labels(result.classes)
     found = each(result.detections)
@@ -82,18 +79,11 @@ def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarr
         arrays[f"alarms/{k}"], arrays[f"warnings/{k}"] = one.alarms, one.warnings
     tape = result.tape
     if tape is not None:
-        arrays["tape/y"] = tape.y
-        for name in _TAPE_COLUMNS:
-            column = getattr(tape, name)
-            if column is not None:
-                arrays[f"tape/{name}"] = column
-        if tape.sets is not None:
-            arrays["tape/sets/ends"], arrays["tape/sets/checkpoints"] = tape.sets
-        for m, answers in enumerate(tape.answers.values()):
-            arrays[f"tape/answers/{m}"] = answers
-        for m, model in enumerate(tape.answers):
-            if model in tape.scores:
-                arrays[f"tape/scores/{m}"] = tape.scores[model]
+        columns = {name: getattr(tape, name) for name in ("y", *_TAPE_COLUMNS)}
+        columns["sets/ends"], columns["sets/checkpoints"] = tape.sets or (None, None)
+        for m, (model, answers) in enumerate(tape.answers.items()):
+            columns |= {f"answers/{m}": answers, f"scores/{m}": tape.scores.get(model)}
+        arrays |= {f"tape/{name}": one for name, one in columns.items() if one is not None}
     header = {
         "format": FORMAT,
         "kind": type(result).__name__,
@@ -105,13 +95,13 @@ def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarr
         "costs": {name: asdict(cost) for name, cost in result.costs.items()},
         "ended": {name: asdict(one) for name, one in result.ended.items()},
         "detections": [[one.monitor, one.model, one.fold, one.bin, one.n_folds] for one in found],
-        **{name: getattr(result, name) for name in (*_PLAIN, *_TUPLES)},
+        **{name: getattr(result, name) for name in _PLAIN},
+        **{name: getattr(result.details, name) for name in (*_PLAIN_DETAILS, *_TUPLES)},
     }
     if isinstance(result, DelayedResult):
         header["waits"] = result.waits.plain()
         header["selected_bins"] = result.selected_bins
-        for name, values in result.waits.poll_costs.items():
-            arrays[f"poll_costs/{name}"] = values
+        arrays |= result.waits.arrays()
     return header, arrays
 
 
@@ -186,23 +176,20 @@ def _check_tape(tape: Tape, n_folds: int) -> None:
 def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationResult:
     """Make the result from its arrays and its header."""
     further: dict[str, Any] = {name: header[name] for name in _PLAIN if name in header}
-    further |= {name: _tuple(header[name]) for name in _TUPLES if name in header}
+    details = {name: header[name] for name in _PLAIN_DETAILS if name in header}
+    details |= {name: _tuple(header[name]) for name in _TUPLES if name in header}
+    further["details"] = ResultDetails(**details)
     further["drifts"] = as_drifts(header.get("drifts", ()))  # older files have none
+    metrics_of = dict.fromkeys(header["forgetting"], header["metrics"])
     kind: type[EvaluationResult] = EvaluationResult
     if "waits" in header:
         kind = DelayedResult
-        further["waits"] = _loaded_waits(arrays, header)
+        further["waits"] = Waits.of_plain(header["waits"], arrays)
         further["selected_bins"] = _tuple(header["selected_bins"])
     return kind(
         checkpoints=arrays["checkpoints"],
         values={
-            model: {
-                forgetting: {
-                    metric: arrays[f"values/{m}/{f}/{k}"]
-                    for k, metric in enumerate(header["metrics"])
-                }
-                for f, forgetting in enumerate(header["forgetting"])
-            }
+            model: curves_of_arrays(f"values/{m}", arrays, metrics_of)
             for m, model in enumerate(header["models"])
         },
         measures=_loaded_measures(header),
@@ -241,16 +228,6 @@ def _loaded_measures(header: dict[str, Any]) -> dict[str, Measure]:
         name: Measure(**saved[name]) if name in saved else known_measure(name)
         for name in header["metrics"]
     }
-
-
-def _loaded_waits(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Waits:
-    prefix = "poll_costs/"
-    costs = {
-        name.removeprefix(prefix): values
-        for name, values in arrays.items()
-        if name.startswith(prefix)
-    }
-    return Waits.of_plain(header["waits"], costs)
 
 
 def _loaded_tape(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Tape | None:

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from skstream.drift import Detections
 from skstream.engine.tape import Tape
-from skstream.evaluation._results._rescore import check_has_scores, lanes_of, rows_of, width_of
+from skstream.evaluation._results._rescore import (
+    check_has_scores,
+    lanes_of,
+    rows_of,
+    tape_of,
+    width_of,
+)
 from skstream.evaluation._runs._monitor import Watched, resolved
 from skstream.evaluation._runs._watch import Watch
 
@@ -50,12 +56,12 @@ def detected(result: "EvaluationResult", monitor: Any) -> FoundByModel:
 
 def tape_and_monitor(result: "EvaluationResult", monitor: Any) -> tuple[Tape, Watched]:
     """Return the tape, and the monitor as it reads it."""
-    if result.scored_sets:
+    if result.details.scored_sets:
         raise ValueError(
             "A monitor watches the losses of rows that are asked one after another, and "
-            f"{result.scored_sets} are asked in sets. Evaluate with PrequentialEvaluator."
+            f"{result.details.scored_sets} are asked in sets. Evaluate with PrequentialEvaluator."
         )
-    tape = result.require_tape()
+    tape = tape_of(result)
     n_bins, last = result.n_bins, None if result.bins is None else result.bins[-1]
     name = type(getattr(monitor, "detector", monitor)).__name__
     one = resolved(name, monitor, result.classes, n_bins, last)

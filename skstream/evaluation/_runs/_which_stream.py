@@ -102,15 +102,15 @@ def of_each_stream(
 
 def _is_same(one: "EvaluationResult", other: "EvaluationResult") -> bool:
     """Whether two results are of one stream, or of one generator with other seeds."""
-    if one.generator and one.generator == other.generator:
+    if one.details.generator and one.details.generator == other.details.generator:
         return True
     if one.classes is None or other.classes is None:
         if one.classes is not other.classes:
             return False
     elif not np.array_equal(one.classes, other.classes):
         return False
-    if one.labels_read and other.labels_read:
-        return one.labels_read == other.labels_read
+    if one.details.labels_read and other.details.labels_read:
+        return one.details.labels_read == other.details.labels_read
     return _same_labels(one.tape, other.tape)
 
 

@@ -91,25 +91,15 @@ def answers_by_bin(
         numbers = np.arange(n_rows) if numbers is None else numbers
         _reduce_all(shown, np.flatnonzero(every), n_bins, reduce, answers, numbers)
         return answers
-    changed = _changes(shown)
-    changed = changed.among(np.bincount(changed.row, minlength=n_rows) > 1)
-    if not len(changed.row):
-        return answers
+    if reduce == "mean":
+        return means_by_bin(shown, shown.answer[:, np.newaxis], n_bins)[:, :, 0]
+    changed = _changes_of_mind(shown)
     rows = np.unique(changed.row)
-    if reduce == "dominant":
-        step = max(1, CELLS_AT_ONCE // (n_bins * ((n_classes or 0) + 2)))
-        for begin in range(0, len(rows), step):
-            some = rows[begin : begin + step]
-            part = _pieces(_of_rows(changed, some), n_bins)
-            answers[some] = _dominant(part, len(some), n_bins, n_classes or 0)
-    else:
-        part = _pieces(_of_rows(changed, rows), n_bins)
-        total = np.bincount(
-            part.row * n_bins + part.bin,
-            weights=part.answer * part.duration,
-            minlength=len(rows) * n_bins,
-        )
-        answers[rows] = total.reshape(len(rows), n_bins) / shown.delay[rows, None]
+    step = max(1, CELLS_AT_ONCE // (n_bins * ((n_classes or 0) + 2)))
+    for begin in range(0, len(rows), step):
+        some = rows[begin : begin + step]
+        part = _pieces(_of_rows(changed, some), n_bins)
+        answers[some] = _dominant(part, len(some), n_bins, n_classes or 0)
     return answers
 
 
@@ -139,8 +129,7 @@ def means_by_bin(shown: Shown, scores: np.ndarray, n_bins: int) -> np.ndarray:
     numbered = Shown(shown.row, shown.since, np.cumsum(changes) - 1, shown.delay)
     values = scores[changes]
     means = np.repeat(values[numbered.newest][:, np.newaxis], n_bins, axis=1)
-    changed = _changes(numbered)
-    changed = changed.among(np.bincount(changed.row, minlength=n_rows) > 1)
+    changed = _changes_of_mind(numbered)
     if not len(changed.row):
         return means
     rows = np.unique(changed.row)
@@ -172,6 +161,12 @@ def _changes(shown: Shown) -> Shown:
     )
     keep = new & (shown.delay > 0)[shown.row]
     return Shown(shown.row[keep], shown.since[keep], shown.answer[keep], shown.delay)
+
+
+def _changes_of_mind(shown: Shown) -> Shown:
+    """Select the first answers and the changes of the rows whose answer has changed."""
+    changed = _changes(shown)
+    return changed.among(np.bincount(changed.row, minlength=len(shown.delay)) > 1)
 
 
 def _of_rows(shown: Shown, rows: np.ndarray) -> Shown:

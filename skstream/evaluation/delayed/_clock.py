@@ -99,14 +99,11 @@ class Clock:
         else:
             times = self.read(given, "arrival", first_row)
             clock = self.after(times)
-        values = times.values
-        before = np.concatenate([[self.now], values[:-1]])
-        wrong = ~np.isfinite(values) | (values < before)
-        if wrong.any():
-            at = int(wrong.argmax())
+        at = self._first_wrong(times, np.append(self.now, times.values[:-1]))
+        if at is not None:
             previous = times.shown(at - 1) if at else self.shown
             event = f", after an event at {previous}" if previous else ""
-            if not np.isfinite(values[at]):
+            if not np.isfinite(times.values[at]):
                 raise ValueError(
                     f"arrival[{first_row + at}] is {times.shown(at)}: every row needs the time at "
                     "which it arrived. Give it, or leave the row out."
@@ -135,10 +132,8 @@ class Clock:
                 f"t has {n_times:,} times, and there are {n_rows:,} rows. Pass one time for all, "
                 "or one per row."
             )
-        before = np.append(self.now, times.values[:-1])
-        wrong = ~np.isfinite(times.values) | (times.values < before)
-        if wrong.any():
-            at = int(wrong.argmax())
+        at = self._first_wrong(times, np.append(self.now, times.values[:-1]))
+        if at is not None:
             name, shown = "t" if alone else f"t[{at}]", times.shown(at)
             previous = times.shown(at - 1) if at else self.shown
             raise ValueError(
@@ -152,15 +147,19 @@ class Clock:
     def unordered(self, given: Any, name: str) -> "tuple[Clock, Times]":
         """Read times of live events in any order, none of them before the newest event."""
         times = self.read(given, name)
-        wrong = ~np.isfinite(times.values) | (times.values < self.now)
-        if wrong.any():
-            at = int(wrong.argmax())
+        at = self._first_wrong(times, self.now)
+        if at is not None:
             since = f", and the last event was at {self.shown}" if self.shown else ""
             raise ValueError(
                 f"{name}[{at}] is {times.shown(at)}{since}. Pass finite times, none of them before "
                 "what was passed already."
             )
         return self.after(times), times
+
+    def _first_wrong(self, times: Times, earliest: Any) -> int | None:
+        """Find the first time that is not finite or before the earliest that it may be."""
+        wrong = ~np.isfinite(times.values) | (times.values < earliest)
+        return int(wrong.argmax()) if wrong.any() else None
 
     def read(self, values: Any, name: str, first_row: int = 0) -> Times:
         """Read times of rows from `first_row` on, which must be of the clock's kind."""

@@ -18,6 +18,8 @@ STEPS = 1 << 10
 #: Events over which recent periodic answers are counted (Grzenda et al. 2020, Section 5).
 RECENT_EVENTS = 100
 MICROSECOND = timedelta(microseconds=1)
+#: Begin of the names of costs in files.
+_IN_FILES = "poll_costs/"
 _ALWAYS_SHOWN = ("n_labelled", "n_pending")
 
 
@@ -90,9 +92,18 @@ class Waits:
         }
         return plain
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return `poll_costs` by their names in files."""
+        return {f"{_IN_FILES}{name}": values for name, values in self.poll_costs.items()}
+
     @classmethod
-    def of_plain(cls, plain: Mapping[str, Any], poll_costs: dict[str, np.ndarray]) -> Self:
-        """Make the counts from the data that `plain` returned."""
+    def of_plain(cls, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
+        """Make the counts from the data that `plain` returned, and the arrays of a file."""
+        poll_costs = {
+            name.removeprefix(_IN_FILES): values
+            for name, values in arrays.items()
+            if name.startswith(_IN_FILES)
+        }
         delays = {
             name: timedelta(**one) if isinstance(one, dict) else one
             for name, one in plain["delays"].items()

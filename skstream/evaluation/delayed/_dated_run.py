@@ -60,15 +60,7 @@ class DatedRun(StreamRun):
         features = None if delay.features is None else self._features_at
         super().__init__(settings, models, features, width=delay.n_bins + 2)
         self._delay = delay
-        self._scoring = AskedWhileWaiting(
-            settings.classes,
-            len(models),
-            delay.n_bins,
-            delay.reduce,
-            delay.previous_label == "known_at_arrival",
-            settings.drifts,
-            settings.n_scores,
-        )
+        self._scoring = AskedWhileWaiting(settings, delay, len(models))
         self._clock = Clock()
         self._awaited = Awaited()
         self._ids = LiveIds()
@@ -235,21 +227,23 @@ class DatedRun(StreamRun):
         *,
         skip: bool,
     ) -> None:
-        expected = np.isfinite(label_time)
-        arrivals = DatedArrivals(
-            self._n_arrived,
-            piece.labelled,
-            piece.weight,
-            arrival=arrival.values,
-            label_time=label_time,
-            expected=expected if ids is None else np.ones(len(expected), dtype=bool),
-        )
+        arrivals = self._arrivals(piece, arrival.values, label_time, live=ids is not None)
         clock = self._clock.at(float(arrival.values[-1]), arrival.shown(-1))
-        note = partial(self._note_arrived, arrivals, piece.y, clock)
-        if ids is not None:
-            labelled = [ids[at] for at in np.flatnonzero(expected)]
-            note = partial(self._note_batch, ids, labelled, arrivals, piece.y, clock)
+        note = partial(self._note_arrived, arrivals, piece.y, clock, ids)
         self._take_event(note, arrivals, piece.X, piece.y, skip=skip)
+
+    def _arrivals(
+        self, rows: EncodedRows, arrival: np.ndarray, label_time: np.ndarray, *, live: bool
+    ) -> DatedArrivals:
+        """Return the event of rows that arrive; in a live run all of them wait for a label."""
+        return DatedArrivals(
+            self._n_arrived,
+            rows.labelled,
+            rows.weight,
+            arrival=arrival,
+            label_time=label_time,
+            expected=np.isfinite(label_time) | live,
+        )
 
     def _let_labels_come(self, horizon: float, *, skip: bool = False) -> None:
         """Let the labels come that are due by a time, not too many at once."""
@@ -285,20 +279,23 @@ class DatedRun(StreamRun):
         self._scoring.note(answered)
 
     def _note_arrived(
-        self, arrivals: DatedArrivals, y: np.ndarray, clock: Clock, answered: list[Answered]
+        self,
+        arrivals: DatedArrivals,
+        y: np.ndarray,
+        clock: Clock,
+        ids: list[Any] | None,
+        answered: list[Answered],
     ) -> None:
+        """Note rows that arrived; those of a live run have ids, and some of them labels."""
+        if ids is not None:
+            self._ids.add(ids, self._n_arrived)
+            self._ids.labelled([ids[at] for at in np.flatnonzero(np.isfinite(arrivals.label_time))])
         weighted = arrivals.weight is not None
         self._scoring.arrive(self._n_arrived, y, clock, weighted=weighted)
         self._n_arrived += len(y)
         self._labels_read = self._labels_read.after(y, arrivals.labelled)
         self._clock = clock
         self._note(answered)
-
-    def _note_batch(self, ids: list[Any], labelled: list[Any], *arrived: Any) -> None:
-        """Note rows of a live run, with ids, and those of them whose label is known."""
-        self._ids.add(ids, self._n_arrived)
-        self._ids.labelled(labelled)
-        self._note_arrived(*arrived)
 
     def _drop_oldest(self) -> None:
         """Keep no more than ``max_pending`` waiting rows."""

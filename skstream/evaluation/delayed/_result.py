@@ -7,13 +7,12 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.evaluation._results import _compare
+from skstream.evaluation._results._rescore import tape_of
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import in_words
 from skstream.evaluation._runs._input import why_no_weight
 from skstream.evaluation.delayed._counts import Waits
 from skstream.utils._displays import display
-
-PRESETS = ("first", "last", "first_and_last", "uniform", "second_half", "exponential")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -111,7 +110,7 @@ class DelayedResult(EvaluationResult):
         answers = super().predictions(model, fold=fold)
         if order == "labels":
             return answers
-        tape, waits = self.require_tape(), self.waits
+        tape, waits = tape_of(self), self.waits
         if tape.row is None:
             raise ValueError(
                 "This result was saved without the numbers of its rows, by an earlier version. "
@@ -128,10 +127,10 @@ class DelayedResult(EvaluationResult):
         by_row[tape.row] = answers
         return by_row
 
-    def why_nothing_scored(self) -> str:
+    def _why_nothing_scored(self) -> str:
         """Return why no row was scored; an empty text if a row was, or may still be, scored."""
         waits = self.waits
-        if self.has_no_weight:
+        if self._has_no_weight:
             return why_no_weight(self.n_rows)
         if waits.n_labelled > waits.n_unanswered:
             return ""
@@ -265,22 +264,18 @@ def bin_weights(weights: str | Sequence[float], n_bins: int, bins: Sequence[int]
                 f"and not all 0. Got shape {given.shape} instead."
             )
         return given
-    ends = np.zeros(n)
-    if weights in ("first", "first_and_last"):
-        ends[0] = 1.0
-    if weights in ("last", "first_and_last"):
-        ends[-1] = 1.0
+    bin = np.arange(n)
     presets = {
-        "first": ends,
-        "last": ends,
-        "first_and_last": ends,
-        "uniform": np.ones(n),
-        "second_half": (np.arange(n) >= n / 2).astype(np.float64),
-        "exponential": 2.0 ** (10 * np.arange(n) / n),
+        "first": bin == 0,
+        "last": bin == n - 1,
+        "first_and_last": (bin == 0) | (bin == n - 1),
+        "uniform": bin >= 0,
+        "second_half": bin >= n / 2,
+        "exponential": 2.0 ** (10 * bin / n),
     }
     if weights not in presets:
-        raise ValueError(f"weights must be one of {list(PRESETS)}, or numbers. Got {weights!r}.")
-    picked: np.ndarray = presets[weights][list(bins)]
+        raise ValueError(f"weights must be one of {list(presets)}, or numbers. Got {weights!r}.")
+    picked: np.ndarray = presets[weights][list(bins)].astype(np.float64)
     if not picked.any():
         raise ValueError(
             f"The bins of this result, {bins}, have weight 0 under {weights!r}. Select others, or "

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.engine.delayed import Dated, DatedArrivals, Labels, TimePassed
+from skstream.engine.delayed import Dated, Labels, TimePassed
 from skstream.engine.failures import ModelError
 from skstream.engine.loop import no_answers
 from skstream.engine.run import Answered, Step
@@ -129,7 +129,7 @@ class DelayedRun(DatedRun):
             shown = arrival.shown(min(newest, len(arrival.given) - 1))
             clock = clock.at(float(step.event.arrival[-1]), shown)
             its_ids = [ids[place] for place in at]
-            note = partial(self._note_asked, its_ids, step.event, chunk.y[at], clock)
+            note = partial(self._note_asked, step.event, chunk.y[at], clock, its_ids)
             self._commit(step, note)
         return {
             name: self._as_labels(some, at, len(ids))
@@ -165,13 +165,7 @@ class DelayedRun(DatedRun):
         self, chunk: EncodedRows, times: np.ndarray, *, skip: bool
     ) -> tuple[Step, list[np.ndarray]]:
         n, engine = chunk.n_rows, self._engine
-        arrivals = DatedArrivals(
-            self._n_arrived,
-            chunk.labelled,
-            arrival=times,
-            label_time=np.full(n, np.inf),
-            expected=np.ones(n, dtype=bool),
-        )
+        arrivals = self._arrivals(chunk, times, np.full(n, np.inf), live=True)
         failed = set(engine.failures)
         try:
             with self._breakable():
@@ -273,9 +267,8 @@ class DelayedRun(DatedRun):
             self._n_relabelled += known.n_again
             return self
         codes, weight = codes[kept], weight[kept]
-        weighted = sample_weight is not None
-        labels = Labels(rows, clock.now, weight if weighted else None)
-        note = partial(self._note_labelled, known, codes, clock, weighted)
+        labels = Labels(rows, clock.now, None if sample_weight is None else weight)
+        note = partial(self._note_came, known, codes, labels, clock)
         self._take_event(note, labels, None, codes, skip=on_error == "skip")
         return self
 
@@ -364,45 +357,31 @@ class DelayedRun(DatedRun):
         take = partial(self._take, batch.rows, batch.arrival, batch.label_time, batch=batch)
         if len(known.rows):
             dated = Dated(known.rows, batch.known_times, batch.known_weight)
-            note = partial(self._note_dated, known, batch.known_y, dated)
+            note = partial(self._note_labels, known, batch.known_y, dated)
             with self._before_rest(take):
                 self._take_event(note, dated, None, batch.known_y)
         take()
         return self
 
-    def _note_asked(
-        self,
-        ids: list[Any],
-        arrivals: DatedArrivals,
-        y: np.ndarray,
-        clock: Clock,
-        answered: list[Answered],
-    ) -> None:
-        self._ids.add(ids, self._n_arrived)
-        self._note_arrived(arrivals, y, clock, answered)
+    def _note_asked(self, *arrived: Any) -> None:
+        self._note_arrived(*arrived)
         self._drop_oldest()
 
-    def _note_dated(
-        self, known: KnownIds, y: np.ndarray, dated: Dated, answered: list[Answered]
+    def _note_labels(
+        self, known: KnownIds, y: np.ndarray, event: Labels | Dated, answered: list[Answered]
     ) -> None:
-        """Note when labels of waiting rows come, and which."""
-        self._scoring.label(known.rows, y, weighted=dated.weight is not None)
+        """Note the labels of waiting rows: that they came, or when they will."""
+        self._scoring.label(known.rows, y, weighted=event.weight is not None)
         self._ids.labelled(known.ids)
         self._note(answered)
 
-    def _note_labelled(
-        self,
-        known: KnownIds,
-        y: np.ndarray,
-        clock: Clock,
-        weighted: bool,
-        answered: list[Answered],
+    def _note_came(
+        self, known: KnownIds, y: np.ndarray, event: Labels, clock: Clock, answered: list[Answered]
     ) -> None:
-        self._scoring.label(known.rows, y, weighted=weighted)
-        self._ids.labelled(known.ids)
+        """Note labels that came in a call of their own."""
         self._n_relabelled += known.n_again
         self._clock = clock
-        self._note(answered)
+        self._note_labels(known, y, event, answered)
 
     def _can_skip(self, failed: list[int]) -> bool:
         return all(self._engine.lanes[k].model.stopped_learning for k in failed)

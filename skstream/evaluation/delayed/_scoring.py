@@ -1,6 +1,6 @@
 """Scoring of rows that are asked at arrival, while they wait, and when their label comes."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,12 +18,13 @@ from skstream.engine.delayed import (
 from skstream.engine.missing_answers import UNANSWERED
 from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
+from skstream.evaluation._settings import Settings
 from skstream.evaluation.delayed._bins import Shown, answers_by_bin, means_by_bin
 from skstream.evaluation.delayed._clock import Clock, UserReduce
 from skstream.evaluation.delayed._counts import DelayCounts, LabelledDrifts, PollCosts
+from skstream.evaluation.delayed._settings import DelaySettings
 from skstream.metrics._columns import all_wrong
 from skstream.metrics._rows import ScoredRows
-from skstream.streams import Drift
 from skstream.utils._label_space import is_given
 
 #: Questions after whose answers the labelled rows are scored: a live run has few per call.
@@ -65,21 +66,12 @@ class AskedWhileWaiting:
 
     Parameters
     ----------
-    classes : ndarray of shape (n_classes,) or None
-        Sorted labels; None for regression.
+    settings : Settings
+        The evaluator's settings, resolved.
+    delay : DelaySettings
+        Bins, and how their answers are reduced.
     n_lanes : int
         Number of models.
-    n_bins : int
-        Bins between arrival and label.
-    reduce : str or callable
-        How the answers of a bin are reduced to one.
-    known_at_arrival : bool
-        Whether the persistent baseline repeats the newest label known at the row's arrival, or that
-        of the row labelled before.
-    drifts : tuple of Drift, default=()
-        Where the truth of the stream changes.
-    n_scores : int, default=0
-        Columns of scores that measures need beside the answers.
 
     Attributes
     ----------
@@ -97,21 +89,11 @@ class AskedWhileWaiting:
         Where the truth of the labelled rows changes.
     """
 
-    def __init__(
-        self,
-        classes: np.ndarray | None,
-        n_lanes: int,
-        n_bins: int,
-        reduce: str | Callable[..., Any],
-        known_at_arrival: bool,
-        drifts: tuple[Drift, ...] = (),
-        n_scores: int = 0,
-    ) -> None:
-        self._n_scores = n_scores
-        self._classes = classes
-        self._n_bins = n_bins
-        self._reduce = reduce
-        self._known_at_arrival = known_at_arrival
+    def __init__(self, settings: Settings, delay: DelaySettings, n_lanes: int) -> None:
+        self._n_scores = n_scores = settings.n_scores
+        self._classes = classes = settings.classes
+        self._n_bins, self._reduce = delay.n_bins, delay.reduce
+        self._known_at_arrival = delay.previous_label == "known_at_arrival"
         self._clock = Clock()
         self._nothing: Any = np.nan if classes is None else -1
         dtype: Any = np.float64 if classes is None else np.int64
@@ -134,7 +116,7 @@ class AskedWhileWaiting:
         self.n_answered = [0] * n_lanes
         self.delays = DelayCounts()
         self.poll_costs = PollCosts()
-        self.drifts = LabelledDrifts(drifts)
+        self.drifts = LabelledDrifts(settings.drifts)
         self._forget_steps()
 
     def _forget_steps(self) -> None:
@@ -184,8 +166,10 @@ class AskedWhileWaiting:
         labels, y, known, newest = self._look_up_labels(history)
         left, settled = self._look_up_answers(history, answers)
         last = answers.take(history.asked.kind == LAST)
-        lines, n_answered = self._lines(settled, labelled, last.answers)
-        scores = self._lines_of_scores(settled, labelled, last, lines, y)
+        of_labelled = settled.take(slice(int(np.searchsorted(settled.row, len(labelled)))))
+        shown = self._shown(of_labelled, labelled)
+        lines, n_answered = self._lines(of_labelled, shown, labelled, last.answers)
+        scores = self._lines_of_scores(of_labelled, shown, last, lines, y)
         # Nothing has changed so far: a function of the user may have failed.
         self._labels, self._answers, self._newest = labels, left, newest
         for lane, n in enumerate(n_answered):
@@ -263,8 +247,18 @@ class AskedWhileWaiting:
         settled = replace(rows.take(leaves), row=position[at[leaves]])
         return rows.take(~leaves), settled.take(np.argsort(settled.row, kind="stable"))
 
+    def _shown(self, settled: PendingAnswers, labelled: PendingRows) -> list[Shown]:
+        """Answers of every lane to the labelled rows, while they were in force."""
+        since = settled.time - labelled.arrival[settled.row]
+        delay = labelled.label_time - labelled.arrival
+        return [Shown(settled.row, since, answers, delay) for answers in settled.answers.T]
+
     def _lines(
-        self, settled: PendingAnswers, labelled: PendingRows, last: np.ndarray
+        self,
+        settled: PendingAnswers,
+        shown: list[Shown],
+        labelled: PendingRows,
+        last: np.ndarray,
     ) -> tuple[np.ndarray, list[int]]:
         """Lines of answers: by lane the first, one per bin, and the last.
 
@@ -276,25 +270,15 @@ class AskedWhileWaiting:
         reduce = self._reduce
         if not isinstance(reduce, str):
             reduce = UserReduce(reduce, self._classes, self._clock)
-        settled = settled.take(slice(int(np.searchsorted(settled.row, n_rows))))
-        since = settled.time - labelled.arrival[settled.row]
-        delay = labelled.label_time - labelled.arrival
         lines = np.empty((n_lanes, self._n_bins + 2, n_rows), dtype=last.dtype)
         n_answered = []
         for lane, its_lines in enumerate(lines):
-            answers = settled.answers[:, lane]
-            its_lines[0] = answers[~settled.is_poll]
+            its_lines[0] = shown[lane].answer[~settled.is_poll]
             its_lines[-1] = last[:, lane]
             scored = is_given(its_lines[0]) & is_given(its_lines[-1])
-            by_bin = answers_by_bin(
-                Shown(settled.row, since, answers, delay),
-                self._n_bins,
-                reduce,
-                n_classes,
-                scored,
-                labelled.row,
-            )
-            its_lines[1:-1] = by_bin.T
+            its_lines[1:-1] = answers_by_bin(
+                shown[lane], self._n_bins, reduce, n_classes, scored, labelled.row
+            ).T
             its_lines[:, ~scored] = self._nothing
             given = np.flatnonzero(scored)
             n_answered.append(int(given[-1]) + 1 if len(given) else 0)
@@ -303,7 +287,7 @@ class AskedWhileWaiting:
     def _lines_of_scores(
         self,
         settled: PendingAnswers,
-        labelled: PendingRows,
+        shown: list[Shown],
         last: PendingAnswers,
         lines: np.ndarray,
         y: np.ndarray,
@@ -316,17 +300,14 @@ class AskedWhileWaiting:
             return None
         assert self._classes is not None
         n_rows, n_lanes, n_classes = len(y), last.answers.shape[1], len(self._classes)
-        settled = settled.take(slice(int(np.searchsorted(settled.row, n_rows))))
-        since = settled.time - labelled.arrival[settled.row]
-        delay = labelled.label_time - labelled.arrival
         table = np.empty((n_lanes, self._n_bins + 2, n_rows, self._n_scores))
         for lane, of_lane in enumerate(table):
-            answers, scores = settled.answers[:, lane], settled.scores[:, lane]
-            unanswered = answers == UNANSWERED  # so that the means of other bins are numbers
+            scores = settled.scores[:, lane]
+            # So that the means of other bins are numbers.
+            unanswered = shown[lane].answer == UNANSWERED
             scores[unanswered] = all_wrong(y[settled.row[unanswered]], n_classes)
-            shown = Shown(settled.row, since, answers, delay)
             of_lane[0] = scores[~settled.is_poll]
-            of_lane[1:-1] = means_by_bin(shown, scores, self._n_bins).transpose(1, 0, 2)
+            of_lane[1:-1] = means_by_bin(shown[lane], scores, self._n_bins).transpose(1, 0, 2)
             of_lane[-1] = last.scores[:, lane]
         flat = table.reshape(-1, n_rows, self._n_scores)
         flat[~is_given(lines)] = np.nan
