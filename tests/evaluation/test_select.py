@@ -69,7 +69,7 @@ def test_the_first_names_are_the_defaults(plain):
         for name in ("last", "sgd")
     }
     assert (part.model_names, part.metric_names) == (["last", "sgd"], ["error"])
-    assert part.forgetting_names == list(part.mechanisms) == ["recent"]
+    assert part.forgetting_names == list(part.details.mechanisms) == ["recent"]
     assert list(part.measures) == ["error"]
     assert list(part.models) == list(part.costs) == list(part.paths) == ["last", "sgd"]
     assert part.baselines == ("last",)
