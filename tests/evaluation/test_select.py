@@ -72,7 +72,7 @@ def test_the_first_names_are_the_defaults(plain):
     assert part.forgetting_names == list(part.details.mechanisms) == ["recent"]
     assert list(part.measures) == ["error"]
     assert list(part.models) == list(part.costs) == list(part.paths) == ["last", "sgd"]
-    assert part.baselines == ("last",)
+    assert part.details.baselines == ("last",)
     np.testing.assert_array_equal(
         part.curve("last"), plain.curve("last", "error", forgetting="recent")
     )
