@@ -107,9 +107,7 @@ class Report:
             seconds_of = [float(one) for one in plain.pop("seconds_of")]
             if len(places) != len(seconds_of):
                 raise ValueError(f"{len(places)} models, and times of {len(seconds_of)}")
-            kinds = {"n_rows": int, "first_row": int, "seconds": float, "pid": int, "time": float}
-            numbers = {name: kind(plain.pop(name)) for name, kind in kinds.items()}
-            report = cls(places=places, seconds_of=seconds_of, **numbers, **plain)
+            report = cls(places=places, seconds_of=seconds_of, **plain)
             check_types(report)
             return report
         except FileNotFoundError:

@@ -209,12 +209,9 @@ class RunFolder:
         header: ResultHeader,
         fingerprint: Fingerprint,
         n_rows: int | None,
-        *,
-        keeps_runs: bool = False,
-        n_tuning: int | None = None,
-        drops: bool = False,
+        **further: Any,
     ) -> Manifest:
-        """Write the manifest of a new run."""
+        """Write the manifest of a new run; `further` are its fields that have defaults."""
         manifest = Manifest(
             groups=[list(one) for one in groups],
             places=list(places),
@@ -222,9 +219,7 @@ class RunFolder:
             fingerprint=fingerprint,
             versions=versions(),
             n_rows=n_rows,
-            keeps_runs=keeps_runs,
-            n_tuning=n_tuning,
-            drops=drops,
+            **further,
         )
         with _writing(self.path):
             manifest.save(self.path / "manifest.json")

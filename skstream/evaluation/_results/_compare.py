@@ -64,7 +64,7 @@ def compare(
         known = ["auto", *FOLD_TESTS, *ROW_TESTS]
         raise ValueError(f"The test must be one of {known}. Got {test!r} instead.")
     check_at(at)
-    _check_options(test, options)
+    check_options(f"The test {test!r}", _ROW_FUNCTIONS.get(test) or (FOLD_TESTS[test],), options)
     _check_since(result, test, since, at)
     if test in ROW_TESTS:
         loss = row_loss(result, test, metric)
@@ -111,12 +111,6 @@ def _check_since(result: "EvaluationResult", test: str, since: int | None, at: i
         )
     if at is not None and at < since:
         raise ValueError(f"There is no row from since={since} to at={at}.")
-
-
-def _check_options(test: str, options: dict[str, Any]) -> None:
-    """Refuse options that the functions of a test do not have; name those that they have."""
-    functions = _ROW_FUNCTIONS.get(test) or (FOLD_TESTS[test],)
-    check_options(f"The test {test!r}", functions, options)
 
 
 def check_options(

@@ -87,22 +87,22 @@ class ComparedRows:
 
         Log losses above the upper bound are clipped to it.
         """
-        if kind == "zero_one":
-            return (self.a != self.y).astype(np.float64), (self.b != self.y).astype(np.float64)
-        column = column_of(kind)
-        if column is not None:
-            highest = np.inf if bounds is None or kind != "log" else bounds[1]
-            first, second = (
-                self._of_column(column, answers, scores)
-                for answers, scores in zip((self.a, self.b), self.scores, strict=True)
-            )
-            return np.minimum(first, highest), np.minimum(second, highest)
-        first, second = np.abs(self.a - self.y), np.abs(self.b - self.y)
-        return (first * first, second * second) if kind == "squared" else (first, second)
+        highest = np.inf if bounds is None or kind != "log" else bounds[1]
+        first, second = (
+            np.minimum(self._of_one(kind, answers, scores), highest)
+            for answers, scores in zip((self.a, self.b), self.scores, strict=True)
+        )
+        return first, second
 
-    def _of_column(
-        self, column: Column, answers: np.ndarray, scores: np.ndarray | None
-    ) -> np.ndarray:
+    def _of_one(self, kind: Loss, answers: np.ndarray, scores: np.ndarray | None) -> np.ndarray:
+        losses: np.ndarray
+        column = column_of(kind)
+        if kind == "zero_one":
+            losses = (answers != self.y).astype(np.float64)
+            return losses
+        if column is None:
+            losses = np.abs(answers - self.y)
+            return losses * losses if kind == "squared" else losses
         assert not column.of_scores or scores is not None, "the caller checks that there are some"
         of_one = None if scores is None else scores[np.newaxis]
         rows = ScoredRows(self.y, answers[np.newaxis], scores=of_one)
