@@ -13,9 +13,8 @@ from scipy.stats import chi2
 
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._compare import compared_answers, row_mechanism
-from skstream.evaluation._results._compared_rows import ComparedAnswers, bounds_of
+from skstream.evaluation._results._compared_rows import ComparedAnswers, bounds_of, row_loss
 from skstream.evaluation._results._protocol_words import forgetting_words
-from skstream.evaluation._results._row_loss import row_loss
 from skstream.evaluation._results._row_tests import BOUNDS_NEEDED
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look

@@ -190,11 +190,7 @@ class Reporter:
             self._save(replace(report, paths=paths, failures=reasons))
 
     def _report(
-        self,
-        state: str,
-        places: Sequence[Place],
-        seconds_of: Sequence[float],
-        n_rows: int,
+        self, state: str, places: Sequence[Place], seconds_of: Sequence[float], n_rows: int
     ) -> Report:
         return Report(
             state=state,

@@ -11,19 +11,17 @@ from skstream import stats
 from skstream.evaluation._results._compared_rows import (
     ComparedAnswers,
     Loss,
+    clipped,
     column_of,
+    loss_in_words,
+    measure_of,
+    row_loss,
 )
 from skstream.evaluation._results._protocol_words import of_bin, with_own
 from skstream.evaluation._results._rescore import tape_of
-from skstream.evaluation._results._row_loss import clipped, loss_in_words, measure_of, row_loss
 from skstream.evaluation._results._row_tests import forgets, test_of_rows
 from skstream.evaluation._results._select import bin_meant, bins_of, number
-from skstream.forgetting import (
-    Cumulative,
-    Forgetting,
-    as_forgetting,
-    parse_forgetting,
-)
+from skstream.forgetting import Cumulative, Forgetting, as_forgetting, parse_forgetting
 from skstream.metrics import Measure
 from skstream.utils._choices import is_integer
 from skstream.utils._near import did_you_mean

@@ -224,13 +224,7 @@ def measures_of(
     # The persistent baseline of the last line knows later labels than that of the others.
     told = np.arange(1, n_models + 1) % width > 0 if width > 1 else None
     return RunningMeasures(
-        metrics,
-        forgetting,
-        classes=classes,
-        n_models=n_models,
-        told=told,
-        methods=lines,
-        **options,
+        metrics, forgetting, classes=classes, n_models=n_models, told=told, methods=lines, **options
     )
 
 

@@ -26,8 +26,7 @@ from skstream.evaluation.delayed._clock import (
 )
 from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._live_input import Batch, LiveIds
-from skstream.evaluation.delayed._scoring import AskedWhileWaiting
-from skstream.evaluation.delayed._settings import DelaySettings
+from skstream.evaluation.delayed._scoring import AskedWhileWaiting, DelaySettings
 from skstream.streams._chunk import Chunk
 from skstream.utils._exclusive import exclusive
 from skstream.utils._interrupt import deferred_interrupt

@@ -12,7 +12,7 @@ from skstream.evaluation._settings import Settings
 from skstream.evaluation.delayed._clock import LabelTimes
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.evaluation.delayed._run import DelayedRun
-from skstream.evaluation.delayed._settings import DelaySettings
+from skstream.evaluation.delayed._scoring import DelaySettings
 from skstream.streams import Stream, as_stream
 from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._warnings import warn
@@ -257,12 +257,7 @@ class DelayedEvaluator(StreamEvaluator):
         return run
 
     def _timelines(self, seed: int) -> list[Timeline]:
-        return [
-            DelayedTimeline(
-                n_warmup=self.n_warmup,
-                poll_every=self.poll_every,
-            )
-        ]
+        return [DelayedTimeline(n_warmup=self.n_warmup, poll_every=self.poll_every)]
 
     @property
     def _n_bins(self) -> int:

@@ -1,28 +1,20 @@
 """Scoring of rows that are asked at arrival, while they wait, and when their label comes."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from skstream.engine.delayed import (
-    FIRST,
-    LAST,
-    POLL,
-    Asked,
-    DelayedOperations,
-    History,
-    history_of,
-)
+from skstream.engine.changing_features import Features
+from skstream.engine.delayed import FIRST, LAST, POLL, Asked, DelayedOperations, History, history_of
 from skstream.engine.missing_answers import UNANSWERED
 from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
 from skstream.evaluation._settings import Settings
 from skstream.evaluation.delayed._bins import Shown, answers_by_bin, means_by_bin
-from skstream.evaluation.delayed._clock import Clock, UserReduce
+from skstream.evaluation.delayed._clock import Clock, LabelTimes, UserReduce
 from skstream.evaluation.delayed._counts import DelayCounts, LabelledDrifts, PollCosts
-from skstream.evaluation.delayed._settings import DelaySettings
 from skstream.metrics._columns import all_wrong
 from skstream.metrics._rows import ScoredRows
 from skstream.utils._label_space import is_given
@@ -31,6 +23,34 @@ from skstream.utils._label_space import is_given
 ASKS_PER_SCORING = 1 << 15
 #: Steps of a live run after which they are scored in any case.
 STEPS_PER_SCORING = 1 << 11
+
+
+@dataclass(frozen=True, kw_only=True)
+class DelaySettings:
+    """Settings of a delayed run, in addition to the common settings.
+
+    Attributes
+    ----------
+    n_bins : int
+        Bins between arrival and label.
+    reduce : str or callable
+        How the answers of a bin are reduced to one.
+    label_times : LabelTimes or None
+        How label times follow from the arrivals, if the stream does not give them.
+    previous_label : {"newest", "known_at_arrival"}
+        Which label the persistent baseline repeats.
+    features : callable or None
+        ``features(rows, times)`` where features change while a row waits.
+    max_pending : int or None
+        Most rows that may wait in a live run.
+    """
+
+    n_bins: int
+    reduce: str | Callable[..., Any]
+    label_times: LabelTimes | None
+    previous_label: str
+    features: Features | None = None
+    max_pending: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,11 +274,7 @@ class AskedWhileWaiting:
         return [Shown(settled.row, since, answers, delay) for answers in settled.answers.T]
 
     def _lines(
-        self,
-        settled: PendingAnswers,
-        shown: list[Shown],
-        labelled: PendingRows,
-        last: np.ndarray,
+        self, settled: PendingAnswers, shown: list[Shown], labelled: PendingRows, last: np.ndarray
     ) -> tuple[np.ndarray, list[int]]:
         """Lines of answers: by lane the first, one per bin, and the last.
 
