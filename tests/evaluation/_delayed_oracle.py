@@ -14,17 +14,7 @@ class Event(NamedTuple):
 
 
 def evaluate(
-    model,
-    X,
-    y,
-    arrival,
-    label_time,
-    *,
-    classes,
-    n_bins,
-    poll_every,
-    reduce,
-    chained=False,
+    model, X, y, arrival, label_time, *, classes, n_bins, poll_every, reduce, chained=False
 ):
     """Answers by bin of every labelled row in label order, and how many polls were made.
 

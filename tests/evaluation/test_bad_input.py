@@ -124,11 +124,3 @@ def test_a_category_that_turns_number(engine):
     whole = [(FRAME[:10].astype({"c": "category"}), y[:10]), (FRAME[10:], y[10:])]
     expected = evaluator.evaluate(MIXED, FRAME, y).scores
     assert evaluator.evaluate(MIXED, whole, classes=[0, 1]).scores == expected
-
-
-def test_numbers_and_gaps_in_lists_stay_what_they_are_beside_texts():
-    ((X, _, _),) = as_stream([[1.5, "a"], [2, None], [3, np.nan]], [0, 1, 0])
-    assert X.dtype == object and X[:2].tolist() == [[1.5, "a"], [2, None]]
-    assert isinstance(X[2, 1], float)
-    ((X, _, _),) = as_stream([["b", "a"], ["c", "d"]], [0, 1])
-    assert X.dtype.kind == "U"

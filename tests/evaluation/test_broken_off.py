@@ -4,7 +4,6 @@ import os
 import signal
 import threading
 import time
-import warnings
 from functools import partial
 from itertools import islice
 from pickle import PicklingError
@@ -13,14 +12,12 @@ import numpy as np
 import pytest
 from joblib import parallel_config, register_parallel_backend
 from joblib.parallel import ThreadingBackend
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
 
 from skstream import (
     DelayedEvaluator,
-    HoldoutEvaluator,
     KFoldEvaluator,
     ModelError,
     Persistent,
@@ -32,11 +29,9 @@ from skstream.evaluation import EvaluationInterrupted, _evaluator
 from skstream.evaluation._parallel._groups import Groups
 from skstream.evaluation._parallel._workers import Workers, portable, run_job
 from skstream.evaluation._runs._pace import TARGET, Pace
-from skstream.evaluation._runs._run_outcome import RunOutcome
 from skstream.streams import StreamError, make_demo_stream
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import QuietParallel
-from tests._examples import newest_alone
 from tests.evaluation._models import KilledWorker
 
 DEMO = make_demo_stream(600)
@@ -121,31 +116,6 @@ def test_a_stream_that_fails_leaves_the_result_so_far(evaluator, n_jobs):
     assert result.scores == expected.scores
 
 
-@pytest.mark.parametrize(
-    ("error", "change"),
-    [
-        (ValueError, lambda X, y: (X[:, :2], y)),
-        (ValueError, lambda X, y: (X, np.full(len(y), "SIDEWAYS"))),
-        (ValueError, lambda X, y: (X, [None] * len(y))),
-    ],
-    ids=["width", "label", "missing"],
-)
-def test_rows_that_do_not_fit_leave_the_result_so_far(error, change):
-    def chunks():
-        yield DEMO.X[:200], DEMO.y[:200]
-        yield change(DEMO.X[200:300], DEMO.y[200:300])
-
-    with pytest.raises(error) as caught:
-        PrequentialEvaluator("accuracy").evaluate(models(), chunks, classes=CLASSES)
-    assert caught.value.result.n_rows == 200
-
-
-def test_a_stream_that_fails_at_once_leaves_nothing():
-    with pytest.raises(OSError, match="gone") as caught:
-        PrequentialEvaluator("accuracy").evaluate(models(), Source(after=0), classes=CLASSES)
-    assert caught.value.result is None
-
-
 @every_protocol
 def test_ctrl_c_leaves_all_rows_done(evaluator):
     with pytest.raises(EvaluationInterrupted) as caught:
@@ -155,14 +125,6 @@ def test_ctrl_c_leaves_all_rows_done(evaluator):
     assert 0 < result.n_rows <= 305
     assert result.model_names == [*models(), "stops"]
     assert result.tape.n_rows == result.n_rows
-
-
-class Slow(Looped):
-    """Takes a while for each row."""
-
-    def predict(self, X):
-        time.sleep(0.002)
-        return super().predict(X)
 
 
 @pytest.mark.parametrize(
@@ -227,47 +189,6 @@ def test_a_pace_does_not_shrink_where_beginning_a_piece_is_what_takes_long():
         for _ in range(60):
             pace.took(pace.size, fixed + per_row * pace.size)
         assert least <= pace.size <= most, (fixed, per_row, pace.size)
-
-
-def test_a_pace_grows_slowly_and_shrinks_at_once():
-    pace = Pace(1000)
-    sizes = []
-    for _ in range(4):
-        sizes.append(pace.size)
-        pace.took(pace.size, 1e-6)
-    assert sizes == [16, 128, 1000, 1000]
-    pace.took(3, 1e-6)  # the rest of a chunk says nothing
-    assert pace.size == 1000
-    pace.took(1000, 10 * TARGET)
-    assert pace.size == 100
-    pace.took(100, 1000.0)
-    assert pace.size == 1
-
-
-def test_the_bar_moves_within_a_chunk(monkeypatch):
-    pytest.importorskip("tqdm")
-    moves = []
-    import tqdm.auto
-
-    class Bar(tqdm.auto.tqdm):
-        def update(self, n=1):
-            moves.append(n)
-            return super().update(n)
-
-    monkeypatch.setattr(tqdm.auto, "tqdm", Bar)
-    for evaluator in EVALUATORS:
-        moves.clear()
-        with_options(evaluator, progress=True).evaluate(models(), DEMO.X, DEMO.y)
-        assert sum(moves) == 600
-        assert len(moves) > 2
-    moves.clear()
-    with parallel_config(backend="threading"):
-        slow = {"a": Slow(), "b": Slow()}
-        with_options(EVALUATORS[0], progress=True, n_jobs=2).evaluate(
-            slow, DEMO.X[:250], DEMO.y[:250]
-        )
-    assert sum(moves) == 500
-    assert max(moves) < 500
 
 
 def test_an_interrupted_parallel_evaluation_names_and_leaves_out_what_is_incomplete(
@@ -338,14 +259,7 @@ def shorten(parts):
     parts.update({name: values[:400] for name, values in parts.items()})
 
 
-def as_frame(X):
-    pandas = pytest.importorskip("pandas")
-    words = pandas.Series(np.where(X[:, 0] > 0.5, "high", "low"), dtype="category")
-    return pandas.DataFrame({"x": X[:, 0], "words": words.to_numpy(), "z": X[:, 1]})
-
-
 WEIGHTS = np.arange(600) % 3 + 1.0
-ARRIVAL = np.arange(600.0)
 DIFFERENCES = [
     (shorten, {}, "400 and 600 rows|600 and 400 rows"),
     (change_at_300("y", lambda y: "UP" if y == "DOWN" else "DOWN"), {}, "with other labels"),
@@ -369,93 +283,6 @@ def test_workers_that_read_other_rows_are_an_error(evaluator, change, meta, mess
         evaluator.evaluate(models, source, classes=CLASSES)
 
 
-@pytest.mark.parametrize("as_X", [sparse.csr_matrix, as_frame])
-def test_workers_that_read_other_features_are_an_error_in_any_container(as_X):
-    source = Uneven(change_at_300("X", lambda x: x + 1), {}, as_X)
-    with parallel_config(backend="threading"), pytest.raises(ValueError, match="other features"):
-        PrequentialEvaluator("accuracy", batch_size=30, n_jobs=2).evaluate(
-            {"a": Looped(), "b": Looped()}, source, classes=CLASSES
-        )
-
-
-@pytest.mark.parametrize(
-    ("name", "message"), [("arrival", "arrivals"), ("label_time", "label times")]
-)
-def test_workers_that_read_other_times_are_an_error(name, message):
-    meta = {"arrival": ARRIVAL, "label_time": ARRIVAL + 7}
-    source = Uneven(change_at_300(name, lambda time: time + 0.5), meta)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, random_state=0, n_jobs=2)
-    with (
-        parallel_config(backend="threading"),
-        pytest.raises(ValueError, match=f"600 rows each, with other {message}"),
-    ):
-        evaluator.evaluate({"a": Looped(), "b": Looped()}, source, classes=CLASSES)
-
-
-@pytest.mark.parametrize(("change", "meta", "message"), DIFFERENCES)
-def test_workers_that_read_other_held_out_rows_are_an_error(change, meta, message):
-    message = message.replace("with other ", "with other held-out ")
-    source = Uneven((lambda _: 77) if change is shorten else change, meta)
-    evaluator = HoldoutEvaluator("accuracy", holdout=source, every=100, random_state=0, n_jobs=2)
-    models = {"a": Looped(), "b": Looped()}
-    with parallel_config(backend="threading"):
-        if change is shorten:  # into other chunks alone
-            scores = evaluator.evaluate(models, DEMO.X, DEMO.y).scores
-            assert scores["a"] == scores["b"]
-            return
-        with pytest.raises(ValueError, match=rf"The holdout is not the same .*{message}\."):
-            evaluator.evaluate(models, DEMO.X, DEMO.y)
-
-
-def test_workers_with_other_delays_are_an_error():
-    rng = np.random.default_rng()
-    evaluator = DelayedEvaluator(
-        "accuracy", n_bins=2, n_jobs=2, delay=lambda X, arrival: 5 + rng.random(len(X))
-    )
-    with (
-        parallel_config(backend="threading"),
-        pytest.raises(ValueError, match="with other label times"),
-    ):
-        evaluator.evaluate(
-            {"a": Looped(), "b": Looped()}, Uneven(lambda parts: None), classes=CLASSES
-        )
-
-
-@pytest.mark.parametrize("as_X", [np.asarray, sparse.csr_matrix, as_frame])
-def test_workers_may_read_other_chunks(as_X):
-    def cut_differently(parts):
-        return 77
-
-    def with_missing(parts):
-        parts["y"] = parts["y"].astype(object)
-        return 77
-
-    for change in (cut_differently, with_missing):
-        source = Uneven(change, {"sample_weight": WEIGHTS}, as_X)
-        with parallel_config(backend="threading"):
-            result = PrequentialEvaluator("accuracy", batch_size=30, n_jobs=2).evaluate(
-                {"a": Looped(), "b": Looped()}, source, classes=CLASSES
-            )
-        assert result.scores["a"] == result.scores["b"]
-
-
-@newest_alone
-def test_a_worker_that_dies_is_named():
-    # Without retries: workers start slowly.
-    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, retries=0, error_score=np.nan)
-    dying = {"dies": Looped(at=50, does=die), "good": Looped(), "other": Looped()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = evaluator.evaluate(dying, DEMO.X, DEMO.y)
-    assert "'dies': its worker died once" in result.failures["dies"]
-    assert np.isnan(result.scores["dies"]["accuracy"])
-    assert result.paths["dies"] == "worker died"
-    alone = PrequentialEvaluator("accuracy").evaluate({"good": Looped()}, DEMO.X, DEMO.y)
-    for name in ("good", "other"):
-        assert result.scores[name] == alone.scores["good"]
-    assert result.model_names == list(dying)
-
-
 def test_finished_models_are_kept_when_others_always_die(monkeypatch):
     done = []
 
@@ -476,41 +303,6 @@ def test_finished_models_are_kept_when_others_always_die(monkeypatch):
     assert done.count([("dies", 0)]) == 4
     assert caught.value.result.model_names == ["first"]
     assert caught.value.result.left_out.keys() == {"dies", "last"}
-
-
-@pytest.mark.parametrize(("retries", "n_deaths"), [(0, 2), (1, 2), (1, 3), (3, 4)])
-def test_retries_say_how_often_a_model_is_tried_again(monkeypatch, retries, n_deaths):
-    attempts = []
-
-    def run(workers, jobs):
-        for job in jobs:
-            if ("dies", 0) in job.places:
-                attempts.append(job.places)
-                if len(attempts) <= n_deaths:
-                    raise KilledWorker("run_job", "tcp://10.0.0.1:1234")
-            original(workers, [job])
-
-    original = Workers._run
-    monkeypatch.setattr(Workers, "_run", run)
-    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, retries=retries, error_score=np.nan)
-    with parallel_config(backend="threading"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = evaluator.evaluate({"dies": Looped(), "last": Looped()}, DEMO.X, DEMO.y)
-    assert result.scores["last"]["accuracy"] > 0
-    # One attempt beside the others, one alone, and the retries.
-    if n_deaths < retries + 2:
-        assert not result.failures
-        assert result.scores["dies"] == result.scores["last"]
-    else:
-        times = "once" if retries == 0 else f"{retries + 1} times"
-        assert f"'dies': its worker died {times}, alone at last" in result.failures["dies"]
-        assert len(attempts) == retries + 2
-
-
-@pytest.mark.parametrize("retries", [-1, 1.5, "2", None])
-def test_bad_retries_are_refused(retries):
-    with pytest.raises(ValueError, match=r"'retries' parameter of PrequentialEvaluator must be"):
-        PrequentialEvaluator(retries=retries).evaluate(Looped(), DEMO.X, DEMO.y)
 
 
 def test_a_failure_in_a_worker_keeps_the_models_that_had_finished():
@@ -537,11 +329,6 @@ class SlowToFail(Looped):
         return super().predict(X)
 
 
-def test_names_must_differ_as_text():
-    with pytest.raises(ValueError, match=r"must differ as text, and \[1, '1'\] do not"):
-        PrequentialEvaluator().evaluate({1: Persistent(), "1": Persistent()}, DEMO.X, DEMO.y)
-
-
 def test_folds_that_learn_or_ask_nothing_are_refused():
     with pytest.raises(ValueError, match='n_folds=1 with strategy="cross" would learn nothing'):
         KFoldEvaluator(n_folds=1, strategy="cross").evaluate(Persistent(), DEMO.X, DEMO.y)
@@ -549,18 +336,6 @@ def test_folds_that_learn_or_ask_nothing_are_refused():
         KFoldEvaluator(n_folds=1, strategy="split", test_on="held_out").evaluate(
             Persistent(), DEMO.X, DEMO.y
         )
-
-
-def test_an_outcome_says_its_rows():
-    runs = []
-    for cuts in ([600], [100, 250, 600]):
-        run = PrequentialEvaluator("accuracy").start(Persistent(), classes=CLASSES)
-        for start, stop in zip([0, *cuts[:-1]], cuts, strict=True):
-            run.update(DEMO.X[start:stop], DEMO.y[start:stop])
-        runs.append(run.outcome())
-    first, second = runs
-    assert isinstance(first, RunOutcome)
-    assert first.n_rows == second.n_rows == 600
 
 
 def test_an_exception_that_cannot_travel_keeps_its_text():
@@ -616,30 +391,6 @@ def test_a_measure_without_weights_is_refused_at_the_first_weight():
             Counts(), np.zeros((n, 1)), np.arange(n) % 2, sample_weight=np.full(n, 2.0)
         )
     assert sum(seen) < n
-
-
-ROWS_BEFORE_FAILURE = [
-    (PrequentialEvaluator("accuracy"), 250, 250),
-    (PrequentialEvaluator("accuracy", batch_size=7), 246, 246),
-    (KFoldEvaluator("accuracy", n_folds=2, random_state=0), 250, 250),
-    (HoldoutEvaluator("accuracy", holdout=(np.ones((5, 2)), np.ones(5)), every=20), 240, 240),
-    # When row 250 comes, the labels of the rows up to 240 have come.
-    (DelayedEvaluator("accuracy", delay=10, n_bins=2), 241, None),
-]
-
-
-@pytest.mark.parametrize("engine", ["auto", "loop"])
-@pytest.mark.parametrize(("evaluator", "n_scored", "n_rows"), ROWS_BEFORE_FAILURE)
-def test_the_result_ends_where_a_model_failed(evaluator, n_scored, n_rows, engine):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
-    X[250, 1] = np.nan
-    with pytest.raises(ModelError, match=r"row 250|rows 246") as caught:
-        with_options(evaluator, engine=engine).evaluate(SGDClassifier(random_state=0), X, y)
-    result = caught.value.result
-    assert result.checkpoints[-1] == n_scored
-    assert np.isfinite(result.scores["SGDClassifier"]["accuracy"])
-    assert n_rows is None or result.n_rows == n_rows
 
 
 def ends_itself():
@@ -788,14 +539,6 @@ class MultiprocessingBackend(ThreadingBackend):
     """Threads under the name of the processes."""
 
     supports_return_generator = False
-
-
-def test_the_backend_that_does_not_notice_deaths_is_named():
-    register_parallel_backend("mp_of_tests", MultiprocessingBackend)
-    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, random_state=0)
-    with parallel_config(backend="mp_of_tests"), pytest.warns(UserWarning, match="dies is not"):
-        result = evaluator.evaluate(models(), DEMO.X, DEMO.y)
-    assert result.scores == with_options(evaluator, n_jobs=1).evaluate(models(), DEMO).scores
 
 
 def test_what_cannot_be_sent_is_named(monkeypatch):

@@ -205,16 +205,6 @@ def test_no_row_in_any_container_changes_unnoticed(as_X, tmp_path, monkeypatch):
             pass_on()
 
 
-def test_a_stream_that_ends_at_the_checkpoint_is_compared(stopped):
-    name, folder = stopped
-    columns = {key: values[:STOP] for key, values in columns_of(name).items()}
-    assert goes_on(folder, name, columns).scores == evaluate(name, None, columns).scores
-    columns["y"] = 1 - columns["y"]
-    columns["y"][0] = ROWS["y"][0]
-    with pytest.raises(ValueError, match=f"its first {STOP} rows have other labels"):
-        goes_on(folder, name, columns)
-
-
 class Delays:
     """Delays whose source is not part of the function."""
 
@@ -307,31 +297,3 @@ def test_groups_that_stopped_at_different_rows_ask_the_same(is_finished, tmp_pat
     message = "holdout is not the same at every pass" if is_finished else "sets has changed: its fi"
     with pytest.raises(ValueError, match=message):
         run(changed)
-
-
-def test_one_held_out_set_is_compared_to_the_last_value(tmp_path):
-    def run(columns):
-        held_out = columns["X"], columns["y"]
-        evaluator = sk.HoldoutEvaluator("accuracy", holdout=held_out, every=5, checkpoint=tmp_path)
-        return evaluator.evaluate(sk.MajorityClass(), Source(ROWS), classes=[0, 1])
-
-    given = {key: HELD_OUT[key][:4] for key in ("X", "y")}
-    run(given)
-    for column, _, columns in changes(given, 4):
-        number = ["X", "y"].index(column)
-        with pytest.raises(ValueError, match=rf"parameter holdout\[{number}\] is"):
-            run(columns)
-
-
-def test_a_live_run_goes_on_in_other_chunks_of_held_out_rows(tmp_path, monkeypatch):
-    evaluator = sk.HoldoutEvaluator("accuracy", holdout=Held(), every=PIECE, holdout_size=SIZE)
-    evaluator.set_params(random_state=0)
-    parts = [(ROWS["X"][rows], ROWS["y"][rows]) for rows in (slice(STOP), slice(STOP, N))]
-    run = evaluator.start(sk.MajorityClass(), classes=[0, 1]).update(*parts[0])
-    path = run.save(tmp_path / "run")
-    expected = run.update(*parts[1]).result()
-    monkeypatch.setattr(Held, "size", 3)
-    assert_same_result(load_run(path).update(*parts[1]).result(), expected)
-    monkeypatch.setattr(Held, "columns", {**HELD_OUT, "y": 1 - HELD_OUT["y"]})
-    with pytest.raises(ValueError, match="its first 4 rows have other labels"):
-        load_run(path).update(*parts[1])

@@ -15,21 +15,12 @@ from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
-from skstream.evaluation._folder import (
-    GroupFolder,
-    _differences,
-    _every,
-    _fingerprint,
-    _group,
-    _lock,
-    _run_folder,
-)
-from skstream.evaluation._folder._group import Every
+from skstream.evaluation._folder import _fingerprint, _group, _lock, _run_folder
 from skstream.evaluation._parallel import _groups, _workers
 from skstream.evaluation._runs._checkpoint import load_run
 from skstream.metrics import Measure
 from skstream.streams import as_stream
-from tests.evaluation._models import Diary, KilledWorker, Scripted, numbered_rows
+from tests.evaluation._models import Diary, KilledWorker
 from tests.evaluation.test_folder_outcomes import assert_equal_data
 
 N = 120
@@ -125,24 +116,6 @@ def test_it_goes_on_where_it_stopped(name, undisturbed, tmp_path):
     assert_same_result(sk.load(tmp_path), result)
 
 
-@pytest.mark.parametrize("name", ["prequential", "delayed"])
-def test_it_goes_on_from_the_middle_of_a_chunk(name, undisturbed, tmp_path, monkeypatch):
-    save, saved = GroupFolder.save, []
-
-    def save_some(group, kept):
-        save(group, kept)
-        saved.append(kept.run.n_rows)
-        if kept.run.n_rows > 10:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(GroupFolder, "save", save_some)
-        evaluate(evaluator_in(name, tmp_path), Source(size=N))
-    assert 10 < saved[-1] < N
-    result = evaluate(evaluator_in(name, tmp_path), Source(size=33))
-    assert_same_result(result, undisturbed[name])
-
-
 def test_a_finished_folder_gives_its_result_at_once(tmp_path):
     evaluator = evaluator_in("prequential", tmp_path, random_state=None)
     first = evaluator.evaluate({"diary": Diary()}, X, y)
@@ -156,47 +129,6 @@ def test_a_finished_folder_gives_its_result_at_once(tmp_path):
     assert_same_result(again, first)
     assert again.costs == first.costs
     assert again.parameters["seed"] == first.parameters["seed"]
-
-
-def test_groups_of_the_manifest_stay_whatever_n_jobs_is(undisturbed, tmp_path):
-    with parallel_config(backend="threading"):
-        evaluator = evaluator_in("folds", tmp_path, n_jobs=2, engine="loop")
-        with pytest.raises(ValueError, match="the line is dead"):
-            evaluate(evaluator, Source(60))
-    groups = json.loads((tmp_path / "manifest.json").read_text())["groups"]
-    assert len(groups) > 1
-    for n_jobs in (1, 3):
-        result = evaluate(evaluator.set_params(n_jobs=n_jobs), Source())
-        assert {k: v.split(":")[0] for k, v in result.paths.items()} == dict.fromkeys(
-            MODELS, "loop"
-        )
-        np.testing.assert_array_equal(
-            result.tape.answers["sgd"], undisturbed["folds"].tape.answers["sgd"]
-        )
-        assert result.scores == undisturbed["folds"].scores
-
-
-def test_a_tape_of_single_rows_is_small_in_a_checkpoint(tmp_path):
-    sizes = []
-    for keep_tape in (True, False):
-        evaluator = sk.PrequentialEvaluator("accuracy", keep_tape=keep_tape)
-        run = evaluator.start(sk.Persistent(), classes=["a", "b"])
-        for row in range(300):  # more than are joined at once
-            run.update(X[row % N : row % N + 1], y[row % N : row % N + 1])
-        sizes.append(run.save(tmp_path / "run").stat().st_size)
-    assert sizes[0] - sizes[1] < 2 * 300 + 1000  # labels and answers of a byte each
-
-
-def test_models_that_have_finished_are_collected(tmp_path):
-    models = {"good": Diary(), "bad": Scripted(learning={77: RuntimeError("out of paper")})}
-    evaluator = evaluator_in("prequential", tmp_path, n_jobs=2)
-    with parallel_config(backend="threading"), pytest.raises(sk.ModelError, match="out of paper"):
-        evaluator.evaluate(models, numbered_rows(N), y)
-    groups = json.loads((tmp_path / "manifest.json").read_text())["groups"]
-    if (tmp_path / f"group-{groups.index([['good', 0]])}" / "outcome.npz").exists():
-        result = sk.load(tmp_path)
-        assert result.model_names == ["good"]
-        assert result.left_out == {"bad": "it had not finished when the result was collected"}
 
 
 class Death(BaseException):
@@ -340,10 +272,7 @@ def test_another_run_is_refused_by_what_differs(change, models, rows, message, t
 )
 def test_other_monitors_are_named(monitors, message, tmp_path):
     evaluator = sk.PrequentialEvaluator(
-        "accuracy",
-        random_state=1,
-        checkpoint=tmp_path,
-        monitors={"d": sk.DriftMonitor(DDM())},
+        "accuracy", random_state=1, checkpoint=tmp_path, monitors={"d": sk.DriftMonitor(DDM())}
     )
     models = {"last": sk.Persistent()}
     evaluator.evaluate(models, X[:9], y[:9])
@@ -356,7 +285,7 @@ def test_what_differs_of_long_texts_is_shown(tmp_path):
     evaluator.evaluate(MODELS, X, y)
     with pytest.raises(ValueError, match=r"run: the parameter holdout\[0\] is array of shape"):
         evaluator.set_params(holdout=(X[:7] + 1, y[:7])).evaluate(MODELS, X, y)
-    found = _differences.differences({"it": "a" * 500 + "new"}, {"it": "a" * 500 + "old"})
+    found = _fingerprint.differences({"it": "a" * 500 + "new"}, {"it": "a" * 500 + "old"})
     assert found == [f"it is ...{'a' * 40}new and was ...{'a' * 40}old"]
     names = {_fingerprint.as_text(one) for one in (lambda v: v.sum(), lambda v: v.min())}
     assert len(names) == 2
@@ -385,29 +314,6 @@ def test_rows_in_memory_are_compared_to_the_last(what, as_list, tmp_path):
     assert_same_result(again, first)
     with pytest.raises(ValueError, match=f"run: the checksum of the {what} of the stream is"):
         evaluator.evaluate(MODELS, stream(late, 50), classes=["a", "b"])
-
-
-@pytest.mark.parametrize("first_rows", [False, True])
-def test_a_file_that_changed_late_is_noticed_and_a_copy_is_the_same(first_rows, tmp_path):
-    pytest.importorskip("pyarrow")
-    lines = "".join(f"{row / 7:.9f},{'ab'[row % 2]}\n" for row in range(500))
-
-    def evaluate_file(folder):
-        stream = sk.streams.CSVStream(tmp_path / folder / "rows.csv", target="y")
-        stream = sk.streams.take_rows(stream, 400) if first_rows else stream
-        evaluator = sk.PrequentialEvaluator("accuracy", random_state=1, checkpoint=tmp_path / "run")
-        return evaluator.evaluate(sk.Persistent(), stream)
-
-    for folder in ("one", "copy", "other"):
-        (tmp_path / folder).mkdir()
-        changed = lines.replace("42.857142857", "42.857142858") if folder == "other" else lines
-        (tmp_path / folder / "rows.csv").write_text("x,y\n" + changed)
-    first = evaluate_file("one")
-    os.utime(tmp_path / "one" / "rows.csv", (0, 0))
-    assert_same_result(evaluate_file("one"), first)
-    assert_same_result(evaluate_file("copy"), first)
-    with pytest.raises(ValueError, match=r"run: the checksum of rows\.csv of the stream is"):
-        evaluate_file("other")
 
 
 def test_what_changes_no_score_may_change(tmp_path):
@@ -471,8 +377,7 @@ def test_a_foreign_checkpoint_is_not_unpickled(tmp_path):
     for content in (b"\x80\x04N.", whole[:-5], whole.replace(b"sgd", b"abc", 1)):
         checkpoint.write_bytes(content)
         with pytest.raises(
-            ValueError,
-            match=r"run\.checkpoint is (damaged|not a check).*remove \S+group-0 and",
+            ValueError, match=r"run\.checkpoint is (damaged|not a check).*remove \S+group-0 and"
         ):
             evaluate(evaluator, Source())
     run = evaluator_in("prequential", None).start(MODELS, classes=["a", "b"])
@@ -480,20 +385,6 @@ def test_a_foreign_checkpoint_is_not_unpickled(tmp_path):
     evaluator.set_params(checkpoint=tmp_path)
     with pytest.raises(ValueError, match="is not the checkpoint of a run folder"):
         evaluate(evaluator, Source())
-
-
-def test_a_damaged_outcome_can_be_computed_again(tmp_path):
-    evaluator = evaluator_in("prequential", tmp_path)
-    first = evaluator.evaluate(MODELS, X, y)
-    outcome = tmp_path / "group-0" / "outcome.npz"
-    outcome.write_bytes(outcome.read_bytes()[:-100])
-    with pytest.raises(
-        ValueError,
-        match=r"damaged: its list of .* Put a whole copy of it back, or remove \S+group-0 and",
-    ):
-        evaluator.evaluate(MODELS, X, y)
-    shutil.rmtree(tmp_path / "group-0")
-    assert_same_result(evaluator.evaluate(MODELS, X, y), first)
 
 
 def test_a_full_disk_keeps_the_checkpoint_before_it(undisturbed, tmp_path, monkeypatch):
@@ -679,31 +570,3 @@ def test_models_of_the_script_are_refused_before_workers_start(tmp_path, monkeyp
     assert os.listdir(tmp_path) == []
     with parallel_config(backend="threading"):
         evaluator.evaluate(models, X, y)
-
-
-@pytest.mark.parametrize(
-    ("given", "every"),
-    [
-        (5000, Every(rows=5000)),
-        (np.int64(7), Every(rows=7)),
-        ("30s", Every(seconds=30.0)),
-        ("1.5 min", Every(seconds=90.0)),
-        ("2h", Every(seconds=7200.0)),
-        (timedelta(minutes=1), Every(seconds=60.0)),
-    ],
-)
-def test_distances_of_checkpoints(given, every):
-    assert Every.of(given) == every
-
-
-def test_a_checkpoint_is_due_at_the_very_distance(monkeypatch):
-    assert not Every(rows=10).is_due(9, 0.0)
-    assert Every(rows=10).is_due(10, 0.0)
-    monkeypatch.setattr(_every, "monotonic", lambda: 130.0)
-    assert not Every(seconds=30.0).is_due(10**9, 100.5)
-    assert Every(seconds=30.0).is_due(0, 100.0)
-
-
-@pytest.mark.parametrize("pid", ["4711", None, 1.5])
-def test_the_process_of_a_lock_without_a_number_may_be_alive(pid):
-    assert _lock.is_alive({"system": _lock.system(), "pid": pid})

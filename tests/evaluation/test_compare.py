@@ -21,7 +21,6 @@ from skstream import (
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.engine.tape import Tape
 from skstream.evaluation import EvaluationResult
-from skstream.forgetting import FadingFactor
 from skstream.metrics import Measure, cost
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -167,12 +166,6 @@ def test_a_direction_that_contradicts_the_measure_is_refused():
         k_fold("error").compare("last", "majority", higher_is_better=True)
 
 
-def test_the_first_measure_is_compared_by_default():
-    result = k_fold(["accuracy", "error"])
-    assert result.compare("last", "majority").median_difference > 0
-    assert k_fold(None).compare("last", "majority").better == "last"
-
-
 def test_results_keep_what_measures_say(tmp_path):
     loss = Measure(wrong_share, higher_is_better=False, bounds=(0, 1))
     evaluator = PrequentialEvaluator({"err": "error", "mine": loss, "k": "kappa", "f1:UP": "f1:UP"})
@@ -210,30 +203,6 @@ def test_a_measure_is_made_of_a_function():
         Measure("kappa", higher_is_better=True)
 
 
-@pytest.mark.parametrize("forgetting", ["cumulative", "window:50", "fading:0.98"])
-def test_q_and_mcnemar_forget_as_they_are_told(forgetting):
-    result = one_run()
-    wanted = q_statistic(*losses_of_rows(result), forgetting=forgetting)
-    given = result.compare("last", "majority", test="q", forgetting=forgetting)
-    np.testing.assert_array_equal(given.values, wanted.values)
-    zeros = np.zeros(len(STREAM.y) - 1)
-    wanted = mcnemar_curve(zeros, *losses_of_rows(result), forgetting=forgetting)
-    given = result.compare("last", "majority", test="mcnemar", forgetting=forgetting)
-    assert (given.statistic, given.pvalue) == (wanted.statistic, wanted.pvalue)
-    assert f"under {forgetting}" in given.subject
-
-
-def test_tests_over_rows_take_the_first_forgetting_of_the_result():
-    result = one_run(forgetting={"recent": FadingFactor(0.9), "all": "cumulative"})
-    q = result.compare("last", "majority", test="q")
-    assert q.forgetting == FadingFactor(0.9)
-    np.testing.assert_array_equal(
-        q.values, result.compare("last", "majority", test="q", forgetting="recent").values
-    )
-    assert "fading:0.9," in result.compare("last", "majority", test="mcnemar").subject
-    assert "under cumulative" in result.compare("last", "majority").subject  # all rows
-
-
 @pytest.mark.parametrize(
     "options, message",
     [
@@ -265,20 +234,6 @@ def test_what_a_comparison_cannot_honour_is_refused_by_name(options, message):
         one_run(["accuracy", "kappa"]).compare("last", "majority", **options)
 
 
-def test_unknown_measures_and_mechanisms_are_named():
-    result = k_fold("accuracy")
-    for options in ({"metric": "nonsense"}, {"metric": "nonsense", "fold": 0}):
-        with pytest.raises(KeyError, match="no measure 'nonsense'"):
-            result.compare("last", "majority", **options)
-    with pytest.raises(KeyError, match="no forgetting 'nonsense'"):
-        result.compare("last", "majority", forgetting="nonsense")
-    with pytest.raises(KeyError, match="no forgetting 'nonsense'"):
-        result.rank(forgetting="nonsense")
-    for refused in (-1, 10, 2.0, True):
-        with pytest.raises(ValueError, match="fold must be from 0 to 9"):
-            result.predictions("last", fold=refused)
-
-
 def test_statements_name_measure_forgetting_row_and_folds():
     result = k_fold({"err": "error"}, forgetting={"recent": "window:100"}, record_every=50)
     subject = "by err (error) under recent (window:100) at row 400, over 10 folds"
@@ -292,14 +247,6 @@ def test_statements_name_measure_forgetting_row_and_folds():
     assert row_test.endswith("under window:100, rows 2 to 120, fold 3")
     with pytest.raises(ValueError, match="at or before row 49: the first is at row 50"):
         result.rank(at=49)
-
-
-def test_a_given_fold_is_compared_row_by_row():
-    result = k_fold("accuracy")
-    np.testing.assert_array_equal(
-        result.compare("last", "majority", fold=2).pvalues,
-        result.compare("last", "majority", test="anytime", fold=2).pvalues,
-    )
 
 
 def test_tests_over_rows_take_the_loss_of_the_measure():
@@ -414,21 +361,6 @@ def test_statements_say_whether_folds_or_streams_were_ranked():
     assert "fold" not in of_streams
     assert "stream" not in of_folds.replace("Folds of one stream are not independent", "")
     assert "Folds of one stream" in " ".join(of_folds.split())
-
-
-def test_ranks_under_delayed_labels_are_those_of_one_bin():
-    evaluator = DelayedEvaluator("accuracy", n_bins=3, poll_every=1, delay=2)
-    results = [evaluator.evaluate(MODELS, make_demo_stream(200, random_state=k)) for k in (0, 1)]
-    scores = np.array([[r.scores[name]["accuracy"] for name in MODELS] for r in results])
-    last = results[0].rank(results[1])
-    assert last.average_ranks.tolist() == (1 + (scores[:, ::-1] > scores).mean(axis=0)).tolist()
-    assert "labelled row 200, bin 4 (at the label)" in last.subject
-    assert "bin 0 (at arrival)" in results[0].rank(results[1], bin=0).subject
-    with pytest.raises(ValueError, match="bin must be from 0 to 4"):
-        results[0].rank(results[1], bin=5)
-    for at in (0, -1, 2.5):
-        with pytest.raises(ValueError, match="at must be a number of rows"):
-            results[0].by_bin("last", "accuracy", at=at)
 
 
 class Breaks(MajorityClass):

@@ -9,20 +9,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import MultinomialNB
 
-from skstream import (
-    DelayedEvaluator,
-    MajorityClass,
-    Persistent,
-    PrequentialEvaluator,
-    load,
-)
+from skstream import DelayedEvaluator, MajorityClass, Persistent, PrequentialEvaluator, load
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.engine.run import Engine
-from skstream.evaluation import DelayedResult
 from skstream.evaluation.delayed._counts import DelayCounts
 from skstream.plotting import BinnedPerformanceDisplay
 from skstream.streams import as_stream
-from skstream.streams._chunk import Chunk
 from tests._examples import examples
 from tests.evaluation import _delayed_oracle
 from tests.evaluation._late_rows import events_of, go_on, stream_rows, times_of
@@ -64,11 +56,7 @@ def test_answers_bins_and_counts_are_those_of_the_oracle(model, times, n_bins, e
     )
     for engine in ("auto", "loop"):
         evaluator = DelayedEvaluator(
-            "accuracy",
-            n_bins=n_bins,
-            poll_every=every,
-            engine=engine,
-            error_score="raise",
+            "accuracy", n_bins=n_bins, poll_every=every, engine=engine, error_score="raise"
         )
         run_result = evaluated(evaluator, model, n, arrival, label_time)
         answers = run_result.tape.answers["m"][0]
@@ -133,23 +121,6 @@ def test_no_delay_is_prequential(n_warmup):
         np.testing.assert_array_equal(
             delayed.curve(name, "kappa_m")[:, 0, 0], plain.curve(name, "kappa_m")[:, 0]
         )
-
-
-def test_a_constant_delay_is_a_lagged_loop():
-    rows, y = stream_rows(120)
-    lag = 7
-    model = SGDClassifier()
-    expected = []
-    for t in range(len(y)):
-        # Row t arrives; the label of row t - lag comes at the same time, and before it.
-        if t >= lag:
-            k = t - lag
-            model.partial_fit(rows[k : k + 1], y[k : k + 1], classes=["down", "up"])
-        expected.append(model.predict(rows[t : t + 1])[0] if t >= lag else None)
-    evaluator = DelayedEvaluator("accuracy", delay=lag, poll_every=None, n_bins=1)
-    result = evaluator.evaluate({"sgd": SGDClassifier()}, rows, y)
-    answers = result.tape.answers["sgd"][0][:, 0]
-    assert [None if c < 0 else result.classes[c] for c in answers] == expected
 
 
 def test_each_labelled_row_counts_once_in_every_bin():
@@ -267,19 +238,6 @@ def delayed_stream(n=150, seed=3):
     return rows, y, *times_of(n, seed)
 
 
-def test_a_live_run_answers_at_once_and_may_be_closed():
-    rows, y, arrival, label_time = delayed_stream()
-    evaluator = DelayedEvaluator(["accuracy"], n_bins=5, poll_every=4, keep_tape=True)
-    run = evaluator.start({"sgd": SGDClassifier()}, classes=["down", "up"])
-    assert run.ask(rows[:1], ["x"], 0)["sgd"].tolist() == [None]
-    assert run.n_pending == 1
-    run.label(["x"], y[:1], 1)
-    assert run.ask(rows[1:2], ["x"], 2)["sgd"][0] in ("down", "up")
-    whole = evaluator.start({"m": SGDClassifier()}, classes=["down", "up"])
-    go_on(whole, events_of(arrival, label_time), rows, y)
-    assert whole.result().scores == whole.close().result().scores
-
-
 def test_live_mistakes_are_named():
     rows, _ = stream_rows(10)
     run = DelayedEvaluator("accuracy", n_bins=2).start(SGDClassifier(), classes=["down", "up"])
@@ -353,40 +311,6 @@ def test_bad_times_are_named():
         DelayedEvaluator(delay=1, reduce="mean").evaluate(MajorityClass(), rows, y)
 
 
-def test_results_survive_being_saved_and_scored_again(tmp_path):
-    rows, y, arrival, label_time = delayed_stream()
-    models = {"sgd": SGDClassifier(), "last": Persistent()}
-    evaluator = DelayedEvaluator(n_bins=5, poll_every=4, previous_label="known_at_arrival")
-    result = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)
-    loaded = load(result.save(tmp_path / "delayed"))
-    assert isinstance(loaded, DelayedResult)
-    assert loaded.scores == result.scores
-    assert loaded.waits.n_polls == result.waits.n_polls
-    np.testing.assert_array_equal(loaded.waits.poll_costs["NB"], result.waits.poll_costs["NB"])
-    again = loaded.rescore(["kappa_temporal"])
-    np.testing.assert_array_equal(
-        again.curve("last", "kappa_temporal"), result.curve("last", "kappa_temporal")
-    )
-    assert "first" not in str(result.compare("sgd", "last", bin=0)).split()[:1]
-    with pytest.raises(ValueError, match="no bins"):
-        PrequentialEvaluator().evaluate(models, rows, y).compare("sgd", "last", bin=0)
-
-
-def test_workers_give_the_same_result():
-    rows, y, arrival, label_time = delayed_stream()
-    models = {"sgd": SGDClassifier(), "last": Persistent()}
-    results = [
-        DelayedEvaluator(n_bins=5, poll_every=4, n_jobs=n_jobs).evaluate(
-            models, rows, y, arrival=arrival, label_time=label_time
-        )
-        for n_jobs in (1, 2)
-    ]
-    assert results[0].scores == results[1].scores
-    for name in models:
-        first, second = (one.tape.answers[name] for one in results)
-        assert first.tolist() == second.tolist()
-
-
 def test_live_mistakes_of_ids_and_times_leave_the_run_as_it_was():
     rows, y = stream_rows(10)
     run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=["down", "up"])
@@ -426,81 +350,6 @@ def test_the_median_delay_is_right_to_a_thousandth(values, cut):
     assert summary["median"] == pytest.approx(exact, rel=1e-3)
     assert summary["max"] == max(values)
     assert min(values) <= summary["median"] <= max(values)
-
-
-def test_counts_of_rows_add_up():
-    rows, y = stream_rows(200)
-    wait = np.full(200, 36_000_000_001.0)
-    wait[:100] = 30.0
-    wait[::7] = np.inf
-    waits = DelayedEvaluator("accuracy", delay=wait).evaluate(MajorityClass(), rows, y).waits
-    assert waits.n_labelled + waits.n_never + waits.n_pending + waits.n_dropped == 200
-    assert 0 < waits.n_unanswered < waits.n_labelled
-    equal = DelayCounts()
-    equal.add(np.full(9, 36_000_000_001.0))
-    assert equal.summary()["median"] == 36_000_000_001.0
-
-
-def test_weights_may_begin_later_than_the_stream():
-    rows, y, arrival, label_time = delayed_stream(120)
-    weight = np.r_[np.ones(60), np.random.default_rng(0).integers(0, 3, 60).astype(float)]
-    evaluator = DelayedEvaluator("accuracy", n_bins=3, poll_every=4, keep_tape=True)
-    models = {"sgd": SGDClassifier()}
-    whole = evaluator.evaluate(
-        models, rows, y, arrival=arrival, label_time=label_time, sample_weight=weight
-    )
-    run = evaluator.start(models, classes=["down", "up"])
-    meta = {"arrival": arrival, "label_time": label_time, "sample_weight": weight}
-    for part in (slice(0, 30), slice(30, 60), slice(60, 120)):
-        given = {name: values[part] for name, values in meta.items()}
-        if part.stop <= 60:
-            del given["sample_weight"]
-        run.feed(Chunk.of(rows[part], y[part], given))
-        if part.start == 0:
-            run.result()  # scores the first rows: the second ones are not when weights begin
-    found = run.close().result()
-    assert found.tape.weight.tolist() == whole.tape.weight.tolist()
-    assert found.tape.answers["sgd"].tolist() == whole.tape.answers["sgd"].tolist()
-    np.testing.assert_allclose(found.by_bin("sgd", "accuracy"), whole.by_bin("sgd", "accuracy"))
-
-
-def test_answers_to_dropped_rows_are_no_longer_held():
-    rows, y = stream_rows(40)
-    run = DelayedEvaluator("accuracy", n_bins=2, poll_every=1, max_pending=4).start(
-        MajorityClass(), classes=["down", "up"]
-    )
-    for k in range(30):
-        run.ask(rows[k : k + 1], [k])
-        if k % 2:
-            run.label([k], y[k : k + 1])
-    with pytest.raises(KeyError, match="was dropped"):
-        run.label([0], y[:1])
-    result = run.result()
-    assert result.waits.n_dropped == 12  # the odd rows were among the four, too
-    run.label([24, 26, 28], y[[24, 26, 28]])
-    assert run.result().waits.poll_costs["NB"][-1] == 0
-
-
-def test_a_model_that_fails_does_not_count_as_unanswered():
-    class Breaks(MajorityClass):
-        def predict(self, X):
-            raise RuntimeError("broken")
-
-    rows, y = stream_rows(40)
-    evaluator = DelayedEvaluator("accuracy", delay=3, n_bins=2, error_score=0.0)
-    with pytest.warns(Warning, match="broken"):
-        result = evaluator.evaluate({"bad": Breaks(), "good": MajorityClass()}, rows, y)
-    assert result.waits.n_unanswered == 3
-
-
-def test_bins_that_are_not_there_are_named():
-    rows, y, arrival, label_time = delayed_stream()
-    models = {"sgd": SGDClassifier(), "last": Persistent()}
-    result = DelayedEvaluator("accuracy", n_bins=5).evaluate(
-        models, rows, y, arrival=arrival, label_time=label_time
-    )
-    with pytest.raises(ValueError, match="bin must be from 0 to 6"):
-        result.compare("sgd", "last", bin=7)
 
 
 @given(delays(), st.integers(1, 4))

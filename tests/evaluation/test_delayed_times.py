@@ -1,7 +1,6 @@
 """Times of delayed evaluation: of one kind throughout, given to the user's functions as his own."""
 
 import datetime
-import warnings
 
 import numpy as np
 import pytest
@@ -115,37 +114,6 @@ def test_times_with_a_zone_and_gaps_work():
         assert result.waits.delays["max"] == datetime.timedelta(hours=2.5)
 
 
-def test_label_times_that_never_come_fit_any_arrivals():
-    with pytest.warns(UserWarning, match="no label came; 20 rows are known to get none"):
-        evaluate(arrival=ARRIVAL, label_time=np.full(20, np.inf))
-    with pytest.warns(UserWarning, match="No row was scored, so that all scores are NaN"):
-        evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=np.inf))
-
-
-def test_scores_of_nothing_say_why():
-    with pytest.warns(UserWarning, match="20 labels came, but all .*delay: mean 10,000") as caught:
-        DelayedEvaluator("accuracy", n_bins=2, delay=10_000).evaluate(Persistent(), X, Y)
-    assert len(caught) == 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=3))
-
-
-@pytest.mark.parametrize(
-    ("first", "second"), [(NOON, UTC_NOON), (UTC_NOON, NOON), (UTC_NOON, 2e15), (7, UTC_NOON)]
-)
-def test_live_runs_refuse_mixed_kinds_and_stay_usable(first, second):
-    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
-    run.ask([[0.0]], ["a"], first)
-    for mistake in (
-        lambda: run.ask([[1.0]], ["b"], second),
-        lambda: run.label(["a"], ["up"], second),
-    ):
-        with pytest.raises(ValueError, match=r"t holds .*, but t of the first event, .*, holds"):
-            mistake()
-    assert run.label(["a"], ["up"], first).n_pending == 0
-
-
 def test_a_refused_call_does_not_choose_the_kind_of_times():
     run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
     run.ask([[0.0]], ["a"], 1)
@@ -192,18 +160,6 @@ def test_functions_of_the_user_get_datetimes_and_labels(zone):
     assert result.tape.answers["m"].tolist() == evaluate(plain).tape.answers["m"].tolist()
 
 
-def test_functions_of_the_user_get_numbers_where_times_are_numbers():
-    seen = []
-
-    def reduce(answers, durations):
-        seen.append(durations)
-        return answers[-1]
-
-    evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=3, reduce=reduce, poll_every=1))
-    assert seen
-    assert all(durations.dtype == np.float64 for durations in seen)
-
-
 @pytest.mark.parametrize(("answer", "message"), [("side", "'side', which is not"), (None, "None")])
 def test_a_reduce_that_returns_no_label_is_named(answer, message):
     evaluator = DelayedEvaluator(
@@ -219,13 +175,6 @@ def test_a_reduce_that_returns_nan_is_named():
     )
     with pytest.raises(ValueError, match="returned nan"):
         evaluator.evaluate(MeanRegressor(), X, X.ravel())
-
-
-@pytest.mark.parametrize("n", [19, 21])
-def test_delays_of_the_wrong_length_are_refused_before_the_start(n):
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=np.full(n, 2.0))
-    with pytest.raises(ValueError, match=f"delay has {n} values, but the stream has 20 rows"):
-        evaluate(evaluator)
 
 
 def test_delays_of_a_stream_of_unknown_length_are_not_too_many():
@@ -267,17 +216,6 @@ def test_whole_numbers_that_floats_do_not_tell_apart_are_refused(times):
     assert kept.tape.answers["m"].tolist() == evaluate(evaluator).tape.answers["m"].tolist()
 
 
-def test_live_times_that_floats_do_not_tell_apart_are_refused():
-    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
-    for _ in range(2):
-        with pytest.raises(ValueError, match=r"t\[0\] is 17.*subtract the first time"):
-            run.ask([[0.0]], ["a"], EPOCH + 1)
-        run.ask([[0.0]], [_], 5)
-    with pytest.raises(ValueError, match=r"above 2\*\*53"):
-        run.label([0], ["up"], EPOCH)
-    assert run.n_pending == 2
-
-
 def test_whole_numbers_with_gaps_are_not_rounded_either():
     pd = pytest.importorskip("pandas")
     values = pd.Series([EPOCH, None, EPOCH + 1], dtype="Int64", index=[7, 8, 9])
@@ -315,16 +253,3 @@ def test_datetimes_that_floats_do_not_hold_are_refused(zone):
     with pytest.raises(ValueError, match=r"t\[0\] is 2300"):
         run.ask([[0.0]], ["a"], datetime.datetime(2300, 1, 1, tzinfo=zone))
     assert run.ask([[0.0]], ["a"], arrival[0])["Persistent"].tolist() == [None]
-
-
-@pytest.mark.parametrize("late", ["9999-12-31", "586574-06-18"])  # the latter wraps around
-def test_a_datetime_that_floats_do_not_hold_is_named_by_its_row(late):
-    arrival = np.datetime64("2020-01-01") + np.arange(20)
-    label_time = arrival + 1
-    label_time[15] = np.datetime64(late)
-    chunks = [
-        (np.zeros((10, 1)), np.arange(10) % 2, {"arrival": a, "label_time": t})
-        for a, t in zip(np.split(arrival, 2), np.split(label_time, 2), strict=True)
-    ]
-    with pytest.raises(ValueError, match=rf"label_time\[15\] is {late}.*numbers"):
-        DelayedEvaluator("accuracy", n_bins=2).evaluate(Persistent(), chunks, classes=[0, 1])

@@ -3,16 +3,11 @@
 import json
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from joblib import parallel_config
 
 from skstream import (
     DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    MajorityClass,
     MajorityWindow,
     Persistent,
     PrequentialEvaluator,
@@ -36,42 +31,7 @@ class Changing(ArrayStream):
     drifts = DRIFTS
 
 
-class LoopedPersistent(Persistent):
-    """A model without a kernel."""
-
-
 STREAM = Changing(X, Y)
-EVALUATORS = {
-    "prequential": PrequentialEvaluator("accuracy", n_warmup=30),
-    "holdout": HoldoutEvaluator("accuracy", holdout="next", every=50),
-    "folds": KFoldEvaluator("accuracy", n_folds=2, random_state=0),
-    "delayed": DelayedEvaluator("accuracy", delay=20, n_bins=2),
-}
-
-
-@pytest.mark.parametrize("evaluator", EVALUATORS.values(), ids=EVALUATORS)
-def test_a_result_keeps_the_drifts_of_the_stream(evaluator, tmp_path):
-    result = evaluator.evaluate([Persistent(), MajorityClass()], STREAM)
-    assert result.drifts == DRIFTS
-    assert result.select(models="Persistent").drifts == DRIFTS
-    assert load(result.save(tmp_path / "result.npz")).drifts == DRIFTS
-    if evaluator.protocol != "holdout":
-        assert result.rescore("error", forgetting="window:50").drifts == DRIFTS
-    assert evaluator.evaluate(Persistent(), X, Y).drifts == ()
-
-
-def test_workers_keep_them():
-    evaluator = KFoldEvaluator("accuracy", n_folds=2, random_state=0, n_jobs=2)
-    with parallel_config(backend="threading"):
-        result = evaluator.evaluate([LoopedPersistent(), LoopedPersistent()], STREAM)
-    assert "in_one_process" not in result.parameters
-    assert result.drifts == DRIFTS
-
-
-def test_a_run_folder_keeps_them(tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
-    assert evaluator.evaluate(Persistent(), STREAM).drifts == DRIFTS
-    assert load(tmp_path / "run").drifts == DRIFTS
 
 
 def test_a_search_keeps_them():
@@ -127,15 +87,3 @@ def test_labels_that_overtake_each_other_make_an_abrupt_drift_gradual():
 
 
 # --- what is given --------------------------------------------------------------------------------
-
-
-def test_what_is_taken_as_drifts():
-    assert as_drifts(5) == as_drifts([5]) == as_drifts(np.array([5.0])) == (Drift(5, 5),)
-    assert as_drifts([(7, 9), 5]) == (Drift(5, 5), Drift(7, 9))
-    assert as_drifts(Drift(7, 9)) == as_drifts(np.array([[7, 9]])) == (Drift(7, 9),)
-    assert as_drifts(()) == ()
-    for wrong in ("soon", ["soon"], [np.nan], [None], [(1, 2, 3)], None):
-        with pytest.raises(ValueError, match="drifts must be numbers of rows, or pairs"):
-            as_drifts(wrong)
-    with pytest.raises(ValueError, match=r"must not end before it starts\. Got start=9, end=7"):
-        as_drifts([(9, 7)])

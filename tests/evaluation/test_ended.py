@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import accuracy_score
 
 from skstream import (
@@ -14,7 +14,6 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     PrequentialEvaluator,
-    load,
     load_run,
 )
 
@@ -120,15 +119,6 @@ def test_a_result_tells_where_models_ended() -> None:
     assert "it was the first" in result._repr_html_()
 
 
-@pytest.mark.parametrize("save", [False, True])
-def test_runs_and_results_are_saved_with_their_ends(save: bool, tmp_path: Path) -> None:
-    evaluator = PrequentialEvaluator(keep_tape=True, random_state=0)
-    run = ended_run(evaluator, save=tmp_path / "run" if save else None)
-    result = load(run.result().save(tmp_path / "result"))
-    assert result.ended == ended().ended
-    np.testing.assert_array_equal(result.curve("sgd3"), ended().curve("sgd3"))
-
-
 def test_select_and_rescore_keep_the_ends() -> None:
     result = ended()
     narrow = result.select(models=["sgd2", "majority"], metrics="kappa")
@@ -140,12 +130,6 @@ def test_select_and_rescore_keep_the_ends() -> None:
     for name in result.model_names:
         for metric in result.metric_names:
             np.testing.assert_array_equal(again.curve(name, metric), result.curve(name, metric))
-
-
-def test_models_are_compared_while_both_went_on() -> None:
-    result = ended()
-    said = str(result.compare("sgd1", "sgd3", metric="accuracy"))
-    assert "rows 2 to 700 (then 'sgd1' ended)" in " ".join(said.split())
 
 
 def test_folds_end_together() -> None:
@@ -160,22 +144,3 @@ def test_folds_end_together() -> None:
     with pytest.raises(ValueError, match=r"'sgd1' ended after 99 rows \(enough\) and has no acc"):
         result.compare("sgd1", "sgd3", test="sign")
     assert "rows" in str(result.compare("sgd1", "sgd3", test="sign", at=99))
-
-
-def test_what_ended_is_drawn_up_to_its_end() -> None:
-    pytest.importorskip("matplotlib")
-    display = ended().plot("accuracy")
-    assert np.isnan(display.lines_["sgd1"].get_ydata()[-1])
-
-
-def test_regressors_can_end() -> None:
-    X, y = stream()
-    run = PrequentialEvaluator(["mae", "r2"], keep_tape=True).start(
-        {"a": SGDRegressor(random_state=0), "b": SGDRegressor(alpha=1, random_state=0)}
-    )
-    run.update(X[:200], y[:200] * 1.0)._end_lanes({0: "enough"})
-    result = run.update(X[200:400], y[200:400] * 1.0).result()
-    assert np.isnan(result.predictions("a")[200:]).all()
-    assert result.rescore(["mae"]).ended["a"].scores["cumulative"]["mae"] == pytest.approx(
-        result.ended["a"].scores["cumulative"]["mae"], rel=1e-12
-    )

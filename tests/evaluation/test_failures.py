@@ -22,7 +22,6 @@ from skstream import (
     PersistentRegressor,
     PrequentialEvaluator,
     TemporallyAugmented,
-    load,
     prequential_predict,
 )
 from skstream.engine.kernels import registered_kernels
@@ -114,34 +113,6 @@ def test_a_kernel_that_declines_keeps_what_came_before(rows):
         assert (result.tape.answers["sgd"][0, 150:] == -1).all()
 
 
-@pytest.mark.parametrize("batch_size", [1, 10])
-def test_a_row_that_cannot_be_learnt_is_the_failing_row(rows, batch_size):
-    evaluator = PrequentialEvaluator(
-        "accuracy", error_score=np.nan, n_warmup=10, batch_size=batch_size
-    )
-    X = numbered_rows(100)
-    model = Scripted(learning={57: RuntimeError("out of paper")})
-    with quietly():
-        result = evaluator.evaluate({"m": model}, X, rows[1][:100])
-    row = result.failed_at["m"][0]
-    assert row == (57 if batch_size == 1 else 50)
-    assert (result.tape.answers["m"][0, 10:row] >= 0).all()
-    assert (result.tape.answers["m"][0, row:] == -1).all()
-
-
-def test_rescoring_and_saving_keep_the_scores_of_a_failure(rows, tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", error_score=-1.0, random_state=0)
-    result = evaluate(evaluator, rows)
-    assert result.scores["fails"]["accuracy"] == -1.0
-    again = result.rescore("accuracy")
-    np.testing.assert_array_equal(
-        again.curve("fails", "accuracy"), result.curve("fails", "accuracy")
-    )
-    loaded = load(result.save(tmp_path / "result.npz"))
-    assert loaded.failed_at == result.failed_at == {"fails": [101]}
-    assert loaded.rescore("accuracy").scores == result.scores
-
-
 def test_rescoring_keeps_the_folds_that_did_not_fail(rows):
     evaluator = KFoldEvaluator(
         "accuracy",
@@ -206,25 +177,6 @@ def test_bad_answers_are_failures_of_their_row(answer, message, score):
     assert result.failed_at == {"m": [20]}
     assert (result.tape.answers["m"][0, 1:20] == 0).all()
     assert result.scores["good"]["accuracy"] == 0.0
-
-
-def test_two_answers_and_then_none_do_not_shift_the_others():
-    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
-    model = Scripted(answers={20: ["a", "a"], 21: []})
-    with pytest.raises(ModelError, match=r"row 20: .* shape \(2,\)"):
-        PrequentialEvaluator("accuracy").evaluate(model, X, y)
-
-
-def test_bad_answers_are_found_in_every_protocol():
-    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
-    model = Scripted(answers={20: ["c"]})
-    for evaluator in (KFoldEvaluator("accuracy", n_folds=2), DelayedEvaluator(delay=5, n_bins=2)):
-        with pytest.raises(ModelError, match=r"row 20: its answer is 'c'"):
-            evaluator.evaluate(model, X, y)
-    with pytest.raises(ModelError, match=r"row 20: its answer is 'c'"):
-        prequential_predict(model, X, y)
-    with pytest.raises(ModelError, match=r"row 20: its answer is 'c'"):
-        PrequentialEvaluator("accuracy", batch_size=7).evaluate(model, X, y)
 
 
 def test_a_warm_start_with_one_more_class_is_named():
@@ -384,90 +336,10 @@ def test_a_fitted_model_that_lacks_a_class_is_refused_at_the_start(model):
     assert evaluator.evaluate({"m": frozen}, rows, labels).n_rows == 12
 
 
-class NeverLearns(Persistent):
-    """A model that fails at its first row."""
-
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        raise RuntimeError("no")
-
-
-def test_every_fold_of_several_is_named():
-    stream = make_demo_stream(30)
-    with pytest.raises(ModelError, match=r"Model 'bad' \(fold 0\) failed while learning row 0"):
-        KFoldEvaluator(n_folds=2, random_state=0).evaluate({"bad": NeverLearns()}, stream)
-    with pytest.raises(ModelError, match="Model 'bad' failed while learning row 0"):
-        PrequentialEvaluator().evaluate({"bad": NeverLearns()}, stream)
-
-
 def result_so_far(evaluator, models, X, y, chunk_size, classes=None):
     with pytest.raises(ModelError) as caught:
         evaluator.evaluate(models, as_stream(X, y, chunk_size=chunk_size), classes=classes)
     return caught.value.result
-
-
-@pytest.mark.parametrize(
-    "evaluator", [PrequentialEvaluator("accuracy"), KFoldEvaluator("accuracy", n_folds=2)]
-)
-def test_failures_after_the_end_are_left_out_for_any_chunking(evaluator):
-    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
-    models = {"first": Scripted(answers={10: ["c"]}), "later": Scripted(answers={13: ["c"]})}
-    for size in (1, 60):
-        result = result_so_far(evaluator, models, X, y, size)
-        assert list(result.failures) == list(result.failed_at) == ["first"]
-        assert "later failed" not in str(result)
-        assert result.n_rows == 10
-
-
-@pytest.mark.parametrize(
-    ("evaluator", "n_rows"),
-    [
-        (PrequentialEvaluator("accuracy", batch_size=5, missing_labels="skip"), 11),
-        (
-            HoldoutEvaluator(
-                "accuracy",
-                holdout=(numbered_rows(3), ["a", "b", "a"]),
-                every=4,
-                missing_labels="skip",
-            ),
-            12,
-        ),
-    ],
-)
-def test_unlabelled_rows_after_the_end_are_not_counted(evaluator, n_rows):
-    X, y = numbered_rows(60), np.array(["a", "b"] * 30, dtype=object)
-    y[[3, 9, 12, 20]] = None
-    models = {"m": Scripted(learning={13: RuntimeError("out of paper")})}
-    found = []
-    for size in (1, 8, 60):
-        result = result_so_far(evaluator, models, X, y, size, classes=["a", "b"])
-        found.append((int(result.checkpoints[-1]), result.n_unlabelled))
-    assert found == [(n_rows, 2)] * 3
-
-
-SOME_DELAYS = np.where(np.arange(60) % 3 == 0, np.inf, np.arange(60) % 5 + 2.0)
-
-
-@pytest.mark.parametrize("delay", [3, SOME_DELAYS], ids=["3", "some"])
-@pytest.mark.parametrize(
-    "script", [{"answers": {17: ["c"]}}, {"learning": {17: RuntimeError("out of paper")}}]
-)
-def test_the_counts_of_waiting_rows_end_with_the_result(delay, script, monkeypatch):
-    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=delay, missing_labels="skip")
-    models = {"m": Scripted(**script), "later": Scripted(answers={40: ["c"]})}
-    results = [result_so_far(evaluator, models, X, y, size) for size in (1, 7, 60)]
-    monkeypatch.setattr("skstream.evaluation.delayed._scoring.ASKS_PER_SCORING", 1)
-    results += [result_so_far(evaluator, models, X, y, size) for size in (1, 7)]
-    for result in results:
-        waits = result.waits
-        assert list(result.failures) == ["m"]
-        assert waits.n_labelled == result.n_rows > 5
-        n_rows = waits.n_labelled + waits.n_pending + waits.n_never
-        assert 14 <= n_rows <= 17 + 6  # no label comes just before row 17 arrives
-        assert (waits.n_never == 0) == (np.ndim(delay) == 0)
-        assert waits.plain() == results[0].waits.plain()
-        for name, costs in results[0].waits.poll_costs.items():
-            np.testing.assert_array_equal(waits.poll_costs[name], costs)
 
 
 @pytest.mark.parametrize(

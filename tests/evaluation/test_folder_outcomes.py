@@ -9,14 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from joblib import parallel_config
-from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
 from skstream.drift import DDM, PageHinkley
 from skstream.evaluation._folder import _outcome_file, _run_folder
 from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation._parallel import _groups
-from skstream.evaluation._runs._header import ResultHeader
 from skstream.streams import make_demo_stream
 from tests._crafted import crafted
 from tests.evaluation._models import Breaks, numbered_rows
@@ -77,27 +76,6 @@ def test_an_outcome_comes_back_as_it_was(name, options, tmp_path):
     outcome = replace(outcome, read={"labels": (1, 2)})
     save_outcome(outcome, tmp_path / "outcome.npz")
     assert_equal_data(load_outcome(tmp_path / "outcome.npz")[0], outcome)
-
-
-def test_an_outcome_of_regressors_comes_back(tmp_path):
-    _, outcome = run_of(sk.PrequentialEvaluator(), SGDRegressor(), X, np.arange(60) / 7)
-    save_outcome(outcome, tmp_path / "outcome.npz")
-    assert_equal_data(load_outcome(tmp_path / "outcome.npz")[0], outcome)
-
-
-@pytest.mark.parametrize("labels", [["a", "b"], [0, 1], [False, True], [0.5, 2.5]])
-def test_a_header_passes_through_json(labels):
-    evaluator = sk.PrequentialEvaluator(["accuracy", "kappa_m"], random_state=3)
-    y = np.array(labels)[[0, 1, 1] * 20]
-    header, _ = run_of(evaluator, SGDClassifier(), X, y if y.dtype != float else y.astype(str))
-    if header.classes is not None:
-        header = replace(header, classes=np.unique(labels))
-    again = ResultHeader.of_plain(json.loads(json.dumps(header.plain())))
-    assert again.classes.dtype == header.classes.dtype
-    assert again.classes.tolist() == header.classes.tolist()
-    assert again.parameters == header.parameters
-    assert again.mechanisms == header.mechanisms
-    assert again.baselines == header.baselines
 
 
 def test_labels_that_are_no_data_are_refused():

@@ -110,8 +110,7 @@ def test_every_row_with_the_next_as_holdout_is_prequential(seed, n, n_warmup, we
         if weight is None:
             for metric in ("accuracy", "kappa", "kappa_temporal"):
                 np.testing.assert_array_equal(
-                    ours.curve(name, metric)[scored],
-                    theirs.curve(name, metric)[n_unasked:][scored],
+                    ours.curve(name, metric)[scored], theirs.curve(name, metric)[n_unasked:][scored]
                 )
 
 
@@ -143,19 +142,6 @@ def test_scores_are_those_of_a_frozen_copy(way):
                 np.testing.assert_allclose(result.curve(name, metric)[k, 0], value, rtol=1e-12)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_kernels_chunks_and_workers_change_nothing(way):
-    def evaluate(stream, **options):
-        evaluator = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0, **options)
-        return evaluator.evaluate(models(), stream)
-
-    stream = as_stream(X[TRAIN], Y[TRAIN])
-    result = evaluate(stream)
-    assert set(result.paths.values()) == {"kernel"}
-    assert_same(result, evaluate(as_stream(X[TRAIN], Y[TRAIN], chunk_size=13)))
-    assert_same(result, evaluate(stream, n_jobs=2, engine="loop"))
-
-
 @pytest.mark.parametrize("way", ["fixed", "fresh"])
 def test_asking_changes_no_model(way):
     asked = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0, return_models=True)
@@ -163,24 +149,6 @@ def test_asking_changes_no_model(way):
     ours, theirs = (one.evaluate(models(), X[TRAIN], Y[TRAIN]) for one in (asked, alone))
     for name in models():
         assert joblib.hash(ours.models[name]) == joblib.hash(theirs.models[name])
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_saved_run_goes_on(way, tmp_path):
-    evaluator = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0, keep_tape=True)
-    expected = evaluator.evaluate(models(), X[TRAIN], Y[TRAIN])
-    run = evaluator.start(models(), classes=["a", "b", "c"])
-    for start in range(0, 300, 50):
-        run.update(X[start : start + 50], Y[start : start + 50])
-        run = load_run(run.save(tmp_path / "run"))
-    assert_same(run.close().result(), expected)
-
-
-def test_a_persistent_model_has_no_skill_beside_the_persistent_baseline():
-    evaluator = HoldoutEvaluator(METRICS, **WAYS["fixed"])
-    result = evaluator.evaluate({"p": Persistent(), "m": MajorityClass()}, X[TRAIN], Y[TRAIN])
-    assert not result.curve("p", "kappa_temporal").any()
-    assert not result.curve("m", "kappa_m").any()
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -272,13 +240,6 @@ def test_an_unanswerable_holdout_row_is_named():
         evaluator.evaluate(SGDClassifier(), X[TRAIN], Y[TRAIN])
 
 
-def test_every_longer_than_the_stream_asks_at_its_end():
-    result = HoldoutEvaluator("accuracy", holdout=FIXED, every=10**6).evaluate(
-        Persistent(), X[TRAIN], Y[TRAIN]
-    )
-    assert result.checkpoints.tolist() == [300]
-
-
 @pytest.mark.parametrize(
     ("holdout", "match"),
     [
@@ -312,26 +273,12 @@ def test_bad_parameters_are_refused_in_words():
         result.rescore("kappa", record_every=10)
 
 
-def test_a_set_that_overlaps_the_stream_is_warned_of():
-    evaluator = HoldoutEvaluator("accuracy", holdout=(X[250:], Y[250:]))
-    with pytest.warns(match="share rows of one array or data frame"):
-        evaluator.evaluate(Persistent(), X[TRAIN], Y[TRAIN])
-
-
 @pytest.mark.parametrize("holdout", [None, 7])
 def test_what_is_no_holdout_is_named(holdout):
     with pytest.raises(TypeError, match=r"holdout must be one set \(X, y\), a stream of"):
         HoldoutEvaluator("accuracy", holdout=holdout).evaluate(
             Persistent(), np.zeros((9, 1)), np.arange(9) % 2
         )
-
-
-def test_the_title_says_that_rows_were_held_out():
-    pytest.importorskip("matplotlib")
-    X, y = np.zeros((60, 1)), np.arange(60) % 2
-    evaluator = HoldoutEvaluator("accuracy", holdout=(X[40:], y[40:]), every=10)
-    display = evaluator.evaluate(Persistent(), X[:40], y[:40]).plot()
-    assert display.ax_.get_title(loc="left") == "Accuracy, holdout rows"
 
 
 def test_no_score_rests_on_an_incomplete_set():
@@ -346,13 +293,6 @@ def test_no_score_rests_on_an_incomplete_set():
         match=r"than the warm-up and a whole set take .n_warmup=1, every=2000",
     ):
         HoldoutEvaluator("accuracy", holdout="next", every=2000).evaluate(MeetsRows(), X, y)
-
-
-def test_one_row_learnt_and_then_asked_is_scored(recwarn):
-    evaluator = HoldoutEvaluator("accuracy", holdout=(np.zeros((3, 1)), [0, 0, 1]))
-    result = evaluator.evaluate(Persistent(), [[0.0]], [0], classes=[0, 1])
-    assert result.scores == {"Persistent": {"accuracy": 2 / 3}}
-    assert not recwarn.list
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -370,46 +310,6 @@ class MeetsRows(Persistent):
     def partial_fit(self, X, y, classes=None):
         self.n_learnt_ = getattr(self, "n_learnt_", 0) + len(X)
         return super().partial_fit(X, y, classes)
-
-
-class CannotAnswerLater(SGDClassifier):
-    def predict(self, X):
-        if self.t_ > 205:
-            raise RuntimeError("full")
-        return super().predict(X)
-
-
-class CannotLearnRow99(SGDClassifier):
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        if hasattr(self, "t_") and self.t_ == 100:
-            raise RuntimeError("full")
-        return super().partial_fit(X, y, classes, sample_weight)
-
-
-@pytest.mark.parametrize("size", [7, 300])
-@pytest.mark.parametrize(("model", "last"), [(CannotAnswerLater, 200), (CannotLearnRow99, 90)])
-def test_a_failure_takes_no_earlier_checkpoint_of_one_set(model, last, size):
-    chunks = [(X[i : min(i + size, 300)], Y[i : min(i + size, 300)]) for i in range(0, 300, size)]
-    evaluator = HoldoutEvaluator("accuracy", holdout=FIXED, every=10, error_score=np.nan)
-    with pytest.warns(match="full"):
-        result = evaluator.evaluate(
-            {"fails": model(random_state=0)}, chunks, classes=["a", "b", "c"]
-        )
-    assert result.failed_at["fails"] == [last]
-    scored = np.isfinite(result.curve("fails", "accuracy").ravel())
-    np.testing.assert_array_equal(scored, result.checkpoints <= last)
-
-
-def test_writing_into_held_out_arrays_later_changes_nothing():
-    rows, labels = X[HELD].copy(), Y[HELD].copy()
-    evaluator = HoldoutEvaluator(
-        "accuracy", holdout=(rows, labels), every=70, random_state=0, keep_tape=True
-    )
-    run = evaluator.start(models(), classes=["a", "b", "c"])
-    rows[:], labels[:] = 0.0, "a"
-    result = run.update(X[TRAIN], Y[TRAIN]).close().result()
-    expected = HoldoutEvaluator("accuracy", **WAYS["fixed"], random_state=0)
-    assert_same(result, expected.evaluate(models(), X[TRAIN], Y[TRAIN]))
 
 
 def test_a_stream_of_held_out_rows_may_reuse_its_buffer():
@@ -463,44 +363,6 @@ def test_holdout_rows_without_a_label_are_counted(tmp_path):
     whole = HoldoutEvaluator("accuracy", **WAYS["fixed"]).evaluate(models(), X[TRAIN], Y[TRAIN])
     assert "without a label" not in str(whole)
     assert "the 100 holdout rows at row 300" in str(whole.compare("nb", "sgd"))
-
-
-def test_curves_hold_no_more_sets_than_others_hold_rows():
-    X, y = np.zeros((2600, 1)), np.arange(2600) % 3
-    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=2, keep_tape=True)
-    result = evaluator.evaluate({"last": Persistent(), "most": MajorityClass()}, X, y)
-    sets = np.array([*range(2, 1300, 2), 1299])
-    np.testing.assert_array_equal(result.checkpoints, 1 + 2 * sets)
-    right = result.predictions("most") == result.tape.classes[result.tape.y]
-    of_sets = right.reshape(1299, 2).mean(axis=1)
-    np.testing.assert_array_equal(result.curve("most").ravel(), of_sets[sets - 1])
-    run = evaluator.start({"last": Persistent(), "most": MajorityClass()}, classes=[0, 1, 2])
-    for rows in np.split(np.arange(2600), [3, 1500, 2599]):
-        run.update(X[rows], y[rows])
-        assert len(run.result().checkpoints) <= 1024
-    assert_same(run.close().result(), result)
-    assert_same(result.rescore("accuracy"), result)
-    at = int(result.checkpoints[-2])
-    assert f"2 holdout rows at row {at:,}" in " ".join(
-        str(result.compare("last", "most", at=at)).split()
-    )
-
-
-class InSets(HoldoutEvaluator):
-    protocol = "chunks"
-    scored_sets = "rows of a chunk"
-
-
-def test_an_evaluator_of_sets_has_its_own_words(tmp_path):
-    X, y = np.zeros((90, 1)), np.arange(90) % 2
-    given = {"last": Persistent(), "most": MajorityClass()}
-    result = InSets("accuracy", holdout="next", every=30).evaluate(given, X, y)
-    loaded = load(result.save(tmp_path / "r.npz"))
-    for one in (result, loaded, result.rescore("kappa")):
-        assert str(one).startswith("chunks evaluation")
-        assert "the 30 rows of a chunk at row 61" in " ".join(str(one.compare(*given)).split())
-    pytest.importorskip("matplotlib")
-    assert loaded.plot().ax_.get_title(loc="left") == "Accuracy, rows of a chunk"
 
 
 def fresh_sets():

@@ -52,12 +52,7 @@ def test_weights_of_labels_are_those_of_the_batch_call(seed, every, choices, eng
     weight[:10] = 1.0
     models = {"sgd": SGDClassifier(), "nb": IncrementalGaussianNB(), "last": Persistent()}
     evaluator = DelayedEvaluator(
-        "accuracy",
-        n_bins=3,
-        poll_every=every,
-        keep_tape=True,
-        engine=engine,
-        random_state=0,
+        "accuracy", n_bins=3, poll_every=every, keep_tape=True, engine=engine, random_state=0
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -171,14 +166,6 @@ def test_dates_are_shown_as_they_were_given():
         evaluator.evaluate(MajorityClass(), rows, y, arrival=days[[1, 0, 2, 3]])
 
 
-def test_large_numbers_of_time_are_shown_in_full():
-    rows, _ = stream_rows(2)
-    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
-    run.ask(rows[:1], ["p"], 1_234_567_891)
-    with pytest.raises(ValueError, match="t is 1234567890, but the last event was at 1234567891"):
-        run.ask(rows[1:], ["q"], 1_234_567_890)
-
-
 def contained(kind, rows):
     if kind == "csr":
         return sparse.csr_matrix(rows)
@@ -202,16 +189,6 @@ def test_rows_may_wait_in_any_container(kind, engine):
     assert_same(go_on(run, events, X, y).close().result(), batch)
 
 
-def test_all_rows_must_come_in_one_kind_of_container():
-    rows, y = stream_rows(4)
-    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
-    run.ask(rows[:1], ["p"])
-    with pytest.raises(ValueError, match=r"X is a sparse matrix .* and a dense array in"):
-        run.ask(sparse.csr_matrix(rows[1:2]), ["q"])
-    run.ask(rows[1:2].tolist(), ["q"])
-    assert run.label(["q", "p"], y[[1, 0]]).n_pending == 0
-
-
 @pytest.mark.parametrize("models", [{"last": Persistent()}, {"sgd": SGDRegressor()}])
 def test_no_rows_are_no_event(models):
     classes = CLASSES if "last" in models else None
@@ -225,58 +202,6 @@ def test_no_rows_are_no_event(models):
     assert (run.n_rows, run.n_pending) == (2, 2)
     with pytest.raises(ValueError, match="has 7 features"):
         run.ask(np.empty((0, 7)), [])
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-def test_periodic_answers_in_memory_do_not_depend_on_when_rows_are_scored():
-    rows, y = stream_rows(200)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=2, max_pending=10)
-    curves = []
-    for every in (1, 7, 1000):
-        run = evaluator.start({"last": Persistent()}, classes=CLASSES)
-        for m in range(200):
-            run.ask(rows[m : m + 1], [m], m)
-            if m % 3 == 2:
-                run.label([m - 1], y[m - 1 : m], m)
-            if m % every == 0:
-                run.result()
-        curves.append(run.close().result().waits.poll_costs)
-    assert curves[0]["NB"][-1] > 0
-    for one in curves[1:]:
-        for name, values in one.items():
-            np.testing.assert_array_equal(values, curves[0][name])
-
-
-def test_the_user_may_fill_the_same_sparse_row_again():
-    rows, y = stream_rows(60)
-    arrival, label_time = times_of(60)
-    evaluator = DelayedEvaluator("accuracy", n_bins=3, poll_every=2, keep_tape=True, random_state=0)
-    X = sparse.csr_matrix(rows)
-    batch = evaluator.evaluate({"m": SGDClassifier()}, X, y, arrival=arrival, label_time=label_time)
-    run = evaluator.start({"m": SGDClassifier()}, classes=CLASSES)
-    buffer = sparse.csr_matrix(rows[:1])
-    for time, m, is_label in events_of(arrival, label_time):
-        if is_label:
-            run.label([m], y[m : m + 1], time)
-        else:
-            buffer.data[...] = rows[m]
-            run.ask(buffer, [m], time)
-    assert_same(run.result(), batch)
-
-
-@pytest.mark.parametrize("cut", [7, 130])
-def test_a_saved_run_goes_on_with_its_pending_rows(cut, tmp_path):
-    rows, y = stream_rows(90)
-    arrival, label_time = times_of(90)
-    events = events_of(arrival, label_time)
-    models = {"sgd": SGDClassifier(), "nb": IncrementalGaussianNB()}
-    evaluator = DelayedEvaluator(n_bins=3, poll_every=3, keep_tape=True, random_state=0)
-    batch = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)
-    run = go_on(evaluator.start(models, classes=CLASSES), events[:cut], rows, y)
-    loaded = load_run(run.save(tmp_path / "run.joblib"))
-    assert loaded.n_pending == run.n_pending
-    assert_same(go_on(loaded, events[cut:], rows, y).result(), batch)
-    assert_same(go_on(run, events[cut:], rows, y).result(), batch)
 
 
 def test_calls_with_many_rows_are_those_with_one():
@@ -298,19 +223,6 @@ def test_calls_with_many_rows_are_those_with_one():
         for m in chosen:
             one.label([m], y[m : m + 1], time + 0.5)
     assert_same(many.result(), one.result())
-
-
-def test_regression_live():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(80, 2))
-    y = rows @ [1.0, -2.0]
-    arrival, label_time = times_of(80)
-    evaluator = DelayedEvaluator(n_bins=3, poll_every=2, keep_tape=True, random_state=0)
-    model = {"m": SGDRegressor()}
-    batch = evaluator.evaluate(model, rows, y, arrival=arrival, label_time=label_time)
-    found = go_on(evaluator.start(model), events_of(arrival, label_time), rows, y).result()
-    np.testing.assert_allclose(found.tape.answers["m"], batch.tape.answers["m"], rtol=1e-12)
-    np.testing.assert_array_equal(found.tape.y, batch.tape.y)
 
 
 class Breaks(MajorityClass):
@@ -343,27 +255,6 @@ def test_a_run_stopped_in_the_middle_shows_what_came_before():
     assert (result.waits.n_labelled, result.waits.n_pending) == (3, 7)
     assert result.tape.y.tolist() == [CLASSES.index(label) for label in y[:3]]
     assert result.waits.n_polls == 8 + 7
-
-
-def test_a_run_stopped_while_rows_arrive_shows_what_came_before():
-    class Refuses(MajorityClass):
-        def predict(self, X):
-            if len(X) and X[0, 0] < 0:
-                raise ValueError("negative")
-            return super().predict(X)
-
-    rows, y = stream_rows(10)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True, engine="loop")
-    run = evaluator.start({"m": Refuses()}, classes=CLASSES)
-    run.ask(rows[:1], ["a"])
-    run.label(["a"], y[:1])
-    run.ask(rows[1:3], ["b", "c"])
-    run.label(["b"], y[1:2])
-    with pytest.raises(ModelError, match="negative"):
-        run.ask(-rows[3:5], ["d", "e"])
-    assert run.n_pending == 1
-    result = run.result()
-    assert (result.waits.n_labelled, result.waits.n_pending) == (2, 1)
 
 
 @newest_alone
@@ -401,20 +292,6 @@ def test_rows_asked_after_a_stream_whose_labels_fall_due(n, t, newest):
     run.feed(Chunk.of(np.zeros((10, 1)), y))
     answers = run.ask(np.zeros((n, 1)), [f"id {k}" for k in range(n)], t)["Persistent"]
     np.testing.assert_array_equal(answers, np.full(n, y[newest]))
-
-
-@pytest.mark.parametrize(
-    ("first", "then"), [(3, datetime.datetime(2024, 1, 1)), (np.datetime64("2024-01-01"), 2e15)]
-)
-def test_times_of_two_kinds_are_refused(first, then):
-    run = DelayedEvaluator("accuracy").start(Persistent(), classes=[0, 1])
-    run.ask([[0.0]], ["a"], first)
-    with pytest.raises(ValueError, match="must all be numbers, or all datetimes"):
-        run.label(["a"], [0], then)
-    with pytest.raises(ValueError, match="must all be numbers, or all datetimes"):
-        run.ask([[0.0]], ["b"], then)
-    run.label(["a"], [0], first)
-    assert run.n_pending == 0
 
 
 def test_rows_without_ids_are_refused_in_words():

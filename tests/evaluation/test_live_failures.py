@@ -163,26 +163,6 @@ def test_a_failed_learn_can_be_tried_again_also_from_a_file(model, at, tmp_path)
     assert_same(run.close().result(), expected)
 
 
-def test_a_row_that_cannot_be_learnt_may_be_skipped():
-    runs = []
-    for on_error in ("raise", "skip"):
-        TRAPS["a", "learn"] = Trap(5, RuntimeError("out of paper"))
-        run = delayed_run()
-        for event in events():
-            options = {"on_error": on_error} if event[0] == "label" else {}
-            try:
-                take(run, event, **options)
-            except ModelError:
-                assert on_error == "raise"
-                run.go_on("skip")
-        assert run.n_skipped == {"a": 1, "b": 0}
-        a, b = (lane.model.estimator() for lane in run._engine.lanes)
-        assert (a.n_learnt_, b.n_learnt_) == (26, 27)
-        runs.append(run.close().result())
-    assert_same(*runs)
-    assert runs[0].scores["b"] == undisturbed().scores["b"]
-
-
 def test_a_model_may_be_left_out():
     expected = undisturbed()
     run = delayed_run()
@@ -246,17 +226,6 @@ def test_rows_that_no_model_can_answer_are_refused_and_counted():
     assert run.n_pending == 0
 
 
-def test_a_first_row_that_is_refused_does_not_fix_the_columns():
-    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
-    with pytest.raises(ValueError, match="comes twice in this call"):
-        run.ask(np.zeros((2, 9)), ["p", "p"])
-    run.ask(X[:1], ["p"])
-    other = PrequentialEvaluator("accuracy").start(MajorityClass(), classes=CLASSES)
-    with pytest.raises(ValueError, match="not among the classes"):
-        other.update(np.zeros((1, 9)), ["SIDE"])
-    assert other.update(X[:2], Y[:2]).n_rows == 2
-
-
 @pytest.mark.parametrize("bad", [np.nan, None, [1], np.datetime64("NaT")])
 def test_ids_that_cannot_be_found_again_are_refused(bad):
     run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
@@ -294,30 +263,6 @@ def test_a_reduce_that_fails_loses_no_label(error, at):
     assert_same(run.close().result(), expected)
 
 
-@pytest.mark.parametrize("at", [1, 3, 8])
-def test_a_measure_that_fails_loses_no_row(at, monkeypatch):
-    monkeypatch.setattr("skstream.metrics._running._BLOCK", 4)
-    trap = Trap()
-
-    def hits(y_true, y_pred):
-        trap()
-        return float(np.mean(y_true == y_pred))
-
-    expected = undisturbed(metrics={"hits": hits})
-    trap.n, trap.at, trap.error = 0, at, ZeroDivisionError("no rows")
-    run = delayed_run(metrics={"hits": hits})
-    failed = 0
-    for event in events():
-        take(run, event)
-        try:
-            run.result()
-        except RuntimeError as caught:
-            assert "no rows" in str(caught)
-            failed += 1
-    assert failed == 1
-    assert_same(run.close().result(), expected)
-
-
 @pytest.mark.parametrize("n_models", [1, 3])
 def test_a_measure_that_fails_in_update_loses_no_row(n_models, monkeypatch):
     monkeypatch.setattr("skstream.metrics._running._BLOCK", 16)
@@ -345,51 +290,6 @@ def test_a_measure_that_fails_in_update_loses_no_row(n_models, monkeypatch):
         assert failed == 1
         np.testing.assert_array_equal(result.curve("m0", "hits"), expected.curve("m0", "hits"))
         assert result.scores == expected.scores
-
-
-def test_a_reduce_that_fails_names_row_and_bin():
-    def reduce(answers, durations):
-        raise ZeroDivisionError("by nothing")
-
-    run = delayed_run(reduce=reduce)
-    for event in events(20):
-        take(run, event)
-    with pytest.raises(ZeroDivisionError) as caught:
-        run.result()
-    assert "called for bin 1 of row 4." in caught.value.__notes__[1]
-    run = delayed_run(reduce=reduce)
-    run.label(list(run.ask(X[:1], ["p"], 0)) and ["p"], Y[:1], 0)
-    run.ask(X[1:3], ["q", "r"], 1)
-    run.label(["r"], Y[2:3], 1)
-    with pytest.raises(ZeroDivisionError) as caught:
-        run.result()
-    assert "called for all bins of row 2, whose label came at once" in caught.value.__notes__[1]
-
-
-def test_an_interrupt_before_the_models_learn_leaves_the_run_as_it_was():
-    trap = Trap()
-
-    def features(rows, times):
-        trap()
-        return X[rows] + 0.1
-
-    evaluator = DelayedEvaluator(
-        "accuracy", n_bins=2, poll_every=1, features=features, keep_tape=True
-    )
-    results = []
-    for at in (None, 1, 4):
-        trap.n, trap.at, trap.error = 0, at, KeyboardInterrupt()
-        run = evaluator.start(MajorityClass(), classes=CLASSES)
-        for event in events():
-            before = run.n_rows, run.n_pending
-            try:
-                take(run, event)
-            except KeyboardInterrupt:
-                assert (run.n_rows, run.n_pending) == before
-                take(run, event)
-        results.append(run.close().result())
-    assert_same(results[1], results[0])
-    assert_same(results[2], results[0])
 
 
 def test_features_that_fail_can_be_asked_again(tmp_path):
@@ -561,23 +461,6 @@ def test_several_threads_may_use_a_run():
     assert (result.waits.n_labelled, result.waits.n_pending) == (160, 0)
 
 
-def test_models_on_a_result_are_copies():
-    evaluator = PrequentialEvaluator("accuracy", return_models=True, random_state=0)
-    for engine in ("auto", "loop"):
-        run = evaluator.set_params(engine=engine).start(SGDClassifier(), classes=CLASSES)
-        first = run.update(X[:40], Y[:40]).result().models["SGDClassifier"]
-        coefficients = first.coef_.copy()
-        run.update(X[40:], Y[40:])
-        np.testing.assert_array_equal(first.coef_, coefficients)
-        whole = run.result()
-        first.partial_fit(X[::-1], Y)
-        whole.models["SGDClassifier"].partial_fit(X[::-1], Y)
-        again = run.result()
-        assert again.scores == whole.scores
-        expected = evaluator.evaluate(SGDClassifier(), X, Y).models["SGDClassifier"]
-        np.testing.assert_array_equal(again.models["SGDClassifier"].coef_, expected.coef_)
-
-
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 def test_a_fitted_model_answers_before_the_first_label(engine):
     fitted = SGDClassifier(random_state=0).fit(X, Y)
@@ -596,24 +479,6 @@ def test_a_fitted_model_answers_before_the_first_label(engine):
     np.testing.assert_array_equal(
         batch.tape.answers["warm"], run.close().result().tape.answers["warm"]
     )
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 5])
-def test_a_bad_row_of_a_frame_is_skipped_whatever_the_size_of_the_update(size):
-    pandas = pytest.importorskip("pandas")
-    rows = [[1.0, 2], [2, 1], [np.inf, 1], [0, 3], [1, 1]]
-    frame, labels = pandas.DataFrame(rows, columns=["a", "b"]), [0, 1, 0, 1, 0]
-    evaluator = PrequentialEvaluator("accuracy", keep_tape=True, random_state=0)
-    runs = [evaluator.start({"m": SGDClassifier()}, classes=[0, 1]) for _ in range(2)]
-    for X, run in zip((frame, np.asarray(frame)), runs, strict=True):
-        for i in range(0, 5, size):
-            run.update(X[i : i + size], labels[i : i + size], on_error="skip")
-        assert run.n_skipped == {"m": 1}
-    of_frame, of_array = (run.result().tape.answers["m"][0].tolist() for run in runs)
-    assert of_frame == of_array
-    with pytest.raises(ModelError) as caught:
-        evaluator.evaluate({"m": SGDClassifier()}, frame, labels)
-    assert caught.value.row == 2
 
 
 @pytest.mark.parametrize("previous_label", ["known", "predicted"])
@@ -642,13 +507,3 @@ def test_a_bad_row_of_the_warmup_stops_no_other_row(previous_label, together, on
     assert run.n_skipped == {"m": 1}
     result = run.label([4, 3], [1, 1], t=15).result()
     assert result.waits.n_unanswered == 4
-
-
-def test_rows_without_a_first_answer_are_not_asked_again():
-    run = delayed_run(poll_every=1)
-    for i in range(3):
-        run.ask(X[[i]], [i], t=i)
-    TRAPS["a", "ask"] = Trap(1, OSError("asked"))
-    run.label([0, 1, 2], Y[:3], t=5)
-    with pytest.raises(ModelError, match="asked"):
-        run.ask(X[[3]], [3], t=6)

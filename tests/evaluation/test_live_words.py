@@ -14,15 +14,6 @@ def live(**options):
     return evaluator.start({"m": MajorityClass()}, classes=["a", "b"])
 
 
-@pytest.mark.parametrize("ids", [7, "row", b"row", np.array(7)])
-def test_one_id_alone_is_refused(ids):
-    run = live()
-    with pytest.raises(ValueError, match="one id per row"):
-        run.ask(X[:1], ids)
-    with pytest.raises(ValueError, match="one id per row"):
-        run.label(ids, ["a"])
-
-
 def test_ids_that_come_twice_in_a_call_are_told_from_waiting_ones():
     run = live()
     with pytest.raises(ValueError, match="id 'd' comes twice in this call"):
@@ -30,15 +21,6 @@ def test_ids_that_come_twice_in_a_call_are_told_from_waiting_ones():
     run.ask(X[:1], ["d"])
     with pytest.raises(ValueError, match="id 'd' waits for its label already"):
         run.ask(X[:1], ["d"])
-
-
-def test_rows_without_a_time_after_later_events_are_explained():
-    run = live()
-    run.ask(X[:1], [0], t=0)
-    run.label([0], ["a"], t=5)
-    with pytest.raises(ValueError, match=r"row number \(1\).*last event was at 5. Pass t="):
-        run.ask(X[1:2], [1])
-    assert run.ask(X[1:2], [1], t=5)["m"].tolist() == ["a"]
 
 
 def test_results_before_the_first_label_are_nan_by_bin():

@@ -1,15 +1,12 @@
 """Monitors of regressors, under delay, of failing models, saved; and what they refuse."""
 
 import pickle
-import warnings
 from dataclasses import replace
-from threading import Lock
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 from sklearn.base import clone
-from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.linear_model import SGDRegressor
 from sklearn.naive_bayes import MultinomialNB
 
 import skstream as sk
@@ -17,8 +14,7 @@ from skstream import DriftMonitor, PrequentialEvaluator
 from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley, RandomAlarm
 from skstream.drift._base import DetectorState
 from skstream.evaluation import _evaluator
-from skstream.evaluation._parallel import _workers
-from skstream.evaluation._runs import _detections, _watch
+from skstream.evaluation._runs import _watch
 from skstream.metrics import Measure
 from skstream.plotting._drift import series_of
 from skstream.streams import as_stream
@@ -103,26 +99,6 @@ def test_rows_are_those_of_the_stream_and_unscored_ones_are_not_read():
     assert max(found) == 19
 
 
-def test_a_zone_of_warnings_is_noted_once_and_anew_after_an_alarm():
-    class Levels(DetectorState):
-        n_alarms, alarm, level = 0, False, 0
-
-        def feed_one(self, value):
-            self.n = getattr(self, "n", -1) + 1
-            self.level = [0, 1, 1, 0, 1, 2, 1, 1][self.n % 8]
-            self.alarm = self.level == 2
-
-    class Scale(DriftDetector):
-        def _start(self):
-            return Levels()
-
-    result = bayes({"scale": DriftMonitor(Scale())}, n_warmup=1)
-    found = result.detections["scale"]["bayes"]
-    assert found.warnings[:5].tolist() == [2, 5, 7, 10, 13]
-    assert found.alarms[:2].tolist() == [6, 14]
-    assert repr(found).startswith("Detections(scale of bayes: 16 alarms, at rows 6, 14, 22, ...; ")
-
-
 def test_the_detector_of_a_monitor_is_not_touched_and_one_that_has_read_values_is_told():
     detector = DDM(min_values=5)
     monitor = DriftMonitor(detector)
@@ -134,23 +110,6 @@ def test_the_detector_of_a_monitor_is_not_touched_and_one_that_has_read_values_i
     with pytest.warns(UserWarning, match="The DDM of a DriftMonitor has read values"):
         used = DriftMonitor(detector)
     laws.check_detect(replace(result, detections={"ddm": result.detections["ddm"]}), {"ddm": used})
-
-
-def test_random_alarms_differ_between_models_and_folds_and_follow_the_seed():
-    monitors = {"one": DriftMonitor(RandomAlarm(0.2)), "two": DriftMonitor(RandomAlarm(0.2))}
-    X, y, _ = laws.stream()
-    found = [
-        sk.KFoldEvaluator("accuracy", n_folds=2, random_state=seed, monitors=monitors)
-        .evaluate(laws.MODELS, X, y)
-        .detections
-        for seed in (0, 0, 1)
-    ]
-    assert laws.flat(found[0]) == laws.flat(found[1]) != laws.flat(found[2])
-    alarms = [d.alarms.tolist() for by in found[0]["one"].values() for d in by]
-    words = [repr(d) for by in found[0]["one"].values() for d in by]
-    assert ["in fold 0:" in one for one in words] == ["in fold 1:" not in one for one in words]
-    assert len({tuple(one) for one in alarms}) == 4
-    assert [d.alarms.tolist() for by in found[0]["two"].values() for d in by] == alarms
 
 
 def test_a_monitor_finds_what_river_finds_in_a_loop():
@@ -180,18 +139,6 @@ def test_monitors_go_through_a_study_over_seeds(tmp_path):
         assert_equal_data(result.detections, alone.detections)
     loaded = sk.load(study.save(tmp_path / "study.npz"))
     assert_equal_data(loaded.results[1].detections, study.results[1].detections)
-
-
-def test_a_question_without_an_answer_is_an_error_where_it_counts_as_one():
-    monitors = {"ph": DriftMonitor(PageHinkley(2.0, delta=0.0))}
-    labels = np.repeat(["a"], 40)
-    evaluator = PrequentialEvaluator("accuracy", unanswered="wrong", monitors=monitors)
-    model = Scripted(answers={row: [None] for row in range(20, 40)})
-    result = evaluator.evaluate(model, numbered_rows(40), labels, classes=["a", "b"])
-    assert (result.tape.answers["Scripted"][0] == -2).sum() == 20
-    (alarm, *_) = result.detections["ph"]["Scripted"].alarms
-    assert 20 < alarm < 30
-    laws.check_detect(result, monitors)
 
 
 def test_the_candidates_of_a_search_are_watched_on_its_tape():
@@ -278,20 +225,6 @@ def test_measures_of_probabilities_are_watched_while_a_run_goes_on(measure):
         plain.detect(monitor)
 
 
-def test_models_without_probabilities_are_refused_by_monitors_that_need_them():
-    monitors = {"p": DriftMonitor(SENSITIVE, on=("log_loss", "window:20"))}
-    evaluator = PrequentialEvaluator("accuracy", monitors=monitors)
-    with pytest.raises(ValueError, match=r"no predict_proba.* log_loss of monitor 'p' needs"):
-        evaluator.start(SGDClassifier(), classes=["a", "b"])
-    lenient = evaluator.set_params(error_score=np.nan)
-    X, y, _ = laws.stream()
-    with pytest.warns(UserWarning, match="'sgd' .*no predict_proba"):
-        result = lenient.evaluate({"nb": MultinomialNB(), "sgd": SGDClassifier()}, X, y)
-    assert not len(result.detections["p"]["sgd"].alarms)
-    assert len(result.detections["p"]["nb"].alarms)
-    laws.check_detect(result, monitors)
-
-
 # --- delayed labels ------------------------------------------------------------------------
 
 
@@ -331,38 +264,6 @@ def test_live_labels_are_watched_in_their_order_and_in_the_bin_named():
 
 
 # --- failures ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_model_that_fails_is_watched_up_to_there(n_jobs):
-    monitors = {
-        "all": DriftMonitor(RandomAlarm(1.0, warm_up=0)),
-        "ph": DriftMonitor(SENSITIVE, "cumulative"),
-    }
-    models = {
-        "breaks": Scripted(learning={60: RuntimeError("out of paper")}),
-        "goes on": Scripted(),
-    }
-    evaluator = PrequentialEvaluator(
-        "accuracy", monitors=monitors, error_score=np.nan, n_jobs=n_jobs, random_state=0
-    )
-    with warnings.catch_warnings(), parallel_config(backend="threading"):
-        warnings.simplefilter("ignore")
-        result = evaluator.evaluate(models, X, y)
-    assert result.detections["all"]["breaks"].alarms.tolist() == list(range(1, 60))
-    assert result.detections["all"]["goes on"].alarms.tolist() == list(range(1, 200))
-    laws.check_detect(result, monitors)
-
-
-def test_a_failure_that_ends_the_evaluation_leaves_what_was_found():
-    evaluator = PrequentialEvaluator(
-        "accuracy", monitors={"all": DriftMonitor(RandomAlarm(1.0, warm_up=0))}, keep_tape=False
-    )
-    models = {"breaks": Scripted(answers={60: RuntimeError("out of paper")}), "goes on": Scripted()}
-    with pytest.raises(sk.ModelError) as caught:
-        evaluator.evaluate(models, X, y)
-    for of_model in caught.value.result.detections["all"].values():
-        assert of_model.alarms.tolist() == list(range(1, 60))
 
 
 def test_a_model_whose_worker_dies_has_no_detections():
@@ -453,20 +354,6 @@ def test_a_formula_that_fails_in_a_monitor_is_told_with_its_rows(monkeypatch):
     X, y, _ = laws.stream()
     with pytest.raises(RuntimeError, match=r"after 21 to 40 rows of the stream.*bad day"):
         PrequentialEvaluator(monitors=monitors).evaluate(laws.MODELS, X, y)
-
-
-def test_a_detector_that_cannot_be_pickled_is_named(tmp_path):
-    class Local(Failing):
-        pass
-
-    detector = Local()
-    detector.lock = Lock()
-    evaluator = PrequentialEvaluator("accuracy", monitors={"ink": DriftMonitor(detector)})
-    run = evaluator.start(laws.MODELS, classes=laws.CLASSES)
-    with pytest.raises(TypeError, match=r"Models, detectors, and functions .* must be"):
-        run.save(tmp_path / "run")
-    sent = {"Model 'last'": laws.MODELS["last"], "Monitor 'ink'": run._settings.monitors[0]}
-    assert "Monitor 'ink' cannot be sent" in str(_workers._not_sent(sent))
 
 
 # --- memory --------------------------------------------------------------------------------
@@ -617,17 +504,6 @@ def test_bad_monitors_are_refused_before_a_row_is_read(monitors, given, message)
             result.detect(monitor)
 
 
-def test_a_loss_without_a_bound_below_is_refused_by_a_detector_of_positive_losses():
-    gain = Measure(
-        name="gain", formula=lambda sums: sums["wrong"], series={"wrong"}, higher_is_better=True
-    )
-    monitors = {"d": DriftMonitor(ErrorRatio(), on=(gain, "window:9"))}
-    with pytest.raises(
-        ValueError, match="'d' reads numbers, also negative ones, and its ErrorRatio"
-    ):
-        PrequentialEvaluator(monitors=monitors).start(sk.Persistent(), classes=["a", "b"])
-
-
 def test_bins_that_are_not_there_are_refused():
     evaluator = sk.DelayedEvaluator(n_bins=3, monitors={"d": DriftMonitor(DDM(), bin=5)})
     with pytest.raises(ValueError, match="bin of monitor 'd' must be from 0 to 4"):
@@ -690,12 +566,6 @@ def hears_unscored_rows(monkeypatch):
     monkeypatch.setattr(_watch, "scored_rows", lambda rows: np.ones(rows.answers.shape, dtype=bool))
 
 
-def takes_the_last_line(monkeypatch):
-    """The bin that is named does not matter."""
-    resolved = _detections.resolved
-    monkeypatch.setattr(_detections, "resolved", lambda *args: replace(resolved(*args), bin=0))
-
-
 @pytest.mark.parametrize(
     "broken", [counts_scored_rows, forgets_between_blocks, hears_unscored_rows]
 )
@@ -708,14 +578,3 @@ def test_a_broken_watch_is_noticed(broken, monkeypatch):
     laws.check_detect(result, monitors)  # the same mistake twice
     with pytest.raises((AssertionError, ValueError)):
         laws.check_loops(result, monitors)
-
-
-def test_a_tape_read_otherwise_than_the_run_is_noticed(monkeypatch):
-    X, y, _ = laws.stream()
-    monitors = {"last": DriftMonitor(SENSITIVE, on="window:9")}
-    evaluator = sk.DelayedEvaluator("accuracy", delay=4, n_bins=2, monitors=monitors)
-    result = evaluator.evaluate(sk.MajorityWindow(3), X, y)
-    laws.check_detect(result, monitors)
-    takes_the_last_line(monkeypatch)
-    with pytest.raises(AssertionError):
-        laws.check_detect(result, monitors)

@@ -16,12 +16,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 import skstream
 import skstream.drift
-from skstream import (
-    AdaptiveWindow,
-    DriftMonitor,
-    Persistent,
-    SlidingWindow,
-)
+from skstream import AdaptiveWindow, DriftMonitor, Persistent, SlidingWindow
 from skstream.drift import ADWIN, DDM, DriftDetector, PageHinkley, RandomAlarm
 from skstream.drift._base import DetectorState
 from skstream.evaluation._runs import _watch

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.naive_bayes import GaussianNB, MultinomialNB
 
 from skstream import EvaluationInterrupted, ModelError, prequential_predict
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -48,48 +47,9 @@ def test_ctrl_c_inside_the_stream(method: str) -> None:
     np.testing.assert_array_equal(caught.value.result, expected)
 
 
-def test_nothing_so_far() -> None:
-    with pytest.raises(EvaluationInterrupted, match="nothing was finished") as caught:
-        prequential_predict(Stops(at=0), X, Y)
-    assert caught.value.result is None
-    with pytest.raises(ModelError) as failed:
-        prequential_predict(Stops(at=0, error=ValueError), X, Y)
-    assert failed.value.result is None
-
-
 def test_a_failing_model_carries_its_answers() -> None:
     with pytest.raises(ModelError, match="row 100") as caught:
         prequential_predict(Stops(error=ValueError), X, Y, return_rows=True)
     y_pred, rows = caught.value.result
     np.testing.assert_array_equal(rows, np.arange(1, 100))
     np.testing.assert_array_equal(y_pred, WHOLE[:99])
-
-
-def test_a_row_without_a_label_carries_the_answers_before_its_chunk() -> None:
-    labels = Y.astype(object)
-    labels[250] = None
-    chunks = [(X[:200], labels[:200]), (X[200:], labels[200:])]
-    with pytest.raises(ValueError, match="250") as caught:
-        prequential_predict(IncrementalGaussianNB(), chunks, classes=["a", "b"])
-    np.testing.assert_array_equal(caught.value.result, WHOLE[:199])  # type: ignore[attr-defined]
-
-
-def test_progress_moves(capsys: Any) -> None:
-    pytest.importorskip("tqdm")
-    y_pred = prequential_predict(IncrementalGaussianNB(), X, Y, progress=True)
-    np.testing.assert_array_equal(y_pred, WHOLE)
-    shown = capsys.readouterr().err
-    assert "300/300" in shown and "kernel" in shown
-    prequential_predict(IncrementalGaussianNB(), X, Y)
-    assert not capsys.readouterr().err
-    with pytest.raises(ValueError, match="'progress' parameter"):
-        prequential_predict(GaussianNB(), X, Y, progress="yes")
-
-
-@pytest.mark.parametrize("batch_size", [1, 7])
-def test_pieces_change_nothing(batch_size: int, monkeypatch: Any) -> None:
-    answers = [prequential_predict(MultinomialNB(), X, Y, batch_size=batch_size)]
-    monkeypatch.setattr("skstream.evaluation._runs._pace.FIRST_SIZE", 1)
-    monkeypatch.setattr("skstream.evaluation._runs._pace.TARGET", 1e-9)
-    answers.append(prequential_predict(MultinomialNB(), X, Y, batch_size=batch_size))
-    np.testing.assert_array_equal(*answers)

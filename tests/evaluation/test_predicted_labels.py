@@ -1,6 +1,5 @@
 """``previous_label="predicted"``: the model's own answers stand in for labels that are late."""
 
-import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,11 +14,9 @@ from skstream import (
     KFoldEvaluator,
     ModelError,
     PrequentialEvaluator,
-    load_run,
     prequential_predict,
 )
 from skstream.pipeline import make_stream_pipeline
-from skstream.streams._chunk import Chunk
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from tests._examples import examples
 from tests.evaluation import _delayed_oracle
@@ -131,73 +128,6 @@ def test_rows_whose_label_never_comes_wait_as_in_a_live_run(name) -> None:
             run.ask(X[[row]], [row], t=time)
     live = run.result()
     np.testing.assert_array_equal(late.tape.answers["m"], live.tape.answers["m"])
-
-
-def test_chunks_workers_and_checkpoints_change_nothing(tmp_path) -> None:
-    options = {"delay": 5, "n_bins": 3, "poll_every": 2, "random_state": 0, "keep_tape": True}
-    rows, labels = X[:30], Y[:30]
-    names = ("piped", "augmented")
-    both = {f"predicted {name}": PREDICTED[name] for name in names} | KNOWN
-    late = DelayedEvaluator("accuracy", **options).evaluate(both, rows, labels)
-    run = DelayedEvaluator("accuracy", **options).start(both, classes=CLASSES)
-    for begin in range(0, 30, 4):
-        run.feed(Chunk.of(rows[begin : begin + 4], labels[begin : begin + 4]))
-        if begin == 12:
-            run = load_run(run.save(tmp_path / "run"))
-    cut = run.close().result()
-    for name in both:
-        np.testing.assert_array_equal(late.tape.answers[name], cut.tape.answers[name])
-    threads = DelayedEvaluator("accuracy", n_jobs=2, **options)
-    with joblib.parallel_config("threading"):
-        apart = threads.evaluate({"m": PREDICTED["augmented"]}, rows, labels)
-    np.testing.assert_array_equal(apart.tape.answers["m"], late.tape.answers["predicted augmented"])
-
-
-def test_without_delay_it_is_known() -> None:
-    evaluator = DelayedEvaluator("accuracy", delay=0, n_bins=3, random_state=0)
-    predicted, known = (evaluator.evaluate(models, X[:30], Y[:30]) for models in (PREDICTED, KNOWN))
-    for name in KNOWN:
-        np.testing.assert_array_equal(predicted.tape.answers[name], known.tape.answers[name])
-
-
-def test_live_rows_and_dropped_ones() -> None:
-    model = clone(PREDICTED["augmented"])
-    run = DelayedEvaluator("accuracy", n_bins=2, poll_every=None, max_pending=3).start(
-        {"m": PREDICTED["augmented"]}, classes=CLASSES
-    )
-    run.ask(X[:1], [0], t=0)
-    run.label([0], Y[:1], t=0)
-    model.partial_fit(X[:1], Y[:1], classes=CLASSES)
-    waiting: list[int] = []
-    for row in range(1, 12):
-        answer = run.ask(X[[row]], [row], t=row)["m"]
-        assert answer[0] == model.predict(X[[*waiting, row]])[-1]
-        waiting = [*waiting, row][-3:]
-        if row % 3 == 0:
-            done = waiting.pop(1)
-            run.label([done], Y[[done]], t=row)
-            model.partial_fit(X[[done]], Y[[done]])
-
-
-def test_rows_waiting_are_shown_as_they_are_by_now() -> None:
-    def features(rows, times):
-        return X[rows] + np.asarray(times, float)[:, None]
-
-    calls = []
-
-    class Diary(MultinomialNB):
-        def predict_proba(self, X):
-            calls.append(X.copy())
-            return super().predict_proba(X)
-
-    model = TemporalCorrection(Diary(), previous_label="predicted")
-    options = {"delay": 3, "n_bins": 2, "poll_every": None, "n_warmup": 2}
-    evaluator = DelayedEvaluator("accuracy", features=features, **options)
-    evaluator.evaluate(model, X[:6], Y[:6], classes=CLASSES)
-    # Row 5 arrives at time 5, just after the label of row 2.
-    arrival = next(call for call in calls if (call[-1] == X[5]).all())
-    waiting = np.array([3, 4])
-    np.testing.assert_array_equal(arrival[:-1], features(waiting, np.full(2, 5.0)))
 
 
 def test_live_answers_out_of_turn_and_refused_rows() -> None:

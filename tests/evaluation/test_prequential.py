@@ -3,28 +3,22 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
-from sklearn.metrics import accuracy_score, mean_absolute_error
-from sklearn.naive_bayes import MultinomialNB
+from sklearn.metrics import mean_absolute_error
 from sklearn.preprocessing import StandardScaler
 
 from skstream import (
     DelayedEvaluator,
     EvaluationInterrupted,
-    MajorityClass,
     ModelError,
     Persistent,
     PrequentialEvaluator,
     load,
     load_run,
     make_stream_pipeline,
-    prequential_predict,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
-from skstream.forgetting import FadingFactor, SlidingWindow
 from skstream.streams import as_stream, make_demo_stream
-from tests._data import load_stream
 from tests.evaluation._models import Breaks, Diary, Unweighted, numbered_rows
 
 LABELS = np.array(["a", "b", "a", "a", "b", "b", "a", "b"])
@@ -119,20 +113,6 @@ def test_weights_are_passed_in_every_call_or_in_none(engine, chunk_size):
         assert scaler.n_samples_seen_ == literal.pipeline_[0].n_samples_seen_ == weight.sum()
 
 
-def test_a_live_run_passes_weights_from_the_first_call_with_weights_on():
-    X, weight = numbered_rows(6), [None, None, [2.0], None, [1.0], None]
-    run = PrequentialEvaluator("accuracy", return_models=True).start(Diary(), classes=["a", "b"])
-    late = DelayedEvaluator("accuracy", return_models=True).start(Diary(), classes=["a", "b"])
-    for i, w in enumerate(weight):
-        run.update(X[[i]], LABELS[i : i + 1], sample_weight=w)
-        late.ask(X[[i]], [i])
-        late.label([i], LABELS[i : i + 1], sample_weight=w)
-    for one in (run, late):
-        calls = one.result().models["Diary"].calls_
-        given = [w for what, *_, w in calls if what == "learn"]
-        assert given == [None, None, [2.0], [1.0], [1.0], [1.0]]
-
-
 def test_models_without_sample_weight_get_the_row_repeated():
     weight = np.array([1.0, 3.0, 1.0])
     calls = calls_of(Unweighted(), numbered_rows(3), LABELS[:3], sample_weight=weight)
@@ -177,47 +157,6 @@ def test_regressors_get_the_measures_of_regression():
     assert np.isnan(result.predictions("last")[0])
     with pytest.raises(ValueError, match="regressors and the others are not"):
         PrequentialEvaluator().evaluate({"a": SGDRegressor(), "b": Persistent()}, X, y)
-
-
-def test_electricity_is_persistent():
-    X, y = load_stream("electricity")
-    evaluator = PrequentialEvaluator(["accuracy", "kappa_temporal"])
-    result = evaluator.evaluate({"persistent": Persistent(), "majority": MajorityClass()}, X, y)
-    right = int((result.predictions("persistent")[1:] == np.asarray(y)[1:]).sum())
-    assert (right, len(y) - 1) == (38_664, 45_311)
-    assert result.scores["persistent"]["accuracy"] == 38_664 / 45_311
-    assert result.scores["persistent"]["kappa_temporal"] == 0.0
-    assert (result.curve("persistent", "kappa_temporal")[2:] == 0.0).all()
-    assert result.scores["majority"]["kappa_temporal"] < 0
-
-
-def test_several_forgettings_and_checkpoints_at_once():
-    X, y = demo_rows(2500, random_state=0)
-    evaluator = PrequentialEvaluator(
-        ["accuracy"],
-        forgetting={"window": SlidingWindow(200), "fading": FadingFactor(0.99)},
-        record_every=200,
-    )
-    result = evaluator.evaluate(Persistent(), X, y)
-    # The last partial window is not lost.
-    assert result.checkpoints.tolist() == [*range(200, 2401, 200), 2500]
-    hits = result.predictions("Persistent")[2300:] == y[2300:]
-    assert result.select(forgetting="window").scores["Persistent"]["accuracy"] == hits.mean()
-    assert result.forgetting_names == ["window", "fading"]
-
-
-def test_rescoring_the_tape_equals_scoring_at_first():
-    X, y = demo_rows(700, random_state=0)
-    both = {"a": SGDClassifier(), "b": Persistent()}
-    direct = PrequentialEvaluator("kappa_m", forgetting=SlidingWindow(100), random_state=0)
-    again = PrequentialEvaluator(random_state=0).evaluate(both, X, y)
-    expected = direct.evaluate(both, X, y)
-    rescored = again.rescore("kappa_m", forgetting=SlidingWindow(100))
-    assert rescored.scores == expected.scores
-    np.testing.assert_array_equal(rescored.curve("a", "kappa_m"), expected.curve("a", "kappa_m"))
-    without = PrequentialEvaluator("accuracy", keep_tape=False).evaluate(both, X, y)
-    with pytest.raises(ValueError, match="keep_tape=True"):
-        without.rescore("kappa")
 
 
 @pytest.mark.parametrize("labels", [["x", "y"], [3, 7], [0.0, 1.0], [False, True]])
@@ -269,18 +208,6 @@ def test_a_run_saved_anywhere_goes_on_alike(tmp_path):
         load_run(tmp_path / "else.joblib")
 
 
-def test_ctrl_c_carries_the_result_so_far():
-    X, y = demo_rows(3000, random_state=0)
-
-    def chunks():
-        yield X[:1500], y[:1500]
-        raise KeyboardInterrupt
-
-    with pytest.raises(EvaluationInterrupted) as interrupted:
-        PrequentialEvaluator().evaluate(SGDClassifier(), chunks(), classes=["DOWN", "UP"])
-    assert interrupted.value.result.n_rows == 1500
-
-
 def test_ctrl_c_inside_a_model_keeps_the_models_together():
     class Interrupts(Diary):
         def predict(self, X):
@@ -319,22 +246,6 @@ def test_the_others_survive_a_failing_model():
     assert "out of paper" in result.failures["broken"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"metrics": "acuracy"}, "accuracy"),
-        ({"forgetting": "sliding"}, "cumulative"),
-        ({"batch_size": 0}, "batch_size"),
-        ({"n_warmup": -1}, "n_warmup"),
-        ({"missing_labels": "drop"}, "missing_labels"),
-        ({"engine": "fast"}, "engine"),
-    ],
-)
-def test_bad_parameters_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        PrequentialEvaluator(**options).evaluate(Diary(), numbered_rows(3), LABELS[:3])
-
-
 def test_bad_streams_are_named():
     evaluator = PrequentialEvaluator("accuracy")
     X = numbered_rows(4)
@@ -354,87 +265,3 @@ def test_bad_streams_are_named():
     with pytest.raises(ValueError, match=r"Row 4 .*3 features.*2"):
         run.update(np.zeros((1, 3)), ["a"])
     assert run.update(X, LABELS[:4]).n_rows == 8  # nothing was lost
-
-
-def test_one_class_only_is_undefined_not_infinite():
-    with pytest.warns(UndefinedMetricWarning, match="kappa"):
-        result = PrequentialEvaluator().evaluate(Persistent(), numbered_rows(5), ["a"] * 5)
-    scores = result.scores["Persistent"]
-    assert scores["accuracy"] == 1.0
-    assert all(np.isnan(scores[name]) for name in ("kappa", "kappa_m", "kappa_temporal"))
-
-
-def test_models_come_alone_in_a_list_or_in_a_dict():
-    X, y = demo_rows(60, random_state=0)
-    evaluator = PrequentialEvaluator("accuracy")
-    listed = evaluator.evaluate([SGDClassifier(), SGDClassifier(alpha=1.0), Persistent()], X, y)
-    assert listed.model_names == ["SGDClassifier-1", "SGDClassifier-2", "Persistent"]
-    assert evaluator.evaluate(Persistent(), X, y).model_names == ["Persistent"]
-
-
-def test_a_failure_in_a_worker_is_named():
-    X, y = numbered_rows(8), LABELS
-    models = {"fine": Diary(), "broken": Breaks(at=5)}
-    with pytest.raises(ModelError, match="'broken' failed while learning row 5"):
-        PrequentialEvaluator("accuracy", n_jobs=2).evaluate(models, X, y)
-
-
-def test_predictions_along_the_stream():
-    X, y = demo_rows(200, random_state=0)
-    X = np.abs(np.asarray(X))
-    y_pred, rows = prequential_predict(MultinomialNB(), X, y, return_rows=True)
-    assert rows.tolist() == list(range(1, 200))
-    result = PrequentialEvaluator("accuracy").evaluate(MultinomialNB(), X, y)
-    assert accuracy_score(y[1:], y_pred) == pytest.approx(
-        result.scores["MultinomialNB"]["accuracy"], rel=1e-12
-    )
-    proba = prequential_predict(MultinomialNB(), X, y, method="predict_proba")
-    assert proba.shape == (199, 2)
-    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
-
-
-def test_a_one_shot_stream_is_read_once():
-    X, y = demo_rows(100, random_state=0)
-    chunks = ((X[k : k + 10], y[k : k + 10]) for k in range(0, 100, 10))
-    evaluator = PrequentialEvaluator("accuracy", keep_tape=True, n_jobs=2)
-    result = evaluator.evaluate(
-        {"sgd": SGDClassifier(), "last": Persistent()}, chunks, classes=["DOWN", "UP"]
-    )
-    whole = PrequentialEvaluator("accuracy").evaluate(
-        {"sgd": SGDClassifier(), "last": Persistent()}, as_stream(X, y, chunk_size=7)
-    )
-    assert result.scores == whole.scores
-
-
-def test_progress_moves(capsys):
-    pytest.importorskip("tqdm")
-    X, y = demo_rows(100, random_state=0)
-    PrequentialEvaluator("accuracy", progress=True).evaluate(Persistent(), X, y)
-    assert "100" in capsys.readouterr().err
-
-
-def test_results_print_and_export():
-    X, y = demo_rows(300, random_state=0)
-    evaluator = PrequentialEvaluator(forgetting={"all": "cumulative", "recent": "window:50"})
-    result = evaluator.evaluate({"sgd": SGDClassifier(), "<last>": Persistent()}, X, y)
-    assert "sgd: accuracy" in repr(result)
-    assert "300 rows" in repr(result)
-    assert "to_frame()" in repr(result)
-    assert "recent (window:50):" in str(result)
-    assert "&lt;last&gt;" in result._repr_html_()
-    pytest.importorskip("pandas")
-    frame = result.to_frame()
-    assert list(frame.columns) == ["model", "forgetting", "fold", "row", "metric", "value"]
-    last = frame[(frame.model == "sgd") & (frame.forgetting == "all") & (frame.row == 300)]
-    assert dict(zip(last.metric, last.value, strict=True)) == result.scores["sgd"]
-    with pytest.raises(KeyError, match="no model 'nb'"):
-        result.curve("nb", "accuracy")
-
-
-def test_costs_are_recorded():
-    X, y = demo_rows(1500, random_state=0)
-    cost = PrequentialEvaluator("accuracy", engine="loop").evaluate(Diary(), X, y).costs["Diary"]
-    assert cost.seconds_asking > 0
-    assert cost.seconds_learning > 0
-    assert cost.size > 1500
-    assert cost.ram_hours > 0

@@ -56,18 +56,6 @@ def test_the_only_forgetting_is_said_in_the_heading(forgetting, words):
     assert f"after 60 rows{words}; see" in shown
 
 
-def test_of_several_mechanisms_each_is_said_above_its_scores():
-    evaluator = PrequentialEvaluator(
-        "accuracy", forgetting={"recent": SlidingWindow(50), "all": "cumulative", "adwin": "adwin"}
-    )
-    result = evaluator.evaluate(Persistent(), make_demo_stream(60))
-    lines = str(result).splitlines()
-    assert lines[0] == "prequential evaluation after 60 rows"
-    for line in ("recent (window:50):", "all (cumulative):", "adwin:"):
-        assert line in lines
-    assert "<p>recent (window:50)</p>" in result._repr_html_()
-
-
 @pytest.mark.parametrize(
     ("evaluator", "words"),
     [
@@ -87,17 +75,6 @@ def test_what_is_not_the_default_is_said_in_the_heading(evaluator, words):
     first, shown = heading(evaluator)
     assert first.endswith(f"; {words}")
     assert f", {words}; Persistent: accuracy" in shown
-
-
-def test_heading_of_everything_at_once():
-    evaluator = KFoldEvaluator(
-        "accuracy", n_folds=2, strategy="cross", n_warmup=5, forgetting="window:20"
-    )
-    first, _ = heading(evaluator)
-    assert first == (
-        "k-fold evaluation after 60 rows, mean of 2 folds, scores of the last 20 rows; "
-        "n_warmup=5, strategy='cross'"
-    )
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)
@@ -134,9 +111,3 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
     result = run.update(stream.X[50:], targets[50:]).result()
     assert "1 row without a label: neither learnt nor scored" in str(result)
     assert result.rescore("mse").n_unlabelled == 1
-
-
-def test_labels_that_are_all_there_are_not_spoken_of():
-    result = PrequentialEvaluator("accuracy").evaluate(Persistent(), make_demo_stream(50))
-    assert result.n_unlabelled == 0
-    assert "without a label" not in str(result)

@@ -19,7 +19,6 @@ from skstream import (
     PrequentialEvaluator,
     TemporalCorrection,
     load,
-    load_run,
     prequential_predict,
 )
 from skstream.engine.failures import ModelError
@@ -29,7 +28,6 @@ N = 90
 RNG = np.random.default_rng(0)
 X = RNG.uniform(size=(N, 3))
 LABELS = np.array(["a", "b", "c"])
-WEIGHT = RNG.integers(0, 3, N).astype(float)
 METRICS = ["accuracy", "log_loss", "brier"]
 
 
@@ -91,56 +89,6 @@ def test_they_are_those_of_scikit_learn(n_classes: int, engine: Any) -> None:
     its = alone.evaluate(several, X, y)
     for name in result.model_names:
         np.testing.assert_array_equal(its.predictions(name), result.predictions(name))
-
-
-def test_they_are_those_of_the_window_and_of_the_weights() -> None:
-    y, model = labels(2), SGDClassifier(loss="log_loss")
-    result = prequential(forgetting="window:30").evaluate(model, X, y, sample_weight=WEIGHT)
-    for metric, value in expected(model, y, WEIGHT, window=30).items():
-        assert result.scores["SGDClassifier"][metric] == pytest.approx(value, rel=1e-9)
-
-
-def test_chunks_do_not_change_them() -> None:
-    y, one = labels(3), prequential()
-    whole = one.evaluate(models(), X, y)
-    chunks = [(X[i : i + 11], y[i : i + 11]) for i in range(0, N, 11)]
-    cut = one.evaluate(models(), chunks, classes=LABELS)
-    run = one.start(models(), classes=LABELS)
-    for part in chunks:
-        run.update(*part)
-        run.result()  # while rows wait to be measured, too
-    for other in (cut, run.result()):
-        for name in whole.model_names:
-            for metric in METRICS:
-                np.testing.assert_allclose(
-                    other.curve(name, metric), whole.curve(name, metric), rtol=1e-12
-                )
-
-
-def test_folds_have_them_and_the_loop_agrees() -> None:
-    y, two = labels(3), {name: models()[name] for name in ("sgd", "bayes")}
-    kernel, loop = (
-        KFoldEvaluator(METRICS, n_folds=2, random_state=0, engine=engine).evaluate(two, X, y)
-        for engine in ("auto", "loop")
-    )
-    for name in kernel.model_names:
-        for metric in METRICS:
-            np.testing.assert_allclose(
-                kernel.curve(name, metric), loop.curve(name, metric), rtol=1e-9
-            )
-
-
-def test_held_out_rows_have_them() -> None:
-    y, test, train = labels(2), slice(0, 30), slice(30, N)
-    held_out = HoldoutEvaluator(
-        METRICS, holdout=(X[test].copy(), y[test]), every=30, random_state=0
-    )
-    result = held_out.evaluate(MultinomialNB(), X[train].copy(), y[train])
-    model = MultinomialNB()
-    for row in range(30, N):
-        model.partial_fit(X[row : row + 1], y[row : row + 1], classes=["a", "b"])
-    wanted = log_loss(y[test], model.predict_proba(X[test]))
-    assert result.scores["MultinomialNB"]["log_loss"] == pytest.approx(wanted, rel=1e-9)
 
 
 class NoScores(ClassifierMixin, BaseEstimator):
@@ -282,26 +230,6 @@ def test_a_large_tape_is_announced() -> None:
         )
 
 
-def test_a_tape_without_them_cannot_be_scored_by_them() -> None:
-    result = PrequentialEvaluator("accuracy").evaluate(models()["sgd"], X, labels(2))
-    with pytest.raises(ValueError, match=r"the tape has none of any model.*'brier' among"):
-        result.rescore("brier")
-
-
-def test_a_saved_run_goes_on_with_them(tmp_path: Path) -> None:
-    y, evaluator = labels(3), prequential(forgetting="fading:0.9", keep_tape=True)
-    run = evaluator.start(models(), classes=LABELS).update(X[:40], y[:40])
-    other = load_run(run.save(tmp_path / "run")).update(X[40:], y[40:])
-    expected = evaluator.evaluate(models(), X, y)
-    for result in (run.update(X[40:], y[40:]).result(), other.result()):
-        for name in expected.model_names:
-            for metric in METRICS:
-                np.testing.assert_array_equal(
-                    result.curve(name, metric), expected.curve(name, metric)
-                )
-        assert result.rescore(METRICS).scores == expected.rescore(METRICS).scores
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_late_labels_have_them_in_every_bin(n_classes: int) -> None:
     n, codes = 40, np.searchsorted(LABELS, labels(n_classes)[:40])
@@ -325,25 +253,6 @@ def test_late_labels_have_them_in_every_bin(n_classes: int) -> None:
         np.testing.assert_allclose(one.curve("MultinomialNB", "log_loss")[-1, 0], expected)
     given = result.tape.probabilities("MultinomialNB")[-len(rows) :]
     np.testing.assert_allclose(given, lines[-1])
-
-
-def test_live_runs_of_late_labels_have_them(tmp_path: Path) -> None:
-    y = labels(2)[:40]
-    evaluator = DelayedEvaluator(METRICS, delay=4, n_bins=3, random_state=0, unanswered="wrong")
-    wanted = evaluator.evaluate(models()["sgd"], X[:40], y)
-    run = evaluator.set_params(delay=None).start(models()["sgd"], classes=["a", "b"])
-    for row in range(44):
-        if row == 20:
-            run = load_run(run.save(tmp_path / "run"))
-        if row >= 4:
-            run.label([row - 4], y[row - 4 : row - 3], t=row)
-        if row < 40:
-            run.ask(X[row : row + 1], [row], t=row)
-    result = run.result()
-    for metric in METRICS:
-        np.testing.assert_allclose(
-            result.curve("SGDClassifier", metric)[-1], wanted.curve("SGDClassifier", metric)[-1]
-        )
 
 
 class Single(ClassifierMixin, BaseEstimator):

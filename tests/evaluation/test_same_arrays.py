@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.linear_model import SGDClassifier
 
 from skstream import (
@@ -16,7 +16,6 @@ from skstream import (
     PrequentialEvaluator,
     TemporalCorrection,
     make_stream_pipeline,
-    prequential_predict,
 )
 from skstream.naive_bayes import IncrementalGaussianNB
 
@@ -58,25 +57,6 @@ class Reused(Fresh):
         held = self.__dict__.setdefault("held_", {}).setdefault(answer.shape, answer)
         held[...] = answer
         return held
-
-
-class FreshMean(RegressorMixin, BaseEstimator):
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        self.n_, self.mean_ = getattr(self, "n_", 0) + len(y), getattr(self, "mean_", np.zeros(1))
-        self.mean_ += (np.sum(y) - len(y) * self.mean_) / self.n_
-        return self
-
-    fit = partial_fit
-
-    def predict(self, X: Any) -> Any:
-        return np.repeat(self.mean_, len(X))
-
-
-class OwnMean(FreshMean):
-    """Answers with its own attribute, which it changes when it learns."""
-
-    def predict(self, X: Any) -> Any:
-        return self.mean_ if len(X) == 1 else super().predict(X)
 
 
 class FreshSums(TransformerMixin, BaseEstimator):
@@ -139,20 +119,3 @@ def test_answers_are_those_of_fresh_arrays(name: str, protocol: str) -> None:
         of = {} if fresh.n_folds == 1 else {"fold": fold}
         np.testing.assert_array_equal(fresh.predictions("m", **of), reused.predictions("m", **of))
     assert fresh.scores == reused.scores
-
-
-@pytest.mark.parametrize("engine", ["auto", "loop"])
-def test_answers_are_no_attribute_of_the_model(engine: str) -> None:
-    evaluator = PrequentialEvaluator("mae", engine=engine)
-    fresh, own = (
-        evaluator.evaluate({"m": model}, X, X[:, 0]) for model in (FreshMean(), OwnMean())
-    )
-    np.testing.assert_array_equal(fresh.predictions("m"), own.predictions("m"))
-
-
-@pytest.mark.parametrize("method", ["predict", "predict_proba"])
-def test_predictions_alone_are_those_of_fresh_arrays(method: str) -> None:
-    fresh, reused = (
-        prequential_predict(model, X, Y, method=method) for model in (Fresh(), Reused())
-    )
-    np.testing.assert_array_equal(fresh, reused)

@@ -19,7 +19,6 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import skstream as sk
 from skstream.evaluation._folder import _fingerprint
 from skstream.evaluation._folder._fingerprint import as_text
-from skstream.metrics import Measure
 from skstream.streams import CSVStream, ParquetStream, Stream, as_stream, take_rows
 from skstream.utils._content import content
 from tests._examples import newest_alone
@@ -261,33 +260,10 @@ def folder_run(folder, model=None, rows=(X, y), **params):
     return evaluator.evaluate(model or sk.MajorityClass(), *rows)
 
 
-def test_another_content_is_named(tmp_path):
-    folder_run(tmp_path, Option(Plain(1)))
-    assert folder_run(tmp_path, Option(Plain(1))).scores
-    with pytest.raises(
-        ValueError,
-        match=r"the parameter option of model 'Option' is \S+\.Plain, of other content\. Make",
-    ):
-        folder_run(tmp_path, Option(Plain(2)))
-
-
 def test_a_model_without_parameters_is_compared_whole(tmp_path):
     folder_run(tmp_path, NoParameters(0))
     with pytest.raises(ValueError, match=r"run: the state of model 'NoParameters' is"):
         folder_run(tmp_path, NoParameters(1))
-
-
-@pytest.mark.parametrize(
-    "make",
-    [Plain, lambda v: Plain(v).measure, with_default, with_closure],
-    ids=["object", "method", "default", "closure"],
-)
-def test_measures_are_compared_with_their_state(make, tmp_path, monkeypatch):
-    # Functions within functions are not written into checkpoints: this is about the comparison.
-    monkeypatch.setattr("skstream.evaluation._folder._group.save_checkpoint", lambda *_: None)
-    folder_run(tmp_path, metrics=Measure(make(0.25), name="own"))
-    with pytest.raises(ValueError, match=r"the function of the measure own is .*, of other conte"):
-        folder_run(tmp_path, metrics=Measure(make(0.5), name="own"))
 
 
 def test_what_cannot_be_compared_is_refused_before_the_first_row(tmp_path):
@@ -373,16 +349,6 @@ def test_types_of_columns_are_compared(tmp_path):
     ]:
         with pytest.raises(ValueError, match=r"run: the types of the columns .* are .*a: "):
             folder_run(tmp_path / folder, rows=(frame, y))
-
-
-def test_types_of_arrays_are_compared(tmp_path):
-    single = X.astype(np.float32)
-    folder_run(tmp_path, rows=(single, y))
-    with pytest.raises(
-        ValueError,
-        match=r"run: the types of the columns of the stream are float64 and were float32\. Make",
-    ):
-        folder_run(tmp_path, rows=(single.astype(float), y))
 
 
 @pytest.mark.parametrize(
@@ -513,27 +479,6 @@ def test_options_of_files_are_compared(options, message, tmp_path):
                 folder_run(folder, rows=(stream,))
             with pytest.raises(ValueError, match=message):
                 folder_run(folder, rows=(take_rows(stream, 10 * N),))
-
-
-def test_of_other_files_nothing_more_is_said(tmp_path):
-    paths = [write(tmp_path / f"s.{ending}") for ending in ("csv", "parquet")]
-    folder_run(tmp_path / "run", rows=(CSVStream(paths[0], "z"),))
-    with pytest.raises(
-        ValueError,
-        match=r"run: the files of the stream are s\.parquet and were s\.csv\. Make",
-    ):
-        folder_run(tmp_path / "run", rows=(ParquetStream(paths[1], "z"),))
-
-
-def test_files_of_one_name_are_compared_apart(tmp_path):
-    for folder in "ab":
-        (tmp_path / folder).mkdir()
-        write(tmp_path / folder / "s.csv")
-    stream = CSVStream([tmp_path / folder / "s.csv" for folder in "ab"], "z")
-    folder_run(tmp_path / "run", rows=(stream,))
-    write(tmp_path / "a" / "s.csv", z=late(y))
-    with pytest.raises(ValueError, match=r"checksum of file 0 \(s\.csv\) of the stream is"):
-        folder_run(tmp_path / "run", rows=(stream,))
 
 
 class Generated(Stream):

@@ -15,7 +15,7 @@ from skstream import (
 )
 from skstream.evaluation._results._report import tidy_columns
 from skstream.forgetting import SlidingWindow
-from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
+from skstream.plotting import BinnedPerformanceDisplay
 from skstream.streams import make_demo_stream
 
 FORGETTING = {"all": "cumulative", "recent": "window:50"}
@@ -87,12 +87,6 @@ def test_a_mechanism_stands_for_its_name(plain):
     same(unnamed.select(forgetting=SlidingWindow(20)), unnamed)
 
 
-def test_nothing_named_is_the_same_result(plain, folds, delayed):
-    for result in (plain, folds, delayed):
-        same(result.select(), result)
-        assert str(result.select()) == str(result)
-
-
 def test_folds_keep_their_numbers(folds, tmp_path):
     part = folds.select(models=["sgd", "last"], folds=[3, 1])
     assert part.folds == (3, 1)
@@ -122,12 +116,6 @@ def test_a_single_fold_is_compared_row_by_row(folds):
     assert part.models["sgd"] is folds.models["sgd"][2]
 
 
-def test_ranks_of_selected_models(folds):
-    part = folds.select(models=["sgd", "last"], metrics="error")
-    assert sorted(part.rank().names) == ["last", "sgd"]
-    assert "by error" in part.rank().subject
-
-
 def test_a_single_model_is_not_ranked(folds, plain):
     for result in (folds, plain):
         with pytest.raises(ValueError, match=r"needs at least two models; .* \['sgd'\]"):
@@ -152,18 +140,6 @@ def test_bins_keep_their_numbers(delayed, tmp_path):
     assert str(part.compare("sgd", "last")) == str(delayed.compare("sgd", "last", bin=2))
     with pytest.raises(ValueError, match=r"bin must be one of 0, 2, as an int\. Got 1"):
         part.compare("sgd", "last", bin=1)
-
-
-def test_selected_folds_are_plotted(folds):
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
-    display = folds.select(folds=[3, 1]).plot()
-    assert isinstance(display, FoldDisplay)
-    assert sorted(set(display.to_frame().fold)) == [1, 3]
-    alone = folds.select(folds=2).plot()
-    assert isinstance(alone, PrequentialDisplay)
-    assert alone.ax_.get_title(loc="left").endswith(", fold 2")
-    assert set(alone.to_frame().fold) == {2}
 
 
 def test_selected_bins_are_plotted(delayed):
@@ -236,14 +212,6 @@ def test_failures_follow_the_folds(folds):
 def test_what_is_not_there_is_named(folds, options, kind, words):
     with pytest.raises(kind, match=words):
         folds.select(**options)
-
-
-def test_the_one_fold_that_is_left_is_named(folds):
-    left = folds.select(folds=2)
-    with pytest.raises(ValueError, match=r"fold must be 2, the only one in this result.*Got 0"):
-        left.compare("sgd", "last", fold=0)
-    with pytest.raises(ValueError, match="folds must be 2, the only one in this result"):
-        left.select(folds=[0, 2])
 
 
 def test_bins_left_out_are_in_no_display_of_numbers_of_bins(delayed):

@@ -7,7 +7,6 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from skstream import DelayedEvaluator, PrequentialEvaluator
 from skstream.streams import as_stream
 
-EVALUATOR = PrequentialEvaluator("accuracy")
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(20, 3)), np.array(["down", "up"] * 10)
 
@@ -15,24 +14,6 @@ X, y = rng.normal(size=(20, 3)), np.array(["down", "up"] * 10)
 def live(evaluator=PrequentialEvaluator, model=None, classes=("down", "up")):
     model = SGDClassifier(random_state=0) if model is None else model
     return evaluator("accuracy" if classes else "mae").start(model, classes=classes)
-
-
-def test_an_empty_chunk_changes_nothing():
-    plain = live().update(X[:10], y[:10]).update(X[10:], y[10:])
-    gaps = live().update(X[:0], y[:0]).update(X[:10], y[:10])
-    gaps.update(X[:0], [], sample_weight=[]).update(X[10:], y[10:]).update(X[:0], y[:0])
-    assert gaps.n_rows == 20
-    found, expected = (run.result().values["SGDClassifier"]["cumulative"] for run in (gaps, plain))
-    assert np.array_equal(found["accuracy"], expected["accuracy"], equal_nan=True)
-
-
-def test_an_empty_chunk_must_fit_the_rows_before_it_and_says_nothing_of_those_to_come():
-    run = live().update(np.empty((0, 7)), [])
-    run.update(X, y)
-    with pytest.raises(ValueError, match="Row 20 has 2 features, but the rows before it have"):
-        run.update(np.empty((0, 2)), [])
-    with pytest.raises(ValueError, match="X has 0 rows, but y has 1 labels"):
-        run.update(X[:0], y[:1])
 
 
 def test_a_row_without_its_second_dimension_gets_advice_for_both_meanings():
@@ -78,24 +59,3 @@ def test_one_value_is_no_list_of_labels(wrong):
     run.ask(X[:1], ["p"])
     with pytest.raises(TypeError, match=f"y is {wrong}.*one value per row"):
         run.label(["p"], wrong)
-
-
-def test_arrays_after_frames_are_refused_in_the_words_of_evaluate():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=list("abc"))
-    message = "X is a dense array in the chunk that starts at row 20, and a pandas frame in the"
-    with pytest.raises(ValueError, match=message):
-        live().update(frame, y).update(X, y)
-    with pytest.raises(ValueError, match=message):
-        EVALUATOR.evaluate(SGDClassifier(), iter([(frame, y), (X, y)]), classes=["down", "up"])
-    message = "X is a pandas frame in the chunk that starts at row 20, and a dense array in the"
-    with pytest.raises(ValueError, match=message):
-        live().update(X, y).update(frame, y)
-
-
-def test_a_weight_that_is_no_number_is_named():
-    message = "sample_weight of row 3 is 'a', which is no number"
-    with pytest.raises(ValueError, match=message):
-        EVALUATOR.evaluate(SGDClassifier(), X, y, sample_weight=[1, 2, 3, "a"] * 5)
-    with pytest.raises(ValueError, match=r"sample_weight of row 1 is \[\], which is no number"):
-        live().update(X[:2], y[:2], sample_weight=np.array([1, []], dtype=object))

@@ -35,22 +35,6 @@ def test_the_slowest_looped_part_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "cost",
-    [
-        Cost(seconds_learning=4.0),  # soon done
-        Cost(seconds_learning=40.0, seconds_in_kernel=50.0),
-    ],
-)
-def test_what_is_not_slow_is_not_named(cost: Cost) -> None:
-    assert slow_part({"m": cost}, {"m": "loop"}) == []
-
-
-def test_costs_of_parts_are_added() -> None:
-    total = Cost(seconds_of_parts={"a": 1.0}) + Cost(seconds_of_parts={"a": 2.0, "b": 3.0})
-    assert total.seconds_of_parts == {"a": 3.0, "b": 3.0}
-
-
-@pytest.mark.parametrize(
     ("reason", "advice"),
     [
         ('Scaler with set_output(transform="pandas") has no kernel', "Scaler without set_output(t"),

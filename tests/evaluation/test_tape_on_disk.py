@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from sklearn.base import clone
-from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
@@ -25,7 +25,6 @@ from skstream.engine.tape import StoredAnswers, Tape
 from skstream.evaluation._folder import _fingerprint
 from skstream.evaluation._folder._outcome_file import load_outcome
 from skstream.evaluation._parallel._joined_outcomes import joined
-from skstream.evaluation._parallel._workers import Workers
 from skstream.evaluation._results import _compared_rows, _rescore
 from skstream.evaluation._runs import _tape_writer
 from skstream.evaluation._runs._tape_writer import KeptTape
@@ -168,17 +167,6 @@ def test_a_model_that_fails(tmp_path):
     assert_same_result(in_memory(result), kept)
 
 
-def test_regressors(tmp_path):
-    evaluator = sk.PrequentialEvaluator(random_state=0)
-    models = {"sgd": SGDRegressor(), "mean": sk.MeanRegressor()}
-    kept = evaluator.evaluate(models, X, X[:, 0] / 3)
-    evaluator.set_params(keep_tape="disk", checkpoint=tmp_path)
-    result = evaluator.evaluate(models, X, X[:, 0] / 3)
-    assert result.tape.answers["sgd"].dtype == np.float64
-    assert_same_result(in_memory(result), kept)
-    assert_equal_data(*(of.compare("sgd", "mean", bounds=(0, 9)) for of in (kept, result)))
-
-
 @pytest.mark.parametrize("stop", [0, 40, 60, 90])
 def test_weights_that_begin_late(stop, tmp_path):
     classes = np.array(["a", "b"])
@@ -215,13 +203,6 @@ def test_groups_of_workers_keep_their_own_files(tmp_path):
     files = tmp_path.glob("group-*/tape/answers-*.npy")  # how many of each depends on the time
     assert {path.parts[-3] for path in files} == {"group-0", "group-1"}
     assert_same_result(in_memory(result), evaluate("folds", engine="loop"))
-
-
-def test_what_travels_is_small(tmp_path):
-    result = evaluate("prequential", tmp_path)
-    assert len(pickle.dumps(result.tape.answers["nb"])) < 500
-    outcome = np.load(tmp_path / "group-0" / "outcome.npz")
-    assert not any(name.startswith(("answers", "labels")) for name in outcome.files)
 
 
 def test_a_moved_folder_is_read_where_it_lies_now(tmp_path):
@@ -317,18 +298,6 @@ def test_a_model_that_died_has_no_answers_beside_a_tape_that_cannot_be_read(how,
     assert (lane.failure, lane.answers) == ("it died", None)
 
 
-def test_answers_that_were_damaged_during_a_break_are_named(tmp_path):
-    with pytest.raises(ValueError, match="the line is dead"):
-        evaluate("prequential", tmp_path / "run", source=Source(60))
-    damage(tmp_path / "run" / "group-0" / "tape" / "answers-1.npy")
-    with pytest.raises(ValueError, match=r"answers-1\.npy is damaged: the checksum.*" + ANEW):
-        evaluate("prequential", tmp_path / "run")
-    shutil.rmtree(tmp_path / "run" / "group-0")
-    assert_same_result(
-        in_memory(evaluate("prequential", tmp_path / "run")), evaluate("prequential")
-    )
-
-
 def test_a_full_disk_names_the_file_and_the_run_goes_on_later(tmp_path, monkeypatch):
     def full(array, folder, *, sync=False):
         if array.n_rows > 60:
@@ -347,15 +316,6 @@ def test_a_full_disk_names_the_file_and_the_run_goes_on_later(tmp_path, monkeypa
     assert caught.value.result.tape is None
     result = evaluate("prequential", tmp_path)
     assert_same_result(in_memory(result), evaluate("prequential"))
-
-
-def test_a_run_taken_out_of_its_folder_has_no_tape(tmp_path):
-    with pytest.raises(ValueError, match="the line is dead"):
-        evaluate("prequential", tmp_path, source=Source(60))
-    run = sk.load_run(tmp_path / "group-0" / "run.checkpoint")
-    result = run.update(X, y).result()
-    assert result.n_rows > N
-    assert result.tape is None
 
 
 KILLED = """
@@ -429,30 +389,3 @@ def test_comparing_and_rescoring_do_not_load_the_tape(tmp_path, monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * n  # less than one column of floats
-
-
-class BrokenProcessPool(Exception):
-    """As joblib and Dask call the death of a worker."""
-
-
-@newest_alone
-@pytest.mark.parametrize("kind", KINDS)
-def test_models_that_go_on_alone_have_their_own_files(kind, tmp_path, monkeypatch):
-    run = Workers._run
-
-    def run_alone(workers, jobs):
-        if jobs[0].folder.lane is None:
-            raise BrokenProcessPool
-        run(workers, jobs)
-
-    source = Source(**KINDS[kind])
-    with parallel_config(backend="threading"):
-        monkeypatch.setattr(Workers, "_run", run_alone)
-        result = evaluate("folds", tmp_path, source=source, n_jobs=2, engine="loop", retries=0)
-    assert (tmp_path / "group-1" / "tape" / "alone-0" / "answers-0.npy").exists()
-    kept = evaluate("folds", source=source, engine="loop")
-    for one in (result, sk.load(tmp_path)):
-        assert_same_result(in_memory(one), kept)
-    damage(tmp_path / "group-1" / "tape" / "alone-0" / "answers-0.npy")
-    with pytest.raises(ValueError, match=r"damaged.*remove group-1 in "):
-        in_memory(one)

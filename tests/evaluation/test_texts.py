@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
@@ -13,14 +12,13 @@ from skstream import (
     KFoldEvaluator,
     ModelError,
     PrequentialEvaluator,
-    load_run,
     prequential_predict,
 )
 from skstream.baselines import MajorityClass, MajorityWindow, Persistent
 from skstream.model_selection import PrequentialSearch
 from skstream.noise import LabelNoise
 from skstream.pipeline import make_stream_pipeline
-from skstream.streams import as_stream, shuffle_rows, shuffle_within_class
+from skstream.streams import shuffle_rows, shuffle_within_class
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 
 rng = np.random.default_rng(0)
@@ -93,26 +91,6 @@ def test_texts_of_any_container(container):
     evaluator = PrequentialEvaluator("accuracy", random_state=0)
     texts = CONTAINERS[container](TEXTS)
     assert evaluator.evaluate(NB, texts, y).scores == evaluator.evaluate(NB, TEXTS, y).scores
-
-
-def test_texts_end_where_they_end_and_none_takes_the_room_of_the_longest():
-    texts = ["up\0", "a" * 100_000, "up"] * 20
-    ((X, _, _),) = as_stream(texts, np.tile(y, 3)[:60])
-    assert X.dtype == object and X.tolist() == texts
-
-
-def test_chunks_workers_and_calls_change_nothing(tmp_path):
-    evaluator = KFoldEvaluator("accuracy", n_folds=2, random_state=0)
-    expected = evaluator.evaluate(MODELS, TEXTS, y).scores
-    chunks = [(TEXTS[:7], y[:7]), (np.array(TEXTS[7:8]), y[7:8]), (TEXTS[8:], y[8:])]
-    assert evaluator.evaluate(MODELS, chunks, classes=[0, 1]).scores == expected
-    evaluator.set_params(n_jobs=2)
-    with parallel_config("threading"):
-        assert evaluator.evaluate(MODELS, chunks, classes=[0, 1]).scores == expected
-    evaluator = PrequentialEvaluator("accuracy", random_state=0)
-    run = evaluator.start(MODELS, classes=[0, 1]).update(TEXTS[:7], y[:7])
-    run = load_run(run.save(tmp_path / "run")).update(TEXTS[7:8], y[7:8]).update(TEXTS[8:], y[8:])
-    assert run.result().scores == evaluator.evaluate(MODELS, TEXTS, y).scores
 
 
 def test_a_run_folder_tells_other_texts_apart(tmp_path):

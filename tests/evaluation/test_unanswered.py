@@ -23,7 +23,6 @@ from skstream import (
     load,
     prequential_predict,
 )
-from skstream.forgetting import SlidingWindow
 from skstream.metrics import kappa_m_score, kappa_temporal_score
 from tests.evaluation._models import Scripted, numbered_rows
 
@@ -61,20 +60,6 @@ def test_no_answer_is_an_error_that_names_model_and_row(evaluator):
     assert caught.value.row == 9
     with pytest.raises(ModelError, match=r"'Scripted'.* row 9: it gave no answer"):
         prequential_predict(refusing(), ROWS, LABELS)
-
-
-def test_no_answer_can_count_as_wrong():
-    result = evaluate(PrequentialEvaluator(["accuracy", "error"], unanswered="wrong"))
-    n_without = len(range(9, N, 3))
-    assert result.scores["m"]["error"] == pytest.approx(n_without / (N - 1))
-    assert result.n_unanswered == {"m": n_without, "last": 0}
-    assert f"{n_without}" in str(result)
-    assert "unanswered questions" in str(result)
-    assert "unanswered" not in str(evaluate(PrequentialEvaluator("accuracy"), m=Persistent()))
-    answers = result.predictions("m")
-    assert [answers[k] for k in (0, 1, 9)] == [None, LABELS[1], None]
-    asked = prequential_predict(refusing(), ROWS, LABELS, unanswered="wrong")
-    np.testing.assert_array_equal(asked, answers[1:])
 
 
 NAMES = [
@@ -126,31 +111,6 @@ def test_every_measure_counts_them_as_an_answer_that_no_label_agrees_with(
     assert result.rescore(NAMES).scores["m"] == pytest.approx(result.scores["m"])
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_windows_count_them_too(n_classes):
-    y = np.where(LABELS == "c", "b", LABELS) if n_classes == 2 else LABELS
-    forgetting = {"window": SlidingWindow(50), "adwin": "adwin", "fading": "fading:0.99"}
-    evaluator = PrequentialEvaluator(
-        ["accuracy", "kappa"], forgetting=forgetting, unanswered="wrong", record_every=1
-    )
-    result = evaluate(evaluator, y=y)
-    answers = result.predictions("m")
-    window = slice(N - 50, N)
-    named = [answer or "none" for answer in answers[window]]
-    assert result.curve("m", "kappa")[-1, 0] == pytest.approx(cohen_kappa_score(y[window], named))
-    for name in forgetting:
-        assert result.select(forgetting=name).scores["m"]["accuracy"] < 0.75
-
-
-def test_a_function_of_the_user_gets_none():
-    def misses(y_true, y_pred):
-        return sum(answer is None for answer in y_pred)
-
-    result = evaluate(PrequentialEvaluator({"misses": misses}, unanswered="wrong"))
-    assert result.scores["m"]["misses"] == len(range(9, N, 3))
-    assert result.scores["last"]["misses"] == 0
-
-
 def test_comparison_counts_them_as_wrong():
     evaluator = PrequentialEvaluator("accuracy", unanswered="wrong")
     result = evaluate(evaluator, y=np.repeat("a", N), always=Scripted())
@@ -183,26 +143,6 @@ def test_folds_bins_frames_and_files_count_them(tmp_path):
     assert str(loaded) == str(folds)
 
 
-def test_the_answers_do_not_depend_on_workers():
-    alone, apart = (
-        evaluate(PrequentialEvaluator(NAMES, unanswered="wrong", n_jobs=n_jobs))
-        for n_jobs in (1, 2)
-    )
-    assert alone.n_unanswered == apart.n_unanswered
-    assert alone.scores == apart.scores
-
-
-def test_a_model_that_had_learnt_nothing_is_not_unanswered():
-    evaluator = KFoldEvaluator(
-        "accuracy", n_folds=5, strategy="split", unanswered="wrong", random_state=0
-    )
-    result = evaluate(evaluator, m=Persistent())
-    assert result.n_unanswered == {"m": 0, "last": 0}
-    delayed = evaluate(DelayedEvaluator("accuracy", delay=30, n_bins=2), m=Persistent())
-    assert delayed.n_unanswered == {"m": 0, "last": 0}
-    assert delayed.waits.n_unanswered > 0  # rows that came before the first label
-
-
 def test_regressors_must_answer():
     rows, y = ROWS, np.linspace(0.0, 1.0, N)
     for evaluator in (
@@ -216,16 +156,3 @@ def test_regressors_must_answer():
         prequential_predict(PersistentRegressor(), rows, y, unanswered="wrong")
     with pytest.raises(ValueError, match="'unanswered' parameter of PrequentialEvaluator"):
         PrequentialEvaluator(unanswered="skip").evaluate(Persistent(), rows, LABELS)
-
-
-def test_the_live_answer_is_none():
-    run = DelayedEvaluator("accuracy", n_bins=2, unanswered="wrong", keep_tape=True).start(
-        {"m": Scripted(answers={1: [None]})}, classes=["a", "b"]
-    )
-    run.ask(ROWS[:1], ["x"], t=0)
-    run.label(["x"], ["a"], t=1)
-    assert run.ask(ROWS[1:2], ["y"], t=2)["m"].tolist() == [None]
-    run.label(["y"], ["a"], t=3)
-    result = run.result()
-    assert result.n_unanswered == {"m": 2}
-    assert result.scores["m"]["accuracy"] == 0.0

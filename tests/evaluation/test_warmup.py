@@ -1,7 +1,6 @@
 """Warm-ups of models that need several rows first: learnt in one call, however the rows come."""
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
@@ -67,94 +66,12 @@ def test_the_warmup_is_learnt_in_one_call_whatever_the_chunks(name, cuts) -> Non
     np.testing.assert_array_equal(answers, expected)
 
 
-@pytest.mark.parametrize("container", ["weights", "sparse", "frame"])
-def test_weights_and_containers(container) -> None:
-    rows, weight, model = X, None, MODELS["pca"]
-    if container == "weights":
-        weight = np.random.default_rng(1).integers(1, 4, 80).astype(float)
-    elif container == "sparse":
-        rows = sparse.csr_matrix(np.abs(X))
-        model = MODELS["means"]
-    else:
-        rows = pytest.importorskip("pandas").DataFrame(X, columns=list("abcd"))
-    expected = (
-        by_hand(clone(model), rows, Y, weight)
-        if container != "frame"
-        else by_hand(clone(model), X, Y)
-    )
-    options = {"n_warmup": N, "random_state": None, "sample_weight": weight}
-    np.testing.assert_array_equal(prequential_predict(model, rows, Y, **options), expected)
-
-
-def test_delayed_labels_and_folds() -> None:
-    expected = by_hand(clone(MODELS["pca"]), X, Y)
-    evaluator = DelayedEvaluator("accuracy", delay=0, n_warmup=N, poll_every=None)
-    delayed = evaluator.evaluate(MODELS["pca"], X, Y).scores
-    accuracy = delayed["StreamPipeline"]["accuracy"]
-    assert accuracy == np.mean(expected == Y[N:])
-    for cuts in ([80], [1] * 80):
-        ends = np.cumsum(cuts)
-        chunks = [(X[end - n : end], Y[end - n : end]) for n, end in zip(cuts, ends, strict=True)]
-        run = KFoldEvaluator("accuracy", n_folds=3, n_warmup=N, random_state=0).start(
-            MODELS["pca"], classes=["down", "up"]
-        )
-        for rows, labels in chunks:
-            run.update(rows, labels)
-        scores = run.close().result().scores
-        if len(cuts) == 1:
-            first = scores
-    assert scores == first
-
-
 def test_a_run_saved_within_the_warmup_goes_on(tmp_path) -> None:
     evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
     expected = evaluator.evaluate(MODELS["pca"], X, Y).scores
     run = evaluator.start(MODELS["pca"], classes=["down", "up"]).update(X[:7], Y[:7])
     run = load_run(run.save(tmp_path / "run")).update(X[7:], Y[7:]).close()
     assert run.result().scores == expected
-
-
-@pytest.mark.parametrize("container", ["array", "frame"])
-def test_rows_that_the_user_writes_over_are_kept(container) -> None:
-    evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
-    expected = evaluator.evaluate(MODELS["pca"], X, Y).scores
-    run = evaluator.start(MODELS["pca"], classes=["down", "up"])
-    buffer = np.empty((2, 4))
-    rows = buffer
-    if container == "frame":  # over the same memory
-        rows = pytest.importorskip("pandas").DataFrame(buffer, copy=False)
-    for row in range(0, 80, 2):
-        buffer[:] = X[row : row + 2]
-        run.update(rows, Y[row : row + 2])
-    assert run.close().result().scores == expected
-
-
-class Diary(ClassifierMixin, BaseEstimator):
-    """Writes down the size of every call."""
-
-    def partial_fit(self, X, y, classes=None):
-        self.calls_ = [*getattr(self, "calls_", []), len(X)]
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), "up")
-
-
-class Unsteady(Diary):
-    """Half learns the row at which it fails."""
-
-    def partial_fit(self, X, y, classes=None):
-        super().partial_fit(X, y)
-        if len(X) < 3 and sum(self.calls_) < 3:
-            raise ValueError("too few samples")
-        return self
-
-
-def test_others_learn_their_warmup_row_by_row() -> None:
-    evaluator = PrequentialEvaluator("accuracy", n_warmup=5, return_models=True)
-    result = evaluator.evaluate({"one": Diary(), "many": Unsteady()}, X[:8], Y[:8])
-    assert result.models["one"].calls_ == [1] * 8
-    assert result.models["many"].calls_ == [5, 1, 1, 1]
 
 
 @pytest.mark.parametrize("cuts", [[80], [1] * 80])
@@ -184,24 +101,6 @@ def test_too_short_a_warmup_is_said() -> None:
     assert "n_warmup" not in str(e.value)
 
 
-def test_a_stream_that_ends_within_the_warmup_has_no_scores() -> None:
-    evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
-    run = evaluator.start(MODELS["pca"], classes=["down", "up"]).update(X[:7], Y[:7]).close()
-    assert run.n_rows == 7
-
-
-def test_a_live_run_learns_its_warmup_in_one_call() -> None:
-    evaluator = DelayedEvaluator("accuracy", n_warmup=N, poll_every=None, n_bins=2, random_state=0)
-    run = evaluator.start({"m": MODELS["means"]}, classes=["down", "up"])
-    for row in range(N + 5):
-        answer = run.ask(X[[row]], [row], t=row)["m"]
-        assert (answer[0] is None) == (row < N)
-        run.label([row], Y[[row]], t=row)
-    expected = by_hand(clone(MODELS["means"]), X[: N + 5], Y[: N + 5])
-    accuracy = run.result().scores["m"]["accuracy"]
-    assert accuracy == np.mean(expected == Y[N : N + 5])
-
-
 def skipping(n_warmup, bad, *, size, engine="auto", as_X=np.asarray):
     """A live run that skips rows with NaN; and the answers that a model gives which never saw them.
 
@@ -222,16 +121,6 @@ def skipping(n_warmup, bad, *, size, engine="auto", as_X=np.asarray):
             (expected[i],) = model.predict(as_X(rows[[i]]))
         model.partial_fit(as_X(rows[[i]]), labels[[i]], classes=[0, 1])
     return run, expected
-
-
-@pytest.mark.parametrize("bad", [[0], [0, 2], [5], [0, 1, 2, 3, 4]], ids=str)
-@pytest.mark.parametrize("n_warmup", [3, 20])
-@pytest.mark.parametrize("size", [1, 25])
-def test_bad_rows_of_a_warmup_are_skipped_one_by_one(bad, n_warmup, size):
-    for engine in ("auto", "loop"):
-        run, expected = skipping(n_warmup, bad, size=size, engine=engine)
-        np.testing.assert_array_equal(run.result().tape.answers["m"][0], expected)
-        assert run.n_skipped == {"m": len(bad)}
 
 
 def test_bad_rows_of_a_warmup_are_skipped_in_any_container():
@@ -281,25 +170,6 @@ def test_a_warmup_that_failed_is_tried_again(size, tmp_path):
     model = result.models["m"]
     assert model.seen_ == [1] * 6
     assert run.n_skipped == {"m": 0}
-
-
-def test_labels_of_a_warmup_that_cannot_be_learnt_are_skipped_under_delay():
-    evaluator = DelayedEvaluator("accuracy", n_warmup=2, n_bins=2, poll_every=None)
-    run = evaluator.start(SGDClassifier(random_state=0), classes=[0, 1])
-    for i, x in enumerate([np.nan, 1.0, 2.0]):
-        run.ask([[x]], [i], t=i)
-    for i in range(3):
-        run.label([i], [i % 2], t=5 + i, on_error="skip")
-    assert run.n_skipped == {"SGDClassifier": 1}
-    assert run.ask([[1.0]], [4], t=9)["SGDClassifier"][0] in (0, 1)
-
-
-def test_a_batch_of_more_than_all_rows_is_said() -> None:
-    rows, labels = np.zeros((400, 1)), np.arange(400) % 2
-    evaluate = PrequentialEvaluator("accuracy", batch_size=1000).evaluate
-    for asked in (evaluate, partial(prequential_predict, batch_size=1000)):
-        with pytest.warns(UserWarning, match="batch_size=1000 is more than the 400 rows"):
-            asked(MajorityClass(), rows, labels)
 
 
 EVERY_PROTOCOL = [

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import (
@@ -21,13 +21,11 @@ from skstream import (
     DelayedEvaluator,
     KFoldEvaluator,
     Persistent,
-    PersistentRegressor,
     PrequentialEvaluator,
     make_stream_pipeline,
     prequential_predict,
 )
-from skstream.streams import as_stream, make_demo_stream
-from skstream.utils._rows import own_rows
+from skstream.streams import make_demo_stream
 
 N = 60
 
@@ -47,19 +45,6 @@ class Writer(ClassifierMixin, BaseEstimator):
         n = X.shape[0]
         overwrite(X)
         return np.repeat(self.classes_[:1], n)
-
-
-class WritingRegressor(RegressorMixin, BaseEstimator):
-    """The same for targets."""
-
-    def partial_fit(self, X, y, sample_weight=None):
-        for given in (X, y, sample_weight):
-            overwrite(given)
-        return self
-
-    def predict(self, X):
-        overwrite(X)
-        return np.zeros(len(X))
 
 
 def overwrite(given):
@@ -185,32 +170,6 @@ class FunctionTransformerClassifier(Writer):
     """Another model without a kernel, so that workers are used."""
 
 
-@pytest.mark.parametrize("n_rows", [1, 5])
-@pytest.mark.parametrize("layout", ["array", "columns first", "backwards", "every second"])
-def test_own_rows_have_the_bits_of_the_users_rows(layout, n_rows, rows):
-    X = laid_out(rows[0], layout)
-    for start in range(0, N, n_rows):
-        given = X[start : start + n_rows]
-        own = own_rows(given)
-        assert own.flags.writeable
-        assert not np.shares_memory(own, X)
-        for function in (np.exp, np.sin, np.tanh, np.log1p):
-            with np.errstate(all="ignore"):
-                expected, got = function(given), function(own)
-            np.testing.assert_array_equal(got.view(np.int64), expected.view(np.int64))
-
-
-def test_targets_are_the_writers_own():
-    X, y = np.ones((50, 2)), np.linspace(0.0, 1.0, 50)
-    before = y.copy()
-    models = {"writes": WritingRegressor(), "last": PersistentRegressor()}
-    result = PrequentialEvaluator("mae", keep_tape=True).evaluate(models, X, y)
-    np.testing.assert_array_equal(y, before)
-    np.testing.assert_array_equal(result.tape.y, before)
-    assert result.scores["last"]["mae"] == pytest.approx(1 / 49)
-    assert (X == 1.0).all()
-
-
 def test_a_refilled_buffer_is_copied_by_live_runs():
     stream = make_demo_stream(60)
     answers = {}
@@ -245,48 +204,3 @@ class Keeps(ClassifierMixin, BaseEstimator):
     def predict(self, X):
         self.kept = [*getattr(self, "kept", []), X]
         return self.classes_[[int(sum(row.sum() for row in self.kept) > 0)] * len(X)]
-
-
-def test_rows_of_a_refilled_buffer_can_be_kept_by_models():
-    stream = make_demo_stream(60)
-
-    def refilled():
-        buffer = np.empty((10, stream.X.shape[1]))
-        for start in range(0, 60, 10):
-            buffer[:] = stream.X[start : start + 10]
-            yield buffer, stream.y[start : start + 10]
-
-    options = {"classes": ["DOWN", "UP"]}
-    for batch_size in (1, 10, 15):
-        evaluator = PrequentialEvaluator("accuracy", batch_size=batch_size, keep_tape=True)
-        first = evaluator.evaluate(Keeps(), refilled, **options)
-        second = evaluator.evaluate(Keeps(), as_stream(stream.X, stream.y), **options)
-        np.testing.assert_array_equal(first.tape.answers["Keeps"], second.tape.answers["Keeps"])
-
-
-def test_a_frame_of_a_refilled_buffer_is_copied_by_live_runs():
-    pandas = pytest.importorskip("pandas")
-    stream = make_demo_stream(40)
-    said = []
-    for refill in (False, True):
-        run = DelayedEvaluator("accuracy", n_bins=2).start(
-            {"sgd": SGDClassifier(random_state=0), "keeps": KeepsFrames()}, classes=["DOWN", "UP"]
-        )
-        buffer, answers = np.empty((1, stream.X.shape[1])), []
-        for t in range(40):
-            buffer = buffer if refill else buffer.copy()
-            buffer[:] = stream.X[t : t + 1]
-            answers.append(run.ask(pandas.DataFrame(buffer, copy=False), [t], t=t))
-            if t >= 5:
-                run.label([t - 5], stream.y[t - 5 : t - 4], t=t)
-        said.append(str(answers))
-    assert said[0] == said[1]
-
-
-class KeepsFrames(Keeps):
-    """The same for frames."""
-
-    def predict(self, X):
-        self.kept = [*getattr(self, "kept", []), X]
-        total = sum(row.to_numpy().sum() for row in self.kept)
-        return self.classes_[[int(total > 0)] * len(X)]
