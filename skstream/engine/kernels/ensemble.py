@@ -21,23 +21,9 @@ from skstream.engine.kernels.members import (
 from skstream.engine.kernels.memory import State
 from skstream.engine.kernels.schema import class_labels, refused_seed, refused_task
 from skstream.engine.kernels.scored import answers_to, best_or_all
-from skstream.ensemble._bagging import (
-    Errors,
-    changed_parameter,
-    first_members,
-    is_wrong,
-    mean_shares,
-    member_weights,
-    votes,
-)
+from skstream.ensemble import _bagging as bagging
+from skstream.ensemble import _weighted_majority as majority
 from skstream.ensemble._base import fresh_member, start_seed
-from skstream.ensemble._weighted_majority import (
-    add_votes,
-    changed_weights,
-    no_votes,
-    rows_of_update,
-    shares_of_votes,
-)
 from skstream.utils._validation import is_fitted
 
 Codes = NDArray[np.int64]
@@ -176,7 +162,7 @@ class _Replacements(NamedTuple):
     """How often each member was replaced, and what its detector has read, if there are any."""
 
     n_replaced: Codes
-    errors: Errors | None
+    errors: bagging.Errors | None
 
 
 class OnlineBaggingKernel(EnsembleKernel):
@@ -193,23 +179,27 @@ class OnlineBaggingKernel(EnsembleKernel):
         reads = estimator.detector is not None or hasattr(estimator, "detectors_")
         if refused is None and reads and task.batch_size > 1:
             return f"a detector and batch_size={task.batch_size}"
-        if refused is None and is_fitted(estimator) and changed_parameter(estimator) is not None:
+        if (
+            refused is None
+            and is_fitted(estimator)
+            and bagging.changed_parameter(estimator) is not None
+        ):
             return "other parameters than at the first call"  # the loop says which
         return refused
 
     def _first_models(self) -> list[Any]:
-        return first_members(self.estimator, self._seed)
+        return bagging.first_members(self.estimator, self._seed)
 
     def _method(self, model: Any) -> str:
         return "predict_proba" if hasattr(model, "predict_proba") else "predict"
 
     def _nothing_known(self) -> _Replacements:
         n, detector = self.estimator.n_estimators, self.estimator.detector
-        errors = None if detector is None else Errors.none(detector, n)
+        errors = None if detector is None else bagging.Errors.none(detector, n)
         return _Replacements(np.zeros(n, dtype=np.int64), errors)
 
     def _known(self) -> _Replacements:
-        errors = Errors.of(self.estimator)
+        errors = bagging.Errors.of(self.estimator)
         return deepcopy(_Replacements(self.estimator.n_replaced_, errors))
 
     def _replaces(self, state: State) -> bool:
@@ -228,7 +218,9 @@ class OnlineBaggingKernel(EnsembleKernel):
         ]
         after, shares = [member for member, _ in ran], [its_shares for _, its_shares in ran]
         done, labels = 0, block.y[tests]
-        wrong = np.array([is_wrong(its_shares[tested.tests], labels) for its_shares in shares])
+        wrong = np.array(
+            [bagging.is_wrong(its_shares[tested.tests], labels) for its_shares in shares]
+        )
         while errors is not None and done < len(tests):
             ahead = deepcopy(errors)
             alarm = ahead.read(wrong[:, done:])
@@ -245,17 +237,21 @@ class OnlineBaggingKernel(EnsembleKernel):
             rest, n_before = from_learn(tested.block, begin)
             after[worst], later = self._run(worst, fresh, rest, known.n_rows + begin, True)
             shares[worst] = np.concatenate([shares[worst][:n_before], later])
-            wrong[worst, done:] = is_wrong(shares[worst][tested.tests[done:]], labels[done:])
-        asked = mean_shares(its_shares[tested.asked] for its_shares in shares)
+            wrong[worst, done:] = bagging.is_wrong(
+                shares[worst][tested.tests[done:]], labels[done:]
+            )
+        asked = bagging.mean_shares(its_shares[tested.asked] for its_shares in shares)
         return after, _Replacements(n_replaced, errors), asked
 
     def _run(
         self, number: int, member: Member, block: Block, n_learnt: int, is_first: bool
     ) -> tuple[Member, Floats]:
         """Execute a block on a member; return it after the block, and its probabilities."""
-        weights = member_weights(self._seed, number, n_learnt, block.n_learns, first=is_first)
+        weights = bagging.member_weights(
+            self._seed, number, n_learnt, block.n_learns, first=is_first
+        )
         member, answers = member.step(with_weights(block, weights))
-        return member, votes(answers, len(self._classes)) if answers.ndim == 1 else answers
+        return member, bagging.votes(answers, len(self._classes)) if answers.ndim == 1 else answers
 
     def _write_known(self, known: _Replacements) -> None:
         self.estimator.n_replaced_ = known.n_replaced.copy()
@@ -295,21 +291,21 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
     def _run_part(
         self, members: tuple[Member, ...], known: _Learnt, block: Block
     ) -> tuple[list[Member], _Weights, Floats]:
-        updates = rows_of_update(known.n_rows, block.n_learns, self.estimator.period)
+        updates = majority.rows_of_update(known.n_rows, block.n_learns, self.estimator.period)
         if block.batches is not None:  # a batch is learnt up to the row of a change, and from it on
             block = replace(block, batches=np.union1d(block.batches, updates))
         tested = with_tests(block, updates)
         ran = [member.step(tested.block) for member in members]
         after, answers = [member for member, _ in ran], [codes for _, codes in ran]
         weights, n_made = known.of_members
-        sums = no_votes(block.n_asks, len(self._classes))
+        sums = majority.no_votes(block.n_asks, len(self._classes))
         n_done = 0
         for learn, test in zip(updates.tolist(), tested.tests.tolist(), strict=True):
             asked = int(np.searchsorted(block.stamp, learn, side="right"))
             self._vote(sums, tested.asked, slice(n_done, asked), answers, weights)
             n_done = asked
             at_test = np.array([codes[test] for codes in answers])
-            change = changed_weights(
+            change = majority.changed_weights(
                 self.estimator, weights, at_test, int(block.y[learn]), len(self._classes)
             )
             after = [after[number] for number in change.kept]
@@ -322,7 +318,7 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
                 answers.append(np.concatenate([np.zeros(n_before, dtype=np.int64), codes]))
                 n_made += 1
         self._vote(sums, tested.asked, slice(n_done, None), answers, weights)
-        return after, _Weights(weights, n_made), shares_of_votes(sums)
+        return after, _Weights(weights, n_made), majority.shares_of_votes(sums)
 
     def _vote(
         self, sums: Floats, asked: Any, some: slice, answers: list[Codes], weights: Floats
@@ -330,7 +326,7 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
         """Add the votes at some asks, in place."""
         places = asked[some]
         if len(places):
-            add_votes(sums[some], [codes[places] for codes in answers], weights)
+            majority.add_votes(sums[some], [codes[places] for codes in answers], weights)
 
     def _write_known(self, known: _Weights) -> None:
         self.estimator.weights_ = known.weights.copy()

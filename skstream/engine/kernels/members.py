@@ -1,7 +1,7 @@
 """Meta-classifiers whose models are asked about what they learn, and may be replaced."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -69,13 +69,17 @@ class MembersKernel(MemoryKernel):
 
     def row_bytes(self, state: State) -> int | None:
         """The most that a model takes, and what is kept beside every row."""
-        taken = [member.kernel.row_bytes(member.state) for member in state.inner]
-        if any(one is None for one in taken):
-            return None
-        return max(one or 0 for one in taken) + self._own_bytes(len(taken))
+        most = most_row_bytes(state.inner)
+        return None if most is None else most + self._own_bytes(len(state.inner))
 
     def _own_bytes(self, n_members: int) -> int:
         return 0
+
+
+def most_row_bytes(members: Sequence[Member]) -> int | None:
+    """The most memory that a row takes in one of several models; None: not known."""
+    taken = [member.kernel.row_bytes(member.state) for member in members]
+    return None if None in taken else max(one or 0 for one in taken)
 
 
 def all_bitwise(members: Iterable[Member]) -> bool:

@@ -10,8 +10,8 @@ from sklearn.base import clone, is_regressor
 from sklearn.preprocessing import LabelBinarizer
 
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import Declined, Kernel, NotFittedYet, Task
-from skstream.engine.kernels.registry import find_kernel
+from skstream.engine.kernels.base import Declined, Kernel, Task
+from skstream.engine.kernels.members import Member, all_bitwise, make_member, most_row_bytes
 from skstream.engine.kernels.schema import class_labels, refused_task
 from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._validation import is_fitted
@@ -32,7 +32,7 @@ class _State(NamedTuple):
 
     has_learnt: bool
     seen: tuple[bool, ...] | None
-    inner: tuple[Any, ...]
+    inner: tuple[Member, ...]
 
 
 class OneVsRestKernel(Kernel):
@@ -51,14 +51,8 @@ class OneVsRestKernel(Kernel):
                 raise Declined("a model that cannot be cloned has no kernel") from error
         self._method = task.method if task.method != "predict" else _score_of(self._models[0])
         inner = replace(task, classes=np.array((0, 1)), method=self._method)
-        try:
-            self._inner = [find_kernel(model, inner) for model in self._models]
-        except NotFittedYet as declined:  # some part of it is looped
-            raise Declined(declined.reason) from declined
-        for kernel in self._inner:
-            for part in kernel.looped(kernel.initial_state()):
-                raise Declined(part.reason)
-        self.bitwise = all(kernel.bitwise for kernel in self._inner)
+        self._inner = tuple(make_member(model, inner) for model in self._models)
+        self.bitwise = all_bitwise(self._inner)
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -80,21 +74,20 @@ class OneVsRestKernel(Kernel):
         """Return what the models of all classes have learnt."""
         fitted = is_fitted(self.estimator)
         seen = None if fitted or len(self._classes) == 2 else (False,) * len(self._classes)
-        return _State(fitted, seen, tuple(kernel.initial_state() for kernel in self._inner))
+        return _State(fitted, seen, self._inner)
 
     def row_bytes(self, state: _State) -> int | None:
         """That of one model after the other, and of the scores of all."""
-        inner = [kernel.row_bytes(its) for _, kernel, its in self._each(state.inner)]
-        known = [of_one for of_one in inner if of_one is not None]
-        return 64 * len(inner) + max(known) if len(known) == len(inner) else None
+        most = most_row_bytes(state.inner)
+        return None if most is None else most + 64 * len(state.inner)
 
     def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         if block.weight is not None:
             raise Declined("weights have no kernel in OneVsRestClassifier")
         inner, columns = [], []
-        for k, kernel, its in self._each(state.inner):
-            after, answers = kernel.step(its, _against_the_rest(block, k))
+        for k, member in zip(self._own_classes, state.inner, strict=True):
+            after, answers = member.step(_against_the_rest(block, k))
             inner.append(after)
             columns.append(answers if answers.ndim == 1 else answers[:, 1])
         scores = np.ascontiguousarray(np.array(columns).T)
@@ -104,26 +97,20 @@ class OneVsRestKernel(Kernel):
         if seen is not None:
             present = np.isin(np.arange(len(seen)), block.y)
             seen = tuple(bool(one) for one in present | np.array(seen))
-        after = _State(state.has_learnt or block.n_learns > 0, seen, tuple(inner))
-        return after, self._answers(scores)
+        learnt = _State(state.has_learnt or block.n_learns > 0, seen, tuple(inner))
+        return learnt, self._answers(scores)
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
         if not state.has_learnt:
             return
-        for _, kernel, its in self._each(state.inner):
-            kernel.export(its)
         estimator = self.estimator
-        estimator.estimators_ = list(self._models)
+        estimator.estimators_ = [member.exported() for member in state.inner]
         if not hasattr(estimator, "label_binarizer_"):
             estimator.classes_ = self._classes.copy()
             estimator.label_binarizer_ = _binarizer(self.task)
         if hasattr(self._models[0], "n_features_in_"):
             estimator.n_features_in_ = self._models[0].n_features_in_
-
-    def _each(self, states: tuple[Any, ...]) -> list[tuple[int, Kernel, Any]]:
-        """Class, kernel and state of each model."""
-        return list(zip(self._own_classes, self._inner, states, strict=True))
 
     def _answers(self, scores: Floats) -> NDArray[Any]:
         """Answers by the scores of all classes, as scikit-learn makes them of single rows."""
@@ -160,17 +147,15 @@ class OneVsRestKernel(Kernel):
             near = np.flatnonzero(_is_near(_of_different_models(scores, first_learns, block.stamp)))
         if not len(near):
             return
-        kernels, states, done = deepcopy(self._inner), list(state.inner), 0
+        members, done = deepcopy(list(state.inner)), 0
         for ask in near.tolist():
             until = int(block.stamp[ask])
             row = own_rows(take_rows(block.ask_X, block.ask_index[ask : ask + 1]))
             learnt = part_of(block, slice(done, until), slice(ask, ask))
-            for place, (k, kernel) in enumerate(zip(self._own_classes, kernels, strict=True)):
+            for place, k in enumerate(self._own_classes):
                 if until > done:
-                    learnt_by_it = _against_the_rest(learnt, k)
-                    states[place], _ = kernel.step(states[place], learnt_by_it)
-                kernel.export(states[place])
-                values = np.asarray(getattr(kernel.estimator, self._method)(row))
+                    members[place], _ = members[place].step(_against_the_rest(learnt, k))
+                values = np.asarray(getattr(members[place].exported(), self._method)(row))
                 scores[ask, place] = values[0, 1] if values.ndim == 2 else values[0]
             done = until
 

@@ -7,18 +7,9 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from skstream.engine.block import Block
+from skstream.engine.kernels import looped
 from skstream.engine.kernels.base import Kernel, Looped, Task, TransformKernel
 from skstream.engine.kernels.compose import check_weights, shared_step, until_failure
-from skstream.engine.kernels.looped import (
-    LoopedModel,
-    LoopedTransformer,
-    check_parts,
-    check_same_rows,
-    find_part,
-    find_transform_part,
-    first_rows,
-    laid_out,
-)
 from skstream.engine.kernels.schema import OTHER_CLASSES, knows_classes
 from skstream.engine.loop import LoopFailed
 from skstream.engine.sharing import bytes_of_rows
@@ -30,59 +21,76 @@ from skstream.utils._validation import is_fitted, unfitted_copy
 Step = tuple[str, Any]
 
 
-class _ChainState(NamedTuple):
+class _Chain(NamedTuple):
     """States of all steps, and the memory that a row has taken at most between two of them."""
 
     states: tuple[Any, ...]
     row_bytes: int | None
+    has_learnt: bool = False
 
 
-class Chain:
-    """Kernels of transformers that follow one another; they learn a block all or none.
+class TransformerPipelineKernel(TransformKernel):
+    """Transformers that follow one another; they learn a block all or none.
 
     Models on one timeline share the leading steps in which they are alike: each step is shown the
-    very block that the step before it has made.
+    very block that the step before it has made. By itself, a stream pipeline within another one.
     """
 
-    def __init__(self, steps: Sequence[Step], task: Task):
+    def __init__(self, estimator: Any, task: Task, steps: Sequence[Step] | None = None):
+        super().__init__(estimator, task)
+        self._pipeline: Pipeline | None = None
+        if steps is None:
+            self._pipeline = _working_copy(estimator)
+            steps = self._pipeline.steps
         self.kernels = [
-            find_transform_part(step, task) for _, step in steps if not is_passthrough(step)
+            looped.find_transform_part(step, task) for _, step in steps if not is_passthrough(step)
         ]
         self._likenesses = [kernel.likeness() for kernel in self.kernels]
+        if self._pipeline is not None:
+            looped.check_parts(self.kernels, fitted=is_fitted(estimator))
 
-    def initial_state(self) -> _ChainState:
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse steps that the pipeline refuses."""
+        return _refused_steps(estimator)
+
+    def initial_state(self) -> _Chain:
         """Return what the transformers have learnt."""
         expands = any(kernel.expands for kernel in self.kernels)
         states = tuple(kernel.initial_state() for kernel in self.kernels)
-        return _ChainState(states, None if expands else 0)
+        return _Chain(states, None if expands else 0, is_fitted(self.estimator))
 
-    def row_bytes(self, state: _ChainState) -> int | None:
+    def row_bytes(self, state: _Chain) -> int | None:
         """Memory that a row has taken at most between two steps, or within one."""
         if state.row_bytes is None:
             return None
         kernels = zip(self.kernels, state.states, strict=True)
         return max([state.row_bytes, *(kernel.row_bytes(its) or 0 for kernel, its in kernels)])
 
-    def step(self, state: _ChainState, block: Block) -> tuple[_ChainState, Block]:
+    def step(self, state: _Chain, block: Block) -> tuple[_Chain, Block]:
         """Learn and transform; return the state after it, and the block that comes out."""
+        check_weights(block)
         states: list[Any] = []
-        row_bytes = state.row_bytes
+        row_bytes, has_learnt = state.row_bytes, state.has_learnt or block.n_learns > 0
         kernels = zip(self.kernels, self._likenesses, state.states, strict=True)
         for kernel, likeness, before in kernels:
-            if states and isinstance(kernel, LoopedTransformer):
-                block = laid_out(block)
+            if states and isinstance(kernel, looped.LoopedTransformer):
+                block = looped.laid_out(block)
             after, block = shared_step(kernel, likeness, before, block)
             states.append(after)
             if kernel.expands and (block.n_learns or block.n_asks):
                 row_bytes = max(row_bytes or 0, _bytes_per_row(block))
-        return _ChainState(tuple(states), row_bytes), block
+        return _Chain(tuple(states), row_bytes, has_learnt), block
 
-    def export(self, state: _ChainState) -> None:
+    def export(self, state: _Chain) -> None:
         """Write the fitted attributes into the transformers."""
-        for kernel, its_state in zip(self.kernels, state.states, strict=True):
-            kernel.export(its_state)
+        if state.has_learnt:
+            for kernel, its_state in zip(self.kernels, state.states, strict=True):
+                kernel.export(its_state)
+            if self._pipeline is not None:
+                self.estimator.pipeline_ = self._pipeline
 
-    def looped(self, state: _ChainState) -> list[Looped]:
+    def looped(self, state: _Chain) -> list[Looped]:
         """Return the transformers that are executed call by call."""
         kernels = zip(self.kernels, state.states, strict=True)
         return [part for kernel, its_state in kernels for part in kernel.looped(its_state)]
@@ -97,11 +105,10 @@ def _bytes_per_row(block: Block) -> int:
 
 
 class _State(NamedTuple):
-    """Whether anything has been learnt, and the states of the transformers and of the model."""
+    """States of the transformers, and of the model."""
 
-    has_learnt: bool
-    chain: _ChainState
-    model: Any = None
+    chain: _Chain
+    model: Any
 
 
 class StreamPipelineKernel(Kernel):
@@ -113,10 +120,10 @@ class StreamPipelineKernel(Kernel):
         super().__init__(estimator, task)
         self._pipeline = _working_copy(estimator)
         *transformers, (_, model) = self._pipeline.steps
-        self._chain = Chain(transformers, task)
-        self._model = find_part(model, task)
+        self._chain = TransformerPipelineKernel(estimator, task, transformers)
+        self._model = looped.find_part(model, task)
         fitted = is_fitted(estimator)
-        self._is_mixed = check_parts([*self._chain.kernels, self._model], fitted=fitted)
+        self._is_mixed = looped.check_parts([*self._chain.kernels, self._model], fitted=fitted)
         self._likeness = self._model.likeness()
         self.bitwise = self._model.bitwise
 
@@ -128,8 +135,7 @@ class StreamPipelineKernel(Kernel):
 
     def initial_state(self) -> _State:
         """Return what the steps have learnt."""
-        fitted = is_fitted(self.estimator)
-        return _State(fitted, self._chain.initial_state(), self._model.initial_state())
+        return _State(self._chain.initial_state(), self._model.initial_state())
 
     def row_bytes(self, state: _State) -> int | None:
         """That of the steps before the model, several times over, and of the model."""
@@ -139,23 +145,22 @@ class StreamPipelineKernel(Kernel):
 
     def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
-        check_weights(block)
         expected = None
         if self._is_mixed:
-            expected = first_rows(self._pipeline.steps[:-1], self.task, block)
+            expected = looped.first_rows(self._pipeline.steps[:-1], self.task, block)
         chain, transformed = self._chain.step(state.chain, block)
-        if self._chain.kernels and isinstance(self._model, LoopedModel):
-            transformed = laid_out(transformed)
+        if self._chain.kernels and isinstance(self._model, looped.LoopedModel):
+            transformed = looped.laid_out(transformed)
         if expected is not None:
-            check_same_rows(expected, transformed)
+            looped.check_same_rows(expected, transformed)
             self._is_mixed = False  # once is enough
         try:
             model, answers = shared_step(self._model, self._likeness, state.model, transformed)
         except LoopFailed as failure:
             chain, _ = self._chain.step(state.chain, until_failure(block, failure))
-            failure.state = _State(True, chain, failure.state)
+            failure.state = _State(chain, failure.state)
             raise
-        return _State(state.has_learnt or block.n_learns > 0, chain, model), answers
+        return _State(chain, model), answers
 
     def looped(self, state: _State) -> list[Looped]:
         """Return the steps that are executed call by call."""
@@ -163,48 +168,9 @@ class StreamPipelineKernel(Kernel):
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
-        if state.has_learnt:
+        if state.chain.has_learnt:
             self._chain.export(state.chain)
             self._model.export(state.model)
-            self.estimator.pipeline_ = self._pipeline
-
-
-class TransformerPipelineKernel(TransformKernel):
-    """A stream pipeline of transformers alone, within another one."""
-
-    def __init__(self, estimator: Any, task: Task):
-        super().__init__(estimator, task)
-        self._pipeline = _working_copy(estimator)
-        self._chain = Chain(self._pipeline.steps, task)
-        check_parts(self._chain.kernels, fitted=is_fitted(estimator))
-
-    @classmethod
-    def refusal(cls, estimator: Any, task: Task) -> str | None:
-        """Refuse steps that the pipeline refuses."""
-        return _refused_steps(estimator)
-
-    def initial_state(self) -> _State:
-        """Return what the steps have learnt."""
-        return _State(is_fitted(self.estimator), self._chain.initial_state())
-
-    def row_bytes(self, state: _State) -> int | None:
-        """Memory that a row takes between two steps."""
-        return self._chain.row_bytes(state.chain)
-
-    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
-        """Learn and transform; return the state after it, and the block that comes out."""
-        check_weights(block)
-        chain, transformed = self._chain.step(state.chain, block)
-        return _State(state.has_learnt or block.n_learns > 0, chain), transformed
-
-    def looped(self, state: _State) -> list[Looped]:
-        """Return the steps that are executed call by call."""
-        return self._chain.looped(state.chain)
-
-    def export(self, state: _State) -> None:
-        """Write the fitted attributes into the transformer."""
-        if state.has_learnt:
-            self._chain.export(state.chain)
             self.estimator.pipeline_ = self._pipeline
 
 

@@ -35,17 +35,7 @@ from skstream.engine.kernels.base import (
 )
 from skstream.engine.kernels.compose import asks_of_next
 from skstream.engine.kernels.input import Learnt, check_stored_once, read_block
-from skstream.engine.kernels.linear.blocks import (
-    asks_between,
-    check_bounded,
-    learn_dense,
-    learn_single,
-    learn_sparse,
-    raw_answers,
-    rounded,
-    rows_at_once,
-    sparse_rows,
-)
+from skstream.engine.kernels.linear import blocks
 from skstream.engine.kernels.linear.loops import PA1, Floats, Integers, Learns, Ties
 from skstream.engine.kernels.linear.settings import Settings, is_aggressive, read_settings
 from skstream.engine.kernels.linear.support import agrees_with_sklearn, refused
@@ -167,12 +157,10 @@ class LinearKernel(Kernel):
         decline_uncompiled(rows.columns.number, "features", UNCOMPILED_FEATURES)
         if dtype == np.float32 and not agrees_with_sklearn(np.float32, numba_enabled()):
             raise Declined("float32 rows have no kernel on this processor")
-        if sparse.issparse(rows.learn) or sparse.issparse(rows.ask):
-            W, margins, raw = self._learn_sparse(asked, parts, rows, state, b)
-        elif dtype == np.float32:
+        if dtype == np.float32 and not (sparse.issparse(rows.learn) or sparse.issparse(rows.ask)):
             W, margins, raw = self._learn_single(block, rows, state, b)
         else:
-            W, margins, raw = self._learn_dense(asked, parts, rows, state, b)
+            W, margins, raw = self._learn_rows(asked, parts, rows, state, b)
         if block.n_learns:
             first = state.first
             if first is None:
@@ -215,62 +203,57 @@ class LinearKernel(Kernel):
         self.estimator.coef_ = W.reshape(shape).copy()
         self.estimator.intercept_ = b.copy()
 
-    def _learn_dense(
+    def _learn_rows(
         self, block: Block, parts: _Parts, rows: Learnt, state: _State, b: Floats
     ) -> _Learnt:
-        """Of float64 rows."""
-        W = state.W.read().copy()
+        """Of float64 rows, or CSR rows; a short sparse block copies no weights but those in use."""
+        is_sparse = sparse.issparse(rows.learn) or sparse.issparse(rows.ask)
         margins, answers = (np.empty((n, len(b)), b.dtype) for n in (block.n_learns, block.n_asks))
+        known, W = state.W, state.W.read()
+        if not is_sparse or block.n_learns > PART_ROWS:
+            W = W.copy()
+            known = VersionedArray(W)
         for part, bounds in parts:
             asked = slice(bounds[0], bounds[-1])
-            X, results = rows.learn[part], (bounds - bounds[0], margins[part], answers[asked])
-            learns = self._learns(block, part, X, state.t)
-            arguments = X, learns, self._settings.rule, W, b, rows.ask[asked], *results
-            if self.task.classes is None:
-                learn_dense(*arguments)
+            X, Q = rows.learn[part], rows.ask[asked]
+            learns, rule = self._learns(block, part, X, state.t), self._settings.rule
+            results = bounds - bounds[0], margins[part], answers[asked]
+            if is_sparse:
+                pair = blocks.sparse_rows(X), blocks.sparse_rows(Q)
+                known = blocks.learn_sparse(pair[0], learns, rule, known, b, pair[1], *results)
                 continue
-            if self._ties is None:
-                self._ties = room_for_ties(*W.shape)
-            learnt_rows = block.learn_X, block.learn_index[part]
-            asked_rows = block.ask_X, block.ask_index[asked]
-            decisions = Decisions(*learnt_rows, *asked_rows, *results[1:])
-            learn_dense(*arguments, decisions.settle, self._ties)
-        check_bounded(margins, answers, W, b)
-        return VersionedArray(W), margins, answers
-
-    def _learn_sparse(
-        self, block: Block, parts: _Parts, rows: Learnt, state: _State, b: Floats
-    ) -> _Learnt:
-        """Of CSR rows, of either precision; a short block copies no weights but those in use."""
-        margins, answers = (np.empty((n, len(b)), b.dtype) for n in (block.n_learns, block.n_asks))
-        W = state.W
-        if block.n_learns > PART_ROWS:
-            W = VersionedArray(W.read().copy())
-        for part, bounds in parts:
-            asked = slice(bounds[0], bounds[-1])
-            X, results = rows.learn[part], (bounds - bounds[0], margins[part], answers[asked])
-            learns = self._learns(block, part, X, state.t)
-            pair = sparse_rows(X), sparse_rows(rows.ask[asked])
-            W = learn_sparse(pair[0], learns, self._settings.rule, W, b, pair[1], *results)
-        return W, margins, answers
+            settling: tuple[Any, ...] = ()
+            if self.task.classes is not None:
+                if self._ties is None:
+                    self._ties = room_for_ties(*W.shape)
+                learnt_rows = block.learn_X, block.learn_index[part]
+                asked_rows = block.ask_X, block.ask_index[asked]
+                decisions = Decisions(*learnt_rows, *asked_rows, *results[1:])
+                settling = decisions.settle, self._ties
+            blocks.learn_dense(X, learns, rule, W, b, Q, *results, *settling)
+        if not is_sparse:
+            blocks.check_bounded(margins, answers, W, b)
+        return known, margins, answers
 
     def _learn_single(self, block: Block, rows: Learnt, state: _State, b: Floats) -> _Learnt:
         """Of dense float32 rows: there, too, the margins are not those of ``predict``."""
         if not np.isfinite(rows.learn.sum(dtype=np.float64)):
             raise Declined("rows that are not finite have no kernel")
         W = state.W.read().copy()
-        n, size = block.n_learns, rows_at_once(W)
+        n, size = block.n_learns, blocks.rows_at_once(W)
         raw = np.empty((block.n_asks, len(b)), b.dtype)
         for begin in range(0, max(n, 1), size):
             part = slice(begin, min(begin + size, n))
             first, last = np.searchsorted(block.stamp, [begin, part.stop + (part.stop == n)])
             X = rows.learn[part]
             learns = self._learns(block, part, X, state.t)
-            past = learn_single(X, learns, self._settings.rule, W, b)
+            past = blocks.learn_single(X, learns, self._settings.rule, W, b)
             states = block.stamp[first:last] - begin
-            raw[first:last] = raw_answers(block.ask_X, block.ask_index[first:last], states, *past)
+            raw[first:last] = blocks.raw_answers(
+                block.ask_X, block.ask_index[first:last], states, *past
+            )
         nothing = raw[:0]
-        check_bounded(nothing, raw, W, b)
+        blocks.check_bounded(nothing, raw, W, b)
         return VersionedArray(W), nothing, raw
 
     def __getstate__(self) -> dict[str, Any]:
@@ -296,7 +279,7 @@ class LinearKernel(Kernel):
     ) -> tuple[Integers, Floats, Floats, Floats]:
         """Codes of a part, targets, and weights of steps for the own class and for others."""
         n, y = part.stop - part.start, block.y[part]
-        read = rounded if dtype == np.float32 else np.asarray
+        read = blocks.rounded if dtype == np.float32 else np.asarray
         weight = np.ones(n) if block.weight is None else read(block.weight[part])
         if block.weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
             raise Declined("weights beyond the range of float32 have no kernel")
@@ -408,8 +391,10 @@ class OneClassKernel(LinearKernel):
         weight = np.ones(n) if block.weight is None else np.asarray(block.weight[part])
         return np.zeros(n, np.int64), np.ones(n), weight, weight
 
-    def _learn_sparse(self, *_: Any) -> Any:
-        raise Declined("sparse rows have no kernel in SGDOneClassSVM")
+    def _learn_rows(self, block: Block, parts: _Parts, rows: Learnt, *known: Any) -> _Learnt:
+        if sparse.issparse(rows.learn) or sparse.issparse(rows.ask):
+            raise Declined("sparse rows have no kernel in SGDOneClassSVM")
+        return super()._learn_rows(block, parts, rows, *known)
 
     def _learn_single(self, *_: Any) -> Any:
         raise Declined("float32 rows have no kernel in SGDOneClassSVM")
@@ -450,7 +435,7 @@ def _read(block: Block, known: Columns) -> tuple[NDArray[np.intp], Block, _Parts
         np.cumsum(np.bincount(asked.stamp, minlength=n + 1), out=asks[1:])
     # The arrays of a part stay in the processor's cache.
     ends = [(begin, min(begin + PART_ROWS, n)) for begin in range(0, max(n, 1), PART_ROWS)]
-    parts = [(slice(begin, end), asks_between(asks, begin, end)) for begin, end in ends]
+    parts = [(slice(begin, end), blocks.asks_between(asks, begin, end)) for begin, end in ends]
     return foreign, asked, parts, rows
 
 

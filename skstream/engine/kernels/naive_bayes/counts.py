@@ -23,14 +23,7 @@ from skstream.engine.kernels.cuts import (
     rows_per_piece,
 )
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
-from skstream.engine.kernels.naive_bayes.scores import (
-    answers,
-    is_proper_alpha,
-    is_proper_prior,
-    log_prior,
-    refused_answers,
-    tied,
-)
+from skstream.engine.kernels.naive_bayes import scores as scoring
 from skstream.engine.kernels.naive_bayes.sparse import class_states
 from skstream.engine.kernels.schema import OTHER_CLASSES, Columns
 from skstream.utils._running_sums import running_sums
@@ -91,16 +84,16 @@ class DiscreteKernel(Kernel):
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse parameters to which ``partial_fit`` objects, or of which it warns."""
-        refused = refused_answers(task)
+        refused = scoring.refused_answers(task)
         if refused is not None:
             return refused
         assert task.classes is not None
         prior = estimator.class_prior
-        if not is_proper_alpha(estimator.alpha, estimator.force_alpha):
+        if not scoring.is_proper_alpha(estimator.alpha, estimator.force_alpha):
             return value_of(estimator, "alpha")
         if not isinstance(estimator.fit_prior, bool | np.bool_):
             return value_of(estimator, "fit_prior")
-        if prior is not None and not is_proper_prior(prior, len(task.classes)):
+        if prior is not None and not scoring.is_proper_prior(prior, len(task.classes)):
             return value_of(estimator, "class_prior")
         known = not is_fitted(estimator) or np.array_equal(estimator.classes_, task.classes)
         return None if known else OTHER_CLASSES
@@ -116,7 +109,7 @@ class DiscreteKernel(Kernel):
     def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         if not block.n_learns and not block.n_asks:
-            return state, answers(np.empty((0, self._n_classes)), self.task)
+            return state, scoring.answers(np.empty((0, self._n_classes)), self.task)
         learn, ask, columns = read_block(
             block, state.columns, accept_sparse=True, dtypes=self._dtypes
         )
@@ -141,7 +134,7 @@ class DiscreteKernel(Kernel):
             table = np.array(self._counts_in(state.counts.read()), order="C")
             scores = self._dense_scores(block, learn, ask, weights, table)
             counts, sums = VersionedArray(table), None
-        return State(columns, weights[-1].copy(), counts, sums), answers(scores, self.task)
+        return State(columns, weights[-1].copy(), counts, sums), scoring.answers(scores, self.task)
 
     def _known_counts(self) -> Floats:
         """Counts of a fitted model."""
@@ -165,7 +158,7 @@ class DiscreteKernel(Kernel):
             raise Declined("negative counts have no kernel")
 
     def _log_prior(self, class_count: Floats) -> Floats:
-        return log_prior(class_count, self.estimator.fit_prior, self.estimator.class_prior)
+        return scoring.log_prior(class_count, self.estimator.fit_prior, self.estimator.class_prior)
 
     def _class_weights(self, start: Floats, block: Block) -> Floats:
         """Weights per class before each learn, and after the last."""
@@ -295,7 +288,7 @@ class FeatureCountsKernel(DiscreteKernel):
             if prior is not None:
                 into += prior
             rows_at_once = max(1, _NUMBERS_AT_ONCE // counts.size)
-            rows_tied = tied(into, self.task)
+            rows_tied = scoring.tied(into, self.task)
             for begin in range(0, len(rows_tied), rows_at_once):
                 rows = rows_tied[begin : begin + rows_at_once]
                 stamp = piece.stamp[rows]

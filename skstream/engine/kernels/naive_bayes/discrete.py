@@ -11,19 +11,12 @@ from scipy import sparse
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, decline_uncompiled, value_of
 from skstream.engine.kernels.cuts import Events, Floats, Integers, Piece, distinct
+from skstream.engine.kernels.naive_bayes import sparse as by_values
 from skstream.engine.kernels.naive_bayes.counts import (
     DiscreteKernel,
     FeatureCountsKernel,
     OwnCountsKernel,
     learn_one_by_one,
-)
-from skstream.engine.kernels.naive_bayes.sparse import (
-    Histogram,
-    bernoulli_scores,
-    categorical_scores,
-    complement_scores,
-    fill_table,
-    multinomial_rows,
 )
 from skstream.utils._validation import is_fitted
 from skstream.utils._versions import VersionedArray
@@ -54,7 +47,7 @@ class MultinomialKernel(OwnCountsKernel):
         if array.ndim == 3:
             return counts
         table = np.empty((*array.T.shape, 2))
-        fill_table(array, self._smoothing(len(table))[0], table)
+        by_values.fill_table(array, self._smoothing(len(table))[0], table)
         return VersionedArray(table)
 
     def _counts_in(self, array: Floats) -> Floats:
@@ -71,7 +64,7 @@ class MultinomialKernel(OwnCountsKernel):
         n_values = len(events.values) // events.number * self._n_classes
         decline_uncompiled(n_values, "values of classes in a row", 800 + counts.size // 50)
         scores = np.empty((events.number, self._n_classes))
-        multinomial_rows(*events, counts, sums, alpha, total, scores)
+        by_values.multinomial_rows(*events, counts, sums, alpha, total, scores)
         return scores
 
     def _export_counts(self, counts: Floats) -> None:
@@ -139,15 +132,15 @@ class BernoulliKernel(OwnCountsKernel):
             absent = np.log(1 - np.exp(present))
         return present - absent, absent.sum(axis=1)
 
-    def _sums_of(self, counts: Floats) -> list[Histogram]:
+    def _sums_of(self, counts: Floats) -> list[by_values.Histogram]:
         if (counts != np.trunc(counts)).any():
             raise Declined(_FRACTIONAL)
         return [np.unique(count, return_counts=True) for count in counts]
 
     def _event_scores(
-        self, events: Events, weights: Floats, counts: Floats, sums: list[Histogram]
+        self, events: Events, weights: Floats, counts: Floats, sums: list[by_values.Histogram]
     ) -> Floats:
-        return bernoulli_scores(events, counts, sums, weights, self.estimator.alpha)
+        return by_values.bernoulli_scores(events, counts, sums, weights, self.estimator.alpha)
 
     def _export_counts(self, counts: Floats) -> None:
         model = self.estimator
@@ -232,7 +225,7 @@ class ComplementKernel(FeatureCountsKernel):
         self, events: Events, weights: Floats, counts: Floats, sums: Floats
     ) -> Floats:
         alpha, total = self._smoothing(counts.shape[1])
-        return complement_scores(events, counts, sums, alpha, total)
+        return by_values.complement_scores(events, counts, sums, alpha, total)
 
     def _export_counts(self, counts: Floats) -> None:
         model = self.estimator
@@ -290,7 +283,7 @@ class CategoricalKernel(DiscreteKernel):
     def _event_scores(self, events: Events, weights: Floats, counts: Floats, sums: Any) -> Floats:
         # Of each feature a row has one stored value.
         numbers = self._n_categories(int(events.bounds[1] - events.bounds[0]))
-        return categorical_scores(events, counts, weights, self.estimator.alpha, numbers)
+        return by_values.categorical_scores(events, counts, weights, self.estimator.alpha, numbers)
 
     def _export_counts(self, counts: Floats) -> None:
         model = self.estimator

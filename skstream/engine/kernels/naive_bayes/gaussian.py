@@ -29,12 +29,7 @@ from skstream.engine.kernels.base import (
 )
 from skstream.engine.kernels.cuts import Floats, Integers, distinct, pieces, rows_per_piece
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
-from skstream.engine.kernels.naive_bayes.scores import (
-    answers,
-    is_proper_prior,
-    refused_answers,
-    tied,
-)
+from skstream.engine.kernels.naive_bayes import scores as scoring
 from skstream.engine.kernels.schema import Columns
 from skstream.engine.kernels.scored import answers_to
 from skstream.naive_bayes import normalised
@@ -296,7 +291,7 @@ class GaussianKernel(Kernel):
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse parameters that ``partial_fit`` does not take, and a state not in float64."""
-        refused = refused_answers(task)
+        refused = scoring.refused_answers(task)
         if refused is not None:
             return refused
         if task.batch_size > 1:
@@ -306,7 +301,7 @@ class GaussianKernel(Kernel):
         if not isinstance(smoothing, Real) or not 0 <= float(smoothing) < np.inf:
             return value_of(estimator, "var_smoothing")
         if priors is not None and not (
-            is_proper_prior(priors, len(task.classes)) and np.isclose(np.sum(priors), 1.0)
+            scoring.is_proper_prior(priors, len(task.classes)) and np.isclose(np.sum(priors), 1.0)
         ):
             return value_of(estimator, "priors")
         known = not hasattr(estimator, "classes_") or cls._takes_up(estimator, task.classes)
@@ -363,7 +358,7 @@ class GaussianKernel(Kernel):
         scores += self._log_priors(weights[block.stamp])
         has_learnt = state.has_learnt or block.n_learns > 0
         after = _State(columns, weights[-1].copy(), groups, has_learnt)
-        near = tied(scores, self.task.asking("predict"))
+        near = scoring.tied(scores, self.task.asking("predict"))
         # Of rows that are all alike only the shares of the classes are compared: these are exact.
         if len(near) and count.dtype == np.float64 and groups.variances.any():
             begin = state.groups or self._new_groups(*self._no_moments(columns.number, count.dtype))
@@ -374,7 +369,7 @@ class GaussianKernel(Kernel):
 
     def _answers(self, scores: Floats) -> NDArray[Any]:
         """Answers of the model, from joint log likelihoods of shape (n_asks, n_classes)."""
-        return answers(scores, self.task)
+        return scoring.answers(scores, self.task)
 
     def _settled(
         self,
@@ -464,7 +459,7 @@ class IncrementalGaussianKernel(GaussianKernel):
     _keeps_single = False
 
     def _answers(self, scores: Floats) -> NDArray[Any]:
-        return answers(scores, self.task, normalised)
+        return scoring.answers(scores, self.task, normalised)
 
     @classmethod
     def _takes_up(cls, estimator: Any, classes: NDArray[Any]) -> bool:

@@ -19,17 +19,10 @@ from skstream.engine.kernels.schema import (
     refused_output,
 )
 from skstream.preprocessing import StreamOneHotEncoder, TargetEncoder
+from skstream.preprocessing import _target_encoder as target_encoder
 from skstream.preprocessing._categories import MixedTypes, encode
 from skstream.preprocessing._one_hot import shown
 from skstream.preprocessing._ordinal import numbered
-from skstream.preprocessing._target_encoder import (
-    learns_classes,
-    means_of,
-    memory_of,
-    of_classes,
-    remember,
-    steps_of,
-)
 from skstream.preprocessing._target_means import Memory, learn, nothing_learnt
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
@@ -112,7 +105,7 @@ class TargetEncoderKernel(MemoryTransformKernel):
         return refused_output(transformer)
 
     def _read(self) -> Memory:
-        return _copied(memory_of(self.estimator))
+        return _copied(target_encoder.memory_of(self.estimator))
 
     def row_bytes(self, state: State) -> int | None:
         """Memory of the sums that a row finds."""
@@ -126,25 +119,27 @@ class TargetEncoderKernel(MemoryTransformKernel):
         before = state.memory
         if before is None:
             before = nothing_learnt(len(read), targets.shape[1])
-        steps = steps_of(targets, block.weight)
+        steps = target_encoder.steps_of(targets, block.weight)
         try:
             memory, *seen = learn(before, read, learnt, asked, block.stamp, steps)
         except MixedTypes as error:  # for the loop to show at its row
             raise Declined("a column with values of two types has no kernel") from error
-        learn_X, ask_X = (means_of(self.estimator, one, self._n_classes) for one in seen)
+        learn_X, ask_X = (
+            target_encoder.means_of(self.estimator, one, self._n_classes) for one in seen
+        )
         return columns, memory, showing(block, learn_X, ask_X)
 
     def _targets(self, y: Any) -> Any:
         """Targets of shape (n_learns, n_targets)."""
         if self._n_classes:
-            return of_classes(y, self._n_classes)
+            return target_encoder.of_classes(y, self._n_classes)
         numbers = y if self.task.classes is None else self.task.classes[y]
         if not np.isfinite(numbers).all():
             raise Declined("targets with NaN or infinity have no kernel")
         return numbers.astype(np.float64)[:, np.newaxis]
 
     def _write(self, memory: Memory) -> None:
-        remember(self.estimator, _copied(memory))
+        target_encoder.remember(self.estimator, _copied(memory))
         if self._n_classes:
             self.estimator.classes_ = class_labels(self.task)
 
@@ -153,7 +148,7 @@ def _is_by_class(encoder: TargetEncoder, task: Task) -> bool:
     """Whether the target is a label, for the encoder as it is."""
     if is_fitted(encoder):
         return hasattr(encoder, "classes_")
-    return learns_classes(encoder, task.classes)
+    return target_encoder.learns_classes(encoder, task.classes)
 
 
 def _copied(memory: Memory) -> Memory:

@@ -10,16 +10,9 @@ from skstream.engine.kernels.compose import used_rows
 from skstream.engine.kernels.input import check_any_values
 from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
+from skstream.preprocessing import _keyed as keyed
 from skstream.preprocessing._base import changed_parameter
 from skstream.preprocessing._history import History
-from skstream.preprocessing._keyed import (
-    KeyedTransformer,
-    new_history,
-    places_of,
-    read_rows,
-    recipe_of,
-    remember,
-)
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
 
@@ -27,17 +20,17 @@ from skstream.utils._validation import is_fitted
 class HistoryKernel(MemoryTransformKernel):
     """Transformers by the last rows of a key, the memory. Rows are learnt one by one."""
 
-    def __init__(self, estimator: KeyedTransformer, task: Task):
+    def __init__(self, estimator: keyed.KeyedTransformer, task: Task):
         super().__init__(estimator, task)
-        self._recipe = recipe_of(estimator)
+        self._recipe = keyed.recipe_of(estimator)
 
     @classmethod
-    def refusal(cls, transformer: KeyedTransformer, task: Task) -> str | None:
+    def refusal(cls, transformer: keyed.KeyedTransformer, task: Task) -> str | None:
         """Refuse other output than arrays."""
         if not has_valid_parameters(transformer):
             return "parameters that it refuses"
         try:
-            depth = recipe_of(transformer).depth
+            depth = keyed.recipe_of(transformer).depth
         except (TypeError, ValueError):
             return "parameters that it refuses"
         other = changed_parameter(transformer)
@@ -59,7 +52,7 @@ class HistoryKernel(MemoryTransformKernel):
         keys, values, learnt, asked = self._read_block(block, columns)
         history = state.memory
         if history is None:
-            history = new_history(self.estimator, values.shape[1])
+            history = keyed.new_history(self.estimator, values.shape[1])
         after, past = history.learn(keys, values, learnt, asked, block.stamp)
         features = self._recipe.features(past)
         learn_X, ask_X = (
@@ -74,10 +67,10 @@ class HistoryKernel(MemoryTransformKernel):
         assert columns.number is not None
         keys, values = [], []
         try:
-            places = places_of(self.estimator, columns.number, columns.names)
+            places = keyed.places_of(self.estimator, columns.number, columns.names)
             for X, index in used:
                 check_any_values(X)
-                its_keys, its_values = read_rows(self.estimator, take_rows(X, index), places)
+                its_keys, its_values = keyed.read_rows(self.estimator, take_rows(X, index), places)
                 keys += its_keys
                 values.append(its_values)
         except (TypeError, ValueError) as error:  # the loop meets it at its row
@@ -86,4 +79,4 @@ class HistoryKernel(MemoryTransformKernel):
         return keys, values[0] if len(values) == 1 else np.concatenate(values), learnt, asked
 
     def _write(self, memory: History) -> None:
-        remember(self.estimator, memory.copy())
+        keyed.remember(self.estimator, memory.copy())

@@ -13,15 +13,9 @@ from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, rea
 from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
 from skstream.preprocessing import StreamImputer
+from skstream.preprocessing import _imputer as imputing
 from skstream.preprocessing._base import changed_parameter
 from skstream.preprocessing._fills import Mask, Memory, learn
-from skstream.preprocessing._imputer import (
-    filled,
-    first_of_other_type,
-    memory_of,
-    objects,
-    remember,
-)
 from skstream.utils._rows import take_rows
 from skstream.utils._values import holds_numbers, holds_times
 
@@ -42,7 +36,7 @@ class StreamImputerKernel(MemoryTransformKernel):
 
     def _read(self) -> Memory:
         statistics = self.estimator.statistics_
-        return _copied(memory_of(self.estimator, statistics.dtype, len(statistics)))
+        return _copied(imputing.memory_of(self.estimator, statistics.dtype, len(statistics)))
 
     def _execute(self, state: State, block: Block) -> tuple[Columns, Memory, Block]:
         # A row fills none of its own gaps: asked right before it is learnt, it comes out the same.
@@ -57,7 +51,7 @@ class StreamImputerKernel(MemoryTransformKernel):
             self._check_types(memory, learnt, asked)
         after, fills = learn(self.estimator.strategy, memory, learnt[0], learnt[1], block.weight)
         learn_X, ask_X = (
-            filled(
+            imputing.filled(
                 values, missing, _fills_of(fills, missing, moments), self.estimator.add_indicator
             )
             for (values, missing), moments in (
@@ -81,17 +75,17 @@ class StreamImputerKernel(MemoryTransformKernel):
     def _check_types(self, memory: Memory, *rows: tuple[NDArray[Any], Mask]) -> None:
         """Leave columns of two types to the loop, which shows the row."""
         values, missing = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-        if first_of_other_type(self.estimator, memory, values, missing) is not None:
+        if imputing.first_of_other_type(self.estimator, memory, values, missing) is not None:
             raise Declined("a column of two types has no kernel")
 
     def _first_memory(self, values: NDArray[Any]) -> Memory:
         try:
-            return memory_of(self.estimator, values.dtype, values.shape[1])
+            return imputing.memory_of(self.estimator, values.dtype, values.shape[1])
         except ValueError as error:  # for the loop to show
             raise Declined("a fill_value that is no number has no kernel") from error
 
     def _write(self, memory: Memory) -> None:
-        remember(self.estimator, _copied(memory))
+        imputing.remember(self.estimator, _copied(memory))
 
 
 def _copied(memory: Memory) -> Memory:
@@ -121,7 +115,7 @@ def _read_numbers(block: Block, columns: Columns) -> tuple[Any, Any, Columns]:
 def _read_objects(block: Block, columns: Columns) -> tuple[Any, Any, Columns]:
     columns = columns.after(block)
     learnt, asked = (
-        objects(take_rows(X, index)) if len(index) else _no_rows(columns)
+        imputing.objects(take_rows(X, index)) if len(index) else _no_rows(columns)
         for X, index in ((block.learn_X, block.learn_index), (block.ask_X, block.ask_index))
     )
     return learnt, asked, columns
