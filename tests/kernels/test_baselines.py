@@ -25,7 +25,6 @@ from tests.kernels._reference import (
     TIMELINES,
     Running,
     assert_equals_loop,
-    assert_same_state,
     assert_untouched,
     make_block,
     random_cuts,
@@ -120,22 +119,6 @@ def test_window_leaves_fractional_weights_to_the_loop() -> None:
     assert_untouched(kernel, before)
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS, ids=repr)
-def test_an_earlier_state_is_still_one(estimator) -> None:
-    rng = np.random.default_rng(3)
-    task = random_task(estimator, rng, "predict", 3, "integers")
-    y = random_labels(estimator, rng, 20, 3)
-    block = make_block(np.zeros((20, 1)), y, "delayed", rng)
-    kernel = running(twin(estimator), task)
-    kernel.run(block)
-    middle = kernel.state
-    first = kernel.run(block)
-    kernel.state = middle
-    np.testing.assert_array_equal(kernel.run(block), first)
-    kernel.state = middle
-    assert_untouched(kernel, middle)
-
-
 def test_rows_of_any_kind_are_taken_and_not_looked_at() -> None:
     task = Task(np.array(["a", "b"]))
     y = np.array([0, 1, 1, 0])
@@ -151,19 +134,6 @@ def test_rows_of_any_kind_are_taken_and_not_looked_at() -> None:
         np.testing.assert_array_equal(kernel.run(block), y[:-1])
         kernel.export()
         assert model.n_features_in_ == X.shape[1]
-
-
-def test_frames_leave_their_names() -> None:
-    pd = pytest.importorskip("pandas")
-    X = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
-    block = make_block(X, np.array([0, 1]), "prequential", np.random.default_rng(0))
-    task = Task(np.array([0, 1]))
-    model, literal = MajorityClass(), MajorityClass()
-    kernel = running(model, task)
-    kernel.run(block)
-    kernel.export()
-    run_literally(literal, block, task)
-    assert_same_state(model, literal)
 
 
 @pytest.mark.parametrize("other", [np.zeros((4, 3)), "frame"])
@@ -192,13 +162,6 @@ def test_rows_of_another_shape_are_left_to_the_loop(other) -> None:
 )
 def test_what_is_not_exact_is_refused(estimator, task) -> None:
     assert make_kernel(estimator, task) is None
-
-
-def test_subclasses_are_refused() -> None:
-    class Own(Persistent):
-        pass
-
-    assert make_kernel(Own(), Task(np.array([0, 1]))) is None
 
 
 def test_a_broken_kernel_is_caught(monkeypatch) -> None:

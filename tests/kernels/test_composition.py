@@ -256,26 +256,6 @@ def test_the_cut_changes_no_bit(composed, inner) -> None:
         assert_same_fitted(model, results[0][1], 0.0)
 
 
-@pytest.mark.parametrize(("composed", "inner"), CASES)
-def test_an_earlier_state_is_still_one(composed, inner) -> None:
-    rng = np.random.default_rng(3)
-    X = rng.poisson(1.0, size=(40, 3)).astype(float)
-    block = make_block(X, rng.integers(0, 3, 40), "delayed", rng)
-    first, second, third = cut(block, [20, 45])
-    model = COMPOSED[composed](clone(INNER[inner]))
-    kernel = running(model, Task(CLASSES[:3]))
-    before = kernel.state
-    kernel.run(first)
-    middle = kernel.state
-    expected = [kernel.run(second), kernel.run(third)]
-    kernel.state = middle
-    np.testing.assert_array_equal(kernel.run(second), expected[0])
-    np.testing.assert_array_equal(kernel.run(third), expected[1])
-    kernel.state = before
-    kernel.run(first)
-    np.testing.assert_array_equal(kernel.run(second), expected[0])
-
-
 @pytest.mark.parametrize(
     "model",
     [

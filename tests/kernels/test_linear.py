@@ -240,27 +240,6 @@ def test_asking_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-@pytest.mark.parametrize("numbers", [np.float64, np.int32, np.bool_])
-def test_frames(name: str, numbers: Any) -> None:
-    pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(7)
-    frame = pd.DataFrame(rng.normal(size=(40, 3)) * 3, columns=["a", "b", "c"])
-    frame["b"] = frame["b"].astype(numbers)
-    y = rng.integers(0, 2, 40)
-    index = np.arange(40)
-    block = Block(frame, index, y, None, frame, index[1:], index[1:])
-    task = Task(np.array(["down", "up"]))
-    plain = SGDClassifier()
-    expected, scores = run_row_by_row(plain, block, task)
-    with path(name):
-        kernel = kernel_for(SGDClassifier(), task)
-        assert_same_answers(kernel.run(block), expected, scores, task, 1.0)
-        kernel.export()
-    assert_same_model(kernel.estimator, plain)
-    assert kernel.estimator.feature_names_in_.tolist() == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize("name", PATHS)
 def test_a_late_class_is_learnt_by_its_own_vector(name: str) -> None:
     # cuML updated the wrong row of the model.
     rng = np.random.default_rng(8)

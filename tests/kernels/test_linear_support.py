@@ -406,19 +406,6 @@ def test_frames_with_other_columns_are_declined() -> None:
     nameless.run(learns(pd.DataFrame(X)))
 
 
-@pytest.mark.parametrize("run", PATHS)
-def test_kernels_can_be_pickled(run: str) -> None:
-    with path(run):
-        kernel = kernel_for(SGDClassifier(), BINARY)
-        kernel.run(learns())
-        kernel.export()
-        copied = pickle.loads(pickle.dumps(kernel))
-        for one in (kernel, copied):
-            one.run(learns())
-            one.export()
-    assert_same_model(copied.estimator, kernel.estimator)
-
-
 @pytest.mark.parametrize("penalty", ["l2", None])
 def test_a_row_of_a_wide_stream_copies_no_weights(
     penalty: str | None, monkeypatch: pytest.MonkeyPatch

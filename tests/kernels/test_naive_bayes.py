@@ -1,7 +1,5 @@
 """Kernels of naive Bayes on counts against the loop."""
 
-import copy
-import pickle
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,6 @@ from tests.kernels._reference import (
     as_storage,
     assert_bayes_equals_loop,
     assert_same_state,
-    cut,
     make_block,
     random_weights,
     running,
@@ -229,55 +226,6 @@ def test_batches_add_up(model: Any) -> None:
     assert_same_state(kernel.estimator, loop, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("model", "storage"),
-    [
-        *[(model, storage) for model in MODELS for storage in ("dense", "csr")],
-        *[(model, "wide csr") for model in (MultinomialNB(), BernoulliNB(), ComplementNB())],
-        (CategoricalNB(min_categories=4), "dense"),
-    ],
-    ids=repr,
-)
-def test_earlier_states_are_still_states(model: Any, storage: str) -> None:
-    rng = np.random.default_rng(4)
-    task = Task(np.arange(2), "predict_proba")
-    kind, n_features = ("csr", 600) if storage == "wide csr" else (storage, 6)
-    first, second = (
-        make_block(as_storage(counts(rng, 30, n_features), kind), labels(rng, 30, 2), "polls", rng)
-        for _ in range(2)
-    )
-    kernel = running(clone(model), task)
-    nothing = kernel.state
-    kernel.run(first)
-    middle = kernel.state
-    once = kernel.run(second)
-    for _ in range(2):
-        kernel.state = middle
-        np.testing.assert_array_equal(kernel.run(second), once)
-    kernel.state = nothing
-    kernel.export()
-    assert_same_state(kernel.estimator, clone(model))
-
-
-@pytest.mark.parametrize("storage", ["dense", "csr"])
-@pytest.mark.parametrize(
-    "copied", [copy.deepcopy, lambda kernel: pickle.loads(pickle.dumps(kernel))]
-)
-def test_copies_go_on_alone(storage: str, copied: Any) -> None:
-    rng = np.random.default_rng(12)
-    X = as_storage(counts(rng, 90, 6), storage)
-    parts = cut(make_block(X, labels(rng, 90, 2), "polls", rng), [60, 120])
-    for model in MODELS:
-        kernel = running(clone(model), Task(np.arange(2), "predict_proba"))
-        kernel.run(parts[0])
-        other = copied(kernel)
-        for part in parts[1:]:
-            np.testing.assert_array_equal(other.run(part), kernel.run(part))
-        kernel.export()
-        other.export()
-        assert_same_state(other.estimator, kernel.estimator)
-
-
 def test_a_feature_stored_twice_in_a_row_counts_as_its_sum() -> None:
     rng = np.random.default_rng(5)
     X = as_storage(counts(rng, 40, 6), "csr")
@@ -299,22 +247,6 @@ def test_single_precision_is_exact() -> None:
     for storage in ("dense", "csr"):
         block = make_block(as_storage(X, storage), labels(rng, 50, 2), "polls", rng)
         assert_bayes_equals_loop(MultinomialNB(), block, Task(np.arange(2)), rng)
-
-
-def test_data_frames_keep_their_names() -> None:
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(7)
-    X = pandas.DataFrame(counts(rng, 40, 3), columns=["x", "y", "z"])
-    X["y"] = X["y"].astype(int)
-    y = labels(rng, 40, 2)
-    for model in (MultinomialNB(), BernoulliNB(), CategoricalNB(min_categories=4)):
-        block = make_block(X, y, "delayed", rng)
-        kernel, _ = assert_bayes_equals_loop(model, block, Task(np.arange(2)), rng)
-        with pytest.raises(Declined):
-            kernel.run(make_block(X.to_numpy(), y, "delayed", rng))
-    X["y"] = X["y"].astype(object)
-    with pytest.raises(Declined):
-        running(MultinomialNB(), Task(np.arange(2))).run(make_block(X, y, "delayed", rng))
 
 
 BAD = ["nan", "inf", "wide", "objects", "csc", "half", "one_dimensional", "negative"]

@@ -1,7 +1,5 @@
 """Kernels of GaussianNB and IncrementalGaussianNB against the loop."""
 
-import copy
-import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -192,56 +190,6 @@ def test_goes_on_from_rows_of_weight_zero() -> None:
     assert_same_labels(kernel.run(block), expected, scores)
     kernel.export()
     assert_same_state(kernel.estimator, model, rtol=1e-9)
-
-
-@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
-def test_earlier_states_are_still_states(model: Any) -> None:
-    rng = np.random.default_rng(5)
-    task = Task(np.arange(2), "predict_proba")
-    first, second = (
-        make_block(features(rng, y, ["normal", "grid"]), y, "polls", rng)
-        for y in (rng.integers(0, 2, 80), rng.integers(0, 2, 80))
-    )
-    kernel = running(clone(model), task)
-    nothing = kernel.state
-    kernel.run(first)
-    middle = kernel.state
-    once = kernel.run(second)
-    for _ in range(2):
-        kernel.state = middle
-        np.testing.assert_array_equal(kernel.run(second), once)
-    kernel.state = nothing
-    kernel.export()
-    assert_same_state(kernel.estimator, clone(model))
-
-
-@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
-@pytest.mark.parametrize(
-    "copied", [copy.deepcopy, lambda kernel: pickle.loads(pickle.dumps(kernel))]
-)
-def test_copies_go_on_alone(model: Any, copied: Any) -> None:
-    rng = np.random.default_rng(15)
-    y = rng.integers(0, 2, 200)
-    block = make_block(features(rng, y, ["normal", "tenths"]), y, "polls", rng)
-    first, *others = cut(block, [150, 200])
-    kernel = running(clone(model), Task(np.arange(2), "predict_proba"))
-    kernel.run(first)
-    other = copied(kernel)
-    for part in others:
-        np.testing.assert_array_equal(other.run(part), kernel.run(part))
-
-
-def test_data_frames_keep_their_names() -> None:
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(6)
-    y = rng.integers(0, 2, 40)
-    X = pandas.DataFrame(rng.normal(size=(40, 2)), columns=["x", "y"]).assign(z=y * 2)
-    for model in MODELS[:2]:
-        kernel, _ = assert_bayes_equals_loop(
-            model, make_block(X, y, "delayed", rng), Task(np.arange(2)), rng
-        )
-        with pytest.raises(Declined):
-            kernel.run(make_block(X.rename(columns={"x": "w"}), y, "delayed", rng))
 
 
 @pytest.mark.parametrize("model", MODELS[:2], ids=repr)

@@ -1,7 +1,6 @@
 """Kernels of multi-layer perceptrons: answers and attributes of the loop, to the last bit."""
 
 import copy
-import pickle
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -12,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-from skstream import KFoldEvaluator, PrequentialEvaluator, make_stream_pipeline
+from skstream import PrequentialEvaluator
 from skstream.engine.kernels import Declined, Task, make_kernel
 from skstream.engine.kernels.neural_network import network
-from skstream.preprocessing import StreamImputer
 from skstream.utils._rows import own_rows
 from tests._examples import examples
 from tests.kernels._reference import (
@@ -23,7 +21,6 @@ from tests.kernels._reference import (
     as_storage,
     assert_equals_loop,
     assert_same_state,
-    cut,
     make_block,
     random_cuts,
     run_literally,
@@ -129,24 +126,6 @@ def test_a_fitted_model_goes_on(solver: str) -> None:
     assert_equals_loop(model, block, Task(np.arange(3)), [7, 20])
 
 
-def test_states_are_values_and_exports_change_none() -> None:
-    X, y = rows_and_labels(1, 2)
-    block = make_block(X, y, "prequential", np.random.default_rng(0))
-    first, second = cut(block, [30])
-    kernel = running(classifier(), Task(np.arange(2)))
-    kernel.run(first)
-    kernel.export()
-    before = kernel.state
-    state = pickle.loads(pickle.dumps(before))
-    expected = kernel.run(second)
-    kernel.export()
-    for start in (before, state):  # one that was used before, and its pickled copy
-        again, answers = kernel.kernel.step(start, second)
-        np.testing.assert_array_equal(answers, expected)
-        assert again.weights.losses.as_list() == kernel.state.weights.losses.as_list()
-    assert before.weights.losses.n == first.n_learns
-
-
 def test_rows_of_one_call_are_asked_together() -> None:
     X, y = rows_and_labels(2, 3, n=60)
     block = make_block(X[:40], y[:40], "prequential", np.random.default_rng(0))
@@ -212,23 +191,6 @@ def test_weights_that_grow_without_bound_are_an_error_of_the_model_at_its_row() 
             results.append(evaluator.evaluate({"mlp": model}, X * 10, y + 0.5))
     one, other = (result.failures["mlp"] for result in results)
     assert one == other and "non-finite parameter weights" in one
-
-
-def test_evaluations_equal_those_by_the_loop() -> None:
-    X, y = rows_and_labels(4, 3, n=60)
-    X[::7, 1] = np.nan
-    model = make_stream_pipeline(StreamImputer(), classifier(random_state=None))
-    for evaluator in (
-        PrequentialEvaluator("accuracy", random_state=0),
-        KFoldEvaluator("accuracy", n_folds=3, random_state=0),
-    ):
-        result = evaluator.evaluate({"mlp": model}, X, y)
-        loop = evaluator.set_params(engine="loop").evaluate({"mlp": model}, X, y)
-        assert result.paths["mlp"] == "kernel"
-        np.testing.assert_array_equal(
-            result.curve("mlp", "accuracy"), loop.curve("mlp", "accuracy")
-        )
-        np.testing.assert_array_equal(result.tape.answers["mlp"], loop.tape.answers["mlp"])
 
 
 def test_a_wrong_derivative_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

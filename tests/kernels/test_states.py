@@ -105,10 +105,11 @@ def test_no_step_changes_an_earlier_state(place: int, numba: str, monkeypatch: A
         prints.append(fingerprint(kernel.state))
     for i in rng.permutation(len(states)):
         assert fingerprint(states[i]) == prints[i]
-        if i < len(parts):  # and it goes on from there as it did
+        if i < len(parts):  # and it goes on from there as it did, as do copies of it
             kernel.state = states[i]
-            again = kernel.run(parts[i])
-            assert joblib.hash(again) == joblib.hash(seen[i])
+            kernel.export()
+            for one in (copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel)), kernel):
+                assert joblib.hash(one.run(parts[i])) == joblib.hash(seen[i])
             assert fingerprint(kernel.state) == prints[i + 1]
     assert [fingerprint(state) for state in states] == prints
 

@@ -1,7 +1,6 @@
 """Kernels of the transformers against the transformers themselves: equal to the last bit."""
 
 import math
-import pickle
 from typing import Any
 
 import numpy as np
@@ -273,45 +272,6 @@ def test_frozen_transformers() -> None:
     X = numbers(rng, 50, 4)
     for fitted in (RobustScaler().fit(X), StandardScaler().fit(X), MinMaxScaler().fit(X)):
         assert_equals_loop(FrozenEstimator(fitted), block_of(X, "polls", rng), rng)
-
-
-def test_data_frames_keep_their_names() -> None:
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(4)
-    X = pandas.DataFrame(
-        {"a": rng.normal(size=30), "b": rng.integers(0, 9, 30), "c": rng.random(30) < 0.5}
-    )
-    for transformer in (*SCALERS, FunctionTransformer(np.sqrt), PolynomialFeatures()):
-        assert_equals_loop(transformer, block_of(X.abs(), "delayed", rng), rng)
-    kernel = kernel_for(StandardScaler())
-    kernel.run(block_of(X, "prequential", rng))
-    before = kernel.state
-    for other in (X.to_numpy(dtype=float), X.rename(columns={"a": "z"}), X[["a", "b"]]):
-        with pytest.raises(Declined):
-            kernel.run(block_of(other, "prequential", rng))
-    assert kernel.state[0] == before[0]
-
-
-@pytest.mark.parametrize("transformer", SCALERS, ids=repr)
-def test_earlier_states_are_still_states(transformer: Any) -> None:
-    rng = np.random.default_rng(5)
-    first, second = (block_of(numbers(rng, 30, 3), "polls", rng) for _ in range(2))
-    kernel = kernel_for(clone(transformer))
-    nothing = kernel.state
-    kernel.run(first)
-    middle = kernel.state
-    once = kernel.run(second)
-    for _ in range(2):
-        kernel.state = middle
-        again = kernel.run(second)
-        np.testing.assert_array_equal(again.learn_X, once.learn_X)
-        np.testing.assert_array_equal(again.ask_X, once.ask_X)
-    kernel.state = middle
-    again = pickle.loads(pickle.dumps(kernel)).run(second)
-    np.testing.assert_array_equal(again.ask_X, once.ask_X)
-    kernel.state = nothing
-    kernel.export()
-    assert_same_state(kernel.estimator, clone(transformer))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,291 @@
+"""Kernels of DriftReset, of ensembles and of PrequentialCalibrator = their loops."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from skstream import (
+    DelayedEvaluator,
+    DriftReset,
+    DynamicWeightedMajority,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    OnlineBagging,
+    Persistent,
+    PrequentialCalibrator,
+    PrequentialEvaluator,
+    TemporalCorrection,
+    load_run,
+    make_stream_pipeline,
+)
+from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
+from skstream.engine.kernels import Declined, Task, adaptive, find_kernel
+from skstream.engine.kernels.naive_bayes.gaussian import IncrementalGaussianKernel
+from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.utils._calibration_maps import METHODS
+from tests._examples import examples
+from tests.kernels._reference import (
+    TIMELINES,
+    assert_equals_loop,
+    assert_same_state,
+    cut,
+    make_block,
+    random_cuts,
+    run_kernel,
+    running,
+)
+
+CLASSES = np.array(["a", "b", "c"])
+SGD = SGDClassifier(loss="log_loss", random_state=0)
+BAYES, SCALER = IncrementalGaussianNB(), StandardScaler()
+# They raise alarms again and again, so that models are replaced as often.
+JUMPY = DDM(min_values=2, warning_level=0.3, drift_level=1.2)
+ALARMS = ADWIN(delta=0.99, clock=1, min_window=5)
+HINKLEY = PageHinkley(threshold=0.5)
+RANDOM = RandomAlarm(0.2, warm_up=0, random_state=3)
+MODELS = {
+    "DDM": DriftReset(MajorityClass(), detector=JUMPY, warm_up=1),
+    "DDM, linear": DriftReset(SGD, detector=JUMPY, warm_up=0),
+    "random, Persistent": DriftReset(Persistent(), detector=RANDOM, warm_up=2),
+    "ADWIN": DriftReset(MajorityClass(), detector=ALARMS, warm_up=0),
+    "Page-Hinkley, linear": DriftReset(
+        make_stream_pipeline(SCALER, SGD), detector=HINKLEY, warm_up=1
+    ),
+    "DDM in a linear pipeline": make_stream_pipeline(
+        SCALER, DriftReset(SGD, detector=JUMPY, warm_up=0)
+    ),
+    "DDM, corrected": TemporalCorrection(DriftReset(MajorityClass(), detector=JUMPY, warm_up=0)),
+    "bag": OnlineBagging(MajorityClass(), 3),
+    "bag of votes": OnlineBagging(Perceptron(), 2),
+    "bag, linear": OnlineBagging(make_stream_pipeline(SCALER, SGD), 2),
+    "one member": OnlineBagging(Persistent(), 1, detector=HINKLEY),
+    "bag with ADWIN": OnlineBagging(Persistent(), 3, detector=ALARMS),
+    "bag with ADWIN, linear": OnlineBagging(SGD, 2, detector=ALARMS),
+    "bag with Page-Hinkley": OnlineBagging(MajorityClass(), 3, detector=HINKLEY),
+    "bag in a linear pipeline": make_stream_pipeline(
+        SCALER, OnlineBagging(SGD, 2, detector=ALARMS)
+    ),
+    "bag, corrected": TemporalCorrection(OnlineBagging(MajorityClass(), 2, detector=ALARMS)),
+    "majority": DynamicWeightedMajority(Persistent(), period=4, max_estimators=4),
+    "at every row": DynamicWeightedMajority(MajorityClass(), period=1, max_estimators=3),
+    "majority, linear": DynamicWeightedMajority(SGD, period=3, max_estimators=3),
+    "majority of a bag": DynamicWeightedMajority(
+        OnlineBagging(Persistent(), 2), period=5, max_estimators=2
+    ),
+    **{
+        f"calibrated by {method}": PrequentialCalibrator(
+            BAYES, method=method, forgetting="window:9", every=4
+        )
+        for method in METHODS
+    },
+    "calibrated, linear": PrequentialCalibrator(SGD, forgetting="fading:0.5", every=3),
+    "calibrated votes": PrequentialCalibrator(
+        Perceptron(random_state=0), forgetting="cumulative", every=5
+    ),
+    "calibrated in a linear pipeline": make_stream_pipeline(
+        SCALER, PrequentialCalibrator(SGD, every=1)
+    ),
+    "calibrated and reset": DriftReset(PrequentialCalibrator(BAYES, every=2), detector=RANDOM),
+}
+
+
+def seeded(model: Any) -> Any:
+    """A copy with integer seeds; without one there is no kernel."""
+    model = copy.deepcopy(model)
+    unset = [name for name in model.get_params() if name.endswith("random_state")]
+    return model.set_params(**dict.fromkeys(unset, 5))
+
+
+@pytest.mark.parametrize("name", MODELS)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    timeline=st.sampled_from(TIMELINES),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    weighted=st.booleans(),
+    has_learnt=st.booleans(),
+)
+@examples(3)
+def test_kernel_is_the_loop(
+    name: str, seed: int, timeline: str, method: str, weighted: bool, has_learnt: bool
+) -> None:
+    if method == "predict_proba" and name.endswith("Persistent"):
+        method = "predict"  # it has no probabilities
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.integers(2, 40)), int(rng.integers(2, 4))
+    task = Task(CLASSES[:n_classes], method)
+    model = seeded(MODELS[name])
+    weight = rng.integers(1, 4, n).astype(float) if weighted else None
+    X, y = rng.normal(size=(n, 2)), rng.integers(0, n_classes, n)
+    block = make_block(X, y, timeline, rng, weight)
+    if has_learnt:
+        model.partial_fit(X[:2], task.classes[y[:2]], classes=task.classes)
+        model.partial_fit(X[2:9], task.classes[y[2:9]]) if n > 2 else None
+    # Linear models round their probabilities otherwise, and maps are fitted to such numbers.
+    rtol = 1e-6 if "calibrated" in name else 1e-9 if "linear" in name else 0.0
+    size = int(rng.choice([1, 3, 8192]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adaptive, "_AT_MOST", size)
+        patch.setattr(adaptive, "_AT_FIRST", min(size, 2))
+        cuts, scores = random_cuts(block, rng), "predict_proba" if rtol else None
+        known = {"rtol": rtol, "atol": min(rtol, 1e-9), "state_rtol": 0.0 if rtol < 1e-6 else rtol}
+        assert_equals_loop(model, block, task, cuts, scores=scores, **known)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("calibrated")])
+def test_the_division_into_blocks_changes_no_bit(name: str) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(80, 2)), rng.integers(0, 3, 80)
+    block = make_block(X, y, "polls", rng)
+    task = Task(CLASSES, "predict", scores="predict_proba")
+    whole, parts = (running(copy.deepcopy(MODELS[name]), task) for _ in range(2))
+    expected = run_kernel(whole, [block])
+    answers = run_kernel(parts, cut(block, [1, 2, 30, 31, 64]))
+    assert expected.shape[1] == 4
+    np.testing.assert_array_equal(answers, expected)
+    for one in (whole, parts):
+        one.export()
+    assert_same_state(whole.estimator, parts.estimator)
+
+
+def stream(n: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    side = np.where(np.arange(n) // 30 % 2, y, 1 - y)  # the classes change places
+    return np.abs(rng.normal(size=(n, 3)) + 2.0 * side[:, np.newaxis]), CLASSES[y]
+
+
+WATCHED = {
+    "DDM": DriftReset(BAYES, detector=DDM(min_values=10), warm_up=5),
+    "random": DriftReset(MultinomialNB(), detector=RandomAlarm(0.05, warm_up=3), warm_up=3),
+    "linear": DriftReset(SGDClassifier(loss="log_loss"), detector=JUMPY),
+    "votes": DriftReset(Perceptron(), detector=JUMPY),
+    "bag": OnlineBagging(MultinomialNB(), 2),
+    "ADWIN": OnlineBagging(MajorityClass(), 2, detector=ALARMS),
+    "majority": DynamicWeightedMajority(MajorityClass(), period=5, max_estimators=3),
+    "beta": PrequentialCalibrator(BAYES, method="beta", every=10),
+    "fading": PrequentialCalibrator(SGD, forgetting="fading:0.9", every=7),
+}
+BATCHES = {
+    "DDM": "loop: DriftReset with batch_size=4 has no kernel",
+    "ADWIN": "loop: OnlineBagging with a detector and batch_size=4 has no kernel",
+    "bag": "kernel",
+    "majority": "kernel",
+    "beta": "loop: PrequentialCalibrator with batch_size=4 has no kernel",
+}
+EVALUATORS = {
+    "prequential": PrequentialEvaluator("accuracy", random_state=0),
+    "skip": PrequentialEvaluator("accuracy", missing_labels="skip", random_state=0),
+    "batches": PrequentialEvaluator("accuracy", batch_size=4, random_state=0),
+    "folds": KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+    "holdout": HoldoutEvaluator("accuracy", holdout="next", every=20, random_state=0),
+    "delayed": DelayedEvaluator("accuracy", delay=7, n_bins=3, poll_every=5, random_state=0),
+    "csr": PrequentialEvaluator("accuracy", random_state=0),
+    "pandas": PrequentialEvaluator("accuracy", random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", EVALUATORS)
+def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
+    X, y = stream(90)
+    weight = np.random.default_rng(1).choice([0.0, 1.0, 2.0], 90)
+    known = {"sample_weight": weight} if name in ("prequential", "folds") else {}
+    models = {m: WATCHED[m] for m in BATCHES} if name == "batches" else WATCHED
+    if name == "skip":
+        y = np.where(np.arange(90) % 3 == 1, None, y)
+        known["classes"] = CLASSES[:2]
+    if name == "csr":  # naive Bayes by Gauss takes no sparse rows
+        X, models = sparse.csr_array(X), {m: WATCHED[m] for m in ("random", "bag", "majority")}
+    if name == "pandas":
+        X = pytest.importorskip("pandas").DataFrame(X, columns=["u", "v", "w"])
+    by_kernel, by_loop = (
+        clone(EVALUATORS[name])
+        .set_params(engine=engine, return_models=True)
+        .evaluate(models, X, y, **known)
+        for engine in ("auto", "loop")
+    )
+    expected = BATCHES if name == "batches" else dict.fromkeys(models, "kernel")
+    assert by_kernel.paths == expected
+    n_resets = 0
+    for model in models:
+        answers = [result.tape.answers[model] for result in (by_kernel, by_loop)]
+        np.testing.assert_array_equal(*answers)
+        fitted = [result.models[model] for result in (by_kernel, by_loop)]
+        for one, other in zip(*(f if isinstance(f, list) else [f] for f in fitted), strict=True):
+            names = [getattr(m, "feature_names_in_", None) for m in (one, other)]
+            np.testing.assert_array_equal(*names)
+            if isinstance(one, DriftReset):
+                assert one.n_resets_ == other.n_resets_
+                n_resets += one.n_resets_
+    assert n_resets
+
+
+def test_a_run_goes_on_after_saving(tmp_path: Any) -> None:
+    X, y = stream(90)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True)
+    whole = evaluator.evaluate(WATCHED, X, y)
+    run = evaluator.start(WATCHED, classes=CLASSES[:2])
+    run.update(X[:65], y[:65])
+    run.save(tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    run.update(X[65:], y[65:])
+    for model in WATCHED:
+        assert run.result().predictions(model).tolist() == whole.predictions(model).tolist()
+
+
+@pytest.mark.parametrize("model", [WATCHED["DDM"], OnlineBagging(BAYES, 2, detector=HINKLEY)])
+def test_rows_that_the_kernel_declines_are_looped_and_models_go_on(model: Any) -> None:
+    X, y = stream(100)
+    X[70, 1] = 1e-200  # IncrementalGaussianNB has a kernel for usual numbers only
+    results = [
+        PrequentialEvaluator(engine=engine, return_models=True, random_state=0).evaluate(
+            {"m": model}, X, y
+        )
+        for engine in ("auto", "loop")
+    ]
+    assert results[0].paths["m"].startswith("kernel and loop")
+    np.testing.assert_array_equal(*(result.predictions("m") for result in results))
+    name = "n_resets_" if isinstance(model, DriftReset) else "n_replaced_"
+    one, other = (np.asarray(getattr(result.models["m"], name)) for result in results)
+    assert (one == other).all() and one.any()
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (DriftReset(Persistent(), detector=RandomAlarm()), "a detector with random_state=None"),
+        (DriftReset(DecisionTreeClassifier()), "DecisionTreeClassifier has no kernel"),
+        (DriftReset(SGDClassifier(average=True)), "average=True"),
+        (PrequentialCalibrator(DecisionTreeClassifier()), "DecisionTreeClassifier has no kernel"),
+        (PrequentialCalibrator(SGD, forgetting="adwin"), "parameters that it refuses"),
+    ],
+    ids=repr,
+)
+def test_what_has_no_kernel(model: Any, reason: str) -> None:
+    with pytest.raises(Declined, match=reason):
+        find_kernel(model, Task(CLASSES))
+
+
+def test_a_bag_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many calls of its members' kernels as parts: none for each row."""
+    calls = []
+    step = IncrementalGaussianKernel.step
+    monkeypatch.setattr(
+        IncrementalGaussianKernel,
+        "step",
+        lambda self, state, block: calls.append(block.n_learns) or step(self, state, block),
+    )
+    X = np.random.default_rng(0).normal(size=(20_000, 2))
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    result = evaluator.evaluate(OnlineBagging(IncrementalGaussianNB()), X, X[:, 0] > 0)
+    assert result.paths["OnlineBagging"] == "kernel" and len(calls) < 1000
