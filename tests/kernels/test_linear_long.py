@@ -183,7 +183,7 @@ def broken_sums(monkeypatch: pytest.MonkeyPatch) -> None:
             W[0] = (W[0] + x * (update / scale)) * scale
             b[0] += update
 
-    monkeypatch.setattr(_linear, "learn_dense", learn)
+    monkeypatch.setattr(_linear.blocks, "learn_dense", learn)
 
 
 def broken_schedule(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,10 +75,7 @@ def test_every_storage(storage: str) -> None:
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_fault_shows_without_a_second_look(n_classes: int, monkeypatch: Any) -> None:
     learn = _linear_blocks.learn_dense
-    monkeypatch.setattr(
-        "skstream.engine.kernels.linear.kernel.learn_dense",
-        lambda *arguments: learn(*arguments[:9]),
-    )
+    monkeypatch.setattr(_linear_blocks, "learn_dense", lambda *arguments: learn(*arguments[:9]))
     task = Task(np.arange(n_classes))
     differing = 0
     for seed in range(3):

@@ -29,6 +29,7 @@ from sklearn.preprocessing import (
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Task, make_transform_kernel
 from skstream.engine.kernels.transformers import row_by_row, standard
+from skstream.utils._numba import jit
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -378,18 +379,19 @@ def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
     rng = np.random.default_rng(9)
     block = block_of(numbers(rng, 200, 4), "prequential", rng)
-    right = standard._states
+    right = standard._learn_row.plain
 
-    def one_late(state: Any, x: Any, weight: Any) -> Any:
-        counts, means, variances = right(state, x, weight)
-        return counts, np.concatenate([means[:1], means[:-1]]), variances
+    def one_late(x: Any, t: int, *state: Any) -> Any:
+        return right(x, max(t - 1, 0), *state)
 
-    def rounded_otherwise(state: Any, x: Any, weight: Any) -> Any:
-        counts, means, variances = right(state, x, weight)
-        return counts, np.nextafter(means, np.inf), variances
+    def rounded_otherwise(x: Any, t: int, w: Any, n: Any, mean: Any, *others: Any) -> Any:
+        after = right(x, t, w, n, mean, *others)
+        mean[:] = np.nextafter(mean, np.inf)
+        return after
 
     for broken in (one_late, rounded_otherwise):
-        monkeypatch.setattr(standard, "_states", broken)
+        monkeypatch.setattr(standard, "_learn_row", jit(broken))
+        monkeypatch.setattr(standard, "_run_rows", jit(standard._run_rows.plain))
         with pytest.raises(AssertionError):
             assert_equals_loop(StandardScaler(), block, rng)
 
