@@ -189,22 +189,6 @@ def test_arrays_as_parameters(model: Any, storage: str) -> None:
     assert_bayes_equals_loop(model, block, Task(np.arange(2), "predict_proba"), rng)
 
 
-@pytest.mark.parametrize(
-    "model", [*MODELS, CategoricalNB(min_categories=4)], ids=lambda model: repr(model)
-)
-def test_goes_on_from_a_fitted_model_and_back(model: Any) -> None:
-    rng = np.random.default_rng(2)
-    X, y = counts(rng, 90, 5), rng.integers(0, 2, 90)
-    task = Task(np.array(["a", "b"]))
-    fitted = clone(model).fit(X[:30], task.classes[y[:30]])  # type: ignore[index]
-    kernel, literal = assert_bayes_equals_loop(
-        fitted, make_block(X[30:], y[30:], "polls", rng), task, rng
-    )
-    for estimator in (kernel.estimator, literal):
-        estimator.partial_fit(X, task.classes[y])  # type: ignore[index]
-    assert_same_state(kernel.estimator, literal, rtol=1e-9)
-
-
 @pytest.mark.parametrize("model", [MultinomialNB(), BernoulliNB(), ComplementNB()], ids=repr)
 def test_batches_add_up(model: Any) -> None:
     rng = np.random.default_rng(3)
@@ -247,46 +231,6 @@ def test_single_precision_is_exact() -> None:
     for storage in ("dense", "csr"):
         block = make_block(as_storage(X, storage), labels(rng, 50, 2), "polls", rng)
         assert_bayes_equals_loop(MultinomialNB(), block, Task(np.arange(2)), rng)
-
-
-BAD = ["nan", "inf", "wide", "objects", "csc", "half", "one_dimensional", "negative"]
-
-
-@pytest.mark.parametrize(
-    ("model", "bad"),
-    [
-        (model, bad)
-        for model in [*MODELS, CategoricalNB(min_categories=4)]
-        for bad in BAD
-        # To BernoulliNB, negative numbers are below its threshold.
-        if not (bad == "negative" and isinstance(model, BernoulliNB))
-    ],
-    ids=repr,
-)
-def test_declines_and_changes_nothing(model: Any, bad: str) -> None:
-    rng = np.random.default_rng(8)
-    X, y = counts(rng, 30, 3), labels(rng, 30, 2)
-    task = Task(np.arange(2), "predict_proba")
-    good = make_block(X, y, "polls", rng)
-    kernel, before = (running(clone(model), task) for _ in range(2))
-    kernel.run(good)
-    before.run(good)
-    worse: Any = X.copy()
-    if bad in ("nan", "inf", "negative"):
-        worse[-1, 1] = {"nan": np.nan, "inf": np.inf, "negative": -1.0}[bad]
-    worse = {
-        "wide": np.hstack([X, X]),
-        "objects": X.astype(object),
-        "csc": as_storage(X, "csr").tocsc(),
-        "half": X.astype(np.float16),
-        "one_dimensional": X[:, 0],
-    }.get(bad, worse)
-    with pytest.raises(Declined):
-        kernel.run(make_block(worse, y, "prequential", rng))
-    np.testing.assert_array_equal(kernel.run(good), before.run(good))
-    kernel.export()
-    before.export()
-    assert_same_state(kernel.estimator, before.estimator)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from tests._data import load_stream
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
-    as_storage,
     assert_bayes_equals_loop,
     assert_same_labels,
     assert_same_state,
@@ -139,22 +138,6 @@ def test_features_of_large_mean_need_the_recurrence() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS[:2], ids=repr)
-@pytest.mark.parametrize("n_first", [1, 10, 100])
-def test_goes_on_from_a_fitted_model_and_back(model: Any, n_first: int) -> None:
-    rng = np.random.default_rng(3)
-    y = rng.integers(0, 2, 260)
-    X = features(rng, y, ["normal", "tenths", "grid", "large"])
-    task = Task(np.array(["a", "b"]))
-    labels = task.classes[y]  # type: ignore[index]
-    fitted = clone(model).partial_fit(X[:n_first], labels[:n_first], classes=task.classes)
-    block = make_block(X[n_first:], y[n_first:], "polls", rng)
-    kernel, literal = assert_bayes_equals_loop(fitted, block, task, rng)
-    for estimator in (kernel.estimator, literal):
-        estimator.partial_fit(X, labels)
-    assert_same_state(kernel.estimator, literal, rtol=1e-9, atol=1e-300)
-
-
-@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
 def test_a_fitted_model_that_learns_nothing_keeps_its_attributes(model: Any) -> None:
     rng = np.random.default_rng(4)
     y = np.arange(20) % 2
@@ -190,43 +173,6 @@ def test_goes_on_from_rows_of_weight_zero() -> None:
     assert_same_labels(kernel.run(block), expected, scores)
     kernel.export()
     assert_same_state(kernel.estimator, model, rtol=1e-9)
-
-
-@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
-@pytest.mark.parametrize(
-    "bad", ["nan", "inf", "huge", "tiny", "wide", "half", "objects", "csr", "weight"]
-)
-def test_declines_and_changes_nothing(model: Any, bad: str) -> None:
-    rng = np.random.default_rng(7)
-    y = rng.integers(0, 2, 50)
-    X = features(rng, y, ["normal", "grid"])
-    task = Task(np.arange(2), "predict_proba")
-    good = make_block(X, y, "polls", rng)
-    kernel, before, fresh = (running(clone(model), task) for _ in range(3))
-    kernel.run(good)
-    before.run(good)
-    worse: Any = X.copy()
-    numbers = {"nan": np.nan, "inf": np.inf, "huge": 1e101, "tiny": 1e-101}
-    worse[-1, 1] = numbers.get(bad, X[-1, 1])
-    other = {
-        "wide": np.hstack([X, X]),
-        "half": X.astype(np.float16),
-        "objects": X.astype(object),
-        "csr": as_storage(X, "csr"),
-    }
-    weight = np.where(np.arange(50) == 49, 1e-9, 1.0) if bad == "weight" else None
-    block = make_block(other.get(bad, worse), y, "prequential", rng, weight)
-    with pytest.raises(Declined):
-        kernel.run(block)
-    np.testing.assert_array_equal(kernel.run(good), before.run(good))
-    kernel.export()
-    before.export()
-    assert_same_state(kernel.estimator, before.estimator)
-    if bad != "wide":
-        with pytest.raises(Declined):
-            fresh.run(block)
-        fresh.export()
-        assert_same_state(fresh.estimator, clone(model))
 
 
 @pytest.mark.parametrize(

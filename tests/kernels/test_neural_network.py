@@ -115,17 +115,6 @@ def test_frames(library: str, shuffle: bool) -> None:
     assert_same_state(one, other)
 
 
-@pytest.mark.parametrize("solver", ["adam", "sgd"])
-def test_a_fitted_model_goes_on(solver: str) -> None:
-    X, y = rows_and_labels(0, 3)
-    model = classifier(solver=solver, max_iter=3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(X, y)
-    block = make_block(X, y, "prequential", np.random.default_rng(0))
-    assert_equals_loop(model, block, Task(np.arange(3)), [7, 20])
-
-
 def test_rows_of_one_call_are_asked_together() -> None:
     X, y = rows_and_labels(2, 3, n=60)
     block = make_block(X[:40], y[:40], "prequential", np.random.default_rng(0))

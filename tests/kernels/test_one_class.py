@@ -60,16 +60,6 @@ def test_equals_the_loop(
         assert_equals_loop(model, block, TASK, random_cuts(block, rng))
 
 
-@pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_a_fitted_model_goes_on(method: str) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 3))
-    model = getattr(SGDOneClassSVM(random_state=0), method)(X)
-    block = make_block(X, rng.integers(0, 2, 40), "polls", rng)
-    task = TASK.asking("decision_function")
-    assert_equals_loop(model, block, task, [9, 30], rtol=1e-12, atol=1e-12)
-
-
 def test_behind_a_scaler() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3)) * 100

@@ -135,17 +135,6 @@ def test_models_of_sufficient_statistics(inner: Any) -> None:
     assert not kernel.bitwise
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_a_fitted_model_goes_on(method: str, n_classes: int) -> None:
-    X, y = rows_and_codes(0, n_classes)
-    labels = LABELS[:n_classes]
-    model = OneVsRestClassifier(SGDClassifier(random_state=0))
-    model.fit(X, labels[y]) if method == "fit" else model.partial_fit(X, labels[y], classes=labels)
-    block = make_block(X, y, "prequential", np.random.default_rng(0))
-    assert_equals_loop(model, block, Task(labels), [7, 15])
-
-
 def test_frames_and_batches_and_weights() -> None:
     frames = pytest.importorskip("pandas")
     X, y = rows_and_codes(0, 3)

@@ -14,11 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joblib.hashing import NumpyHasher
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.naive_bayes import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+)
+from sklearn.neural_network import MLPClassifier
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from skstream import MajorityClass, TemporalCorrection, TemporallyAugmented
 from skstream.engine.kernels import (
@@ -33,11 +40,21 @@ from skstream.engine.kernels import (
     registry,
 )
 from skstream.engine.kernels.linear import kernel as _linear
+from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.pipeline import make_stream_pipeline
 from skstream.utils._versions import VersionedArray
 from tests._calls import n_calls
 from tests._examples import examples
-from tests.kernels._reference import Running, cut, make_block, running
+from tests.kernels._reference import (
+    Running,
+    assert_same_state,
+    cut,
+    make_block,
+    run_literally,
+    running,
+    transform_literally,
+)
 from tests.kernels.test_support_table import CATEGORIES, KERNEL, classes_for, name_of
 
 TASK = Task(np.arange(3), "predict_proba")
@@ -82,6 +99,13 @@ def everything(rng: np.random.Generator) -> list[tuple[Any, Any]]:
 
 
 CASES = everything(np.random.default_rng(0))
+#: Places of those that learn rows of numbers one by one.
+LEARNING = [
+    place
+    for place, model in enumerate(KERNEL)
+    if hasattr(model, "partial_fit")
+    and not any(name in name_of(model) for name in ("Vectorizer", "FeatureHasher", "Frozen"))
+]
 
 
 @pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning")
@@ -112,6 +136,103 @@ def test_no_step_changes_an_earlier_state(place: int, numba: str, monkeypatch: A
                 assert joblib.hash(one.run(parts[i])) == joblib.hash(seen[i])
             assert fingerprint(kernel.state) == prints[i + 1]
     assert [fingerprint(state) for state in states] == prints
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:Stochastic Optimizer")
+@pytest.mark.parametrize("fits", [False, True], ids=["partial_fit", "fit"])
+@pytest.mark.parametrize("place", LEARNING, ids=lambda i: name_of(KERNEL[i]))
+def test_goes_on_from_a_fitted_estimator_and_back(place: int, fits: bool) -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(0, 3, size=(90, 3)).astype(float), rng.integers(0, 2, 90)
+    y[:2] = 0, 1
+    X[:3] = np.arange(3)[:, np.newaxis]
+    fitted = copy.deepcopy(KERNEL[place])
+    if "random_state" in fitted.get_params(deep=False):
+        fitted.set_params(random_state=0)
+    classes = classes_for(fitted)
+    labels = y.astype(float) if classes is None else classes[y]
+    if fits and "IncrementalGaussianNB" not in name_of(fitted):
+        fitted.fit(X[:30], labels[:30])
+    else:
+        known = {"classes": classes} if is_classifier(fitted) else {}
+        for rows in (slice(0, 1), slice(1, 30)):
+            fitted.partial_fit(X[rows], labels[rows], **known)
+            known = {}
+    kernel, literal = running_any(fitted), copy.deepcopy(fitted)
+    block = make_block(X, labels if classes is None else y, "polls", rng)
+    later = cut(block, [60])[1]
+    if hasattr(literal, "predict"):
+        run_literally(literal, later, kernel.kernel.task)
+    else:
+        transform_literally(literal, later)
+    kernel.run(later)
+    kernel.export()
+    rtol = 0.0 if getattr(kernel.kernel, "bitwise", True) else 1e-9
+    assert_same_state(kernel.estimator, literal, rtol=rtol)
+    for estimator in (kernel.estimator, literal):
+        estimator.partial_fit(X, labels)
+    assert_same_state(kernel.estimator, literal, rtol=rtol)
+
+
+BAD: dict[str, Any] = {
+    "nan": lambda X: np.where(X == X[-1, 1], np.nan, X),
+    "inf": lambda X: np.where(X == X[-1, 1], np.inf, X),
+    "huge": lambda X: np.where(X == X[-1, 1], 1e200, X),
+    "tiny": lambda X: np.where(X == X[-1, 1], 1e-101, X),
+    "negative": lambda X: -1.0 - X,
+    "wide": lambda X: np.hstack([X, X]),
+    "objects": lambda X: X.astype(object),
+    "half": lambda X: X.astype(np.float16),
+    "one dimension": lambda X: X[:, 0],
+    "csr": sparse.csr_array,
+    "csc": sparse.csc_array,
+    "tiny weight": lambda X: X,
+}
+GAUSSIAN, COUNTS = (GaussianNB(), IncrementalGaussianNB()), (MultinomialNB(), ComplementNB())
+OF_NUMBERS = [
+    *(*GAUSSIAN, *COUNTS, BernoulliNB(), CategoricalNB(min_categories=4)),
+    *(StandardScaler(), MinMaxScaler(), MaxAbsScaler(), MLPClassifier(5, random_state=0)),
+    WindowedKNeighborsClassifier(3),
+]
+#: Rows that only some of them leave to the loop.
+ONLY = {
+    "huge": (*GAUSSIAN, CategoricalNB, WindowedKNeighborsClassifier),
+    "tiny": (*GAUSSIAN, CategoricalNB),
+    "negative": (*COUNTS, CategoricalNB),
+    "csr": (*GAUSSIAN, MinMaxScaler, MLPClassifier, CategoricalNB, WindowedKNeighborsClassifier),
+    "tiny weight": (*GAUSSIAN, StandardScaler),
+}
+
+
+def leaves(model: Any, bad: str) -> bool:
+    kinds = tuple(one if isinstance(one, type) else type(one) for one in ONLY.get(bad, OF_NUMBERS))
+    return isinstance(model, kinds)
+
+
+@pytest.mark.parametrize(
+    ("model", "bad"),
+    [(model, bad) for model in OF_NUMBERS for bad in BAD if leaves(model, bad)],
+    ids=repr,
+)
+def test_declines_and_changes_nothing(model: Any, bad: str) -> None:
+    rng = np.random.default_rng(8)
+    X, y = rng.integers(0, 4, size=(30, 3)).astype(float), rng.integers(0, 2, 30)
+    X[:4] = np.arange(4)[:, np.newaxis]
+    good = make_block(X, y, "polls", rng)
+    kernel, before, fresh = (running_any(model) for _ in range(3))
+    kernel.run(good)
+    before.run(good)
+    weight = np.append(np.ones(29), 1e-9) if bad == "tiny weight" else None
+    block = make_block(BAD[bad](X), y, "prequential", rng, weight)
+    for one in (kernel, fresh) if bad != "wide" else (kernel,):
+        with np.errstate(all="ignore"), pytest.raises(Declined):
+            one.run(block)
+    assert joblib.hash(kernel.run(good)) == joblib.hash(before.run(good))
+    kernel.export()
+    before.export()
+    assert_same_state(kernel.estimator, before.estimator)
+    fresh.export()
+    assert_same_state(fresh.estimator, copy.deepcopy(model))
 
 
 class Nervous(ClassifierMixin, BaseEstimator):

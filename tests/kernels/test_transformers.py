@@ -35,13 +35,10 @@ from tests.kernels._reference import (
     TIMELINES,
     Running,
     as_storage,
-    assert_same_state,
     assert_transformer_equals_loop,
     make_block,
     random_cuts,
     running_transformer,
-    transform_literally,
-    twin,
 )
 
 TASK = Task(np.array(["no", "yes"]))
@@ -168,24 +165,6 @@ def test_long_streams(transformer: Any) -> None:
     assert_equals_loop(transformer, block_of(X, "prequential", rng), rng)
 
 
-@pytest.mark.parametrize("transformer", [*SCALERS, Normalizer(), PolynomialFeatures()], ids=repr)
-def test_goes_on_from_a_fitted_transformer_and_back(transformer: Any) -> None:
-    rng = np.random.default_rng(1)
-    X = numbers(rng, 60, 4)
-    fitted = clone(transformer).fit(X[:20])
-    block = block_of(X[20:], "polls", rng)
-    assert_equals_loop(fitted, block, rng)
-    kernel = kernel_for(twin(fitted))
-    kernel.run(block)
-    kernel.export()
-    literal = twin(fitted)
-    transform_literally(literal, block)
-    if hasattr(transformer, "partial_fit"):
-        kernel.estimator.partial_fit(X)
-        literal.partial_fit(X)
-    assert_same_state(kernel.estimator, literal)
-
-
 def texts(n: int, rng: np.random.Generator) -> np.ndarray:
     words = np.array(["stream", "drift", "label", "window", "row", "fading"])
     documents = np.empty(n, dtype=object)
@@ -273,42 +252,6 @@ def test_frozen_transformers() -> None:
     X = numbers(rng, 50, 4)
     for fitted in (RobustScaler().fit(X), StandardScaler().fit(X), MinMaxScaler().fit(X)):
         assert_equals_loop(FrozenEstimator(fitted), block_of(X, "polls", rng), rng)
-
-
-@pytest.mark.parametrize(
-    ("transformer", "bad"),
-    [
-        (transformer, bad)
-        for transformer in SCALERS
-        for bad in (np.nan, np.inf, "float16", "wide", "objects", "csc")
-    ],
-    ids=repr,
-)
-def test_declines_and_changes_nothing(transformer: Any, bad: Any) -> None:
-    rng = np.random.default_rng(6)
-    X = numbers(rng, 30, 3)
-    kernel = kernel_for(clone(transformer))
-    kernel.run(block_of(X, "prequential", rng))
-    before = twin(kernel)
-    worse: Any = X.copy()
-    if bad == "float16":
-        worse = np.zeros(X.shape, np.float16)
-    elif bad == "wide":
-        worse = np.hstack([X, X])
-    elif bad == "objects":
-        worse = X.astype(object)
-    elif bad == "csc":
-        worse = as_storage(X, "csr").tocsc()
-    else:
-        worse[-1, 1] = bad
-    with pytest.raises(Declined):
-        kernel.run(block_of(worse, "prequential", rng))
-    good = block_of(X, "polls", rng)
-    after, expected = kernel.run(good), before.run(good)
-    np.testing.assert_array_equal(after.learn_X, expected.learn_X)
-    kernel.export()
-    before.export()
-    assert_same_state(kernel.estimator, before.estimator)
 
 
 def test_declines_weights_that_scikit_learn_would_cut_or_round() -> None:
