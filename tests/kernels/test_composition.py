@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import IncrementalPCA
+from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from sklearn.preprocessing import (
@@ -37,6 +39,7 @@ from skstream.engine.kernels import (
     registered_kernels,
     registry,
 )
+from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.utils._rows import take_rows
@@ -366,6 +369,21 @@ def test_empty_blocks_do_no_harm(composed) -> None:
     assert not hasattr(kernel.estimator, "classes_")
     np.testing.assert_array_equal(kernel.run(block), other.run(block))
     assert len(kernel.run(empty)) == 0
+
+
+@pytest.mark.parametrize("meta", [TemporalCorrection, partial(LabelNoise, random_state=0)])
+def test_what_was_learnt_of_texts_is_exported(meta) -> None:
+    """Texts have no columns, by which it was told whether anything had been learnt."""
+    rng = np.random.default_rng(0)
+    texts = rng.choice(["a b", "c", "d e"], 20).astype(object)
+    model = meta(make_stream_pipeline(HashingVectorizer(n_features=16), clone(SGD)))
+    block, literal = make_block(texts, rng.integers(0, 2, 20), "polls", rng), twin(model)
+    kernel = running(model, Task(CLASSES[:2]))
+    np.testing.assert_array_equal(
+        kernel.run(block), run_literally(literal, block, kernel.kernel.task)
+    )
+    kernel.export()
+    assert_same_fitted(model, literal, 0.0)
 
 
 def test_frames_keep_their_names_inside() -> None:
