@@ -131,8 +131,10 @@ def test_no_step_changes_an_earlier_state(place: int, numba: str, monkeypatch: A
         assert fingerprint(states[i]) == prints[i]
         if i < len(parts):  # and it goes on from there as it did, as do copies of it
             kernel.state = states[i]
-            kernel.export()
-            for one in (copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel)), kernel):
+            copies = copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel))
+            for one in copies:
+                one.export()
+            for one in (*copies, kernel):
                 assert joblib.hash(one.run(parts[i])) == joblib.hash(seen[i])
             assert fingerprint(kernel.state) == prints[i + 1]
     assert [fingerprint(state) for state in states] == prints
