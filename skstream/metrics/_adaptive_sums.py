@@ -275,7 +275,7 @@ class _Window:
         return tables
 
     def rank(
-        self, target: Target, rows: Sided, ends: Integers, measures: Sequence[str]
+        self, ends: Integers, target: Target, rows: Sided, measures: Sequence[str]
     ) -> RankingValues:
         """Rank the scored rows."""
         return self.rankings[target].read(
@@ -302,12 +302,6 @@ class _Window:
         twin.detector = deepcopy(self.detector)
         twin.rankings = {target: copy(parts) for target, parts in self.rankings.items()}
         return twin
-
-
-def _ranked_in(
-    window: _Window, ends: Integers, target: Target, rows: Sided, measures: Sequence[str]
-) -> RankingValues:
-    return window.rank(target, rows, ends, measures)
 
 
 class AdaptiveSums(RunningSums):
@@ -354,7 +348,7 @@ class AdaptiveSums(RunningSums):
                 rows.majority, rows.inclusive = majority_of_window.before, majority_of_window.after
             rows = rows if scored is None else rows[scored]
             tables = window.tables(rows, ends)
-            ranked = self._rankings(rows, partial(_ranked_in, window, ends))
+            ranked = self._rankings(rows, partial(window.rank, ends))
             sums = window.read(rows, ends, len(labelled))
             yield self._by_kind({**sums, **ranked}, tables)
 
@@ -362,19 +356,14 @@ class AdaptiveSums(RunningSums):
         """Return the number of the oldest row in a model's window."""
         return self.windows[number].oldest(ends)
 
-    def merge(self, later: Self) -> None:
-        """Raise an error: the sums of two parts do not say where the window would have been cut."""
-        raise NotImplementedError
-
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
-        twin = copy(self)
-        twin.n_models = len(numbers)
+        twin = super().of_models(numbers)
         twin.windows = [self.windows[number] for number in numbers]
         return twin
 
     def copy(self) -> Self:
         """Return a copy that can be advanced on its own."""
-        twin = copy(self)
+        twin = super().copy()
         twin.windows = [window.copy() for window in self.windows]
         return twin

@@ -1,8 +1,9 @@
 """Running sums over all rows so far, with equal or fading weights."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import ceil, log
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -29,6 +30,24 @@ FADED = 1e-16
 _SUBNORMAL = 1e-300
 
 
+class _OfModel(NamedTuple):
+    """What is carried of one model.
+
+    Attributes
+    ----------
+    sums : dict of Series to float
+        Sums of series of answers.
+    by_class : dict of str to ndarray of shape (n_classes,)
+        Of many classes: sums by kind.
+    rankings : dict of Target to Following
+        Rankings of the rows so far.
+    """
+
+    sums: Mapping[Series, float]
+    by_class: Mapping[str, Floats]
+    rankings: Mapping[Target, Following]
+
+
 class CumulativeSums(RunningSums):
     """Sums over all rows so far.
 
@@ -45,14 +64,17 @@ class CumulativeSums(RunningSums):
     def __init__(self, kinds: Iterable[KindOf], n_classes: int, n_models: int = 1) -> None:
         super().__init__(kinds, n_classes, n_models)
         self.carried = dict.fromkeys(self.of_labels, 0.0)
-        self.carried_answers = [dict.fromkeys(self.of_answers, 0.0)] * n_models
         self.counts_are_exact = True
         self.moments = Moments()
-        # Of many classes: sums by kind for each model, and of the labels alone.
         nothing = np.zeros(n_classes if self.many_classes else 0)
-        self.by_class = [dict.fromkeys(self.class_kinds, nothing)] * n_models
-        self.rankings: list[dict[Target, Following]] = [{}] * n_models
         self.labels_by_class = nothing
+        factor = self._factor(ROWS)
+        of_model = _OfModel(
+            dict.fromkeys(self.of_answers, 0.0),
+            dict.fromkeys(self.class_kinds, nothing),
+            {target: Following(factor) for target in self.ranked},
+        )
+        self.of_each = [of_model] * n_models
 
     def majority(self, rows: ScoredRows) -> Majority:
         """Read labels; return the answers of the majority baseline."""
@@ -77,15 +99,32 @@ class CumulativeSums(RunningSums):
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
         rows = scored_rows(labelled, scored, majority)
-        by_class, rankings = [], []
         known = self._known(majority) if scored is None and majority is not None else {}
-        for number, sums in enumerate(self._advance(rows, ends, known)):
-            tables, after = self._class_tables(rows.model(number), self.by_class[number], ends)
-            by_class.append(after)
-            ranked, following = self._ranked(rows.model(number), self.rankings[number], ends)
-            rankings.append(following)
-            yield self._by_kind({**sums, **ranked}, tables)
-        self.by_class, self.rankings = by_class, rankings
+        labels, moments = self._label_sums(rows, known), self.moments
+        counts = labels[ROWS] if self.counts_are_exact else None
+        if SPREAD in self.series:
+            labels[SPREAD], moments = running_spread(
+                moments,
+                rows.y,
+                all_weights(rows),
+                lambda values, first: self._running(ROWS, values, first),
+                self._factor(ROWS),
+            )
+        at = as_slice(ends)
+        of_labels = {series: sums[at] for series, sums in labels.items()}
+        of_each = []
+        for number, before in enumerate(self.of_each):
+            one = rows.model(number)
+            sums = self._running_sums(self.of_answers, one, before.sums, counts, labels)
+            tables, by_class = self._class_tables(one, before.by_class, ends)
+            rankings: dict[Target, Following] = {}
+            ranked = self._rankings(one, partial(_rank, before.rankings, rankings, ends))
+            carried = {series: float(sums[series][-1]) for series in before.sums}
+            of_each.append(_OfModel(carried, by_class, rankings))
+            of_answers = {series: sums[series][at] for series in carried}
+            yield self._by_kind({**of_labels, **of_answers, **ranked}, tables)
+        self.of_each, self.moments = of_each, moments
+        self.carried = {series: float(labels[series][-1]) for series in self.carried}
         self.n_rows += len(rows)
 
     def _class_tables(
@@ -100,23 +139,6 @@ class CumulativeSums(RunningSums):
             added = sums_between(coded, [len(rows)], self.n_classes, factor)[0]
             after[kind] = self._kept(ROWS, len(rows)) * carried + added
         return tables, after
-
-    def _following(self, rankings: Mapping[Target, Following], target: Target) -> Following:
-        """Return the ranking of the rows so far."""
-        return rankings.get(target) or Following(self._factor(ROWS))
-
-    def _ranked(
-        self, rows: ScoredRows, rankings: Mapping[Target, Following], ends: Integers
-    ) -> tuple[dict[Series, Floats], dict[Target, Following]]:
-        """Return the measures of the rankings of one model, and what follows."""
-        after = {}
-
-        def measure(target: Target, sided: Sided, measures: list[str]) -> RankingValues:
-            following = self._following(rankings, target)
-            values, after[target] = following.read(sided, ends, measures)
-            return values
-
-        return self._rankings(rows, measure), after
 
     def _known(self, majority: Majority) -> dict[Series, Floats]:
         """Return the sums over scored rows that those over labelled rows tell to the last bit."""
@@ -156,30 +178,6 @@ class CumulativeSums(RunningSums):
             known,
         )
 
-    def _advance(
-        self, rows: ScoredRows, ends: Integers, known: Mapping[Series, Floats]
-    ) -> Iterator[dict[Series, Floats]]:
-        labels, moments = self._label_sums(rows, known), self.moments
-        counts = labels[ROWS] if self.counts_are_exact else None
-        if SPREAD in self.series:
-            labels[SPREAD], moments = running_spread(
-                moments,
-                rows.y,
-                all_weights(rows),
-                lambda values, first: self._running(ROWS, values, first),
-                self._factor(ROWS),
-            )
-        at = as_slice(ends)
-        at_ends = {series: sums[at] for series, sums in labels.items()}
-        carried_answers = []
-        for number, carried in enumerate(self.carried_answers):
-            sums = self._running_sums(self.of_answers, rows.model(number), carried, counts, labels)
-            carried_answers.append({series: float(sums[series][-1]) for series in carried})
-            yield {**at_ends, **{series: sums[series][at] for series in carried}}
-        self.carried_answers = carried_answers
-        self.carried = {series: float(labels[series][-1]) for series in self.carried}
-        self.moments = moments
-
     def _factor(self, series: Series) -> float:
         """Return the factor at which a series fades."""
         return 1.0
@@ -205,33 +203,21 @@ class CumulativeSums(RunningSums):
             return {s: self._kept(s, n_later) * ours[s] + theirs[s] for s in ours}
 
         self.carried = merged(self.carried, later.carried)
-        self.carried_answers = [
-            merged(ours, theirs)
-            for ours, theirs in zip(self.carried_answers, later.carried_answers, strict=True)
-        ]
-        self.by_class = [
-            {kind: kept * sums + theirs[kind] for kind, sums in ours.items()}
-            for ours, theirs in zip(self.by_class, later.by_class, strict=True)
-        ]
-        self.rankings = [
-            {
-                target: self._following(ours, target).merged(
-                    self._following(theirs, target), n_later
-                )
-                for target in self.ranked
-            }
-            for ours, theirs in zip(self.rankings, later.rankings, strict=True)
+        self.of_each = [
+            _OfModel(
+                merged(ours.sums, theirs.sums),
+                {kind: kept * sums + theirs.by_class[kind] for kind, sums in ours.by_class.items()},
+                {t: r.merged(theirs.rankings[t], n_later) for t, r in ours.rankings.items()},
+            )
+            for ours, theirs in zip(self.of_each, later.of_each, strict=True)
         ]
         self.counts_are_exact = self.counts_are_exact and later.counts_are_exact
         self.n_rows += n_later
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
-        twin = self.copy()
-        twin.n_models = len(numbers)
-        twin.carried_answers = [self.carried_answers[number] for number in numbers]
-        twin.by_class = [self.by_class[number] for number in numbers]
-        twin.rankings = [self.rankings[number] for number in numbers]
+        twin = super().of_models(numbers)
+        twin.of_each = [self.of_each[number] for number in numbers]
         return twin
 
     def _kept(self, series: Series, n_later: int) -> float:
@@ -257,8 +243,8 @@ class FadingSums(CumulativeSums):
     def __init__(
         self, kinds: Iterable[KindOf], n_classes: int, alpha: float, n_models: int = 1
     ) -> None:
-        super().__init__(kinds, n_classes, n_models)
         self.alpha = alpha
+        super().__init__(kinds, n_classes, n_models)
         self.counts_are_exact = False
 
     def _factor(self, series: Series) -> float:
@@ -275,6 +261,19 @@ class FadingSums(CumulativeSums):
 
     def _kept(self, series: Series, n_later: int) -> float:
         return float(self._factor(series) ** n_later)
+
+
+def _rank(
+    before: Mapping[Target, Following],
+    after: dict[Target, Following],
+    ends: Integers,
+    target: Target,
+    rows: Sided,
+    measures: list[str],
+) -> RankingValues:
+    """Return the measures of one ranking, and set what follows."""
+    values, after[target] = before[target].read(rows, ends, measures)
+    return values
 
 
 def _without_subnormal(sums: Floats) -> Floats:

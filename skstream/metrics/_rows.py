@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,7 @@ class Sets(NamedTuple):
     checkpoints: NDArray[np.int64]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ScoredRows:
     """Rows in the order of their labels, with the answers of all models.
 
@@ -72,44 +74,17 @@ class ScoredRows:
         Numbers of the rows in the stream, for the tape; None where they come in their order.
     """
 
-    __slots__ = (
-        "_wrong",
-        "answers",
-        "derived",
-        "inclusive",
-        "majority",
-        "previous",
-        "row",
-        "scores",
-        "sets",
-        "weight",
-        "y",
-    )
-
-    def __init__(
-        self,
-        y: Array,
-        answers: Array,
-        weight: Floats | None = None,
-        previous: Array | None = None,
-        majority: Array | None = None,
-        inclusive: Array | None = None,
-        sets: Sets | None = None,
-        scores: Floats | None = None,
-        derived: Derived | None = None,
-        row: NDArray[np.int64] | None = None,
-    ) -> None:
-        self.y = y
-        self.answers = answers
-        self.weight = weight
-        self.previous = previous
-        self.majority = majority
-        self.inclusive = inclusive
-        self.sets = sets
-        self.scores = scores
-        self.derived = derived
-        self.row = row
-        self._wrong: NDArray[np.bool_] | None = None
+    y: Array
+    answers: Array
+    weight: Floats | None = None
+    previous: Array | None = None
+    majority: Array | None = None
+    inclusive: Array | None = None
+    sets: Sets | None = None
+    scores: Floats | None = None
+    derived: Derived | None = None
+    row: NDArray[np.int64] | None = None
+    _wrong: NDArray[np.bool_] | None = field(default=None, init=False)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -161,15 +136,29 @@ class ScoredRows:
             return self
         if not len(self):  # which has perhaps not all columns
             return earlier
+
+        def joined(first: Array | None, second: Array | None, axis: int = 0) -> Array | None:
+            both = first is not None and second is not None
+            return np.concatenate((first, second), axis) if both else None
+
+        derived = None
+        if earlier.derived is not None and self.derived is not None:
+            derived = {
+                column: tuple(
+                    np.concatenate(pair, axis=1)
+                    for pair in zip(earlier.derived[column], tables, strict=True)
+                )
+                for column, tables in self.derived.items()
+            }
         return ScoredRows(
             np.concatenate((earlier.y, self.y)),
             np.concatenate((earlier.answers, self.answers), axis=1),
             joined_weights([earlier, self]),
-            _joined(earlier.previous, self.previous),
-            _joined(earlier.majority, self.majority),
-            _joined(earlier.inclusive, self.inclusive),
-            scores=None if self.scores is None else _joined(earlier.scores, self.scores, axis=1),
-            derived=None if self.derived is None else _joined_derived(earlier, self.derived),
+            joined(earlier.previous, self.previous),
+            joined(earlier.majority, self.majority),
+            joined(earlier.inclusive, self.inclusive),
+            scores=joined(earlier.scores, self.scores, axis=1),
+            derived=derived,
         )
 
     @property
@@ -193,24 +182,8 @@ class ScoredRows:
         return self._wrong
 
 
-def _joined(first: Array | None, second: Array | None, axis: int = 0) -> Array | None:
-    return None if first is None or second is None else np.concatenate((first, second), axis)
-
-
 def _parts(derived: Derived, part: Any) -> Derived:
     return {column: tuple(table[part] for table in tables) for column, tables in derived.items()}
-
-
-def _joined_derived(earlier: ScoredRows, derived: Derived) -> Derived | None:
-    if earlier.derived is None:
-        return None
-    return {
-        column: tuple(
-            np.concatenate(pair, axis=1)
-            for pair in zip(earlier.derived[column], tables, strict=True)
-        )
-        for column, tables in derived.items()
-    }
 
 
 def joined_weights(pieces: Sequence[ScoredRows]) -> Floats | None:
@@ -349,54 +322,39 @@ class Waiting:
     def __init__(self, size: int, dtype: np.dtype[Any], n_models: int) -> None:
         self.not_given = NOT_GIVEN_TARGET if dtype.kind == "f" else NOT_GIVEN
         self.n = 0
-        self._y = np.empty(size, dtype)
-        self._answers = np.empty((n_models, size), dtype)
-        self._weight: Floats | None = None
-        self._previous: Array | None = None
-        self._scores: Floats | None = None
+        self._rows = ScoredRows(np.empty(size, dtype), np.empty((n_models, size), dtype))
 
     def append(self, rows: ScoredRows) -> None:
         """Add rows; the block must have space for them."""
-        here = slice(self.n, self.n + len(rows))
-        self._y[here] = rows.y
-        self._answers[:, here] = rows.answers
+        block, here = self._rows, slice(self.n, self.n + len(rows))
+        block.y[here] = rows.y
+        block.answers[:, here] = rows.answers
         # Columns given for only some of the rows get default values for the others.
-        if rows.weight is not None and self._weight is None:
-            self._weight = np.ones(len(self._y))
-        if self._weight is not None:
-            self._weight[here] = 1.0 if rows.weight is None else rows.weight
-        if rows.previous is not None and self._previous is None:
-            self._previous = np.full_like(self._y, self.not_given)
-        if self._previous is not None:
-            self._previous[here] = self.not_given if rows.previous is None else rows.previous
-        if rows.scores is not None and self._scores is None:
-            self._scores = np.full((*self._answers.shape, rows.scores.shape[2]), np.nan)
-        if self._scores is not None:
-            self._scores[:, here] = np.nan if rows.scores is None else rows.scores
+        if rows.weight is not None and block.weight is None:
+            block.weight = np.ones(len(block))
+        if block.weight is not None:
+            block.weight[here] = 1.0 if rows.weight is None else rows.weight
+        if rows.previous is not None and block.previous is None:
+            block.previous = np.full_like(block.y, self.not_given)
+        if block.previous is not None:
+            block.previous[here] = self.not_given if rows.previous is None else rows.previous
+        if rows.scores is not None and block.scores is None:
+            block.scores = np.full((*block.answers.shape, rows.scores.shape[2]), np.nan)
+        if block.scores is not None:
+            block.scores[:, here] = np.nan if rows.scores is None else rows.scores
         self.n += len(rows)
 
     def rows(self) -> ScoredRows:
         """Return the buffered rows, as views."""
-        n = self.n
-        return ScoredRows(
-            self._y[:n],
-            self._answers[:, :n],
-            None if self._weight is None else self._weight[:n],
-            None if self._previous is None else self._previous[:n],
-            scores=None if self._scores is None else self._scores[:, :n],
-        )
+        return self._rows[: self.n]
 
     def of_models(self, models: Sequence[int]) -> Waiting:
         """Return a copy with the answers of some of the models."""
         twin = copy(self)
-        twin._y = self._y.copy()
-        twin._answers = self._answers[list(models)]
-        twin._weight = None if self._weight is None else self._weight.copy()
-        twin._previous = None if self._previous is None else self._previous.copy()
-        twin._scores = None if self._scores is None else self._scores[list(models)]
+        twin._rows = self._rows.models(list(models)).copy()
         return twin
 
     def clear(self) -> None:
         """Empty the buffer."""
         self.n = 0
-        self._weight = self._previous = self._scores = None
+        self._rows.weight = self._rows.previous = self._rows.scores = None

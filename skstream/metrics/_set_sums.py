@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,16 +61,6 @@ class SetSums(RunningSums):
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the first row of every set of the latest call; nothing is needed after it."""
         return self._starts if len(ends) == len(self._starts) else ends
-
-    def merge(self, later: Self) -> None:
-        """Raise an error: sets are complete, and nothing goes on from one to the next."""
-        raise NotImplementedError
-
-    def of_models(self, numbers: Sequence[int]) -> Self:
-        """Return a copy with some of the models."""
-        twin = self.copy()
-        twin.n_models = len(numbers)
-        return twin
 
 
 def _bounds(ends: Integers) -> Iterable[tuple[int, int]]:

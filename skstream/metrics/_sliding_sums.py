@@ -49,16 +49,14 @@ class SlidingSums(RunningSums):
     def majority(self, rows: ScoredRows) -> Majority:
         """Read labels; return the answers of the majority baseline."""
         earlier, remembered = self.tail, rows.following(self.tail)
+        n_old = len(remembered) - len(rows)
         sums: dict[Series, Floats] = {}
         if self.many_classes:
             codes, self.labels_by_class = leading_codes_in_window(
-                Coded.of(remembered, "label"),
-                len(remembered) - len(rows),
-                self.labels_by_class,
-                self.window_size,
+                Coded.of(remembered, "label"), n_old, self.labels_by_class, self.window_size
             )
         else:
-            sums = self._running(self.of_labels, remembered, len(rows), {})
+            sums = self._running(self.of_labels, remembered, n_old, {})
             codes = leading_code([sums[series] for series in self.of_labels])
         self.tail = remembered[-self.window_size :].copy()
         self.n_rows += len(rows)
@@ -77,41 +75,36 @@ class SlidingSums(RunningSums):
         if scored is None and majority is not None and _same_labels(self.tail, majority.earlier):
             known = majority.sums
         remembered = rows.following(self.tail)
-        for number, sums in enumerate(self._advance(remembered, len(rows), ends, known)):
+        n_old, size = len(remembered) - len(rows), self.window_size
+        labels = self._running(self.of_labels, remembered, n_old, known)
+        if SPREAD in self.series:
+            labels[SPREAD] = window_spreads(remembered.y, all_weights(remembered), n_old, size)
+        at = as_slice(ends)
+        of_labels = {series: sums[at] for series, sums in labels.items()}
+        for number in range(self.n_models):
             one = remembered.model(number)
-            tables = self._class_tables(one, len(rows), ends)
-            yield self._by_kind({**sums, **self._ranked_windows(one, len(rows), ends)}, tables)
-        self.tail = remembered[-self.window_size :].copy()
+            sums = self._running(self.of_answers, one, n_old, labels)
+            tables = {
+                kind: sums_in_window(Coded.of(one, kind), n_old, ends, size, self.n_classes)
+                for kind in self.class_kinds
+            }
+            ranked = self._rankings(
+                one, lambda _, sided, measures: in_windows(sided, n_old, ends, size, measures)
+            )
+            of_answers = {series: sums[series][at] for series in self.of_answers}
+            yield self._by_kind({**of_labels, **of_answers, **ranked}, tables)
+        self.tail = remembered[-size:].copy()
         self.n_rows += len(rows)
-
-    def _class_tables(
-        self, remembered: ScoredRows, n_new: int, ends: Integers
-    ) -> dict[str, Iterator[Floats]]:
-        """Return the sums of a model by class, of many classes, at some ends after the other."""
-        n_old, size = len(remembered) - n_new, self.window_size
-        return {
-            kind: sums_in_window(Coded.of(remembered, kind), n_old, ends, size, self.n_classes)
-            for kind in self.class_kinds
-        }
-
-    def _ranked_windows(
-        self, remembered: ScoredRows, n_new: int, ends: Integers
-    ) -> dict[Series, Floats]:
-        """Return the measures of the rankings of one model."""
-        n_old, size = len(remembered) - n_new, self.window_size
-        return self._rankings(
-            remembered,
-            lambda _, rows, measures: in_windows(rows, n_old, ends, size, measures),
-        )
 
     def _running(
         self,
         wanted: list[Series],
         rows: ScoredRows,
-        n_new: int,
+        n_old: int,
         known: Mapping[Series, Floats],
     ) -> dict[Series, Floats]:
-        n_old, size = len(rows) - n_new, self.window_size
+        """Return the sums at every new row; the spread is left out."""
+        n_new, size = len(rows) - n_old, self.window_size
         counts = None
         if rows.weight is None:
             counts = known.get(ROWS)
@@ -128,19 +121,6 @@ class SlidingSums(RunningSums):
             known,
         )
 
-    def _advance(
-        self, remembered: ScoredRows, n_new: int, ends: Integers, known: Mapping[Series, Floats]
-    ) -> Iterator[dict[Series, Floats]]:
-        n_old, size = len(remembered) - n_new, self.window_size
-        labels = self._running(self.of_labels, remembered, n_new, known)
-        if SPREAD in self.series:
-            labels[SPREAD] = window_spreads(remembered.y, all_weights(remembered), n_old, size)
-        at = as_slice(ends)
-        at_ends = {series: sums[at] for series, sums in labels.items()}
-        for number in range(self.n_models):
-            sums = self._running(self.of_answers, remembered.model(number), n_new, labels)
-            yield {**at_ends, **{series: sums[series][at] for series in self.of_answers}}
-
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the number of the oldest row in the window."""
         return np.maximum(ends - self.window_size, 0)
@@ -153,8 +133,7 @@ class SlidingSums(RunningSums):
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
-        twin = self.copy()
-        twin.n_models = len(numbers)
+        twin = super().of_models(numbers)
         twin.tail = None if self.tail is None else self.tail.models(list(numbers))
         return twin
 

@@ -150,13 +150,15 @@ class RunningSums(ABC):
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the oldest row that counts for a model after ``ends[i]`` scored rows."""
 
-    @abstractmethod
     def merge(self, later: Self) -> None:
-        """Append the sums of the rows that followed."""
+        """Append the sums of the rows that followed; an error where they do not add up."""
+        raise NotImplementedError
 
-    @abstractmethod
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
+        twin = self.copy()
+        twin.n_models = len(numbers)
+        return twin
 
     def copy(self) -> Self:
         """Return a copy that can be advanced on its own."""
