@@ -138,8 +138,9 @@ class ScoredRows:
             return earlier
 
         def joined(first: Array | None, second: Array | None, axis: int = 0) -> Array | None:
-            both = first is not None and second is not None
-            return np.concatenate((first, second), axis) if both else None
+            if first is None or second is None:
+                return None
+            return np.concatenate((first, second), axis)
 
         derived = None
         if earlier.derived is not None and self.derived is not None:

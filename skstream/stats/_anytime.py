@@ -5,27 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skstream.stats._boundaries import ASYMPTOTIC, BOUNDARIES
-from skstream.stats._checks import (
-    FloatArray,
-    as_pair,
-    check_alpha,
-    check_bounds,
-    check_names,
-)
-from skstream.stats._recorder import CurveRecorder
+from skstream.stats._checks import FloatArray, check_alpha, check_bounds
+from skstream.stats._recorder import RunningPair
 from skstream.stats._report import CurveReport, against_alpha, format_p, plural
 from skstream.stats._weights import (
     LARGEST_WEIGHT,
     RowWeights,
-    WeightTally,
     as_weights,
-    drop_unweighted,
     weight_sentences,
 )
 from skstream.utils._choices import is_real
@@ -176,7 +168,7 @@ class AnytimeComparisonResult(CurveReport):
         return sentence + "."
 
 
-class RunningAnytimeComparison:
+class RunningAnytimeComparison(RunningPair):
     """Anytime-valid comparison of two models while the stream is running.
 
     The state is a few numbers and the recorded curve, and the object can be pickled and continued.
@@ -252,19 +244,12 @@ class RunningAnytimeComparison:
         self.largest_weight = float(largest_weight)
         self.alpha = check_alpha(alpha)
         self.boundary = boundary
-        self.names = check_names(names, 2)
-        self._recorder = CurveRecorder(4, record_every)
-        self._tally = WeightTally()
+        super().__init__(4, record_every, names)
         self._total = 0.0
         self._weight = 0.0
         self._variance = 0.0
         self._log_p = 0.0
         self._first_certain: tuple[int, float] | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows compared so far."""
-        return self._recorder.n_rows
 
     @property
     def pvalue(self) -> float:
@@ -276,37 +261,7 @@ class RunningAnytimeComparison:
         """Whether a difference was certain at some row so far."""
         return self._first_certain is not None
 
-    def update(
-        self, loss_a: ArrayLike, loss_b: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Take the losses of the next rows.
-
-        Parameters
-        ----------
-        loss_a, loss_b : array-like of shape (n_rows,), or a single number
-            Losses of the two models, within `bounds`.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Scoring weights, from 0 to `largest_weight`. Rows of weight 0 are left out; None: each
-            counts once.
-
-        Returns
-        -------
-        RunningAnytimeComparison
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If lengths differ, a loss is not finite or outside `bounds`, or a weight is negative
-            or above `largest_weight`.
-        """
-        a, b = as_pair(loss_a, loss_b, "loss_a", "loss_b")
-        for name, losses in (("loss_a", a), ("loss_b", b)):
-            self._check_bounds(name, losses)
-        weight = as_weights(sample_weight, len(a))
-        self._check_largest(weight)
-        weight, a, b = drop_unweighted(weight, a, b)
-        self._tally.update(weight, len(a))
+    def _read(self, a: FloatArray, b: FloatArray, weight: FloatArray | None) -> None:
         for start in range(0, len(a), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             differences = (a[rows] - b[rows]) / self._span
@@ -314,7 +269,6 @@ class RunningAnytimeComparison:
             parts = np.full(len(differences), 1.0) if weight is None else weight[rows]
             parts = parts / self.largest_weight
             self._update(differences * parts, parts)
-        return self
 
     @property
     def _span(self) -> float:
@@ -332,22 +286,17 @@ class RunningAnytimeComparison:
             return ASYMPTOTIC.radius(variances, self.alpha, n_rows)
         return BOUNDARIES[self.boundary].radius(variances, self.alpha)
 
-    def _check_largest(self, weight: FloatArray | None) -> None:
-        largest = 1.0 if weight is None else max(weight, default=0.0)
-        if largest > self.largest_weight:
-            raise ValueError(
-                f"A row has the weight {largest:g}, and largest_weight is "
-                f"{self.largest_weight:g}. Give the largest weight that a row can have."
-            )
-
-    def _check_bounds(self, name: str, losses: FloatArray) -> None:
+    def _wrong(self, losses: FloatArray) -> NDArray[np.bool_]:
         low, high = self.bounds
-        if len(losses) and not (losses.min() >= low and losses.max() <= high):
-            bad = int(np.flatnonzero((losses < low) | (losses > high))[0])
-            raise ValueError(
-                f"{name}[{bad}] is {losses[bad]:g}, outside bounds=({low:g}, {high:g}). Give "
-                f"bounds that hold for every possible loss, or clip the losses."
-            )
+        return (losses < low) | (losses > high)
+
+    @property
+    def _wanted(self) -> str:  # type: ignore[override]
+        low, high = self.bounds
+        return (
+            f", outside bounds=({low:g}, {high:g}). Give bounds that hold for every possible loss, "
+            "or clip the losses."
+        )
 
     def _update(self, differences: FloatArray, parts: FloatArray) -> None:
         """Take differences, in [-1, 1] if bounded, and each row's part of the largest weight."""

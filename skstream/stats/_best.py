@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.stats._checks import FloatArray, check_alpha, check_direction, check_names
+from skstream.stats._checks import FloatArray, check_alpha, check_direction
 from skstream.stats._ranks import as_score_table
 from skstream.stats._report import SignificanceTest, against_alpha, format_p, plural
 from skstream.stats._wilcoxon import wilcoxon
@@ -193,13 +193,8 @@ def compare_with_best(
     alpha, higher_is_better = check_alpha(alpha), check_direction(higher_is_better)
     if correction not in get_args(Correction):
         raise ValueError(f"correction must be 'holm' or 'none'. Got {correction!r} instead.")
-    if names is None and hasattr(scores, "columns"):
-        names = list(scores.columns)
-    table = as_score_table(scores)
+    table, checked = as_score_table(scores, names)
     n_blocks, n_models = table.shape
-    checked = check_names(names or [f"model {j + 1}" for j in range(n_models)], n_models)
-    if len(set(checked)) < n_models:
-        raise ValueError(f"names must be distinct. Got {checked} instead.")
     means = table.mean(axis=0)
     best = int(means.argmax() if higher_is_better else means.argmin())
     pvalues = np.ones(n_models)

@@ -12,7 +12,6 @@ enough for any prediction in that interval.
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy import special
@@ -21,18 +20,6 @@ from skstream.stats._checks import FloatArray
 
 # Losses are scaled to [0, 1], so the difference of two of them lies in [-1, 1].
 SPAN = 2.0
-
-
-class Boundary(Protocol):
-    """Interface of a boundary."""
-
-    def radius(self, variance: FloatArray, alpha: float) -> FloatArray:
-        """Largest ``|S|`` inside the boundary at level alpha."""
-        ...
-
-    def log_pvalue(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
-        """Logarithm of the level at which ``|S| = deviation`` lies on the boundary."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -177,4 +164,7 @@ class AsymptoticBoundary:
 
 
 ASYMPTOTIC = AsymptoticBoundary()
-BOUNDARIES: dict[str, Boundary] = {"stitched": StitchedBoundary(), "mixture": MixtureBoundary()}
+BOUNDARIES: dict[str, StitchedBoundary | MixtureBoundary] = {
+    "stitched": StitchedBoundary(),
+    "mixture": MixtureBoundary(),
+}

@@ -27,21 +27,14 @@ def one_forgetting(forgetting: Forgetting | str, purpose: str) -> Forgetting:
     return mechanisms[0]
 
 
-def make_running_sum(forgetting: Forgetting) -> RunningSum:
-    """Return the running sum that the mechanism describes."""
+def make_running_sum(forgetting: Forgetting, power: int = 1) -> RunningSum:
+    """Return the running sum that the mechanism describes, of values or of squared ones.
+
+    The weights of squared values under forgetting are squared, too: where S is a running sum of
+    weights with fair random signs, the sum of power 2 of the squared weights is the variance of S.
+    """
     if isinstance(forgetting, SlidingWindow):
         return WindowSum(int(forgetting.window_size))
     if isinstance(forgetting, FadingFactor):
-        return FadedSum(float(forgetting.fading_factor))
+        return FadedSum(float(forgetting.fading_factor) ** power)
     return FadedSum(1.0)
-
-
-def make_running_sum_of_squares(forgetting: Forgetting) -> RunningSum:
-    """Return the running sum for squared values, whose weights under forgetting are squared too.
-
-    Where S is a running sum of weights with fair random signs, this sum of the squared weights
-    is the variance of S.
-    """
-    if isinstance(forgetting, FadingFactor):
-        return FadedSum(float(forgetting.fading_factor) ** 2)
-    return make_running_sum(forgetting)

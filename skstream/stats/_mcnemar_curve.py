@@ -4,34 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from skstream.forgetting import FadingFactor, Forgetting
-from skstream.stats._checks import FloatArray, as_pair, check_alpha, check_names
-from skstream.stats._forgetting import (
-    make_running_sum,
-    make_running_sum_of_squares,
-    one_forgetting,
-)
+from skstream.stats._checks import FloatArray, check_alpha
+from skstream.stats._forgetting import make_running_sum, one_forgetting
 from skstream.stats._mcnemar import (
     ROW_CAVEAT,
     name_of_better,
     signed_statistic,
     zero_one_losses,
 )
-from skstream.stats._recorder import CurveRecorder
+from skstream.stats._recorder import RunningPair
 from skstream.stats._report import CurveReport, against_alpha, format_p, number, plural
-from skstream.stats._weights import (
-    RowWeights,
-    WeightTally,
-    as_weights,
-    drop_unweighted,
-    weight_sentences,
-)
+from skstream.stats._weights import RowWeights, weight_sentences
 
 # Below this about ten rows decide, and the chi-squared approximation is poor.
 LEAST_FADING_FACTOR = 0.9
@@ -158,7 +147,7 @@ class McNemarCurve(CurveReport):
         ]
 
 
-class RunningMcNemar:
+class RunningMcNemar(RunningPair):
     """McNemar's signed statistic of two models while the stream is running.
 
     Parameters
@@ -213,46 +202,21 @@ class RunningMcNemar:
     ) -> None:
         self.forgetting = one_forgetting(forgetting, "McNemar's statistic")
         self.alpha = check_alpha(alpha)
-        self.names = check_names(names, 2)
+        super().__init__(3, record_every, names)
         self._only_a_wrong = make_running_sum(self.forgetting)
         self._only_b_wrong = make_running_sum(self.forgetting)
-        self._variance = make_running_sum_of_squares(self.forgetting)
-        self._recorder = CurveRecorder(3, record_every)
-        self._tally = WeightTally()
+        self._variance = make_running_sum(self.forgetting, power=2)
 
-    def update(
-        self, loss_a: ArrayLike, loss_b: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Take the losses of the next rows.
+    _wanted = (
+        "; McNemar's test needs 0/1 losses (1 where the answer is wrong). For other losses use "
+        "q_statistic or anytime_comparison."
+    )
 
-        Parameters
-        ----------
-        loss_a, loss_b : array-like of shape (n_rows,), or a single number
-            0 or False where the model was right, 1 or True where it was wrong.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Scoring weights, at least 0. Rows of weight 0 are left out; None: each counts once.
+    def _wrong(self, losses: FloatArray) -> NDArray[np.bool_]:
+        wrong: NDArray[np.bool_] = (losses != 0) & (losses != 1)
+        return wrong
 
-        Returns
-        -------
-        RunningMcNemar
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If lengths differ, a loss is neither 0 nor 1, or a weight is negative or not finite.
-        """
-        a, b = as_pair(loss_a, loss_b, "loss_a", "loss_b")
-        for name, losses in (("loss_a", a), ("loss_b", b)):
-            bad = np.flatnonzero((losses != 0) & (losses != 1))
-            if bad.size:
-                raise ValueError(
-                    f"{name}[{bad[0]}] is {losses[bad[0]]:g}; McNemar's test needs 0/1 losses "
-                    f"(1 where the answer is wrong). For other losses use q_statistic or "
-                    f"anytime_comparison."
-                )
-        weight, a, b = drop_unweighted(as_weights(sample_weight, len(a)), a, b)
-        self._tally.update(weight, len(a))
+    def _read(self, a: FloatArray, b: FloatArray, weight: FloatArray | None) -> None:
         only_a, only_b = (a > b).astype(np.float64), (b > a).astype(np.float64)
         if weight is not None:
             only_a, only_b = weight * only_a, weight * only_b
@@ -261,7 +225,6 @@ class RunningMcNemar:
             self._only_b_wrong.update(only_b),
             self._variance.update((only_a + only_b) ** 2),
         )
-        return self
 
     def result(self) -> McNemarCurve:
         """Return the curve so far.

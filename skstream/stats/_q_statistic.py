@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import Forgetting
-from skstream.stats._checks import FloatArray, as_pair, check_names
+from skstream.stats._checks import FloatArray
 from skstream.stats._forgetting import make_running_sum, one_forgetting
-from skstream.stats._recorder import CurveRecorder
+from skstream.stats._recorder import RunningPair
 from skstream.stats._report import CurveReport, plural
-from skstream.stats._weights import (
-    RowWeights,
-    WeightTally,
-    as_weights,
-    drop_unweighted,
-    weight_sentences,
-)
+from skstream.stats._weights import RowWeights, weight_sentences
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -98,7 +91,7 @@ class QStatisticResult(CurveReport):
         ]
 
 
-class RunningQStatistic:
+class RunningQStatistic(RunningPair):
     """Q statistic of two models while the stream is running.
 
     Parameters
@@ -139,48 +132,19 @@ class RunningQStatistic:
         names: Sequence[str] = ("A", "B"),
     ) -> None:
         self.forgetting = one_forgetting(forgetting, "The Q statistic")
-        self.names = check_names(names, 2)
+        super().__init__(2, record_every, names)
         self._loss_a = make_running_sum(self.forgetting)
         self._loss_b = make_running_sum(self.forgetting)
-        self._recorder = CurveRecorder(2, record_every)
-        self._tally = WeightTally()
 
-    def update(
-        self, loss_a: ArrayLike, loss_b: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Take the losses of the next rows.
+    _wanted = "; the Q statistic needs nonnegative losses, such as 0/1 or absolute errors."
 
-        Parameters
-        ----------
-        loss_a, loss_b : array-like of shape (n_rows,), or a single number
-            Nonnegative losses of the two models.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Scoring weights, at least 0. Rows of weight 0 are left out; None: each counts once.
+    def _wrong(self, losses: FloatArray) -> NDArray[np.bool_]:
+        return losses < 0
 
-        Returns
-        -------
-        RunningQStatistic
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If lengths differ, or a loss or weight is negative or not finite.
-        """
-        a, b = as_pair(loss_a, loss_b, "loss_a", "loss_b")
-        for name, losses in (("loss_a", a), ("loss_b", b)):
-            bad = np.flatnonzero(losses < 0)
-            if bad.size:
-                raise ValueError(
-                    f"{name}[{bad[0]}] is {losses[bad[0]]:g}; the Q statistic needs nonnegative "
-                    f"losses, such as 0/1 or absolute errors."
-                )
-        weight, a, b = drop_unweighted(as_weights(sample_weight, len(a)), a, b)
-        self._tally.update(weight, len(a))
+    def _read(self, a: FloatArray, b: FloatArray, weight: FloatArray | None) -> None:
         if weight is not None:
             a, b = weight * a, weight * b
         self._recorder.record(self._loss_a.update(a), self._loss_b.update(b))
-        return self
 
     def result(self) -> QStatisticResult:
         """Return the curve so far.

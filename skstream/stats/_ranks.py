@@ -245,18 +245,11 @@ def friedman_nemenyi(
     (('sgd', 'bayes'), ('bayes', 'persistent'))
     """
     alpha = check_alpha(alpha)
-    if names is None and hasattr(scores, "columns"):
-        names = list(scores.columns)
     if isinstance(scores, Mapping):
         names = list(scores) if names is None else names
-    table = as_score_table(_columns_of(scores) if isinstance(scores, Mapping) else scores)
+        scores = _columns_of(scores)
+    table, checked_names = as_score_table(scores, names)
     n_blocks, n_models = table.shape
-    if names is None:
-        names = [f"model {j + 1}" for j in range(n_models)]
-    checked_names = check_names(names, n_models)
-    if len(set(checked_names)) < n_models:
-        raise ValueError(f"names must be distinct. Got {checked_names} instead.")
-
     ranks = rank_rows(-table if check_direction(higher_is_better) else table)
     mean_ranks = ranks.mean(axis=0)
     chi2 = friedman_statistic(ranks)
@@ -299,8 +292,10 @@ def _columns_of(scores: Mapping[str, ArrayLike]) -> Any:
     return np.column_stack(list(columns.values())) if columns else np.empty((0, 0))
 
 
-def as_score_table(scores: ArrayLike) -> FloatArray:
-    """Return the scores as a finite table with at least two rows and two columns."""
+def as_score_table(scores: Any, names: Sequence[str] | None) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return the scores as a finite table of at least two rows and columns, and their names."""
+    if names is None and hasattr(scores, "columns"):
+        names = list(scores.columns)
     table = as_floats(scores, "scores")
     if table.ndim != 2 or min(table.shape) < 2:
         raise ValueError(
@@ -314,7 +309,13 @@ def as_score_table(scores: ArrayLike) -> FloatArray:
             f"scores[{row}, {column}] is {table[row, column]}; every score must be finite. "
             f"Leave out the folds or streams on which a model has no score."
         )
-    return table
+    n_models = table.shape[1]
+    if names is None:
+        names = [f"model {j + 1}" for j in range(n_models)]
+    checked = check_names(names, n_models)
+    if len(set(checked)) < n_models:
+        raise ValueError(f"names must be distinct. Got {checked} instead.")
+    return table, checked
 
 
 def rank_rows(table: FloatArray) -> FloatArray:

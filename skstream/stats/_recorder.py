@@ -1,11 +1,15 @@
-"""Recorder of curves at checkpoints and at the last row."""
+"""What running comparisons of two models share: their losses, and curves at checkpoints."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from numbers import Integral
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from skstream.stats._checks import FloatArray
+from skstream.stats._checks import FloatArray, as_pair, check_names
+from skstream.stats._weights import LARGEST_WEIGHT, WeightTally, as_weights, drop_unweighted
 from skstream.utils._checkpoints import CheckpointRecorder
 
 
@@ -55,3 +59,78 @@ class CurveRecorder:
             rows = np.append(rows, self.n_rows)
             values = np.column_stack((values, self._newest))
         return rows.copy(), values.copy()
+
+
+class RunningPair(ABC):
+    """Comparison of two models, row by row, while the stream is running.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of curves recorded.
+    record_every : int or None
+        As for `CurveRecorder`.
+    names : sequence of two str
+        Names of the models.
+    """
+
+    #: What is wrong with a loss that cannot be taken, in the words of an error.
+    _wanted: ClassVar[str] = ""
+    largest_weight: float = LARGEST_WEIGHT
+
+    def __init__(self, n_columns: int, record_every: int | None, names: Sequence[str]) -> None:
+        self.names = check_names(names, 2)
+        self._recorder = CurveRecorder(n_columns, record_every)
+        self._tally = WeightTally()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows compared so far."""
+        return self._recorder.n_rows
+
+    def update(
+        self, loss_a: ArrayLike, loss_b: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Take the losses of the next rows.
+
+        Parameters
+        ----------
+        loss_a, loss_b : array-like of shape (n_rows,), or a single number
+            Losses of the two models.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Scoring weights, at least 0. Rows of weight 0 are left out; None: each counts once.
+
+        Returns
+        -------
+        RunningPair
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, a loss cannot be taken, or a weight is negative or too large.
+        """
+        a, b = as_pair(loss_a, loss_b, "loss_a", "loss_b")
+        for name, losses in (("loss_a", a), ("loss_b", b)):
+            bad = np.flatnonzero(self._wrong(losses))
+            if bad.size:
+                raise ValueError(f"{name}[{bad[0]}] is {losses[bad[0]]:g}{self._wanted}")
+        weight = as_weights(sample_weight, len(a))
+        largest = 1.0 if weight is None else float(weight.max(initial=0.0))
+        if largest > self.largest_weight:
+            raise ValueError(
+                f"A row has the weight {largest:g}, and largest_weight is "
+                f"{self.largest_weight:g}. Give the largest weight that a row can have."
+            )
+        weight, a, b = drop_unweighted(weight, a, b)
+        self._tally.update(weight, len(a))
+        self._read(a, b, weight)
+        return self
+
+    @abstractmethod
+    def _wrong(self, losses: FloatArray) -> NDArray[np.bool_]:
+        """Tell of each loss whether it cannot be taken."""
+
+    @abstractmethod
+    def _read(self, a: FloatArray, b: FloatArray, weight: FloatArray | None) -> None:
+        """Read checked losses, and their positive weights; None where each row counts once."""
