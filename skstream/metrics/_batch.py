@@ -91,4 +91,12 @@ def _weights(sample_weight: ArrayLike | None, n_past: int) -> Floats | None:
     if sample_weight is None:
         return None
     refuse_masked(sample_weight, "sample_weight")
-    return np.concatenate((np.ones(n_past), column_or_1d(sample_weight)))
+    weights = column_or_1d(sample_weight, dtype=np.float64)
+    valid = (weights >= 0.0) & (weights < np.inf)
+    if not valid.all():
+        row = int(valid.argmin())
+        raise ValueError(
+            f"sample_weight[{row}] is {weights[row]}. Weights must be finite and not negative; 0 "
+            "leaves a row out."
+        )
+    return np.concatenate((np.ones(n_past), weights))

@@ -78,5 +78,9 @@ def joined_values(first: Values, second: Values) -> Values:
 
 def columns_of(values: Values) -> list[Floats]:
     """All columns, in their order: by mechanism, measure and model."""
-    tables = [table for by_metric in values.values() for table in by_metric.values()]
-    return [column for table in tables for column in table]
+    return [
+        column
+        for by_metric in values.values()
+        for of_models in by_metric.values()
+        for column in of_models
+    ]

@@ -8,10 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._masked import refuse_masked
+from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -122,10 +119,6 @@ class ScoredRows:
         """Return the same rows with the answers of one model."""
         return self.models(slice(number, number + 1))
 
-    def labels(self) -> ScoredRows:
-        """Return the same rows without answers."""
-        return self.models(slice(0))
-
     def copy(self) -> ScoredRows:
         """Return these rows with memory of their own."""
         return self[np.arange(len(self))]
@@ -192,119 +185,6 @@ def joined_weights(pieces: Sequence[ScoredRows]) -> Floats | None:
     if all(piece.weight is None for piece in pieces):
         return None
     return np.concatenate([np.ones(len(c)) if c.weight is None else c.weight for c in pieces])
-
-
-def checked_rows(
-    y: ArrayLike,
-    p: ArrayLike,
-    weight: ArrayLike | None,
-    previous: ArrayLike | None,
-    classes: Array | None,
-    n_models: int | None,
-    first_row: int,
-    scores: ArrayLike | None = None,
-) -> ScoredRows:
-    """Rows from a caller; errors name the parameter, the row and what came."""
-    given = {"y": y, "p": p, "weight": weight, "previous": previous}
-    if scores is not None:
-        given["scores"] = scores
-    for name, values in given.items():
-        refuse_masked(values, name)
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ValueError(f"y must be one-dimensional. Got shape {labels.shape} instead.")
-    columns = {"y": labels, "p": np.asarray(p)}
-    if previous is not None:
-        columns["previous"] = np.asarray(previous)
-    weights = None if weight is None else np.asarray(weight, dtype=np.float64)
-    for name, column in [*columns.items(), ("weight", weights)]:
-        if name == "p" and n_models is not None:
-            wanted, words = (n_models, *labels.shape), "(n_models, n_rows)"
-        else:
-            wanted, words = labels.shape, "y"
-        if column is not None and column.shape != wanted:
-            raise ValueError(
-                f"{name} must have the shape of {words}, {wanted}. Got {column.shape} instead."
-            )
-    if weights is not None:
-        _check_weights(weights, first_row)
-    dtype = LabelSpace(classes).dtype
-    checked = {
-        name: _as_targets(name, column, first_row)
-        if classes is None
-        else _as_codes(name, column, len(classes), first_row).astype(dtype, copy=False)
-        for name, column in columns.items()
-    }
-    answers = checked["p"] if n_models is not None else checked["p"][np.newaxis]
-    rows = ScoredRows(checked["y"], answers, weights, checked.get("previous"))
-    if scores is not None:
-        rows.scores = _as_scores(scores, rows, classes, n_models)
-    return rows
-
-
-def _as_scores(
-    scores: ArrayLike, rows: ScoredRows, classes: Array | None, n_models: int | None
-) -> Floats:
-    """Scores of all models in the form of `ScoredRows`; those of the first of two classes go."""
-    if classes is None:
-        raise ValueError("scores belong to classes, and this is regression: leave them out.")
-    table = np.asarray(scores, dtype=np.float64)
-    lines = rows.answers.shape
-    of_model = lines if n_models is not None else lines[1:]
-    wanted = [(*of_model, len(classes))]
-    if len(classes) <= 2:
-        wanted += [of_model, (*of_model, 1)]
-    if table.shape not in wanted:
-        shapes = " or ".join(map(str, dict.fromkeys(wanted)))
-        raise ValueError(
-            f"scores must have the shape {shapes}: one column per class; of two classes that of "
-            f"the second may stand alone. Got {table.shape} instead."
-        )
-    table = table.reshape(*lines, -1)
-    if len(classes) == 1:
-        return np.where(np.isnan(table), table, 0.0)
-    return table[..., 1:] if len(classes) == 2 and table.shape[-1] == 2 else table
-
-
-def _as_codes(name: str, column: Array, n_classes: int, first_row: int) -> Array:
-    if column.dtype.kind not in "iu" and column.size:
-        raise ValueError(
-            f"{name} must hold integer codes of the classes. Got dtype {column.dtype} instead; "
-            "encode labels with numpy.searchsorted(classes, labels)."
-        )
-    lowest = UNANSWERED if name == "p" else NOTHING
-    if column.size and (column.min() < lowest or column.max() >= n_classes):
-        at = np.argwhere((column < lowest) | (column >= n_classes))[0]
-        raise ValueError(
-            f"{_place(name, at, first_row)} is {column[tuple(at)]}. Codes of "
-            f"{n_classes} classes are -1 (none) to {n_classes - 1}."
-        )
-    return column
-
-
-def _as_targets(name: str, column: Array, first_row: int) -> Floats:
-    targets = column.astype(np.float64, copy=False)
-    if np.isinf(targets).any():
-        at = np.argwhere(np.isinf(targets))[0]
-        raise ValueError(
-            f"{_place(name, at, first_row)} is infinite. Clip targets and "
-            "answers to finite numbers; use NaN for none."
-        )
-    return targets
-
-
-def _place(name: str, at: Integers, first_row: int) -> str:
-    return f"{name}[{', '.join(map(str, at))}] (row {first_row + int(at[-1])} of the stream)"
-
-
-def _check_weights(weights: Floats, first_row: int) -> None:
-    valid = (weights >= 0.0) & (weights < np.inf)
-    if not valid.all():
-        row = int(valid.argmin())
-        raise ValueError(
-            f"weight[{row}] (row {first_row + row} of the stream) is {weights[row]}. Weights "
-            "must be finite and not negative; 0 leaves a row out."
-        )
 
 
 class Waiting:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -15,7 +16,7 @@ from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, Slidin
 from skstream.metrics._checkpoints import Curves, Values, columns_of, joined_values
 from skstream.metrics._measure import Measure
 from skstream.metrics._registry import measures_of_scores
-from skstream.metrics._rows import Array, ScoredRows, Waiting, checked_rows
+from skstream.metrics._rows import Array, ScoredRows, Waiting
 from skstream.metrics._scores import Scores, check_scores, make_sums
 from skstream.metrics._user import takes_weights
 from skstream.utils._checkpoints import CheckpointRecorder
@@ -32,6 +33,7 @@ _LONGEST_BLOCK = 1 << 20
 _MOST_SCORES = 1 << 22
 
 
+@dataclass
 class _Ahead:
     """A copy of the scores that has read some of the buffered rows, and its values.
 
@@ -47,11 +49,10 @@ class _Ahead:
         Measures at the checkpoints among them.
     """
 
-    def __init__(self, scores: Scores, interval: int):
-        self.scores = scores
-        self.interval = interval
-        self.n = 0
-        self.values: Values = {}
+    scores: Scores
+    interval: int
+    n: int = 0
+    values: Values = field(default_factory=dict)
 
     def read(self, rows: ScoredRows, due: NDArray[np.int64], n_before: int) -> None:
         """Read the next of the waiting rows; checkpoints are counted from the first row of all."""
@@ -195,7 +196,7 @@ class RunningMeasures:
         previous: ArrayLike | None = None,
         scores: ArrayLike | None = None,
     ) -> None:
-        """Read the next rows of the stream, in order.
+        """Read the next rows of the stream, in order, from arrays that the caller has checked.
 
         Parameters
         ----------
@@ -216,15 +217,23 @@ class RunningMeasures:
         Raises
         ------
         ValueError
-            If the lengths differ, a code is not among the classes, a weight is negative or not
-            finite, or a measure needs probabilities and there are none.
+            If a measure needs probabilities and there are none.
         """
-        self.read(
-            checked_rows(y, p, weight, previous, self.classes, self.n_models, self.n_rows, scores)
-        )
+        dtype = LabelSpace(self.classes).dtype
+        lines = (1 if self.n_models is None else self.n_models, -1)
+        rows = ScoredRows(np.asarray(y, dtype=dtype), np.asarray(p, dtype=dtype).reshape(lines))
+        rows.weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+        rows.previous = None if previous is None else np.asarray(previous, dtype=dtype)
+        if scores is not None and self.classes is not None:
+            table = np.asarray(scores, dtype=np.float64).reshape(*rows.answers.shape, -1)
+            if len(self.classes) == 1:
+                table = np.where(np.isnan(table), table, 0.0)
+            of_both = len(self.classes) == 2 and table.shape[2] == 2
+            rows.scores = table[..., 1:] if of_both else table
+        self.read(rows)
 
     def read(self, rows: ScoredRows) -> None:
-        """Read rows that need no more checks: codes in the smallest type that holds them.
+        """Read rows whose codes are in the smallest type that holds them.
 
         Parameters
         ----------

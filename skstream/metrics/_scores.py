@@ -167,10 +167,12 @@ class Scores:
         if not all_answered:
             self._split(answered[:, known])
         pasts = self._previous(labelled)
-        labels = labelled.labels()
-        majorities = {name: sums.majority(labels) for name, sums in self.labels.items()}
-        if labels.majority is not None and labels.inclusive is not None:
-            told = Majority(labels.majority, labels.inclusive)
+        majorities = {}
+        if self.labels:
+            labels = labelled.models(slice(0))
+            majorities = {name: sums.majority(labels) for name, sums in self.labels.items()}
+        if labelled.majority is not None and labelled.inclusive is not None:
+            told = Majority(labelled.majority, labelled.inclusive)
             majorities = dict.fromkeys(self.groups[0].sums, told)
         values: Values = {
             name: {metric: [np.empty(0)] * self.n_models for metric in self.metrics}

@@ -406,8 +406,6 @@ def test_rows_without_scores_are_refused():
     )
     with pytest.raises(ValueError, match=r"'log_loss', 'brier'.* need probabilities.*pass scores="):
         measures.update([0, 1], [[0, 1]])
-    with pytest.raises(ValueError, match=r"scores must have the shape \(1, 2, 2\) or \(1, 2\)"):
-        measures.update([0, 1], [[0, 1]], scores=[[[0.5], [0.5], [0.5]]])
 
 
 @pytest.mark.parametrize(

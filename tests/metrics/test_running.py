@@ -397,32 +397,6 @@ def test_the_previous_label_may_be_given():
     assert late.final()["cumulative"]["kappa_temporal"] == 0.0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 1], [0]), r"p must have the shape of y, \(2,\)\. Got \(1,\)"),
-        (([[0]], [[0]]), r"y must be one-dimensional\. Got shape \(1, 1\)"),
-        (([0, 2], [0, 0]), r"y\[1\] \(row 4 of the stream\) is 2\. Codes of 2 classes are -1"),
-        (([0, 0], [0, -3]), r"p\[1\] .* is -3"),
-        (([0, -2], [0, 0]), r"y\[1\] .* is -2"),
-        (([0], [0], [1.0, 1.0]), "weight must have the shape of y"),
-        (([0, 0], [0, 0], [1.0, -1.0]), r"weight\[1\] \(row 4 of the stream\) is -1.0"),
-        (([0], [0], [np.nan]), r"weight\[0\] .* nan"),
-        (([0], [0], [np.inf]), "finite"),
-        (([0], [0], None, [7]), r"previous\[0\]"),
-        ((["a"], [0]), "y must hold integer codes .* Got dtype <U1"),
-        (([0.0], [0]), "integer codes"),
-    ],
-)
-def test_rows_are_checked_before_any_is_read(arguments, message):
-    measures = running("accuracy", "cumulative", np.arange(2))
-    measures.update([0, 1, 0], [0, 1, 1])
-    before = pickle.dumps(measures)
-    with pytest.raises(ValueError, match=message):
-        measures.update(*arguments)
-    assert pickle.dumps(measures) == before
-
-
 @pytest.mark.parametrize("record_every", [0, -1, 2.5, True, "10"])
 def test_record_every_is_checked(record_every):
     with pytest.raises(ValueError, match="'record_every' parameter of RunningMeasures"):

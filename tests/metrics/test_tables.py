@@ -12,9 +12,7 @@ from skstream.metrics import _running as running_module
 from skstream.metrics import _sums as sums_module
 from skstream.metrics._columns import ColumnStates
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
-from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows
-from skstream.metrics._running import RunningMeasures
 from skstream.metrics._series import KINDS, Series, columns_of_kinds, values_of
 from tests._examples import examples, newest_alone
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running
@@ -184,15 +182,3 @@ def test_tables_merge_even_if_their_models_were_asked_about_other_rows():
     for name in mechanisms:
         for metric in names:
             np.testing.assert_allclose(merged[name][metric], expected[name][metric], rtol=1e-12)
-
-
-def test_a_table_of_another_size_is_refused():
-    measures = RunningMeasures(
-        resolve_metrics("accuracy", classes=[0, 1]), MECHANISMS, classes=[0, 1], n_models=2
-    )
-    with pytest.raises(
-        ValueError, match=r"p must have the shape of \(n_models, n_rows\), \(2, 3\)"
-    ):
-        measures.update([0, 1, 1], [0, 1, 1])
-    with pytest.raises(ValueError, match=r"p\[1, 2\] \(row 2 of the stream\) is 5"):
-        measures.update([0, 1, 1], [[0, 1, 1], [0, 1, 5]])
