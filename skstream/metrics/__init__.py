@@ -1,17 +1,16 @@
 """Measures of streams: functions in the scikit-learn style, and what describes a measure."""
 
-from skstream.metrics._class_means import (
+from skstream.metrics._functions import (
     arithmetic_accuracy_score,
     cmd_score,
     geometric_accuracy_score,
     harmonic_accuracy_score,
-)
-from skstream.metrics._kappas import (
     kappa_m_score,
     kappa_plus_score,
     kappa_score,
     kappa_temporal_score,
     kappa_test,
+    persistent_skill_score,
 )
 from skstream.metrics._measure import Measure
 from skstream.metrics._probabilities import (
@@ -23,7 +22,6 @@ from skstream.metrics._probabilities import (
     top_k_accuracy,
 )
 from skstream.metrics._quantiles import pinball
-from skstream.metrics._regression import persistent_skill_score
 
 __all__ = [
     "Measure",

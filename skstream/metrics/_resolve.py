@@ -10,17 +10,16 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer
 
-from skstream.metrics._class_means import (
+from skstream.metrics._functions import (
     arithmetic_accuracy_score,
     cmd_score,
     geometric_accuracy_score,
     harmonic_accuracy_score,
-)
-from skstream.metrics._kappas import (
     kappa_m_score,
     kappa_plus_score,
     kappa_score,
     kappa_temporal_score,
+    persistent_skill_score,
 )
 from skstream.metrics._known_functions import of_scikit_learn
 from skstream.metrics._measure import Measure
@@ -35,7 +34,6 @@ from skstream.metrics._registry import (
     check_suits,
     measure_of_name,
 )
-from skstream.metrics._regression import persistent_skill_score
 from skstream.metrics._rows import Array
 from skstream.utils._choices import names_as_text
 from skstream.utils._labels import as_labels
@@ -44,15 +42,18 @@ from skstream.utils._sklearn import function_task, scorer_names, scorer_parts
 
 #: Functions of this package that have a running form, and so need no tape.
 _FUNCTIONS: dict[Callable[..., Any], str] = {
-    kappa_score: "kappa",
-    kappa_m_score: "kappa_m",
-    kappa_temporal_score: "kappa_temporal",
-    kappa_plus_score: "kappa_plus",
-    arithmetic_accuracy_score: "arithmetic_accuracy",
-    geometric_accuracy_score: "geometric_accuracy",
-    harmonic_accuracy_score: "harmonic_accuracy",
-    cmd_score: "cmd",
-    persistent_skill_score: "persistent_skill",
+    function: function.__name__.removesuffix("_score")
+    for function in (
+        kappa_score,
+        kappa_m_score,
+        kappa_temporal_score,
+        kappa_plus_score,
+        arithmetic_accuracy_score,
+        geometric_accuracy_score,
+        harmonic_accuracy_score,
+        cmd_score,
+        persistent_skill_score,
+    )
 }
 
 
