@@ -132,7 +132,8 @@ class Scores:
         self.formulas = {m.formula: None for m in metrics.values() if m.formula is not None}
         kinds: frozenset[KindOf] = frozenset().union(*(one.series for one in metrics.values()))
         n_classes = 0 if classes is None else len(classes)
-        self.needs_previous = "previous" in baselines_of(kinds)
+        baselines = baselines_of(kinds)
+        self.needs_previous = "previous" in baselines
         self.last_label: float = np.nan if classes is None else NOTHING
         keeps_rows = any(measure.function for measure in metrics.values())
         columns = columns_of_kinds(kinds)
@@ -146,7 +147,7 @@ class Scores:
                 self.groups.append(Group(models, value, sums, tape, states))
         # Of all labels, for the majority baselines that all models share.
         self.labels: dict[str, CumulativeSums | SlidingSums] = {}
-        if baselines_of(kinds) & {"majority", "inclusive"}:
+        if baselines & {"majority", "inclusive"}:
             for name, make in mechanisms.items():
                 of_labels = make(frozenset({"label"}), n_classes, 0)
                 # Under ADWIN every model has a window of its own; sets are told their majority.
@@ -164,7 +165,7 @@ class Scores:
         answered = is_given(rows.answers)
         all_known, all_answered = bool(known.all()), bool(answered.all())
         labelled = rows if all_known else rows[np.flatnonzero(known)]
-        if not all_answered:
+        if not all_answered and self.n_models > 1:
             self._split(answered[:, known])
         pasts = self._previous(labelled)
         majorities = {}

@@ -133,14 +133,6 @@ def test_ddm_is_silent_on_constant_losses(value):  # fault 25
     assert not detector.warning_detected
 
 
-def test_ddm_warns_before_the_alarm():
-    rng = np.random.default_rng(0)
-    values = np.concatenate((rng.random(1000) < 0.2, rng.random(1000) < 0.6))
-    alarms, warnings = literal_ddm(values.tolist())
-    assert alarms
-    assert any(1000 < warning < alarms[0] for warning in warnings)
-
-
 def test_ddm_reads_losses_of_0_and_1():
     detector = DDM().update(0)
     before = joblib.hash(detector)

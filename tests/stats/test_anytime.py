@@ -274,14 +274,6 @@ def test_bad_input() -> None:
         anytime_comparison([], [])
 
 
-def test_a_refused_block_leaves_no_trace() -> None:
-    running = RunningAnytimeComparison().update([1, 0], [0, 0])
-    with pytest.raises(ValueError, match="outside bounds"):
-        running.update([0, 0, 9], [0, 0, 0])
-    assert running.n_rows == 2
-    assert running.result().difference == 0.5
-
-
 def test_the_asymptotic_boundary_needs_no_bounds_and_inverts_its_pvalue() -> None:
     losses = np.random.default_rng(3).lognormal(0.0, 0.5, (2, 4000)) * [[100.0], [105.0]]
     result = anytime_comparison(*losses, boundary="asymptotic", record_every=500)

@@ -247,6 +247,12 @@ def test_a_weight_above_the_promised_largest_is_refused() -> None:
     assert running.n_rows == 1
 
 
+def test_rows_without_weights_before_weighted_ones_weigh_one() -> None:
+    running = RunningQStatistic().update([1.0], [0.0]).update([1.0], [0.0], sample_weight=[0.5])
+    weights = running.result().weights
+    assert (weights.n_rows, weights.total, weights.largest) == (2, 1.5, 1.0)
+
+
 def test_an_anytime_difference_is_the_weighted_mean() -> None:
     loss_a, loss_b, weight = weighted_losses(6)
     result = anytime_comparison(3 * loss_a, 3 * loss_b, sample_weight=weight, bounds=(0, 3))
