@@ -9,7 +9,7 @@ from skstream.metrics import _formulas as formulas
 from skstream.metrics._columns import OfColumn
 from skstream.metrics._formulas import Formula
 from skstream.metrics._frequencies import PriorLosses, Skill, TransitionLosses
-from skstream.metrics._measure import OF_SCORES, TASKS, Measure, named
+from skstream.metrics._measure import TASKS, Measure, named
 from skstream.metrics._probabilities import (
     brier_part,
     calibration_error,
@@ -197,11 +197,6 @@ def needs_probabilities(what: str) -> str:
         f"{what} needs probabilities or decision values, and labels alone cannot give it. Use a "
         f"measure that has a name, such as {', '.join(map(repr, PROBABILITIES))} or 'kappa'."
     )
-
-
-def measures_of_scores(metrics: Mapping[str, Measure]) -> list[str]:
-    """Names of the measures that need more than answers: probabilities, or any ranking."""
-    return [name for name, measure in metrics.items() if measure.needs in OF_SCORES]
 
 
 def check_suits(measure: Measure, classes: Any) -> Measure:

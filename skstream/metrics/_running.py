@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
 from skstream.metrics._checkpoints import Curves, Values, columns_of, joined_values
 from skstream.metrics._measure import Measure
-from skstream.metrics._registry import measures_of_scores
 from skstream.metrics._rows import Array, ScoredRows, Waiting
-from skstream.metrics._scores import Scores, check_scores, make_sums
+from skstream.metrics._scores import Scores, make_sums
 from skstream.metrics._user import takes_weights
 from skstream.utils._checkpoints import CheckpointRecorder
 from skstream.utils._label_space import LabelSpace
@@ -169,9 +168,8 @@ class RunningMeasures:
         self._recorder = CheckpointRecorder(
             len(self.forgetting) * len(self.metrics) * lines, record_every, expected_rows
         )
-        self._of_scores = measures_of_scores(metrics)
         self._block = block_length(self.forgetting.values())
-        if self._of_scores and self.classes is not None:
+        if self._scores.of_scores and self.classes is not None:
             self._block = min(self._block, max(_STEP, _MOST_SCORES // len(self.classes)))
         self._waiting = Waiting(self._block, LabelSpace(self.classes).dtype, lines)
         self._n_processed = 0
@@ -240,7 +238,7 @@ class RunningMeasures:
         rows : ScoredRows
             The next rows of the stream.
         """
-        check_scores(self._of_scores, rows)
+        self._scores.check(rows)
         start, n = 0, len(rows)
         while start < n:
             if self._waiting.n == 0 and n - start >= self._block:

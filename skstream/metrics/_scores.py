@@ -14,7 +14,7 @@ from skstream.metrics._checkpoints import Values
 from skstream.metrics._columns import ColumnStates
 from skstream.metrics._cumulative_sums import CumulativeSums, FadingSums
 from skstream.metrics._formulas import Formula, Sums
-from skstream.metrics._measure import Measure
+from skstream.metrics._measure import OF_SCORES, Measure
 from skstream.metrics._rows import (
     NOT_GIVEN,
     NOT_GIVEN_TARGET,
@@ -126,6 +126,7 @@ class Scores:
         self.metrics = metrics
         self.classes = classes
         self.n_models = len(told)
+        self.of_scores = [name for name, one in metrics.items() if one.needs in OF_SCORES]
         # Lines whose scores are no probabilities: decision values, or none.
         known = ["predict_proba"] * len(told) if methods is None else methods
         self.others = np.array([method != "predict_proba" for method in known], dtype=bool)
@@ -153,6 +154,14 @@ class Scores:
                 # Under ADWIN every model has a window of its own; sets are told their majority.
                 if isinstance(of_labels, CumulativeSums | SlidingSums):
                     self.labels[name] = of_labels
+
+    def check(self, rows: ScoredRows) -> None:
+        """Raise an error where measures need scores, and rows come without."""
+        if self.of_scores and rows.scores is None:
+            raise ValueError(
+                f"Measures {self.of_scores} need probabilities, and these rows come without: pass "
+                "scores=."
+            )
 
     def advance(self, rows: ScoredRows, places: Integers, n_rows: NDArray[np.int64]) -> Values:
         """Read rows and return the measures of all models after the first ``places[i]`` of them.
@@ -326,14 +335,6 @@ class Scores:
         twin.groups = [group.copy() for group in self.groups]
         twin.labels = {name: sums.copy() for name, sums in self.labels.items()}
         return twin
-
-
-def check_scores(names: Sequence[str], rows: ScoredRows) -> None:
-    """Raise an error where measures of these names need scores, and rows come without."""
-    if names and rows.scores is None:
-        raise ValueError(
-            f"Measures {list(names)} need probabilities, and these rows come without: pass scores=."
-        )
 
 
 def _common_groups(

@@ -12,9 +12,8 @@ from skstream.metrics._checkpoints import Curves, Values, columns_of
 from skstream.metrics._class_tables import Coded, a_few, sums_between
 from skstream.metrics._measure import Measure
 from skstream.metrics._rankings import in_ranges
-from skstream.metrics._registry import measures_of_scores
 from skstream.metrics._rows import Floats, Integers, ScoredRows
-from skstream.metrics._scores import Scores, check_scores
+from skstream.metrics._scores import Scores
 from skstream.metrics._series import Series, columns_of_kinds, values_of
 from skstream.metrics._spread import SPREAD, Moments, all_weights
 from skstream.metrics._sums import Majority, RunningSums, SumsByKind, scored_rows
@@ -112,7 +111,6 @@ class SetMeasures:
         labels = None if classes is None else np.asarray(classes)
         told = np.ones(n_models, dtype=bool)
         self._scores = Scores(metrics, dict.fromkeys(names, SetSums), labels, told, methods)
-        self._of_scores = measures_of_scores(metrics)
         self._like: Values = {n: {m: [np.empty(0)] * n_models for m in metrics} for n in names}
         # The rows of the stream at each set are a column, as sets are thinned by their numbers.
         self._recorder = CheckpointRecorder(1 + len(names) * len(metrics) * n_models)
@@ -123,7 +121,7 @@ class SetMeasures:
     def read(self, rows: ScoredRows) -> None:
         """Read whole sets. If a function of the user fails, nothing has been read."""
         assert rows.sets is not None
-        check_scores(self._of_scores, rows)
+        self._scores.check(rows)
         ends, checkpoints = rows.sets
         scores = self._scores.copy()
         values = scores.advance(rows, ends, checkpoints)

@@ -61,6 +61,9 @@ def test_page_hinkley_by_hand():
     assert PageHinkley(0.566).update_many(values).tolist() == [2]
     assert PageHinkley(0.567).update_many(values).tolist() == [3]
     assert PageHinkley(0.967).update_many(values).tolist() == []
+    # Exactly at the threshold: -0.25, then 0.
+    assert PageHinkley(0.25, delta=0.25).update_many([0, 1]).tolist() == [1]
+    assert PageHinkley(0.25, delta=0.25).update(0).update(1).drift_detected
 
 
 def test_page_hinkley_reports_one_drift_once():  # fault 24
