@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -204,8 +204,8 @@ class Measure:
     @property
     def facts(self) -> dict[str, Any]:
         """What it says of its values: all parameters but those that say how to compute them."""
-        names = {field.name for field in fields(self)} - {"function", "formula", "series"}
-        return {name: getattr(self, name) for name in sorted(names)}
+        names = sorted({*self.__dataclass_fields__} - {"function", "formula", "series"})
+        return {name: getattr(self, name) for name in names}
 
 
 def _checked_series(series: Any) -> frozenset[KindOf]:
