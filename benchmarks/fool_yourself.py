@@ -234,7 +234,7 @@ def load_streams(folder: Path) -> dict[str, Rows]:
     for name in ("electricity", "covertype_head20k", "ozone_eighthr"):
         path = folder / f"{name}.parquet"
         if path.is_file():
-            chunks = list(ParquetStream(path, target="class", missing=0.0))
+            chunks = list(ParquetStream(path, target="class", options={"missing": 0.0}))
             X, y = (np.concatenate([chunk[k] for chunk in chunks]) for k in (0, 1))
             found[name] = (X, y)
     return found

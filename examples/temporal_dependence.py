@@ -90,7 +90,9 @@ def load_streams(folder: Path | None, n_rows: int) -> dict[str, tuple[np.ndarray
         path = data_file(folder, file)
         if path is not None:
             columns = COLUMNS.get(name)
-            chunks = list(ParquetStream(path, target="class", columns=columns, missing=0.0))
+            chunks = list(
+                ParquetStream(path, target="class", columns=columns, options={"missing": 0.0})
+            )
             X = np.concatenate([X for X, _, _ in chunks])[:n_rows]
             y = np.concatenate([y for _, y, _ in chunks])[:n_rows]
             found[name] = (X, y)

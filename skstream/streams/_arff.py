@@ -1,9 +1,9 @@
 """Stream of ARFF files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from skstream.streams._arff_rows import RowReader, as_batch, lines_of, misfit, o
 from skstream.streams._chunk import StreamError
 from skstream.streams._columns import refuse_gap
 from skstream.streams._csv_checks import first_misfit, read_as
-from skstream.streams._files import Paths
 from skstream.streams._table import Index, TableStream
 from skstream.streams._table_parameters import shortened
 from skstream.utils._optional import optional_import
@@ -50,20 +49,22 @@ class ARFFStream(TableStream):
         String attributes to be read as they are, for a vectorizer; see `ParquetStream`.
     max_categories : int, default=None
         Largest number of different texts of a string attribute; see `ParquetStream`.
-    chunk_size : int, default=65536
-        Largest number of rows per chunk. No result depends on it.
-    missing : {"nan", "error"} or float, default="nan"
-        How a missing value in a feature is read; see `ParquetStream`.
     as_frame : bool, default=False
         If False, `X` is a float64 array, of a sparse file a CSR matrix, and nominal features are
         codes: positions among the declared values. If True, `X` is a pandas frame, and nominal
         features are categorical.
-    sample_weight, arrival, label_time, id : str, default=None
-        Attributes of meta data. Dates become ``datetime64``; a gap is NaN or NaT.
-    filesystem : pyarrow.fs.FileSystem or fsspec file system, default=None
-        Where the paths are; see `ParquetStream`.
-    encoding : str, default="utf-8"
-        How the file encodes characters.
+    chunk_size : int, default=65536
+        Largest number of rows per chunk. No result depends on it.
+    roles : dict of str to str, default=None
+        Attributes of meta data, by what they say: any of "sample_weight", "arrival", "label_time"
+        and "id", as ``{"arrival": "when"}``. Dates become ``datetime64``; a gap is NaN or
+        NaT.
+    options : dict, default=None
+        How the files are read, with any of these keys.
+
+        - "missing" ("nan"): how a missing value in a feature is read; see `ParquetStream`.
+        - "encoding" ("utf-8"): how the file encodes characters.
+        - "filesystem" (None): where the paths are; see `ParquetStream`.
 
     Attributes
     ----------
@@ -138,48 +139,14 @@ class ARFFStream(TableStream):
     suffixes = (".arff", ".arff.gz")
     _about_marks = "If it stands for a missing value, write ? in the file."
 
-    def __init__(
-        self,
-        path: Paths,
-        target: str,
-        *,
-        nominal: Sequence[str] | None = None,
-        numeric: Sequence[str] | None = None,
-        columns: Sequence[str] | None = None,
-        exclude: Sequence[str] | None = None,
-        text: str | Sequence[str] | None = None,
-        max_categories: int | None = None,
-        chunk_size: int = 65536,
-        missing: str | float = "nan",
-        as_frame: bool = False,
-        sample_weight: str | None = None,
-        arrival: str | None = None,
-        label_time: str | None = None,
-        id: str | None = None,
-        filesystem: Any = None,
-        encoding: str = "utf-8",
-    ) -> None:
-        self.encoding = encoding
-        super().__init__(
-            path,
-            target,
-            nominal=nominal,
-            numeric=numeric,
-            columns=columns,
-            exclude=exclude,
-            text=text,
-            max_categories=max_categories,
-            chunk_size=chunk_size,
-            missing=missing,
-            as_frame=as_frame,
-            sample_weight=sample_weight,
-            arrival=arrival,
-            label_time=label_time,
-            id=id,
-            filesystem=filesystem,
-        )
-        if self._is_sparse:
-            self._check_sparse()
+    default_options: ClassVar[dict[str, Any]] = {
+        **TableStream.default_options,
+        "encoding": "utf-8",
+    }
+
+    def _take_options(self, options: dict[str, Any]) -> None:
+        super()._take_options(options)
+        self.encoding = options["encoding"]
 
     def row_options(self) -> dict[str, Any]:
         """Return how the files are read, where that decides which rows come.
@@ -226,6 +193,11 @@ class ARFFStream(TableStream):
         """Whether the features are a CSR matrix."""
         is_matrix = not self.as_frame and not self.text
         return is_matrix and any(header.is_sparse for header in self._headers.values())
+
+    def _check_files(self, first: dict[str, Any]) -> None:
+        super()._check_files(first)
+        if self._is_sparse:
+            self._check_sparse()
 
     def _check_sparse(self) -> None:
         """Raise an error for features whose value 0 is not what a row leaves out."""

@@ -61,8 +61,8 @@ def utf8_blocks(file: DataFile, encoding: str) -> Iterator[bytes]:
                 raise ValueError(
                     f"{file} is not encoded as {encoding}: byte "
                     f"{error.object[error.start]:#04x} has no meaning in it. Pass "
-                    f"encoding='latin-1' if the file comes from an older Windows program, or "
-                    f"convert it to UTF-8."
+                    f"options={{'encoding': 'latin-1'}} if the file comes from an older Windows "
+                    f"program, or convert it to UTF-8."
                 ) from None
             if number == 0:
                 text = text.removeprefix("\ufeff")
@@ -288,7 +288,7 @@ def _split(
                 raise Misfit(
                     number,
                     f"the weight {last} behind the row is not read. Make it a column, and name "
-                    f"that in sample_weight=.",
+                    f"that in roles={{'sample_weight': ...}}.",
                 )
             raise Misfit(
                 number,

@@ -130,13 +130,13 @@ def texts_of(column: Any, name: str, first_row: int, missing: str | float) -> ND
 
 
 def refuse_gap(missing: str | float, name: str, absent: NDArray[np.bool_], first_row: int) -> None:
-    """Raise an error if a value is absent and ``missing="error"``."""
+    """Raise an error if a value is absent and the option missing is "error"."""
     if missing == "error" and absent.any():
         row = first_row + int(np.flatnonzero(absent)[0])
         raise ValueError(
-            f"Row {row} has no value in column {name!r}, and missing='error' refuses that. "
-            f"Use missing='nan' (which makes an empty text of a missing one), or a number that "
-            f"fills the gaps."
+            f"Row {row} has no value in column {name!r}, and missing='error' refuses "
+            f"that. Use options={{'missing': 'nan'}} (which makes an empty text of a missing one), "
+            f"or a number that fills the gaps."
         )
 
 

@@ -1,8 +1,8 @@
 """Stream of CSV files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 from skstream.streams._chunk import StreamError
 from skstream.streams._columns import BOOLEAN, INTEGER, NOMINAL, NUMBER, TIME, role_of
@@ -20,7 +20,6 @@ from skstream.streams._csv_checks import (
     place_of_row,
     read_as,
 )
-from skstream.streams._files import Paths
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
@@ -61,31 +60,29 @@ class CSVStream(TableStream):
         Largest number of categories of a feature: a column of more values is refused, also one in
         `nominal`. None: 1000 different texts, as more are free text or an identifier; columns in
         `nominal` are taken as they are.
-    chunk_size : int, default=65536
-        Largest number of rows per chunk. No result depends on it.
-    missing : {"nan", "error"} or float, default="nan"
-        How a missing value in a feature is read; see `ParquetStream`.
     as_frame : bool, default=False
         If False, `X` is a float64 array, and nominal features are codes: positions in `categories`.
         If True, `X` is a pandas frame, and nominal features are categorical.
-    sample_weight, arrival, label_time, id : str, default=None
-        Columns of meta data. Dates and timestamps become ``datetime64``; a gap is NaN or NaT.
-    filesystem : pyarrow.fs.FileSystem or fsspec file system, default=None
-        Where the paths are; see `ParquetStream`.
-    delimiter : str, default=","
-        Character between the values.
-    null_values : list of str, default=("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
-        Texts that stand for a missing value.
-    decimal : str, default="."
-        Character before the decimals of a number.
-    header : bool, default=True
-        Whether the first line holds the names of the columns. If False, they are called "f0",
-        "f1", and so on.
-    encoding : str, default="utf-8"
-        How the file encodes characters.
-    on_bad_lines : {"error", "skip"}, default="error"
-        What becomes of a line with more or fewer values than there are columns: an error, or it is
-        left out, and a warning says how many were.
+    chunk_size : int, default=65536
+        Largest number of rows per chunk. No result depends on it.
+    roles : dict of str to str, default=None
+        Columns of meta data, by what they say: any of "sample_weight", "arrival", "label_time"
+        and "id", as ``{"arrival": "when"}``. Dates and timestamps become ``datetime64``;
+        a gap is NaN or NaT.
+    options : dict, default=None
+        How the files are read, as ``{"delimiter": ";", "decimal": ","}``, with any of these keys.
+
+        - "delimiter" (","): character between the values.
+        - "decimal" ("."): character before the decimals of a number.
+        - "null_values" (``["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]``): texts that stand
+          for a missing value.
+        - "missing" ("nan"): how a missing value in a feature is read; see `ParquetStream`.
+        - "header" (True): whether the first line holds the names of the columns. If False, they are
+          called "f0", "f1", and so on.
+        - "encoding" ("utf-8"): how the file encodes characters.
+        - "on_bad_lines" ("error"): what becomes of a line with more or fewer values than there are
+          columns: an error; or with "skip" it is left out, and a warning says how many were.
+        - "filesystem" (None): where the paths are; see `ParquetStream`.
 
     Attributes
     ----------
@@ -111,7 +108,7 @@ class CSVStream(TableStream):
         than the first, the first line shows another delimiter than the one given, or a parameter is
         out of range. While iterating: for texts that write numbers with a decimal comma or a sign,
         for a column of more than `max_categories` texts, and for missing values under
-        ``missing="error"``.
+        ``{"missing": "error"}``.
     StreamError
         While iterating: for a row that does not fit the columns or their types, or a file that
         cannot be read further. Says which file and row.
@@ -121,7 +118,7 @@ class CSVStream(TableStream):
     UserWarning
         If a feature has no name, such as the index in a file written by pandas.
     UserWarning
-        At the end of the first pass, if lines were left out (``on_bad_lines="skip"``).
+        At the end of the first pass, if lines were left out (``{"on_bad_lines": "skip"}``).
     UserWarning
         While iterating, if a feature holds whole numbers beyond 2**53, which lose digits as floats,
         and `numeric` does not name it.
@@ -152,64 +149,32 @@ class CSVStream(TableStream):
     """
 
     suffixes = (".csv", ".csv.gz")
-    _about_marks = "If it stands for a missing value, name it in null_values=."
+    _about_marks = "If it stands for a missing value, name it in options={'null_values': [...]}."
 
-    def __init__(
-        self,
-        path: Paths,
-        target: str,
-        *,
-        nominal: Sequence[str] | None = None,
-        numeric: Sequence[str] | None = None,
-        columns: Sequence[str] | None = None,
-        exclude: Sequence[str] | None = None,
-        text: str | Sequence[str] | None = None,
-        max_categories: int | None = None,
-        chunk_size: int = 65536,
-        missing: str | float = "nan",
-        as_frame: bool = False,
-        sample_weight: str | None = None,
-        arrival: str | None = None,
-        label_time: str | None = None,
-        id: str | None = None,
-        filesystem: Any = None,
-        delimiter: str = ",",
-        null_values: Sequence[str] = NULL_VALUES,
-        decimal: str = ".",
-        header: bool = True,
-        encoding: str = "utf-8",
-        on_bad_lines: str = "error",
-    ) -> None:
-        self.delimiter = _one_character(delimiter, "delimiter")
-        self.decimal = _one_character(decimal, "decimal")
-        self.header = bool(header)
-        self.encoding = encoding
-        if on_bad_lines not in ("error", "skip"):
+    default_options: ClassVar[dict[str, Any]] = {
+        **TableStream.default_options,
+        "delimiter": ",",
+        "null_values": NULL_VALUES,
+        "decimal": ".",
+        "header": True,
+        "encoding": "utf-8",
+        "on_bad_lines": "error",
+    }
+
+    def _take_options(self, options: dict[str, Any]) -> None:
+        super()._take_options(options)
+        self.delimiter = _one_character(options["delimiter"], "delimiter")
+        self.decimal = _one_character(options["decimal"], "decimal")
+        self.header = bool(options["header"])
+        self.encoding = options["encoding"]
+        self.on_bad_lines = options["on_bad_lines"]
+        if self.on_bad_lines not in ("error", "skip"):
             raise ValueError(
-                f"on_bad_lines must be 'error' or 'skip'. Got {on_bad_lines!r} instead."
+                f"on_bad_lines must be 'error' or 'skip'. Got {self.on_bad_lines!r} instead."
             )
-        self.on_bad_lines = on_bad_lines
         self._bad_lines: dict[str, BadLines] = {}  # by file, of the last pass through it
         self._said_bad_lines = False
-        self.null_values = list(null_values)
-        super().__init__(
-            path,
-            target,
-            nominal=nominal,
-            numeric=numeric,
-            columns=columns,
-            exclude=exclude,
-            text=text,
-            max_categories=max_categories,
-            chunk_size=chunk_size,
-            missing=missing,
-            as_frame=as_frame,
-            sample_weight=sample_weight,
-            arrival=arrival,
-            label_time=label_time,
-            id=id,
-            filesystem=filesystem,
-        )
+        self.null_values = list(options["null_values"])
 
     def _warn_of_index(self) -> None:
         if "" in self._features:
@@ -290,8 +255,8 @@ class CSVStream(TableStream):
         if self.decimal == ",":
             return "Take separators of thousands out of the file."
         return (
-            "If it is a decimal comma, pass decimal=','; take a separator of thousands out of the "
-            "file."
+            "If it is a decimal comma, pass options={'decimal': ','}; take a separator of "
+            "thousands out of the file."
         )
 
     def _say_of_plain_numbers(self, name: str, n_values: int, example: str) -> None:
@@ -306,8 +271,8 @@ class CSVStream(TableStream):
         message = super()._not_there(parameter, name, names)
         if self.header and any(is_value(one) for one in names):
             message += (
-                " These look like values: if the file has no line of names, pass header=False, and "
-                "the columns are called f0, f1, and so on."
+                " These look like values: if the file has no line of names, pass "
+                "options={'header': False}, and the columns are called f0, f1, and so on."
             )
         if name in [one.strip() for one in names]:
             message += (
@@ -317,8 +282,8 @@ class CSVStream(TableStream):
             )
         if not self.header and name in self._first_record():
             message += (
-                " The first line of the file holds this name: leave out header=False, and the "
-                "columns are called by their names."
+                " The first line of the file holds this name: leave out the option header, and "
+                "the columns are called by their names."
             )
         return message
 
@@ -326,7 +291,7 @@ class CSVStream(TableStream):
         if not self.header and text in self._first_record():
             return (
                 "It stands in the first line of the file, which seems to hold the names of the "
-                "columns: leave out header=False."
+                "columns: leave out the option header."
             )
         return super()._about_mark(text)
 
@@ -383,8 +348,8 @@ class CSVStream(TableStream):
                     return f"{place}, where column {self.target!r} is empty."
                 return (
                     f"{place}, where the text {text!r} stands in column {self.target!r} and was "
-                    f"read as a missing label. To keep it as a label, pass null_values= without "
-                    f"{text!r}."
+                    f"read as a missing label. To keep it as a label, pass "
+                    f"options={{'null_values': [...]}} without {text!r}."
                 )
             first += sum(batch.num_rows for batch in self._batches_of(file, [self.target]))
         return ""
@@ -492,7 +457,7 @@ class CSVStream(TableStream):
             )
         return StreamError(
             f"{file} has the text {text!r} in column {name!r} at {where}, {reason} of missing "
-            f"values can be named in null_values=.",
+            f"values can be named in options={{'null_values': [...]}}.",
             row,
             file,
         )

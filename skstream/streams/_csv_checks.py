@@ -105,7 +105,7 @@ def check_beginning(
     if text.startswith("sep="):
         raise ValueError(
             f"{file} begins with {text.splitlines()[0]!r}, a note that Excel reads. Take this line "
-            f"out, and say the character with delimiter=."
+            f"out, and say the character with options={{'delimiter': ...}}."
         )
     records = list(islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 2))
     for record in records:
@@ -152,7 +152,7 @@ def in_words(message: str, file: DataFile, delimiter: str, encoding: str) -> str
         f"line {line} has {got} values, but the lines before it have {expected}: "
         f"{shortened(text)!r}. A value that holds the delimiter needs quotes, and a quote another "
         f"that closes it; lines before the names, and after the rows, have to be taken out, or are "
-        f"left out by on_bad_lines='skip'."
+        f"left out by options={{'on_bad_lines': 'skip'}}."
     )
 
 
@@ -235,7 +235,7 @@ def _beginning(file: DataFile, encoding: str) -> str:
         raise ValueError(f"{file} cannot be read as a CSV file: {error}") from error
     refuse_other_kinds(file, raw, "CSV", ".csv")
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff") and not encoding.lower().startswith("utf-16"):
-        raise ValueError(f"{file} holds UTF-16 text. Pass encoding='utf-16'.")
+        raise ValueError(f"{file} holds UTF-16 text. Pass options={{'encoding': 'utf-16'}}.")
     try:
         text = getincrementaldecoder(encoding)().decode(raw, final=len(raw) < _BYTES)
     except LookupError:
@@ -243,8 +243,8 @@ def _beginning(file: DataFile, encoding: str) -> str:
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{file} is not encoded as {encoding}: byte {error.object[error.start]:#04x} at "
-            f"position {error.start} has no meaning in it. Pass encoding='latin-1' if the file "
-            f"comes from an older Windows program, or convert it to UTF-8."
+            f"position {error.start} has no meaning in it. Pass options={{'encoding': "
+            f"'latin-1'}} if the file comes from an older Windows program, or convert it to UTF-8."
         ) from None
     return text.removeprefix("\ufeff")
 
@@ -258,17 +258,18 @@ def _refuse_other_delimiter(
         if other != delimiter and other in record and other in lines[0]:
             values = [value for line in lines for value in line.split(other)]
             commas = other != "," and decimal == "." and any(map(_COMMA.fullmatch, values))
-            also = " and decimal=','" if commas else ""
+            also = ", 'decimal': ','" if commas else ""
             raise ValueError(
                 f"{file} has one column where it is cut at {delimiter!r}, and its lines seem to be "
-                f"separated by {name}: {shortened(lines[0])!r}. Pass delimiter={other!r}{also}."
+                f"separated by {name}: {shortened(lines[0])!r}. Pass "
+                f"options={{'delimiter': {other!r}{also}}}."
             )
     widths = {len(line.split()) for line in lines}
     if len(widths) == 1 and widths != {1} and len(lines) > 1:
         raise ValueError(
             f"{file} has one column where it is cut at {delimiter!r}, and its lines seem to be "
             f"separated by spaces: {shortened(lines[0])!r}. If it is a single space each time, "
-            f"pass delimiter=' '; else turn the spaces into commas first."
+            f"pass options={{'delimiter': ' '}}; else turn the spaces into commas first."
         )
 
 
@@ -285,7 +286,7 @@ def _refuse_decimal_commas(file: DataFile, text: str) -> None:
     ):
         raise ValueError(
             f"The lines of {file} seem to be separated by semicolons, with decimal commas: "
-            f"{shortened(lines[0])!r}. Pass delimiter=';' and decimal=','."
+            f"{shortened(lines[0])!r}. Pass options={{'delimiter': ';', 'decimal': ','}}."
         )
 
 

@@ -1,13 +1,13 @@
 """Base class of the streams that are read from files."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from skstream.streams._chunk import StreamError
 from skstream.streams._file_system import DataFile, find
 from skstream.streams._files import Paths
 from skstream.streams._stream import Stream
+from skstream.streams._table_parameters import checked_keys
 
 # First bytes of files that are not text, whatever their names.
 _OTHER_KINDS = {
@@ -21,9 +21,18 @@ _OTHER_KINDS = {
 class FileStream(Stream):
     """Stream of files, which are opened again at every pass; a worker opens them itself."""
 
-    def __init__(self, path: Paths, suffixes: Iterable[str], filesystem: Any) -> None:
-        self._storage = find(path, suffixes, filesystem)
+    suffixes: ClassVar[tuple[str, ...]]
+    #: What `options` may say, with the values where it says nothing.
+    default_options: ClassVar[dict[str, Any]] = {"filesystem": None}
+
+    def __init__(self, path: Paths, options: dict[str, Any] | None) -> None:
+        given = self.default_options | checked_keys(options, "options", self.default_options)
+        self._take_options(given)
+        self._storage = find(path, self.suffixes, given["filesystem"])
         self.files = self._storage.names
+
+    def _take_options(self, options: dict[str, Any]) -> None:
+        """Check and keep the options, all of which have a value."""
 
     @property
     def path(self) -> str | list[str]:

@@ -225,8 +225,8 @@ def _find_uris(given: list[str], one: bool, suffixes: Iterable[str], filesystem:
     first = _shown(next(filter(is_uri, given)))
     if filesystem is not None:
         raise ValueError(
-            f"{first!r} is a URI, which says its file system itself. Leave out "
-            f"filesystem=, or give the path on that file system, such as 'bucket/folder'."
+            f"{first!r} is a URI, which says its file system itself. Leave out the "
+            f"option filesystem, or give the path on that file system, such as 'bucket/folder'."
         )
     for name in given:
         if not is_uri(name):
@@ -251,7 +251,7 @@ def _check_signs(uri: str) -> None:
         if sign in uri and not (sign == "?" and queries):
             raise ValueError(
                 f"{_shown(uri)!r} holds {sign!r}, which is no part of a name in a URI. Write "
-                f"{code}, or pass filesystem= and the plain path."
+                f"{code}, or pass options={{'filesystem': ...}} and the plain path."
             )
 
 
@@ -311,7 +311,8 @@ def _of_uri(uri: str) -> tuple[Any, str]:
             raise ValueError(
                 f"{_shown(uri)!r} is no URI of a file or folder: {_shown(str(error))}. "
                 f"Spaces, umlauts and signs with a meaning in URIs are percent-encoded, as %20 (by "
-                f"urllib.parse.quote). Write it so, or pass filesystem= and the plain path."
+                f"urllib.parse.quote). Write it so, or pass options={{'filesystem': ...}} "
+                f"and the plain path."
             ) from error
     except pa.ArrowNotImplementedError:  # pyarrow was built without it
         pass
@@ -332,7 +333,7 @@ def _of_uri(uri: str) -> tuple[Any, str]:
 
 def _checked(filesystem: Any) -> Any:
     """Return a file system of pyarrow, made of one of fsspec where that is given."""
-    fs = optional_import("pyarrow.fs", "filesystem=")
+    fs = optional_import("pyarrow.fs", "The option filesystem")
     if isinstance(filesystem, fs.FileSystem):
         return filesystem
     if any(one.__module__.partition(".")[0] == "fsspec" for one in type(filesystem).__mro__):

@@ -31,7 +31,7 @@ def open_files(paths: Sequence[str], target: str | None, **options: Any) -> File
     target : str or None
         Column of the labels or targets; None for SVMlight files, whose lines begin with them.
     **options : object
-        Parameters of the stream; None stands for the default.
+        Parameters of the stream, and keys of its `options`; None stands for the default.
 
     Returns
     -------
@@ -67,25 +67,29 @@ def open_files(paths: Sequence[str], target: str | None, **options: Any) -> File
     kind = next(one for one in kinds if one is not None)
     options = {name: value for name, value in options.items() if value is not None}
     _check_options(kind, files[0], {"target": target, **options} if target else options)
-    if kind == "an SVMlight":
-        return SVMLightStream(files, **options)
-    if target is None:
+    if target is None and kind != "an SVMlight":
         raise ValueError(f"{files[0]} is {kind} file: name the column of its labels with target=.")
     if _without_packing(files[0]).endswith(".tsv"):
         options.setdefault("delimiter", "\t")
     opened: Any = _KINDS[kind][1]
-    stream: FileStream = opened(files, target, **options)
+    reading = {name: options.pop(name) for name in list(options) if name in opened.default_options}
+    named = {} if target is None else {"target": target}
+    stream: FileStream = opened(files, **named, **options, options=reading)
     return stream
 
 
 def _check_options(kind: str, file: str, options: dict[str, Any]) -> None:
     """Raise an error for a parameter that the stream of a kind of files does not have."""
     for name in options:
-        having = [one for one in _KINDS if name in signature(_KINDS[one][1]).parameters]
+        having = [known for known, (_, one) in _KINDS.items() if name in _names_of(one)]
         if kind not in having:
             *most, last = [one.partition(" ")[2] for one in having]
             names = f"{', '.join(most)} and {last}" if most else last
             raise ValueError(f"{name}= is about {names} files, but {file} is {kind} file.")
+
+
+def _names_of(stream: type[FileStream]) -> set[str]:
+    return {*signature(stream).parameters, *stream.default_options}
 
 
 def _without_packing(file: str) -> str:

@@ -52,29 +52,34 @@ class ParquetStream(TableStream):
         Columns of texts to be read as they are, for a vectorizer. With ``as_frame=True`` they stand
         beside the other features. Otherwise it is one column, and `X` is the array of its texts,
         without columns and without other features. A null becomes an empty text, or is an error
-        under ``missing="error"``.
+        under ``{"missing": "error"}``.
     max_categories : int, default=None
         Largest number of categories of a feature: a column of more values is refused, also one in
         `nominal`. None: 1000 different texts, as more are free text or an identifier; columns in
         `nominal` are taken as they are. Columns that
         the file itself declares nominal always are.
-    chunk_size : int, default=65536
-        Largest number of rows per chunk. No result depends on it.
-    missing : {"nan", "error"} or float, default="nan"
-        How a null, or a NaN, in a feature is read. "nan": NaN. "error": an error that names row
-        and column. A number: this number, and code -1 for a nominal feature. In a frame a missing
-        category stays missing. Missing labels always pass, as None or NaN.
     as_frame : bool, default=False
         If False, `X` is a float64 array, and nominal features are codes: positions in `categories`.
         If True, `X` is a pandas frame, and nominal features have a categorical dtype with all
         declared categories, for ``OneHotEncoder`` and ``ColumnTransformer``.
-    sample_weight, arrival, label_time, id : str, default=None
-        Columns of meta data. Dates and timestamps become ``datetime64``; a null is NaN or NaT.
-    filesystem : pyarrow.fs.FileSystem or fsspec file system, default=None
-        Where the paths are. None: the local disk, or for a URI what it names (``s3://``, ``gs://``,
-        ``abfs://``, ``hdfs://``, ``file://`` of pyarrow, others of fsspec), which every worker
-        opens itself, with the credentials of its machine. A file system given here is sent to the
-        workers as it is, with credentials if it holds some.
+    chunk_size : int, default=65536
+        Largest number of rows per chunk. No result depends on it.
+    roles : dict of str to str, default=None
+        Columns of meta data, by what they say: any of "sample_weight", "arrival", "label_time"
+        and "id", as ``{"arrival": "when"}``. Dates and timestamps become ``datetime64``;
+        a null is NaN or NaT.
+    options : dict, default=None
+        How the files are read, with any of these keys.
+
+        - "missing" ("nan", "error" or a number): how a null, or a NaN, in a feature is read. "nan",
+          the default: NaN. "error": an error that names row and column. A number: this number, and
+          code -1 for a nominal feature. In a frame a missing category stays missing. Missing labels
+          always pass, as None or NaN.
+        - "filesystem" (of ``pyarrow.fs`` or fsspec): where the paths are. None, the default: the
+          local disk, or for a URI what it names (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``,
+          ``file://`` of pyarrow, others of fsspec), which every worker opens itself, with the
+          credentials of its machine. A file system given here is sent to the workers as it is, with
+          credentials if it holds some.
 
     Attributes
     ----------
@@ -99,7 +104,7 @@ class ParquetStream(TableStream):
         If a column is not in the file, two columns have the same name, the files have other columns
         than the first, or a parameter is out of range. While iterating: for a category that is not
         declared, for texts that write numbers with a decimal comma or a sign, for a column of more
-        than `max_categories` texts, and for missing values under ``missing="error"``.
+        than `max_categories` texts, and for missing values under ``{"missing": "error"}``.
     TypeError
         If a column has a type that is neither number, time nor category.
     StreamError

@@ -74,8 +74,8 @@ class SVMLightStream(FileStream):
         Whether the query of each row (``qid:3`` behind the label) is its "id" in the meta data.
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
-    filesystem : pyarrow.fs.FileSystem or fsspec file system, default=None
-        Where the paths are; see `ParquetStream`.
+    options : dict, default=None
+        ``{"filesystem": ...}``: where the paths are; see `ParquetStream`.
 
     Attributes
     ----------
@@ -131,9 +131,9 @@ class SVMLightStream(FileStream):
         zero_based: bool | str = "auto",
         query_id: bool = False,
         chunk_size: int = 65536,
-        filesystem: Any = None,
+        options: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(path, self.suffixes, filesystem)
+        super().__init__(path, options)
         if n_features is not None and (not isinstance(n_features, Integral) or n_features < 1):
             raise ValueError(f"n_features must be an integer >= 1. Got {n_features!r} instead.")
         if not isinstance(zero_based, bool | np.bool_) and zero_based != "auto":

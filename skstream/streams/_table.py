@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._arrays import check_chunk_size
-from skstream.streams._chunk import Chunk, StreamError
+from skstream.streams._chunk import META_KEYS, Chunk, StreamError
 from skstream.streams._columns import (
     BOOLEAN,
     INTEGER,
@@ -40,6 +40,7 @@ from skstream.streams._table_parameters import (
     check_named_once,
     check_number_of_values,
     check_text,
+    checked_keys,
     chosen_columns,
     files_in_words,
     kinds_in_words,
@@ -168,7 +169,7 @@ class TableStream(FileStream):
     paths, names and categories are kept, so that a pickle is small and a worker opens the files.
     """
 
-    suffixes: ClassVar[tuple[str, ...]]
+    default_options: ClassVar[dict[str, Any]] = {**FileStream.default_options, "missing": "nan"}
     #: Advice on marks of missing values among numbers.
     _about_marks: ClassVar[str]
 
@@ -183,29 +184,19 @@ class TableStream(FileStream):
         exclude: Sequence[str] | None = None,
         text: str | Sequence[str] | None = None,
         max_categories: int | None = None,
-        chunk_size: int = 65536,
-        missing: str | float = "nan",
         as_frame: bool = False,
-        sample_weight: str | None = None,
-        arrival: str | None = None,
-        label_time: str | None = None,
-        id: str | None = None,
-        filesystem: Any = None,
+        chunk_size: int = 65536,
+        roles: dict[str, str] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> None:
-        meta = {
-            "sample_weight": sample_weight,
-            "arrival": arrival,
-            "label_time": label_time,
-            "id": id,
-        }
+        meta = checked_keys(roles, "roles", META_KEYS)
         for key, name in {"target": target, **meta}.items():
             if not isinstance(name, str) and (key == "target" or name is not None):
                 raise TypeError(f"{key} must be the name of a column. Got {name!r} instead.")
-        super().__init__(path, self.suffixes, filesystem)
+        super().__init__(path, options)
         self.target = target
         self.chunk_size = check_chunk_size(chunk_size)
         self.max_categories = check_max_categories(max_categories)
-        self.missing = check_missing(missing)
         self.as_frame = as_frame
         self.nominal = names_given(nominal, "nominal") or []
         self.numeric = names_given(numeric, "numeric") or []
@@ -213,7 +204,7 @@ class TableStream(FileStream):
         wanted = names_given(columns, "columns")
         check_named_once(self.nominal, self.numeric, self.text)
         check_text(self.text, wanted, [target, *meta.values()], as_frame=as_frame)
-        self._meta = {key: name for key, name in meta.items() if name is not None}
+        self._meta = {key: meta[key] for key in META_KEYS if meta.get(key) is not None}
         types = self._types()
         self._all_columns = columns is None
         self._features = self._choose_features(list(types), wanted, names_given(exclude, "exclude"))
@@ -225,6 +216,9 @@ class TableStream(FileStream):
         self._categories: dict[str, list[Any]] = {}
         self._shortened: set[str] = set()  # columns whose loss of digits was said
         self._warn_of_index()
+
+    def _take_options(self, options: dict[str, Any]) -> None:
+        self.missing = check_missing(options["missing"])
 
     @abstractmethod
     def _warn_of_index(self) -> None:

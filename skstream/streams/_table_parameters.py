@@ -1,8 +1,11 @@
 """Checks of the parameters of file streams, and names of columns in messages."""
 
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
+
+from skstream.utils._near import did_you_mean
 
 _SHOWN = 12
 _CHARACTERS = 60
@@ -13,6 +16,25 @@ _PLURAL = {
     "time": "times",
     "text": "texts",
 }
+
+
+def checked_keys(given: Any, parameter: str, known: Iterable[str]) -> dict[str, Any]:
+    """Return what the user gave by name, empty for None; raise an error for an unknown name."""
+    if given is None:
+        return {}
+    names = list(known)
+    if not isinstance(given, dict):
+        raise TypeError(
+            f"{parameter} must be a dict with any of the keys {', '.join(names)}. Got {given!r} "
+            f"instead."
+        )
+    for name in given:
+        if name not in names:
+            raise ValueError(
+                f"{parameter} has no key {name!r}.{did_you_mean(str(name), names)} Known: "
+                f"{', '.join(names)}."
+            )
+    return dict(given)
 
 
 def check_max_categories(max_categories: Any) -> int | None:

@@ -37,6 +37,9 @@ _PARAMETER = re.compile(
     rf"(?<![\w.(\"'])(?P<name>{'|'.join(OPTIONS)})(?:=|(?= names the column ))"
     r"(?P<value>\[.*?\]|'[^']*'|\"[^\"]*\"|\w+)?"
 )
+#: How files are read, which the library takes as one parameter.
+_READING = re.compile(r"options=\{('.*?)\}(?=\W|$)")
+_KEY = re.compile(r"'(\w+)': ('.*?'|\[\.\.\.\]|[\w.]+)")
 #: The library takes a list without a text; the command line takes the text.
 _KEPT_TEXT = re.compile(r"null_values= without (?=')")
 
@@ -60,9 +63,15 @@ def in_options(message: str) -> str:
     >>> in_options("Leave it out with exclude=, or pass missing_labels='skip'.")
     "Leave it out with --exclude, or pass --missing-labels 'skip'."
     """
-    message = message.replace("header=False", "--no-header")
-    message = message.replace(", or pass filesystem= and the plain path", "")
+    message = message.replace(", or pass options={'filesystem': ...} and the plain path", "")
+    message = _READING.sub(_as_parameters, message).replace("header=False", "--no-header")
+    message = message.replace("the option header", "--no-header")
     return _PARAMETER.sub(_option, _KEPT_TEXT.sub("--not-null ", message))
+
+
+def _as_parameters(found: re.Match[str]) -> str:
+    pairs = _KEY.findall(found[1])
+    return " and ".join(f"{name}={'' if '...' in value else value}" for name, value in pairs)
 
 
 def _option(found: re.Match[str]) -> str:

@@ -455,12 +455,21 @@ def test_held_out_rows_that_come_once_are_refused(tmp_path):
     ("options", "message"),
     [
         ({"target": "fraud"}, r"the parameter target of the stream is 'fraud' and was 'z'\. Make"),
-        ({"missing": 5.0}, r"the parameter missing of the stream is 5\.0 and was 'nan'\. Make"),
-        ({"sample_weight": "w"}, r"parameter sample_weight of the stream is 'w' and was not there"),
+        (
+            {"options": {"missing": 5.0}},
+            r"the parameter missing of the stream is 5\.0 and was 'nan'\. Make",
+        ),
+        (
+            {"roles": {"sample_weight": "w"}},
+            r"parameter sample_weight of the stream is 'w' and was not there",
+        ),
         ({"columns": ["a"]}, r"the parameter columns of the stream is \['a'\] and was \['a', 'b"),
         ({"nominal": ["z"]}, r"the parameter target_kind of the stream is "),
         ({"nominal": ["a"]}, r"the parameter kinds of the stream is \{'a': 'category', 'b': 'nu"),
-        ({"null_values": ["", "-"]}, r"the parameter null_values of the stream is \['', '-'\] and"),
+        (
+            {"options": {"null_values": ["", "-"]}},
+            r"the parameter null_values of the stream is \['', '-'\] and",
+        ),
     ],
 )
 def test_options_of_files_are_compared(options, message, tmp_path):
@@ -469,7 +478,7 @@ def test_options_of_files_are_compared(options, message, tmp_path):
     for kind in (CSVStream, ParquetStream):
         if kind is ParquetStream:
             path = write(tmp_path / "s.parquet", fraud=late(y), w=1.0)
-            if "null_values" in options or "nominal" in options:
+            if "null_values" in str(options) or "nominal" in options:
                 continue
         folder = tmp_path / kind.__name__
         first = folder_run(folder, rows=(kind(path, **plain),)).scores

@@ -49,7 +49,7 @@ def write(folder, text, name="rows.arff"):
 
 
 def test_every_kind_of_attribute(tmp_path):
-    stream = ARFFStream(write(tmp_path, TEXT), "class", arrival="when")
+    stream = ARFFStream(write(tmp_path, TEXT), "class", roles={"arrival": "when"})
     ((X, y, meta),) = stream
     nan = np.nan
     np.testing.assert_array_equal(X, [[1.5, 0, 3], [2.5, 1, nan], [nan, 2, -1]])
@@ -159,7 +159,9 @@ def test_the_rows_of_scipy(tmp_path, chunk_size, quoted):
 def test_dates(tmp_path, pattern, text, moment):
     header = f'@attribute t date "{pattern}"\n@attribute class {{a,b}}\n@data\n'
     ((_, _, meta),) = ARFFStream(
-        write(tmp_path, f"{header}\"{text}\",a\n'{text}',b\n{text},b\n"), "class", arrival="t"
+        write(tmp_path, f"{header}\"{text}\",a\n'{text}',b\n{text},b\n"),
+        "class",
+        roles={"arrival": "t"},
     )
     assert (
         meta["arrival"].tolist() == [np.datetime64(moment, "us").astype(object)] * 3
@@ -168,7 +170,7 @@ def test_dates(tmp_path, pattern, text, moment):
     for bad in ("2020-02-30", "yesterday", f"{text}0x"):
         path = write(tmp_path, f"{header}'{text}',a\n'{bad}',b\n")
         with pytest.raises(StreamError, match=rf"line 5: '{bad}' in column 't' is not a date wri"):
-            list(ARFFStream(path, "class", arrival="t"))
+            list(ARFFStream(path, "class", roles={"arrival": "t"}))
 
 
 @pytest.mark.parametrize("pattern", ["dd.MM.yy", "EEE yyyy", "HH:mm", "d MMM yyyy", "yyyy z"])
@@ -208,10 +210,12 @@ def test_sparse_rows(tmp_path, lines, chunk_size):
     y = np.concatenate([y for _, y, _ in chunks])
     assert y.tolist() == ["yes", "no", "yes", "no", "no"]
     assert np.concatenate(list(stream.labels())).tolist() == y.tolist()
-    filled = sparse.vstack([X for X, _, _ in ARFFStream(path, "class", missing=7)]).toarray()
+    filled = sparse.vstack(
+        [X for X, _, _ in ARFFStream(path, "class", options={"missing": 7})]
+    ).toarray()
     assert (filled[2, 2], filled[3, 1]) == (7, -1)
     with pytest.raises(StreamError, match="Row 2 has no value in column 'c'"):
-        list(ARFFStream(path, "class", missing="error"))
+        list(ARFFStream(path, "class", options={"missing": "error"}))
     X = sparse.vstack([X for X, _, _ in ARFFStream(path, "class", columns=["c", "a"])])
     np.testing.assert_array_equal(X.toarray(), np.array(expected)[:, [2, 0]])
     pytest.importorskip("pandas")
@@ -222,7 +226,7 @@ def test_sparse_rows(tmp_path, lines, chunk_size):
 
 def test_meta_data_of_sparse_rows(tmp_path):
     path = write(tmp_path, SPARSE + "{0 2,3 yes}\n{2 1}\n")
-    ((X, _, meta),) = ARFFStream(path, "class", sample_weight="a")
+    ((X, _, meta),) = ARFFStream(path, "class", roles={"sample_weight": "a"})
     np.testing.assert_array_equal(meta["sample_weight"], [2, 0])
     np.testing.assert_array_equal(X.toarray(), [[0, 0], [0, 1]])
     with pytest.raises(ValueError, match=r"'a' is named in nominal= .* pass as_frame=True"):
@@ -299,9 +303,12 @@ def test_files_that_are_none(tmp_path):
         list(ARFFStream(write(tmp_path, HEADER), "class"))
     path = write(tmp_path, TEXT.replace("Tue", "März"))
     path.write_bytes(path.read_text("utf-8").encode("latin-1"))
-    with pytest.raises(ValueError, match=r"not encoded as utf-8: byte 0xe4.*encoding='latin-1'"):
+    with pytest.raises(ValueError, match=r"not encoded as utf-8: byte 0xe4.*'encoding': 'latin-1'"):
         ARFFStream(path, "class")
-    assert ARFFStream(path, "class", encoding="latin-1").categories["the day"][1] == "März"
+    assert (
+        ARFFStream(path, "class", options={"encoding": "latin-1"}).categories["the day"][1]
+        == "März"
+    )
     path.write_bytes(gzip.compress(TEXT.encode()))
     with pytest.raises(ValueError, match=r"compressed; its name has to end in \.arff\.gz"):
         ARFFStream(path, "class")
@@ -341,7 +348,7 @@ def test_the_rows_of_the_same_csv_file(tmp_path):
     csv = tmp_path / "rows.csv"
     csv.write_text("x,d,class\n" + lines)
     path = write(tmp_path, header + lines)
-    for options in ({}, {"missing": 0}, {"columns": ["d"]}, {"exclude": ["x"]}):
+    for options in ({}, {"options": {"missing": 0}}, {"columns": ["d"]}, {"exclude": ["x"]}):
         X, y = rows_of(ARFFStream(path, "class", **options))
         expected_X, expected_y = rows_of(CSVStream(csv, "class", **options))
         np.testing.assert_array_equal(X, expected_X)

@@ -24,7 +24,7 @@ def csv(folder, text=TEXT, name="rows.csv"):
 
 
 def test_types_are_found_in_the_file(tmp_path):
-    stream = CSVStream(csv(tmp_path), "class", id="id", arrival="when")
+    stream = CSVStream(csv(tmp_path), "class", roles={"id": "id", "arrival": "when"})
     ((X, y, meta),) = stream
     np.testing.assert_array_equal(X, [[1, 0, 1], [2.5, np.nan, 0], [np.nan, 1, 1]])
     assert stream.feature_names == ["load", "day", "open"]
@@ -50,13 +50,13 @@ def test_rows_are_counted_in_the_first_pass(tmp_path, monkeypatch):
 
 def test_columns_can_be_named_nominal(tmp_path):
     path = csv(tmp_path, "code;class\n10;1\n9;0\nA;1\n")
-    stream = CSVStream(path, "class", nominal=["code", "class"], delimiter=";")
+    stream = CSVStream(path, "class", nominal=["code", "class"], options={"delimiter": ";"})
     X, y = rows_of(stream)
     assert stream.categories == {"code": ["10", "9", "A"]}
     np.testing.assert_array_equal(X, [[0], [1], [2]])
     assert y.tolist() == ["1", "0", "1"]
     with pytest.raises(ValueError, match="nominal names the column 'z'"):
-        CSVStream(path, "class", nominal=["z"], delimiter=";")
+        CSVStream(path, "class", nominal=["z"], options={"delimiter": ";"})
 
 
 def test_fractions_may_come_late(tmp_path):
@@ -79,7 +79,7 @@ def test_fractions_may_come_late(tmp_path):
 
 def test_null_values_can_be_chosen(tmp_path):
     path = csv(tmp_path, "country,class\nNA,1\n-,0\n")
-    stream = CSVStream(path, "class", null_values=["-"])
+    stream = CSVStream(path, "class", options={"null_values": ["-"]})
     np.testing.assert_array_equal(rows_of(stream)[0], [[0], [np.nan]])
 
 
@@ -117,7 +117,7 @@ def test_the_same_rows_as_parquet(tmp_path):
     columns = {"x": [1.5, None, 3.0], "s": ["b", "a", None], "class": ["u", "v", "u"]}
     parquet = write_parquet(tmp_path / "rows.parquet", columns)
     text = csv(tmp_path, "x,s,class\n1.5,b,u\n,a,v\n3.0,,u\n")
-    for options in ({}, {"missing": 0}):
+    for options in ({}, {"options": {"missing": 0}}):
         X, y = rows_of(ParquetStream(parquet, "class", **options))
         X_csv, y_csv = rows_of(CSVStream(text, "class", **options))
         np.testing.assert_array_equal(X_csv, X)
@@ -133,20 +133,22 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_another_delimiter_is_recognised(tmp_path, delimiter):
     path = csv(tmp_path, TEXT.replace(",", delimiter))
-    with pytest.raises(ValueError, match="Pass delimiter=") as raised:
+    with pytest.raises(ValueError, match=r"Pass options=\{'delimiter': ") as raised:
         CSVStream(path, "class")
     assert repr(delimiter) in str(raised.value)
     same = CSVStream(csv(tmp_path, name="comma.csv"), "class")
-    X, y = rows_of(CSVStream(path, "class", delimiter=delimiter))
+    X, y = rows_of(CSVStream(path, "class", options={"delimiter": delimiter}))
     np.testing.assert_array_equal(X, rows_of(same)[0])
     assert y.tolist() == rows_of(same)[1].tolist()
 
 
 def test_a_file_without_names_is_recognised(tmp_path):
     path = csv(tmp_path, "8.5,6,up\n7.5,2,down\n")
-    with pytest.raises(ValueError, match=r"'class', which is not in .*'8\.5', '6', 'up'.*header=F"):
+    with pytest.raises(
+        ValueError, match=r"'class', which is not in .*'8\.5', '6', 'up'.*header.: F"
+    ):
         CSVStream(path, "class")
-    stream = CSVStream(path, "f2", header=False)
+    stream = CSVStream(path, "f2", options={"header": False})
     X, y = rows_of(stream)
     assert X.tolist() == [[8.5, 6], [7.5, 2]]
     assert (y.tolist(), stream.feature_names) == (["up", "down"], ["f0", "f1"])
@@ -197,13 +199,13 @@ def test_texts_that_are_no_numbers_stay_categories(tmp_path, texts):
 
 def test_decimal_commas_can_be_read(tmp_path):
     path = csv(tmp_path, "x;y\n8,5;1,25\n;2\n")
-    X, y = rows_of(CSVStream(path, "y", delimiter=";", decimal=","))
+    X, y = rows_of(CSVStream(path, "y", options={"delimiter": ";", "decimal": ","}))
     np.testing.assert_array_equal(X, [[8.5], [np.nan]])
     assert y.tolist() == [1.25, 2]
     with pytest.raises(ValueError, match=r"'y' holds numbers written with a comma \('1,25'\)"):
-        CSVStream(path, "y", delimiter=";").classes  # noqa: B018
+        CSVStream(path, "y", options={"delimiter": ";"}).classes  # noqa: B018
     with pytest.raises(ValueError, match="decimal must be one character"):
-        CSVStream(path, "y", decimal="comma")
+        CSVStream(path, "y", options={"decimal": "comma"})
 
 
 def test_free_text_is_refused(tmp_path):
@@ -246,16 +248,18 @@ def test_quoted_line_ends_at_the_seam_of_two_blocks(tmp_path):
 def test_other_encodings_are_recognised(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes("größe,class\n1,süß\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"not encoded as utf-8: byte 0xf6 .* encoding='latin-1'"):
+    with pytest.raises(
+        ValueError, match=r"not encoded as utf-8: byte 0xf6 .*'encoding': 'latin-1'"
+    ):
         CSVStream(path, "class")
-    stream = CSVStream(path, "class", encoding="latin-1")
+    stream = CSVStream(path, "class", options={"encoding": "latin-1"})
     assert (stream.feature_names, stream.classes.tolist()) == (["größe"], ["süß"])
     path.write_bytes("größe,class\n1,süß\n".encode("utf-16"))
-    with pytest.raises(ValueError, match=r"UTF-16 text. Pass encoding='utf-16'"):
+    with pytest.raises(ValueError, match=r"UTF-16 text. Pass .*'utf-16'"):
         CSVStream(path, "class")
-    assert CSVStream(path, "class", encoding="utf-16").classes.tolist() == ["süß"]
+    assert CSVStream(path, "class", options={"encoding": "utf-16"}).classes.tolist() == ["süß"]
     with pytest.raises(ValueError, match="no encoding of the name 'klingon'"):
-        CSVStream(csv(tmp_path), "class", encoding="klingon")
+        CSVStream(csv(tmp_path), "class", options={"encoding": "klingon"})
 
 
 def test_a_target_without_labels_or_rows(tmp_path):
@@ -294,9 +298,9 @@ def test_a_stream_says_what_its_columns_are_read_as(tmp_path):
 @pytest.mark.parametrize("mark", ["N.A.", "-", "--", "#N/A", "None", "missing", " . ", "*"])
 def test_marks_of_missing_values_among_numbers_are_recognised(tmp_path, mark):
     path = csv(tmp_path, f"x,class\n1.5,a\n{mark},b\n2,a\n")
-    with pytest.raises(ValueError, match=r"'x' holds numbers, but also the text .* null_values="):
+    with pytest.raises(ValueError, match=r"'x' holds numbers, but also the text .*null_values"):
         list(CSVStream(path, "class"))
-    X, _ = rows_of(CSVStream(path, "class", null_values=[mark]))
+    X, _ = rows_of(CSVStream(path, "class", options={"null_values": [mark]}))
     np.testing.assert_array_equal(X, [[1.5], [np.nan], [2]])
 
 
@@ -344,8 +348,11 @@ def test_names_may_hold_spaces(tmp_path):
     ("options", "error", "message"),
     [
         ({"columns": ["load", "load"]}, ValueError, "columns names the column 'load' twice"),
+        ({"options": {"decimals": ","}}, ValueError, "no key 'decimals'. Did you mean 'decimal'?"),
+        ({"options": ";"}, TypeError, "options must be a dict with any of .*delimiter.*Got ';'"),
+        ({"roles": {"arrivals": "when"}}, ValueError, "roles has .*mean 'arrival'.* Known: sample"),
         ({"target": None}, TypeError, "target must be the name of a column. Got None"),
-        ({"arrival": 3}, TypeError, "arrival must be the name of a column. Got 3"),
+        ({"roles": {"arrival": 3}}, TypeError, "arrival must be the name of a column. Got 3"),
         ({"path": None}, TypeError, "path must be a file, a folder or a list of files. Got None"),
         ({"numeric": ["id"]}, ValueError, "the text 'r1' in column 'id' at row 0, which numeric="),
     ],
@@ -362,8 +369,10 @@ def test_whole_numbers_beyond_64_bits_are_no_labels_by_chance(tmp_path, header):
     (tmp_path / "long.csv").write_text("\n".join(lines) + "\n")
     target = "y" if header else "f1"
     with pytest.raises(ValueError, match=f"target column '{target}'.*1844674407370955161.*64 bits"):
-        CSVStream(tmp_path / "long.csv", target=target, header=header)
-    stream = CSVStream(tmp_path / "long.csv", target=target, header=header, nominal=[target])
+        CSVStream(tmp_path / "long.csv", target=target, options={"header": header})
+    stream = CSVStream(
+        tmp_path / "long.csv", target=target, options={"header": header}, nominal=[target]
+    )
     assert stream.classes.tolist() == sorted(labels)
 
 
@@ -371,9 +380,13 @@ def test_whole_numbers_beyond_64_bits_are_no_labels_by_chance(tmp_path, header):
 def test_semicolons_with_decimal_commas_are_seen_without_names(tmp_path, header):
     path = tmp_path / "european.csv"
     path.write_text("1,5;2,25;3\n2,5;3,0;4\n")
-    with pytest.raises(ValueError, match=r"semicolons, with decimal commas.*delimiter=';' and"):
-        CSVStream(path, target="f2", header=header)
-    stream = CSVStream(path, target="f2", header=False, delimiter=";", decimal=",")
+    with pytest.raises(
+        ValueError, match=r"semicolons, with decimal commas.*'delimiter': ';', 'decimal'"
+    ):
+        CSVStream(path, target="f2", options={"header": header})
+    stream = CSVStream(
+        path, target="f2", options={"header": False, "delimiter": ";", "decimal": ","}
+    )
     assert next(iter(stream))[0].tolist() == [[1.5, 2.25], [2.5, 3.0]]
 
 
@@ -437,7 +450,7 @@ def test_a_line_of_another_width_is_named_however_many_threads_read(tmp_path, n_
         with pytest.raises(ValueError, match=r"line 6 has 3 values, .* 2: '1,2,y'"):
             list(CSVStream(file, target="class"))
         with pytest.warns(UserWarning, match=r"line 6 with 3 values for 2 columns"):
-            (chunk,) = CSVStream(file, target="class", on_bad_lines="skip")
+            (chunk,) = CSVStream(file, target="class", options={"on_bad_lines": "skip"})
     finally:
         pa.set_cpu_count(before)
     assert list(chunk.y) == ["x\ny", "y", "x"]
@@ -447,5 +460,5 @@ def test_lines_that_a_forgotten_quote_swallows_are_counted(tmp_path):
     file = tmp_path / "rows.csv"
     file.write_text('a,class\n1,x\n2,y\n"3,x\n4,y\n5,x\n6",y,x\n7,y\n')
     with pytest.warns(UserWarning, match="4 lines have .* line 4 with 3 .* 3 of them stand"):
-        (chunk,) = CSVStream(file, target="class", on_bad_lines="skip")
+        (chunk,) = CSVStream(file, target="class", options={"on_bad_lines": "skip"})
     assert list(chunk.X[:, 0]) == [1, 2, 7]

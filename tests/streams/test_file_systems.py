@@ -66,7 +66,7 @@ def test_a_folder_is_the_same_on_every_file_system(tmp_path, suffix, place):
     if place not in places(tmp_path / "a folder"):
         pytest.skip("fsspec is not installed")
     path, filesystem = places(tmp_path / "a folder")[place]
-    there = stream(path, "class", filesystem=filesystem)
+    there = stream(path, "class", options={"filesystem": filesystem})
     assert [os.path.basename(file).replace("%20", " ") for file in there.files] == [
         f"part {number}.{suffix}" for number in sorted(NUMBERS)
     ]
@@ -80,9 +80,11 @@ def test_a_folder_is_the_same_on_every_file_system(tmp_path, suffix, place):
         assert sizes == [os.path.getsize(file) for file in plain.files]
         assert None not in [sample for _, sample in plain.contents()]
     # The names that it shows name its files again.
-    chosen = stream([there.files[2], there.files[0]], "class", filesystem=filesystem)
+    chosen = stream([there.files[2], there.files[0]], "class", options={"filesystem": filesystem})
     assert rows_of(chosen)[0][:, 0].tolist() == [10, 10.5, 1, 1.5]
-    assert stream(there.files[1], "class", filesystem=filesystem).path == there.files[1]
+    assert (
+        stream(there.files[1], "class", options={"filesystem": filesystem}).path == there.files[1]
+    )
     assert len(pickle.dumps(there)) < 3000
 
 
@@ -94,7 +96,7 @@ def test_files_in_memory_of_fsspec():
     try:
         there = CSVStream("memory://days", "class")
         assert there.files == ["memory://days/a.csv", "memory://days/b.csv"]
-        given = CSVStream("/days", "class", filesystem=memory)
+        given = CSVStream("/days", "class", options={"filesystem": memory})
         assert given.files == ["/days/a.csv", "/days/b.csv"]
         assert rows_of(there)[0].tolist() == rows_of(given)[0].tolist() == [[1], [2]]
     finally:
@@ -109,7 +111,7 @@ def test_files_in_the_memory_of_another_process_are_explained(tmp_path, kind):
     memory.put(str(folder), "/days", recursive=True)
     streams = [
         stream("memory://days", "class"),
-        stream("/days", "class", filesystem=memory),
+        stream("/days", "class", options={"filesystem": memory}),
         stream(folder, "class"),
     ]
     memory.rm("/days", recursive=True)  # as in a worker process
@@ -170,7 +172,7 @@ def test_an_absent_place_is_named(tmp_path):
         CSVStream(
             "nothing",
             "class",
-            filesystem=fs.SubTreeFileSystem(tmp_path.as_posix(), fs.LocalFileSystem()),
+            options={"filesystem": fs.SubTreeFileSystem(tmp_path.as_posix(), fs.LocalFileSystem())},
         )
     with pytest.raises(FileNotFoundError, match="given as a text, and not as a Path"):
         CSVStream(Path("s3://bucket/days"), "class")
@@ -180,9 +182,9 @@ def test_other_file_systems_are_refused(tmp_path):
     fill(tmp_path / "days", "csv")
     uri = (tmp_path / "days").as_uri()
     with pytest.raises(TypeError, match="filesystem must be a file system of pyarrow"):
-        CSVStream(tmp_path / "days", "class", filesystem="s3")
-    with pytest.raises(ValueError, match="Leave out filesystem="):
-        CSVStream(uri, "class", filesystem=fs.LocalFileSystem())
+        CSVStream(tmp_path / "days", "class", options={"filesystem": "s3"})
+    with pytest.raises(ValueError, match="Leave out the option filesystem"):
+        CSVStream(uri, "class", options={"filesystem": fs.LocalFileSystem()})
     with pytest.raises(ValueError, match="no URI of a file or folder"):
         CSVStream("file:///a b", "class")
     with pytest.raises(ValueError, match="are on two file systems"):
@@ -193,7 +195,7 @@ def test_other_file_systems_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"names .* twice"):
         CSVStream([f"{uri}/part%201.csv"] * 2, "class")
     with pytest.raises(ValueError, match="list of files is empty"):
-        CSVStream([], "class", filesystem=fs.LocalFileSystem())
+        CSVStream([], "class", options={"filesystem": fs.LocalFileSystem()})
 
 
 @pytest.mark.parametrize(("sign", "code"), [("#", "%23"), ("?", "%3F")])
@@ -201,7 +203,7 @@ def test_signs_that_end_the_path_of_a_uri_are_refused(tmp_path, sign, code):
     fill(tmp_path / "run", "csv")
     fill(tmp_path / f"run{sign}2", "parquet")
     uri = (tmp_path / "run").as_uri()
-    with pytest.raises(ValueError, match=rf"holds '\{sign}'.* Write {code}, or pass filesystem="):
+    with pytest.raises(ValueError, match=rf"holds '\{sign}'.* Write {code}, or pass .*filesystem"):
         ParquetStream(f"{uri}{sign}2", "class")
     assert ParquetStream(f"{uri}{code}2", "class").n_rows == 6
     with pytest.raises(ValueError, match=f"Write {code}"):
@@ -220,7 +222,7 @@ def test_the_query_of_a_scheme_that_has_one_is_allowed():
 @pytest.mark.parametrize("name", ["a folder", "bücher"])
 def test_a_uri_that_is_not_encoded_says_how_it_is(tmp_path, name):
     folder = fill(tmp_path / name, "csv")
-    with pytest.raises(ValueError, match=r"percent-encoded.*urllib\.parse\.quote.*filesystem="):
+    with pytest.raises(ValueError, match=r"percent-encoded.*urllib\.parse\.quote.*filesystem"):
         CSVStream(f"file://{folder}", "class")
     assert CSVStream(folder.as_uri(), "class").n_rows == 6
 
@@ -254,10 +256,10 @@ def test_uris_with_one_slash_and_empty_paths_are_refused(tmp_path, monkeypatch):
         with pytest.raises(ValueError, match="path of a file or folder is empty"):
             CSVStream(path, "class")
         with pytest.raises(ValueError, match="path of a file or folder is empty"):
-            CSVStream(path, "class", filesystem=fs.LocalFileSystem())
+            CSVStream(path, "class", options={"filesystem": fs.LocalFileSystem()})
     assert CSVStream(".", "class").n_rows == 6
     subtree = fs.SubTreeFileSystem(str(tmp_path / "days"), fs.LocalFileSystem())
-    assert CSVStream("", "class", filesystem=subtree).n_rows == 6
+    assert CSVStream("", "class", options={"filesystem": subtree}).n_rows == 6
 
 
 def test_an_unknown_scheme_is_refused_by_name():
@@ -301,7 +303,7 @@ def test_a_file_is_not_read_whole(tmp_path):
             file.read = counted
             return file
 
-    stream = ParquetStream(str(tmp_path / "a.parquet"), "class", filesystem=Counting())
+    stream = ParquetStream(str(tmp_path / "a.parquet"), "class", options={"filesystem": Counting()})
     read.clear()
     next(iter(stream.chunks()))
     assert 0 < sum(read) < 1_500_000

@@ -81,7 +81,7 @@ def parquet_stream(folder, chunk_size):
     if not path.exists():
         columns = {f"x{j}": X[:, j] for j in range(3)}
         write_parquet(path, {**columns, "class": Y.tolist(), "w": WEIGHT}, rows=5)
-    return ParquetStream(path, "class", sample_weight="w", chunk_size=chunk_size)
+    return ParquetStream(path, "class", roles={"sample_weight": "w"}, chunk_size=chunk_size)
 
 
 def csv_stream(folder, chunk_size):
@@ -94,7 +94,7 @@ def csv_stream(folder, chunk_size):
             for (a, b, c), y, w in zip(X.tolist(), Y, WEIGHT.tolist(), strict=True)
         ]
         path.write_text("\n".join(lines) + "\n")
-    return CSVStream(path, "class", sample_weight="w", chunk_size=chunk_size)
+    return CSVStream(path, "class", roles={"sample_weight": "w"}, chunk_size=chunk_size)
 
 
 def arff_stream(folder, chunk_size):
@@ -108,7 +108,7 @@ def arff_stream(folder, chunk_size):
             for (a, b, c), y, w in zip(X.tolist(), Y, WEIGHT.tolist(), strict=True)
         ]
         path.write_text("\n".join(lines))
-    return ARFFStream(path, "class", sample_weight="w", chunk_size=chunk_size)
+    return ARFFStream(path, "class", roles={"sample_weight": "w"}, chunk_size=chunk_size)
 
 
 def svmlight_stream(folder, chunk_size):

@@ -180,23 +180,25 @@ GAPS = {
 def test_missing_values_become_what_is_asked(tmp_path):
     X, _ = rows_of(stream_of(tmp_path, GAPS))
     np.testing.assert_array_equal(X, [[1, 1], [np.nan, 0], [np.nan, np.nan]])
-    X, _ = rows_of(stream_of(tmp_path, GAPS, missing=-7.0))
+    X, _ = rows_of(stream_of(tmp_path, GAPS, options={"missing": -7.0}))
     np.testing.assert_array_equal(X, [[1, 1], [-7, 0], [-7, -1]])
 
 
 def test_missing_values_are_refused_by_name(tmp_path):
     with pytest.raises(ValueError, match="Row 1 has no value in column 'x'"):
-        list(stream_of(tmp_path, GAPS, missing="error", chunk_size=1))
+        list(stream_of(tmp_path, GAPS, options={"missing": "error"}, chunk_size=1))
     with pytest.raises(ValueError, match="Row 2 has no value in column 's'"):
-        list(stream_of(tmp_path, GAPS, missing="error", columns=["s"]))
-    stream = stream_of(tmp_path, {"x": pa.array([1, None]), "class": [0, 1]}, missing="error")
+        list(stream_of(tmp_path, GAPS, options={"missing": "error"}, columns=["s"]))
+    stream = stream_of(
+        tmp_path, {"x": pa.array([1, None]), "class": [0, 1]}, options={"missing": "error"}
+    )
     with pytest.raises(ValueError, match="Row 1 has no value in column 'x'"):
         list(stream)
 
 
 def test_frames_have_all_declared_categories(tmp_path):
     pd = pytest.importorskip("pandas")
-    stream = stream_of(tmp_path, GAPS, as_frame=True, chunk_size=2, missing=0)
+    stream = stream_of(tmp_path, GAPS, as_frame=True, chunk_size=2, options={"missing": 0})
     first, last = (X for X, _, _ in stream)
     assert first["s"].cat.categories.tolist() == ["a", "b"]
     assert first.dtypes.equals(last.dtypes)
@@ -227,7 +229,9 @@ def test_meta_columns(tmp_path):
         "class": [0, 1],
     }
     stream = stream_of(
-        tmp_path, columns, sample_weight="w", arrival="t", label_time="known", id="name"
+        tmp_path,
+        columns,
+        roles={"sample_weight": "w", "arrival": "t", "label_time": "known", "id": "name"},
     )
     assert stream.feature_names == ["x"]
     ((_, _, meta),) = stream
@@ -333,18 +337,22 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         ),
         ({"columns": ["z"]}, ValueError, "columns names the column 'z'"),
         ({"exclude": ["z"]}, ValueError, "exclude names the column 'z'"),
-        ({"id": "z"}, ValueError, "id names the column 'z'"),
+        ({"roles": {"id": "z"}}, ValueError, "id names the column 'z'"),
         (
             {"columns": ["class"]},
             ValueError,
             "columns names the column 'class', which is the target",
         ),
         ({"target": "d"}, TypeError, "target names the column 'd', which holds times"),
-        ({"sample_weight": "s"}, TypeError, "sample_weight names .* holds categories"),
-        ({"arrival": "s"}, TypeError, "arrival names .* holds categories"),
-        ({"missing": "drop"}, ValueError, "missing must be 'nan', 'error' or a finite number"),
-        ({"missing": float("inf")}, ValueError, "Got inf"),
-        ({"missing": True}, ValueError, "Got True"),
+        ({"roles": {"sample_weight": "s"}}, TypeError, "sample_weight names .* holds categories"),
+        ({"roles": {"arrival": "s"}}, TypeError, "arrival names .* holds categories"),
+        (
+            {"options": {"missing": "drop"}},
+            ValueError,
+            "missing must be 'nan', 'error' or a finite number",
+        ),
+        ({"options": {"missing": float("inf")}}, ValueError, "Got inf"),
+        ({"options": {"missing": True}}, ValueError, "Got True"),
         ({"chunk_size": -1}, ValueError, "chunk_size must be an integer >= 1"),
     ],
 )

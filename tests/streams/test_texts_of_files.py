@@ -65,7 +65,7 @@ def test_texts_beside_other_features(tmp_path, stream, write):
 
 @READERS
 def test_gaps_are_refused_where_missing_values_are(tmp_path, stream, write):
-    mail = stream(write(tmp_path), target="label", text="words", missing="error")
+    mail = stream(write(tmp_path), target="label", text="words", options={"missing": "error"})
     with pytest.raises(ValueError, match=r"Row 2 has no value in column 'words'.*an empty text"):
         list(mail)
 
