@@ -6,15 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._drifts import Drift
-from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._generators._checks import check_share
-from skstream.streams._generators._concepts import (
-    check_concepts,
-    checked_change_rows,
-    drifts_between,
-    parts_of_block,
-)
+from skstream.streams._generators._concepts import ConceptStream, check_concepts
 from skstream.streams._generators._numbers import uniform_rows
 
 _NAMES = [
@@ -44,7 +37,7 @@ _Column = NDArray[np.float64]
 _Is = Any
 
 
-class Agrawal(GeneratedStream):
+class Agrawal(ConceptStream):
     """Loan applications of nine features, and one of ten rules that puts them into two groups.
 
     Numeric features are `salary` (20,000 to 150,000), `commission` (0 for salaries from 75,000 on,
@@ -107,13 +100,8 @@ class Agrawal(GeneratedStream):
     ) -> None:
         super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
         self.functions = check_concepts(functions, "functions", range(1, 11))
-        self.change_rows = checked_change_rows(change_rows, len(self.functions), self.n_rows)
+        self._follow(self.functions, change_rows)
         self.perturbation = check_share(perturbation, "perturbation")
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Labels 0 (group A) and 1 (group B)."""
-        return np.array([0, 1])
 
     @property
     def feature_names(self) -> list[str]:
@@ -124,11 +112,6 @@ class Agrawal(GeneratedStream):
     def nominal_features(self) -> list[int]:
         """Numbers of the columns that hold codes: `elevel`, `car` and `zipcode`."""
         return [_ELEVEL, _CAR, _ZIPCODE]
-
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
-        """Rows at which the rule changes."""
-        return drifts_between(self.functions, self.change_rows)
 
     def bayes_error(self) -> float | None:
         """Return the error of the best possible answers.
@@ -167,9 +150,7 @@ class Agrawal(GeneratedStream):
         X[_HVALUE] = (9 - X[_ZIPCODE]) * (100_000 * (0.5 + X[_HVALUE]))
         X[_HYEARS] = 1 + np.floor(30 * X[_HYEARS])
         X[_LOAN] *= 500_000
-        y = np.empty(stop - start, dtype=np.int64)
-        for concept, part in parts_of_block(self.change_rows, start, stop):
-            y[part] = ~_FUNCTIONS[self.functions[concept]](X[:, part])
+        y = self._labels(X.T, start)
         if self.perturbation:
             n_moved = len(_RANGES)
             moves = uniform_rows(self.random_state, "Agrawal moves", start, stop, n_moved).T - 0.5
@@ -177,6 +158,9 @@ class Agrawal(GeneratedStream):
             for move, (feature, width) in zip(moves, _RANGES.items(), strict=True):
                 X[feature] += move * (self.perturbation * width)
         return np.ascontiguousarray(X.T), y
+
+    def _label(self, concept: int, X: NDArray[np.float64]) -> Any:
+        return ~_FUNCTIONS[concept](X.T)
 
 
 def _between(low: float, values: _Column, high: float) -> _Is:

@@ -147,3 +147,20 @@ class GeneratedStream(Stream):
         for start in starts:
             stop = start + self.chunk_size
             yield self.rows(start, stop if n_rows is None else min(stop, n_rows))
+
+
+class NumberedStream(GeneratedStream):
+    """Generator of labels 0, 1, ... and features x1, x2, ...; a subclass says how many."""
+
+    _n_classes = 2
+    _n_features: int
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Labels from 0 on."""
+        return np.arange(self._n_classes)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features: x1, x2, and so on."""
+        return [f"x{number + 1}" for number in range(self._n_features)]

@@ -4,7 +4,11 @@ from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skstream.streams._drifts import Drift
+from skstream.streams._generators._base import NumberedStream
 
 
 def checked_change_rows(
@@ -45,15 +49,6 @@ def check_concepts(values: Any, name: str, allowed: range) -> tuple[int, ...]:
     return tuple(int(number) for number in numbers)
 
 
-def drifts_between(concepts: Sequence[Any], change_rows: Sequence[int]) -> tuple[Drift, ...]:
-    """Return an abrupt drift for each row at which another concept than before begins."""
-    return tuple(
-        Drift(row, row)
-        for row, before, after in zip(change_rows, concepts, concepts[1:], strict=False)
-        if before != after
-    )
-
-
 def continuous_drift(n_rows: int | None) -> tuple[Drift, ...]:
     """Return the drift of a truth that changes at every row but the first."""
     # The change of an endless stream ends at no row that can be reached.
@@ -61,13 +56,49 @@ def continuous_drift(n_rows: int | None) -> tuple[Drift, ...]:
     return (Drift(1, end),) if end > 1 else ()
 
 
-def parts_of_block(
-    change_rows: Sequence[int], start: int, stop: int
-) -> Iterator[tuple[int, slice]]:
-    """Yield the number of each concept in a block of rows, and its rows counted from `start`."""
-    begins = (0, *change_rows)
-    for number, begin in enumerate(begins):
-        end = begins[number + 1] if number + 1 < len(begins) else stop
-        first, last = max(begin, start), min(end, stop)
-        if first < last:
-            yield number, slice(first - start, last - start)
+class ConceptStream(NumberedStream):
+    """Generator of concepts that follow one another.
+
+    A subclass calls `_follow`, and says in `_label` which labels a concept gives to rows, or uses
+    `_parts`.
+    """
+
+    def _follow(self, concepts: Sequence[Any], change_rows: Sequence[int] | None) -> None:
+        """Keep the concepts in their order, and their first rows."""
+        self._concepts = concepts
+        self.change_rows = checked_change_rows(change_rows, len(concepts), self.n_rows)
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """Rows at which another concept than before begins."""
+        concepts = zip(self.change_rows, self._concepts, self._concepts[1:], strict=False)
+        return tuple(Drift(row, row) for row, before, after in concepts if before != after)
+
+    def bayes_error(self) -> float | None:
+        """Return the error of the best possible answers.
+
+        Returns
+        -------
+        error : float or None
+            0 where the rule of a concept knows the label; None where it is not known.
+        """
+        return 0.0
+
+    def _parts(self, start: int, stop: int) -> Iterator[tuple[Any, slice]]:
+        """Yield each concept in a block of rows, and its rows counted from `start`."""
+        begins = (0, *self.change_rows)
+        for concept, begin, end in zip(self._concepts, begins, (*begins[1:], stop), strict=True):
+            first, last = max(begin, start), min(end, stop)
+            if first < last:
+                yield concept, slice(first - start, last - start)
+
+    def _labels(self, X: NDArray[np.float64], start: int) -> NDArray[np.int64]:
+        """Return the labels of a block of rows."""
+        y = np.empty(len(X), dtype=np.int64)
+        for concept, part in self._parts(start, start + len(X)):
+            y[part] = self._label(concept, X[part])
+        return y
+
+    def _label(self, concept: Any, X: NDArray[np.float64]) -> Any:
+        """Return the labels that a concept gives to rows."""
+        raise NotImplementedError

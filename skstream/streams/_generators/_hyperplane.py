@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._drifts import Drift
-from skstream.streams._generators._base import GeneratedStream
+from skstream.streams._generators._base import NumberedStream
 from skstream.streams._generators._checks import check_count, check_number, check_share
 from skstream.streams._generators._concepts import continuous_drift
 from skstream.streams._generators._numbers import reflected, uniform_rows
@@ -16,7 +16,7 @@ from skstream.utils._seeds import uniform
 _PERIODS = 65536
 
 
-class RotatingHyperplane(GeneratedStream):
+class RotatingHyperplane(NumberedStream):
     """Label 1 on one side of a plane that turns steadily.
 
     All features are uniform in [0, 1). The label is 1 where the weighted sum of the features is at
@@ -84,7 +84,7 @@ class RotatingHyperplane(GeneratedStream):
         chunk_size: int = 65536,
     ) -> None:
         super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        self.n_features = check_count(n_features, "n_features", 1)
+        self.n_features = self._n_features = check_count(n_features, "n_features", 1)
         self.n_drifting = check_count(n_drifting, "n_drifting", 0)
         if self.n_drifting > self.n_features:
             raise ValueError(
@@ -99,16 +99,6 @@ class RotatingHyperplane(GeneratedStream):
         # A period, the directions in it (1 or -1), and their sum over the periods before.
         self._first = (0, np.where(is_rising, 1, -1), np.zeros(self.n_drifting, dtype=np.int64))
         self._known = self._first
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Labels 0 and 1."""
-        return np.array([0, 1])
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features."""
-        return [f"x{number + 1}" for number in range(self.n_features)]
 
     @property
     def drifts(self) -> tuple[Drift, ...]:

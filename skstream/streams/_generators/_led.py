@@ -7,15 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._drifts import Drift
-from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._generators._checks import check_count, check_share
-from skstream.streams._generators._concepts import (
-    check_concepts,
-    checked_change_rows,
-    drifts_between,
-    parts_of_block,
-)
+from skstream.streams._generators._concepts import ConceptStream, check_concepts
 from skstream.streams._generators._numbers import order_of, uniform_rows
 from skstream.utils._seeds import uniform
 
@@ -41,7 +34,7 @@ _SEGMENTS = 7
 _BITS = 32
 
 
-class LED(GeneratedStream):
+class LED(ConceptStream):
     """Digits, from seven segments that may be wrong and from features that do not matter.
 
     All digits are equally likely. All features are 0 or 1. Drift is features that change places:
@@ -82,6 +75,8 @@ class LED(GeneratedStream):
     0.26
     """
 
+    _n_classes = 10
+
     def __init__(
         self,
         n_rows: int | None = 10_000,
@@ -96,29 +91,15 @@ class LED(GeneratedStream):
         super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
         self.noise = check_share(noise, "noise")
         self.n_irrelevant = check_count(n_irrelevant, "n_irrelevant", 0)
+        self._n_features = _SEGMENTS + self.n_irrelevant
         most = min(_SEGMENTS, self.n_irrelevant)
         self.n_drifting = check_concepts(n_drifting, "n_drifting", range(most + 1))
-        self.change_rows = checked_change_rows(change_rows, len(self.n_drifting), self.n_rows)
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Labels 0 to 9."""
-        return np.arange(10)
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features."""
-        return [f"x{number + 1}" for number in range(_SEGMENTS + self.n_irrelevant)]
+        self._follow(self.n_drifting, change_rows)
 
     @property
     def nominal_features(self) -> list[int]:
         """Numbers of the columns that hold codes of nominal values: all."""
-        return list(range(_SEGMENTS + self.n_irrelevant))
-
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
-        """Rows at which features change places."""
-        return drifts_between(self.n_drifting, self.change_rows)
+        return list(range(self._n_features))
 
     def bayes_error(self) -> float:
         """Return the error of the best possible answers, which know how features have moved.
@@ -151,15 +132,14 @@ class LED(GeneratedStream):
         seed, n_irrelevant = self.random_state, self.n_irrelevant
         y = (10 * uniform(seed, "LED digit", start, stop)).astype(np.int64)
         is_wrong = uniform_rows(seed, "LED noise", start, stop, _SEGMENTS) < self.noise
-        X = np.empty((stop - start, _SEGMENTS + n_irrelevant))
+        X = np.empty((stop - start, self._n_features))
         X[:, :_SEGMENTS] = _DIGITS[y] != is_wrong
         n_words = -(-n_irrelevant // _BITS)
         words = uniform_rows(seed, "LED irrelevant", start, stop, n_words) * 2.0**_BITS
         bits = words.astype(np.int64)
         for number in range(n_irrelevant):
             X[:, _SEGMENTS + number] = bits[:, number // _BITS] >> (number % _BITS) & 1
-        for concept, part in parts_of_block(self.change_rows, start, stop):
-            n_drifting = self.n_drifting[concept]
+        for n_drifting, part in self._parts(start, stop):
             segments = order_of(seed, "LED segments", _SEGMENTS)[:n_drifting]
             others = _SEGMENTS + order_of(seed, "LED others", n_irrelevant)[:n_drifting]
             there, here = np.append(segments, others), np.append(others, segments)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from skstream.streams._generators._base import GeneratedStream
+from skstream.streams._generators._base import NumberedStream
 from skstream.streams._generators._checks import check_count, check_number
 from skstream.streams._generators._numbers import normal_rows
 from skstream.utils._seeds import uniform
@@ -18,7 +18,7 @@ from skstream.utils._seeds import uniform
 _PIECE = 65536
 
 
-class MarkovLabels(GeneratedStream):
+class MarkovLabels(NumberedStream):
     """Labels of chosen temporal dependence: each depends on the one before by a transition matrix.
 
     Features depend on the label alone: they are normal with unit variance, and their mean is 0, but
@@ -85,6 +85,7 @@ class MarkovLabels(GeneratedStream):
         self.transitions = tuple(tuple(row) for row in matrix.tolist())
         self.separation = check_number(separation, "separation")
         self.n_features = check_count(n_features, "n_features", n_classes)
+        self._n_classes, self._n_features = n_classes, self.n_features
         self.priors = _stationary(matrix)
         never = np.flatnonzero(self.priors < 1e-12)
         if len(never):
@@ -95,16 +96,6 @@ class MarkovLabels(GeneratedStream):
         self._edges, self._next = _chances(matrix)
         # A row and its label, from which others are found.
         self._known = (0, self._first_label())
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Labels from 0 on."""
-        return np.arange(len(self.priors))
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features."""
-        return [f"x{number + 1}" for number in range(self.n_features)]
 
     def bayes_error(self, *, previous_label: bool = True) -> float:
         """Return the error of the best possible answers.

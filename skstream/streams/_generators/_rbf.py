@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._drifts import Drift
-from skstream.streams._generators._base import GeneratedStream
+from skstream.streams._generators._base import NumberedStream
 from skstream.streams._generators._checks import check_count, check_number
 from skstream.streams._generators._concepts import continuous_drift
 from skstream.streams._generators._numbers import (
@@ -21,7 +21,7 @@ _ERROR_ROWS = 100_000
 _ERROR_PIECE = 4000
 
 
-class RandomRBF(GeneratedStream):
+class RandomRBF(NumberedStream):
     """Clouds of points around random centres, each of one class; the centres may move.
 
     Each centre has a place in the unit cube, a class, a weight (how often its points come) and a
@@ -83,6 +83,7 @@ class RandomRBF(GeneratedStream):
         super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
         self.n_features = check_count(n_features, "n_features", 1)
         self.n_classes = check_count(n_classes, "n_classes", 2)
+        self._n_classes, self._n_features = self.n_classes, self.n_features
         self.n_centroids = check_count(n_centroids, "n_centroids", self.n_classes)
         self.speed = check_number(speed, "speed")
         self.n_drifting = None if n_drifting is None else check_count(n_drifting, "n_drifting", 0)
@@ -97,16 +98,6 @@ class RandomRBF(GeneratedStream):
         self._steps = directions * (self.speed / lengths(directions))[:, np.newaxis]
         self._steps[n_moving:] = 0
         self._error: float | None = None
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Labels from 0 on."""
-        return np.arange(self.n_classes)
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features."""
-        return [f"x{number + 1}" for number in range(self.n_features)]
 
     @property
     def drifts(self) -> tuple[Drift, ...]:

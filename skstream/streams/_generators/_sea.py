@@ -6,15 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._drifts import Drift
-from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._generators._checks import check_numbers, check_share
-from skstream.streams._generators._concepts import checked_change_rows, drifts_between
+from skstream.streams._generators._concepts import ConceptStream
 from skstream.streams._generators._numbers import uniform_rows
 from skstream.utils._seeds import uniform
 
 
-class SEA(GeneratedStream):
+class SEA(ConceptStream):
     """Label 1 where the sum of two features is above a threshold, which changes abruptly.
 
     Three features are uniform in [0, 10); the third one does not matter.
@@ -50,6 +48,8 @@ class SEA(GeneratedStream):
     0.1
     """
 
+    _n_features = 3
+
     def __init__(
         self,
         n_rows: int | None = 10_000,
@@ -62,23 +62,8 @@ class SEA(GeneratedStream):
     ) -> None:
         super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
         self.thresholds = check_numbers(thresholds, "thresholds")
-        self.change_rows = checked_change_rows(change_rows, len(self.thresholds), self.n_rows)
+        self._follow(self.thresholds, change_rows)
         self.noise = check_share(noise, "noise")
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Labels 0 and 1."""
-        return np.array([0, 1])
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the three features."""
-        return ["x1", "x2", "x3"]
-
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
-        """Rows at which the threshold changes."""
-        return drifts_between(self.thresholds, self.change_rows)
 
     def bayes_error(self) -> float:
         """Return the error of the best possible answers.

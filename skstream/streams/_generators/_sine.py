@@ -7,21 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import sindg
 
-from skstream.streams._drifts import Drift
-from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._generators._checks import check_count
-from skstream.streams._generators._concepts import (
-    check_concepts,
-    checked_change_rows,
-    drifts_between,
-    parts_of_block,
-)
+from skstream.streams._generators._concepts import ConceptStream, check_concepts
 from skstream.streams._generators._numbers import uniform_rows
 
 _DEGREES = 57.29577951308232
 
 
-class Sine(GeneratedStream):
+class Sine(ConceptStream):
     """Label 1 below the curve of a sine, and then above it.
 
     All features are uniform in [0, 1). The first two, x and y, decide the label.
@@ -75,33 +68,9 @@ class Sine(GeneratedStream):
     ) -> None:
         super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
         self.functions = check_concepts(functions, "functions", range(1, 5))
-        self.change_rows = checked_change_rows(change_rows, len(self.functions), self.n_rows)
+        self._follow(self.functions, change_rows)
         self.n_irrelevant = check_count(n_irrelevant, "n_irrelevant", 0)
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Labels 0 and 1."""
-        return np.array([0, 1])
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features, those of the irrelevant ones last."""
-        return [f"x{number + 1}" for number in range(2 + self.n_irrelevant)]
-
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
-        """Rows at which the rule changes."""
-        return drifts_between(self.functions, self.change_rows)
-
-    def bayes_error(self) -> float:
-        """Return the error of the best possible answers.
-
-        Returns
-        -------
-        error : float
-            0, as the rule knows the label.
-        """
-        return 0.0
+        self._n_features = 2 + self.n_irrelevant
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Make the rows from `start` up to `stop`.
@@ -118,14 +87,12 @@ class Sine(GeneratedStream):
         y : ndarray of shape (stop - start,)
             Labels.
         """
-        n_features = 2 + self.n_irrelevant
-        X = uniform_rows(self.random_state, "Sine", start, stop, n_features)
-        y = np.empty(stop - start, dtype=np.int64)
-        for concept, part in parts_of_block(self.change_rows, start, stop):
-            function = self.functions[concept]
-            is_below = X[part, 1] < _curve(function, X[part, 0])
-            y[part] = is_below if function in (1, 3) else ~is_below
-        return X, y
+        X = uniform_rows(self.random_state, "Sine", start, stop, self._n_features)
+        return X, self._labels(X, start)
+
+    def _label(self, concept: int, X: NDArray[np.float64]) -> Any:
+        is_below = X[:, 1] < _curve(concept, X[:, 0])
+        return is_below if concept in (1, 3) else ~is_below
 
 
 def _curve(function: int, x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,21 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._drifts import Drift
-from skstream.streams._generators._base import GeneratedStream
-from skstream.streams._generators._concepts import (
-    check_concepts,
-    checked_change_rows,
-    drifts_between,
-    parts_of_block,
-)
+from skstream.streams._generators._concepts import ConceptStream, check_concepts
 from skstream.streams._generators._numbers import uniform_rows
 
 _SMALL = _RED = _CIRCULAR = 0
 _GREEN = 1
 
 
-class STAGGER(GeneratedStream):
+class STAGGER(ConceptStream):
     """Label 1 for objects of a certain size, colour and shape; the rule changes abruptly.
 
     Three features with three values each, all equally likely, as codes: `size` (0 small, 1 medium,
@@ -74,12 +67,7 @@ class STAGGER(GeneratedStream):
     ) -> None:
         super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
         self.functions = check_concepts(functions, "functions", range(1, 4))
-        self.change_rows = checked_change_rows(change_rows, len(self.functions), self.n_rows)
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Labels 0 and 1."""
-        return np.array([0, 1])
+        self._follow(self.functions, change_rows)
 
     @property
     def feature_names(self) -> list[str]:
@@ -90,21 +78,6 @@ class STAGGER(GeneratedStream):
     def nominal_features(self) -> list[int]:
         """Numbers of the columns that hold codes of nominal values: all three."""
         return [0, 1, 2]
-
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
-        """Rows at which the rule changes."""
-        return drifts_between(self.functions, self.change_rows)
-
-    def bayes_error(self) -> float:
-        """Return the error of the best possible answers.
-
-        Returns
-        -------
-        error : float
-            0, as the rule knows the label.
-        """
-        return 0.0
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Make the rows from `start` up to `stop`.
@@ -122,17 +95,12 @@ class STAGGER(GeneratedStream):
             Labels.
         """
         X = np.floor(3 * uniform_rows(self.random_state, "STAGGER", start, stop, 3))
-        y = np.empty(stop - start, dtype=np.int64)
-        for concept, part in parts_of_block(self.change_rows, start, stop):
-            y[part] = _follows(self.functions[concept], X[part])
-        return X, y
+        return X, self._labels(X, start)
 
-
-def _follows(function: int, X: NDArray[np.float64]) -> Any:
-    """Whether each row follows a rule."""
-    size, colour, shape = X.T
-    if function == 1:
-        return (size == _SMALL) & (colour == _RED)
-    if function == 2:
-        return (colour == _GREEN) | (shape == _CIRCULAR)
-    return size != _SMALL
+    def _label(self, concept: int, X: NDArray[np.float64]) -> Any:
+        size, colour, shape = X.T
+        if concept == 1:
+            return (size == _SMALL) & (colour == _RED)
+        if concept == 2:
+            return (colour == _GREEN) | (shape == _CIRCULAR)
+        return size != _SMALL

@@ -8,20 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._drifts import Drift
-from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._generators._checks import check_count, check_share
-from skstream.streams._generators._concepts import (
-    check_concepts,
-    checked_change_rows,
-    drifts_between,
-    parts_of_block,
-)
+from skstream.streams._generators._concepts import ConceptStream, check_concepts
 from skstream.streams._generators._numbers import uniform_rows
 from skstream.utils._seeds import uniform
 
 
-class RandomTree(GeneratedStream):
+class RandomTree(ConceptStream):
     """Labels from a random decision tree over numeric and nominal features.
 
     Numeric features, which come first, are uniform in [0, 1); nominal ones are codes from 0 on, all
@@ -99,38 +92,14 @@ class RandomTree(GeneratedStream):
         self.first_leaf_depth = check_count(first_leaf_depth, "first_leaf_depth", 1)
         self.leaf_share = check_share(leaf_share, "leaf_share")
         self.trees = check_concepts(trees, "trees", range(2**31))
-        self.change_rows = checked_change_rows(change_rows, len(self.trees), self.n_rows)
+        self._follow(self.trees, change_rows)
+        self._n_classes, self._n_features = self.n_classes, self.n_numeric + self.n_nominal
         self._trees = {number: self._grown(number) for number in self.trees}
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Labels from 0 on."""
-        return np.arange(self.n_classes)
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features, numeric ones first."""
-        return [f"x{number + 1}" for number in range(self.n_numeric + self.n_nominal)]
 
     @property
     def nominal_features(self) -> list[int]:
         """Numbers of the columns that hold codes of nominal values: the last ones."""
         return list(range(self.n_numeric, self.n_numeric + self.n_nominal))
-
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
-        """Rows at which another tree begins."""
-        return drifts_between(self.trees, self.change_rows)
-
-    def bayes_error(self) -> float:
-        """Return the error of the best possible answers.
-
-        Returns
-        -------
-        error : float
-            0, as the tree knows the label.
-        """
-        return 0.0
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Make the rows from `start` up to `stop`.
@@ -147,14 +116,13 @@ class RandomTree(GeneratedStream):
         y : ndarray of shape (stop - start,)
             Labels.
         """
-        n_features = self.n_numeric + self.n_nominal
-        X = uniform_rows(self.random_state, "tree rows", start, stop, n_features)
+        X = uniform_rows(self.random_state, "tree rows", start, stop, self._n_features)
         nominal = X[:, self.n_numeric :]
         np.floor(self.n_values * nominal, out=nominal)
-        y = np.empty(stop - start, dtype=np.int64)
-        for concept, part in parts_of_block(self.change_rows, start, stop):
-            y[part] = self._trees[self.trees[concept]].labels(X[part])
-        return X, y
+        return X, self._labels(X, start)
+
+    def _label(self, concept: int, X: NDArray[np.float64]) -> Any:
+        return self._trees[concept].labels(X)
 
     def _grown(self, number: int) -> "_Tree":
         numbers = _numbers(self.random_state, f"tree {number}")

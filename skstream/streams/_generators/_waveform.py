@@ -8,15 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from skstream.streams._drifts import Drift
-from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._generators._checks import check_count
-from skstream.streams._generators._concepts import (
-    check_concepts,
-    checked_change_rows,
-    drifts_between,
-    parts_of_block,
-)
+from skstream.streams._generators._concepts import ConceptStream, check_concepts
 from skstream.streams._generators._numbers import normal_rows, order_of
 from skstream.utils._seeds import uniform
 
@@ -27,7 +20,7 @@ _WAVES = np.maximum(6.0 - np.abs(np.arange(1, _POINTS + 1) - np.array([[11], [15
 _PAIRS = np.array([[0, 1], [0, 2], [1, 2]])
 
 
-class Waveform(GeneratedStream):
+class Waveform(ConceptStream):
     """Three classes, each a mixture of two of three waves in random proportion, with noise.
 
     The classes are equally likely. The 21 features are the points of the mixture, each with
@@ -69,6 +62,8 @@ class Waveform(GeneratedStream):
     0.1329
     """
 
+    _n_classes = 3
+
     def __init__(
         self,
         n_rows: int | None = 10_000,
@@ -81,30 +76,14 @@ class Waveform(GeneratedStream):
     ) -> None:
         super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
         self.n_irrelevant = check_count(n_irrelevant, "n_irrelevant", 0)
-        self.n_drifting = check_concepts(
-            n_drifting, "n_drifting", range(_POINTS + self.n_irrelevant + 1)
-        )
+        self._n_features = _POINTS + self.n_irrelevant
+        self.n_drifting = check_concepts(n_drifting, "n_drifting", range(self._n_features + 1))
         if 1 in self.n_drifting:
             raise ValueError(
                 f"n_drifting must not be 1: one feature alone has none to change places with. Got "
                 f"{n_drifting!r}."
             )
-        self.change_rows = checked_change_rows(change_rows, len(self.n_drifting), self.n_rows)
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Labels 0, 1 and 2."""
-        return np.arange(3)
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features."""
-        return [f"x{number + 1}" for number in range(_POINTS + self.n_irrelevant)]
-
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
-        """Rows at which features change places."""
-        return drifts_between(self.n_drifting, self.change_rows)
+        self._follow(self.n_drifting, change_rows)
 
     def bayes_error(self) -> float:
         """Return the error of the best possible answers, which know how features have moved.
@@ -131,14 +110,14 @@ class Waveform(GeneratedStream):
         y : ndarray of shape (stop - start,)
             Labels.
         """
-        seed, n_features = self.random_state, _POINTS + self.n_irrelevant
+        seed, n_features = self.random_state, self._n_features
         y = (3 * uniform(seed, "waveform class", start, stop)).astype(np.int64)
         share = uniform(seed, "waveform share", start, stop)[:, np.newaxis]
         one, other = _PAIRS[y].T
         X = normal_rows(seed, "waveform noise", start, stop, n_features)
         X[:, :_POINTS] += share * _WAVES[one] + (1 - share) * _WAVES[other]
-        for concept, part in parts_of_block(self.change_rows, start, stop):
-            places = order_of(seed, "waveform places", n_features)[: self.n_drifting[concept]]
+        for n_drifting, part in self._parts(start, stop):
+            places = order_of(seed, "waveform places", n_features)[:n_drifting]
             X[part, places] = X[part, np.roll(places, 1)]
         return X, y
 
