@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,30 +21,62 @@ from skstream.base import (
 from skstream.utils._label_space import LabelSpace
 
 
-class RowCalls(Protocol):
-    """Calls of a fitted model about rows of containers, without any check.
+class RowCalls:
+    """Calls of a fitted regressor about rows of containers, without any check.
 
     They are made anew for every block of rows: what they have made of its rows they may keep.
     """
 
-    @property
-    def learn_one(self) -> Callable[[Any, Any], Any]:
-        """What learns a row and its target."""
+    #: Begin and end of the error where a model cannot learn a row with a weight.
+    takes_no_weights: tuple[str, str]
+    #: What learns a row and its target.
+    learn_one: Callable[[Any, Any], Any]
 
+    @abstractmethod
     def rows(self, X: Any, index: NDArray[np.intp]) -> Iterator[Any]:
         """Yield rows of a container as the model takes them."""
 
-    def targets(self, y: NDArray[Any]) -> list[Any]:
-        """Return labels or targets as the model takes them."""
-
-    def learn_weighted(self, row: Any, target: Any, weight: float) -> None:
-        """Learn a row with a weight."""
-
+    @abstractmethod
     def asker(self, method: str) -> Callable[[Any], Any]:
         """Return what answers to one row where ``predict`` or another method is wanted."""
 
+    @abstractmethod
+    def _learns_with_weight(self, row: Any, target: Any, weight: float) -> bool:
+        """Learn a row with a weight where the model takes weights; return whether it does."""
+
+    def learn_weighted(self, row: Any, target: Any, weight: float) -> None:
+        """Learn a row with a weight; where the model takes none, as often as it says."""
+        if weight == 1.0:
+            self.learn_one(row, target)
+        elif not self._learns_with_weight(row, target, weight):
+            if weight != int(weight):
+                name, advice = self.takes_no_weights
+                raise ValueError(
+                    f"{name} takes no weights, so a row of weight k is learnt k times, but a "
+                    f"weight is {weight}. Use whole numbers{advice}."
+                )
+            for _ in range(int(weight)):
+                self.learn_one(row, target)
+
+    def targets(self, y: NDArray[Any]) -> list[Any]:
+        """Return labels or targets as the model takes them."""
+        targets: list[Any] = y.tolist()
+        return targets
+
     def answered(self, answers: list[Any], method: str) -> NDArray[Any]:
-        """Return answers of the model as the method returns them."""
+        """Return answers of the model as the method returns them; NaN or None for none."""
+        return np.array(answers, dtype=np.float64)
+
+
+def labels_at(places: list[Any], classes: NDArray[Any], others: list[Any]) -> NDArray[Any]:
+    """Return the labels at some places among the classes; where the place is None, the other."""
+    if None not in places:
+        known: NDArray[Any] = classes[np.array(places, dtype=np.intp)]
+        return known
+    labels = np.empty(len(places), dtype=object)
+    for number, (place, other) in enumerate(zip(places, others, strict=True)):
+        labels[number] = other if place is None else classes.item(place)
+    return labels
 
 
 class ByRow(ForgetfulFit, BaseEstimator):

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from skstream.base import about_texts
-from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow
+from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow, RowCalls, labels_at
 from skstream.utils._labels import is_missing
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import is_frame, take_rows
@@ -179,13 +179,14 @@ _PURPOSE = "A learner of CapyMOA"
 _LARGEST_SEED = 2**31 - 1  # of Java's int
 
 
-class CapyMOARegressorCalls:
+class CapyMOARegressorCalls(RowCalls):
     """Calls of a CapyMOA regressor that has begun to learn."""
 
     instance = "RegressionInstance"
 
     def __init__(self, learner: Any, columns: Columns):
         self.learner = learner
+        self.takes_no_weights = (type(learner).__name__, "")
         self._columns = columns
         self._prepared = MOAInstances(learner.schema) if takes_prepared(learner) else None
         core = optional_import("capymoa.core", _PURPOSE)
@@ -203,41 +204,23 @@ class CapyMOARegressorCalls:
         )
         return chain.from_iterable(map(as_rows, many))
 
-    def targets(self, y: NDArray[Any]) -> list[Any]:
-        """Return targets as CapyMOA takes them."""
-        targets: list[Any] = y.tolist()
-        return targets
-
     def learn_one(self, row: Any, target: Any) -> None:
         """Learn a row."""
         self.learner.train(self._labelled(row, target))
 
-    def learn_weighted(self, row: Any, target: Any, weight: float) -> None:
-        """Learn a row with a weight; a learner that is not MOA's, as often as it says."""
-        if weight == 1.0:
-            self.learn_one(row, target)
-        elif hasattr(self.learner, "moa_learner"):
+    def _learns_with_weight(self, row: Any, target: Any, weight: float) -> bool:
+        takes = hasattr(self.learner, "moa_learner")
+        if takes:
             instance = self._labelled(row, target)
             instance.java_instance.setWeight(weight)
             self.learner.train(instance)
-        elif weight == int(weight):
-            for _ in range(int(weight)):
-                self.learn_one(row, target)
-        else:
-            raise ValueError(
-                f"{type(self.learner).__name__} takes no weights, so a row of weight k is learnt "
-                f"k times, but a weight is {weight}. Use whole numbers."
-            )
+        return takes
 
     def asker(self, method: str) -> Callable[[Any], Any]:
         """Return what answers to one row, whose target it does not see."""
         answer, make = getattr(self.learner, method), self._unlabelled
         # Copies: the learner may write its next answer into the same array.
         return lambda row: copy(answer(make(row)))
-
-    def answered(self, answers: list[Any], method: str) -> NDArray[Any]:
-        """Return predictions as an array; NaN for none."""
-        return np.array(answers, dtype=np.float64)
 
 
 class CapyMOAClassifierCalls(CapyMOARegressorCalls):
@@ -259,13 +242,7 @@ class CapyMOAClassifierCalls(CapyMOARegressorCalls):
         if method == "predict_proba":
             nothing = np.full(len(self._classes), np.nan)
             return np.array([nothing if p is None else np.asarray(p) for p in answers])
-        if None not in answers:
-            known: NDArray[Any] = self._classes[np.array(answers, dtype=np.intp)]
-            return known
-        labels = np.empty(len(answers), dtype=object)
-        for number, answer in enumerate(answers):
-            labels[number] = None if answer is None else self._classes.item(answer)
-        return labels
+        return labels_at(answers, self._classes, answers)
 
 
 class _CapyMOA(ByRow):
@@ -275,11 +252,20 @@ class _CapyMOA(ByRow):
     why_looped: ClassVar[str] = (
         "CapyMOA's train and predict are called row by row (adapted by from_capymoa)"
     )
-    learner: Any
-    params: Any
-    categories: Any
-    random_state: Any
     columns_: Columns
+
+    def __init__(
+        self,
+        learner: Any,
+        *,
+        params: Mapping[str, Any] | None = None,
+        categories: Mapping[Any, Any] | None = None,
+        random_state: Any = None,
+    ):
+        self.learner = learner
+        self.params = params
+        self.categories = categories
+        self.random_state = random_state
 
     def _begin(self, X: Any) -> Any:
         check_learner(self.learner)
@@ -349,19 +335,6 @@ class CapyMOAClassifier(_CapyMOA, ClassifierByRow):
     >>> model = CapyMOAClassifier(HoeffdingTree, params={"grace_period": 50})  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        learner: Any,
-        *,
-        params: Mapping[str, Any] | None = None,
-        categories: Mapping[Any, Any] | None = None,
-        random_state: Any = None,
-    ):
-        self.learner = learner
-        self.params = params
-        self.categories = categories
-        self.random_state = random_state
-
     def row_calls(self) -> CapyMOAClassifierCalls:
         """Return the calls of the fitted learner.
 
@@ -423,19 +396,6 @@ class CapyMOARegressor(_CapyMOA, RegressorByRow):
     >>> from skstream.compat import CapyMOARegressor
     >>> model = CapyMOARegressor(FIMTDD)  # doctest: +SKIP
     """
-
-    def __init__(
-        self,
-        learner: Any,
-        *,
-        params: Mapping[str, Any] | None = None,
-        categories: Mapping[Any, Any] | None = None,
-        random_state: Any = None,
-    ):
-        self.learner = learner
-        self.params = params
-        self.categories = categories
-        self.random_state = random_state
 
     def row_calls(self) -> CapyMOARegressorCalls:
         """Return the calls of the fitted learner.

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from skstream.base import offered_if
-from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow
+from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow, RowCalls, labels_at
 from skstream.compat._river_parameters import (
     is_new,
     models_in,
@@ -26,12 +26,16 @@ from skstream.utils._row_dicts import RowDicts
 from skstream.utils._sklearn import StrOptions
 
 
-class RiverRegressorCalls:
+class RiverRegressorCalls(RowCalls):
     """Calls of a River regressor that has begun to learn."""
 
     def __init__(self, model: Any, missing: str):
         self.model = model
         self.learn_one = model.learn_one
+        self.takes_no_weights = (
+            f"River's {type(model).__name__}",
+            ", or a model whose learn_one has a parameter w",
+        )
         self._missing = missing
         self._dicts: list[RowDicts] = []
 
@@ -43,35 +47,16 @@ class RiverRegressorCalls:
         self._dicts.append(RowDicts(X, self._missing))
         return self._dicts[-1].rows(index)
 
-    def targets(self, y: NDArray[Any]) -> list[Any]:
-        """Return what is learnt for labels or targets."""
-        targets: list[Any] = y.tolist()
-        return targets
-
     def asker(self, method: str) -> Callable[[Any], Any]:
         """Return the River method that answers to one row."""
         ask: Callable[[Any], Any] = self.model.predict_one
         return ask
 
-    def answered(self, answers: list[Any], method: str) -> NDArray[Any]:
-        """Return predictions as an array; NaN for none."""
-        return np.array(answers, dtype=np.float64)
-
-    def learn_weighted(self, row: Any, target: Any, weight: float) -> None:
-        """Learn a row with a weight; where there is no `w`, as often as it says."""
-        if weight == 1.0:
-            self.learn_one(row, target)
-        elif takes_weight(self.model):
-            self.learn_one(row, target, w=weight)
-        elif weight == int(weight):
-            for _ in range(int(weight)):
-                self.learn_one(row, target)
-        else:
-            raise ValueError(
-                f"River's {type(self.model).__name__} takes no weights, so a row of weight k is "
-                f"learnt k times, but a weight is {weight}. Use whole numbers, or a model whose "
-                "learn_one has a parameter w."
-            )
+    def _learns_with_weight(self, row: Any, target: Any, weight: float) -> bool:
+        takes = takes_weight(self.model)
+        if takes:
+            self.model.learn_one(row, target, w=weight)
+        return takes
 
 
 class RiverClassifierCalls(RiverRegressorCalls):
@@ -104,14 +89,7 @@ class RiverClassifierCalls(RiverRegressorCalls):
         """Return labels, None for none, or probabilities in the order of the classes."""
         if method == "predict_proba":
             return self._probabilities(answers)
-        places = [self._places.get(answer) for answer in answers]
-        if None not in places:
-            known: NDArray[Any] = self._classes[np.array(places, dtype=np.intp)]
-            return known
-        labels = np.empty(len(answers), dtype=object)
-        for number, (answer, place) in enumerate(zip(answers, places, strict=True)):
-            labels[number] = answer if place is None else self._classes.item(place)
-        return labels
+        return labels_at([self._places.get(one) for one in answers], self._classes, answers)
 
     def _probabilities(self, answers: list[dict[Any, float]]) -> NDArray[np.float64]:
         shares = np.zeros((len(answers), len(self._classes)))
@@ -165,9 +143,11 @@ class _River(ByRow):
     why_looped: ClassVar[str] = (
         "River's learn_one and predict_one are called row by row (adapted by from_river)"
     )
-    model: Any
-    missing: str
-    random_state: Any
+
+    def __init__(self, model: Any, *, missing: str = "omit", random_state: Any = None):
+        self.model = model
+        self.missing = missing
+        self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get parameters; those of the River model as ``model__grace_period``.
@@ -312,11 +292,6 @@ class RiverClassifier(_River, ClassifierByRow):
 
     _kind = "Classifier"
 
-    def __init__(self, model: Any, *, missing: str = "omit", random_state: Any = None):
-        self.model = model
-        self.missing = missing
-        self.random_state = random_state
-
     def _begin(self, X: Any) -> Any:
         model = super()._begin(X)
         if len(self.classes_) > 2 and not is_multiclass(model):
@@ -404,11 +379,6 @@ class RiverRegressor(_River, RegressorByRow):
     """
 
     _kind = "Regressor"
-
-    def __init__(self, model: Any, *, missing: str = "omit", random_state: Any = None):
-        self.model = model
-        self.missing = missing
-        self.random_state = random_state
 
     def row_calls(self) -> RiverRegressorCalls:
         """Return the calls of the fitted model.

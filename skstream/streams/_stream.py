@@ -126,6 +126,16 @@ class Stream(ABC):
         return f"{type(self).__name__}({rows}{once})"
 
 
+def check_block(stream: Stream, start: int, stop: int) -> None:
+    """Raise an error if a stream has no rows from one number up to another."""
+    n_rows = stream.n_rows
+    if not 0 <= start <= stop or (n_rows is not None and stop > n_rows):
+        end = "" if n_rows is None else f" <= {n_rows}"
+        raise ValueError(
+            f"Rows must satisfy 0 <= start <= stop{end}. Got start={start}, stop={stop}."
+        )
+
+
 def refuse_endless(stream: Stream) -> None:
     """Raise an error if a pass through a stream would not end."""
     if stream.endless:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from skstream.streams._arrays import as_stream
 from skstream.streams._chunk import Chunk
 from skstream.streams._drifts import Drift
-from skstream.streams._stream import Stream
+from skstream.streams._stream import Stream, check_block
 from skstream.utils._choices import is_integer
 from skstream.utils._rows import stack_rows, take_rows
 
@@ -114,12 +114,7 @@ class ComposedStream(Stream):
         return self._checked_block
 
     def _checked_block(self, start: int, stop: int) -> tuple[Any, ...]:
-        n_rows = self.n_rows
-        end = "" if n_rows is None else f" <= {n_rows}"
-        if not 0 <= start <= stop or (n_rows is not None and stop > n_rows):
-            raise ValueError(
-                f"Rows must satisfy 0 <= start <= stop{end}. Got start={start}, stop={stop}."
-            )
+        check_block(self, start, stop)
         chunk = self._block(start, stop)
         return tuple(chunk) if chunk.meta else (chunk.X, chunk.y)
 
@@ -134,6 +129,36 @@ class ComposedStream(Stream):
     @abstractmethod
     def _source_of(self, row: int) -> tuple[int, int] | None:
         """Return which part has given a row, and its number there; None: not known."""
+
+
+class ChangedRows(ComposedStream):
+    """Another stream with something else in its rows, none of which are added or left out."""
+
+    @abstractmethod
+    def _changed(self, chunk: Chunk, start: int) -> Chunk:
+        """Return the rows of a chunk, which begins at row `start`, as they are here."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows of the stream."""
+        return self.parts[0].n_rows
+
+    def _found_drifts(self) -> tuple[Drift, ...]:
+        """Drifts of the stream."""
+        return self.parts[0].drifts
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Chunks of the stream, changed."""
+        start = 0
+        for chunk in self.parts[0]:
+            yield self._changed(chunk, start)
+            start += len(chunk.y)
+
+    def _block(self, start: int, stop: int) -> Chunk:
+        return self._changed(block_of(self.parts[0], start, stop), start)
+
+    def _source_of(self, row: int) -> tuple[int, int]:
+        return 0, row
 
 
 def sources_of(stream: Stream) -> list[Stream]:

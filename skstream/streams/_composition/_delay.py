@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._chunk import Chunk
-from skstream.streams._composition._base import ComposedStream, block_of, check_number
-from skstream.streams._drifts import Drift
+from skstream.streams._composition._base import ChangedRows, check_number
 from skstream.streams._stream import Stream
 from skstream.utils._labels import is_missing
 from skstream.utils._rows import is_frame
@@ -71,7 +70,7 @@ def with_delay(
     return LateLabels(stream, delay, unit, random_state)
 
 
-class LateLabels(ComposedStream):
+class LateLabels(ChangedRows):
     """Another stream whose labels come late; see `with_delay`.
 
     Parameters
@@ -106,30 +105,14 @@ class LateLabels(ComposedStream):
         self.unit = None if unit is None else np.timedelta64(unit, "us")
         self.random_state = check_number(random_state, "random_state", 0)
 
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows of the stream."""
-        return self.parts[0].n_rows
-
-    def _found_drifts(self) -> tuple[Drift, ...]:
-        """Drifts of the stream."""
-        return self.parts[0].drifts
-
     def _own_options(self) -> tuple[str, ...]:
         return "delay", "unit", "random_state"
-
-    def chunks(self) -> Iterator[Chunk]:
-        """Chunks of the stream, with times of arrival and of labels."""
-        start = 0
-        for chunk in self.parts[0]:
-            yield self._dated(chunk, start)
-            start += len(chunk.y)
 
     def labels(self) -> Iterator[NDArray[Any]]:
         """Labels alone, chunk by chunk."""
         yield from self.parts[0].labels()
 
-    def _dated(self, chunk: Chunk, start: int) -> Chunk:
+    def _changed(self, chunk: Chunk, start: int) -> Chunk:
         if "label_time" in chunk.meta:
             raise ValueError(
                 "The stream says already when its labels come, label_time. Leave with_delay out."
@@ -174,12 +157,6 @@ class LateLabels(ComposedStream):
             return X[self.delay]
         column = X[:, [names.index(self.delay)]]
         return np.asarray(column.toarray() if hasattr(column, "toarray") else column)[:, 0]
-
-    def _block(self, start: int, stop: int) -> Chunk:
-        return self._dated(block_of(self.parts[0], start, stop), start)
-
-    def _source_of(self, row: int) -> tuple[int, int]:
-        return 0, row
 
 
 def _missing(y: NDArray[Any]) -> NDArray[np.bool_]:

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._chunk import Chunk
-from skstream.streams._composition._base import ComposedStream, block_of, check_number
-from skstream.streams._drifts import Drift
+from skstream.streams._composition._base import ChangedRows, check_number
 from skstream.streams._generators._checks import check_share
 from skstream.streams._stream import Stream
 from skstream.utils._label_space import LabelSpace
@@ -58,7 +57,7 @@ def with_label_noise(
     return NoisyLabels(stream, check_share(share, "share"), classes, random_state)
 
 
-class NoisyLabels(ComposedStream):
+class NoisyLabels(ChangedRows):
     """Another stream with wrong labels; see `with_label_noise`.
 
     Parameters
@@ -93,24 +92,11 @@ class NoisyLabels(ComposedStream):
         """Sorted class labels."""
         return self._classes
 
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows of the stream."""
-        return self.parts[0].n_rows
-
-    def _found_drifts(self) -> tuple[Drift, ...]:
-        """Drifts of the stream."""
-        return self.parts[0].drifts
-
     def _own_options(self) -> tuple[str, ...]:
         return "share", "random_state"
 
-    def chunks(self) -> Iterator[Chunk]:
-        """Chunks of the stream, with other labels."""
-        start = 0
-        for chunk in self.parts[0]:
-            yield chunk._replace(y=self._noisy(chunk.y, start))
-            start += len(chunk.y)
+    def _changed(self, chunk: Chunk, start: int) -> Chunk:
+        return chunk._replace(y=self._noisy(chunk.y, start))
 
     def labels(self) -> Iterator[NDArray[Any]]:
         """Labels alone, chunk by chunk."""
@@ -130,10 +116,3 @@ class NoisyLabels(ComposedStream):
         noisy = y.astype(np.result_type(y, self._classes))  # a copy, in which every class fits
         noisy[wrong] = self._classes[(codes[wrong] + 1 + step) % (n_others + 1)]
         return noisy
-
-    def _block(self, start: int, stop: int) -> Chunk:
-        chunk = block_of(self.parts[0], start, stop)
-        return chunk._replace(y=self._noisy(chunk.y, start))
-
-    def _source_of(self, row: int) -> tuple[int, int]:
-        return 0, row

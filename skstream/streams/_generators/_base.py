@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._arrays import check_chunk_size
-from skstream.streams._stream import Stream
+from skstream.streams._stream import Stream, check_block
 
 # Rows made at once: their numbers stay in the cache of the processor, twice as fast.
 _PIECE = 8192
@@ -114,11 +114,7 @@ class GeneratedStream(Stream):
         ValueError
             If the stream has no such rows.
         """
-        end = "" if self.n_rows is None else f" <= {self.n_rows}"
-        if not 0 <= start <= stop or (self.n_rows is not None and stop > self.n_rows):
-            raise ValueError(
-                f"Rows must satisfy 0 <= start <= stop{end}. Got start={start}, stop={stop}."
-            )
+        check_block(self, start, stop)
         if stop - start <= _PIECE:
             return self.block(start, stop)
         X, y = self.block(start, start + _PIECE)
