@@ -14,15 +14,9 @@ from skstream.streams._chunk import Chunk
 from skstream.streams._drifts import Drift, as_drifts
 from skstream.streams._frames import FrameColumns, holds_columns
 from skstream.streams._stream import Stream
+from skstream.utils._choices import check_count
 from skstream.utils._labels import find_classes
 from skstream.utils._rows import is_frame
-
-
-def check_chunk_size(chunk_size: Any) -> int:
-    """Raise an error unless the value is a positive integer."""
-    if not isinstance(chunk_size, Integral) or chunk_size < 1:
-        raise ValueError(f"chunk_size must be an integer >= 1. Got {chunk_size!r} instead.")
-    return int(chunk_size)
 
 
 class ArrayStream(Stream):
@@ -85,7 +79,7 @@ class ArrayStream(Stream):
         self.X, self.y, self.meta = self._rows
         if len(self.y) == 0:
             raise ValueError(f"The stream is empty: X has shape {self.X.shape}.")
-        self.chunk_size = check_chunk_size(chunk_size)
+        self.chunk_size = check_count(chunk_size, "chunk_size", 1)
         self._feature_names = feature_names
 
     @property
@@ -378,7 +372,7 @@ def as_stream(
         if y is not None:
             raise ValueError("y and target= are both given. One of them says the labels.")
         columns = FrameColumns.of(target, meta)
-        check_chunk_size(chunk_size)
+        check_count(chunk_size, "chunk_size", 1)
         if not holds_columns(X):
             return FrameStream(X, columns)
         X, y, found = columns.split(X, "X")
@@ -395,7 +389,7 @@ def as_stream(
     given = [name for name, values in {"y": y, **meta}.items() if values is not None]
     if given:
         raise _beside_chunks(X, given[0])
-    check_chunk_size(chunk_size)
+    check_count(chunk_size, "chunk_size", 1)
     return X if isinstance(X, Stream) else ChunkStream(X)
 
 

@@ -1,12 +1,11 @@
 """Generated streams."""
 
-from numbers import Integral
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from skstream.streams._arrays import ArrayStream
+from skstream.utils._choices import check_count
 from skstream.utils._seeds import uniform
 
 _LEAVE_DOWN, _LEAVE_UP = 0.12, 0.16
@@ -54,11 +53,8 @@ def make_demo_stream(n_rows: int = 20_000, *, random_state: int = 0) -> ArrayStr
     >>> label_profile(stream).temporal_dependence
     True
     """
-    if not isinstance(n_rows, Integral) or n_rows < 1:
-        raise ValueError(f"n_rows must be an integer >= 1. Got {n_rows!r} instead.")
+    n = check_count(n_rows, "n_rows", 1)
     from scipy.signal import lfilter  # slow to import, and needed only here
-
-    n = int(n_rows)
 
     def normal(name: str) -> NDArray[np.float64]:
         # The middle of each of the 2^53 steps, so that no number is infinite.

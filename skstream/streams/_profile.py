@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from skstream.streams._label_columns import LabelColumn, label_columns
 from skstream.streams._stream import Stream, refuse_endless
+from skstream.utils._choices import check_count
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels, distinct_labels
 from skstream.utils._warnings import warn
@@ -198,9 +198,7 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     >>> hours.persistence, hours.succession, hours.temporal_dependence
     (0.0, 1.0, True)
     """
-    if not isinstance(max_lag, Integral) or max_lag < 1:
-        raise ValueError(f"max_lag must be an integer >= 1. Got {max_lag!r} instead.")
-    counter = _RunCounter(int(max_lag) + 2)
+    counter = _RunCounter(check_count(max_lag, "max_lag", 1) + 2)
     for labels in _blocks(y):
         counter.update(labels)
     found = label_columns(y) if isinstance(y, Stream) else ()

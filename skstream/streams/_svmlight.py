@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from skstream.streams._arrays import check_chunk_size
 from skstream.streams._chunk import Chunk, StreamError
 from skstream.streams._file_stream import FileStream, broken_file, refuse_other_kinds
 from skstream.streams._file_system import DataFile
 from skstream.streams._files import Paths
 from skstream.streams._table_parameters import files_in_words, shortened
+from skstream.utils._choices import check_count
 from skstream.utils._labels import distinct_labels
 from skstream.utils._optional import optional_import
 
@@ -134,16 +133,14 @@ class SVMLightStream(FileStream):
         options: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(path, options)
-        if n_features is not None and (not isinstance(n_features, Integral) or n_features < 1):
-            raise ValueError(f"n_features must be an integer >= 1. Got {n_features!r} instead.")
         if not isinstance(zero_based, bool | np.bool_) and zero_based != "auto":
             raise ValueError(
                 f"zero_based must be True, False or 'auto'. Got {zero_based!r} instead."
             )
-        self._n_features = None if n_features is None else int(n_features)
+        self._n_features = None if n_features is None else check_count(n_features, "n_features", 1)
         self._zero_based = None if zero_based == "auto" else bool(zero_based)
         self.query_id = bool(query_id)
-        self.chunk_size = check_chunk_size(chunk_size)
+        self.chunk_size = check_count(chunk_size, "chunk_size", 1)
         for file in self.files:
             self._check_beginning(self._file(file))
 

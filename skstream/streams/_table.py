@@ -10,7 +10,6 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._arrays import check_chunk_size
 from skstream.streams._chunk import META_KEYS, Chunk, StreamError
 from skstream.streams._columns import (
     BOOLEAN,
@@ -35,7 +34,6 @@ from skstream.streams._columns import (
 from skstream.streams._file_stream import FileStream, broken_file
 from skstream.streams._files import Paths
 from skstream.streams._table_parameters import (
-    check_max_categories,
     check_missing,
     check_named_once,
     check_number_of_values,
@@ -47,6 +45,7 @@ from skstream.streams._table_parameters import (
     names_given,
     shown,
 )
+from skstream.utils._choices import check_count
 from skstream.utils._labels import distinct_labels, find_classes
 from skstream.utils._near import did_you_mean
 from skstream.utils._optional import optional_import
@@ -195,8 +194,10 @@ class TableStream(FileStream):
                 raise TypeError(f"{key} must be the name of a column. Got {name!r} instead.")
         super().__init__(path, options)
         self.target = target
-        self.chunk_size = check_chunk_size(chunk_size)
-        self.max_categories = check_max_categories(max_categories)
+        self.chunk_size = check_count(chunk_size, "chunk_size", 1)
+        self.max_categories = (
+            None if max_categories is None else check_count(max_categories, "max_categories", 1)
+        )
         self.as_frame = as_frame
         self.nominal = names_given(nominal, "nominal") or []
         self.numeric = names_given(numeric, "numeric") or []

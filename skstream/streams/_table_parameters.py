@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 from skstream.utils._near import did_you_mean
@@ -35,19 +35,6 @@ def checked_keys(given: Any, parameter: str, known: Iterable[str]) -> dict[str, 
                 f"{', '.join(names)}."
             )
     return dict(given)
-
-
-def check_max_categories(max_categories: Any) -> int | None:
-    """Raise an error unless the value is a positive integer or None."""
-    if max_categories is None:
-        return None
-    if (
-        not isinstance(max_categories, Integral)
-        or isinstance(max_categories, bool)
-        or max_categories < 1
-    ):
-        raise ValueError(f"max_categories must be an integer >= 1. Got {max_categories!r} instead.")
-    return int(max_categories)
 
 
 def check_number_of_values(name: str, n_values: int, limit: int | None) -> None:

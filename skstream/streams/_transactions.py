@@ -1,13 +1,13 @@
 """A generated data frame as practice brings it: texts, gaps, late categories, late labels."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from skstream.utils._choices import check_count
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import uniform
 
@@ -95,8 +95,7 @@ def make_transactions(n_rows: int = 20_000, *, random_state: int = 0) -> Any:
     >>> frame.loc[3, ["customer", "channel", "description"]].tolist()
     ['c0002', 'online', 'cinema palace shoes']
     """
-    if not isinstance(n_rows, Integral) or n_rows < 1:
-        raise ValueError(f"n_rows must be an integer >= 1. Got {n_rows!r} instead.")
+    check_count(n_rows, "n_rows", 1)
     pandas = optional_import("pandas", "make_transactions")
     draw = _Draws(random_state, int(n_rows))
     customer, fraud = _cards(draw)

@@ -20,6 +20,13 @@ def is_real(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, _OTHERS)
 
 
+def check_count(value: Any, name: str, least: int) -> int:
+    """Return a whole number that is not less than another, or raise an error."""
+    if not is_integer(value) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}. Got {value!r} instead.")
+    return int(value)
+
+
 def check_place(name: str, place: Any, n_places: int) -> int:
     """Return the number of a fold or bin; raise an error if it does not exist."""
     if not (is_integer(place) and 0 <= place < n_places):

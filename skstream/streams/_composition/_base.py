@@ -11,7 +11,6 @@ from skstream.streams._arrays import as_stream
 from skstream.streams._chunk import Chunk
 from skstream.streams._drifts import Drift
 from skstream.streams._stream import Stream, check_block
-from skstream.utils._choices import is_integer
 from skstream.utils._rows import stack_rows, take_rows
 
 #: Blocks of rows, ``(X, y)`` or ``(X, y, meta)``, by their first row and the one after the last.
@@ -261,10 +260,3 @@ class Reader:
             chunk, self._rest = self._rest, None
             yield chunk
         yield from self._chunks
-
-
-def check_number(value: Any, name: str, least: int) -> int:
-    """Return a whole number that is not less than another, or raise an error."""
-    if not is_integer(value) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}. Got {value!r} instead.")
-    return int(value)

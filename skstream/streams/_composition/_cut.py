@@ -11,11 +11,11 @@ from skstream.streams._composition._base import (
     ComposedStream,
     Reader,
     block_of,
-    check_number,
     has_rows,
 )
 from skstream.streams._drifts import Drift, between
 from skstream.streams._stream import Stream
+from skstream.utils._choices import check_count
 
 #: Rows per chunk where a stream does not begin at its first row.
 _CHUNK = 65536
@@ -53,7 +53,7 @@ def take_rows(stream: Any, n: int) -> Stream:
     >>> stream.n_rows, stream.drifts
     (1500, (Drift(start=1000, end=1000),))
     """
-    return FirstRows(stream, check_number(n, "n", 1))
+    return FirstRows(stream, check_count(n, "n", 1))
 
 
 def drop_rows(stream: Any, n: int) -> Stream:
@@ -89,7 +89,7 @@ def drop_rows(stream: Any, n: int) -> Stream:
     >>> stream.n_rows, stream.drifts
     (2500, (Drift(start=500, end=500), Drift(start=1500, end=1500)))
     """
-    return LaterRows(stream, check_number(n, "n", 0))
+    return LaterRows(stream, check_count(n, "n", 0))
 
 
 class FirstRows(ComposedStream):

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._chunk import Chunk
-from skstream.streams._composition._base import ChangedRows, check_number
+from skstream.streams._composition._base import ChangedRows
 from skstream.streams._stream import Stream
+from skstream.utils._choices import check_count
 from skstream.utils._labels import is_missing
 from skstream.utils._rows import is_frame
 from skstream.utils._seeds import uniform
@@ -103,7 +104,7 @@ class LateLabels(ChangedRows):
             _check_delays(duration, 0)
         self.delay = delay
         self.unit = None if unit is None else np.timedelta64(unit, "us")
-        self.random_state = check_number(random_state, "random_state", 0)
+        self.random_state = check_count(random_state, "random_state", 0)
 
     def _own_options(self) -> tuple[str, ...]:
         return "delay", "unit", "random_state"

@@ -11,12 +11,11 @@ from skstream.streams._chunk import Chunk
 from skstream.streams._composition._base import (
     ComposedStream,
     block_of,
-    check_number,
     taken,
 )
 from skstream.streams._drifts import Drift
 from skstream.streams._stream import Stream
-from skstream.utils._choices import is_real
+from skstream.utils._choices import check_count, is_real
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels
 from skstream.utils._seeds import uniform
@@ -97,7 +96,7 @@ class Thinned(ComposedStream):
         super().__init__(stream)
         self.shares = _checked(shares, "shares")
         self.current = None if current is None else _checked(current, "current")
-        self.random_state = check_number(random_state, "random_state", 0)
+        self.random_state = check_count(random_state, "random_state", 0)
         (part,) = self.parts
         self._space = LabelSpace(np.sort(as_labels(list(self.shares))))
         known = part.classes

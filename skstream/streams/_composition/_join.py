@@ -14,13 +14,13 @@ from skstream.streams._composition._base import (
     ComposedStream,
     Reader,
     block_of,
-    check_number,
     stacked,
     taken,
 )
 from skstream.streams._composition._checks import check_parts
 from skstream.streams._drifts import Drift
 from skstream.streams._stream import Stream
+from skstream.utils._choices import check_count
 from skstream.utils._seeds import uniform
 
 
@@ -77,8 +77,8 @@ def join_streams(
     (Drift(start=3500, end=4500),)
     >>> X, y = stream.rows(8000, 8500)
     """
-    position = check_number(position, "position", 0)
-    return Joined(before, after, position, check_number(width, "width", 0), random_state)
+    position = check_count(position, "position", 0)
+    return Joined(before, after, position, check_count(width, "width", 0), random_state)
 
 
 class Joined(ComposedStream):
@@ -100,7 +100,7 @@ class Joined(ComposedStream):
         super().__init__(before, after)
         check_parts(self.parts)
         self.position, self.width = position, width
-        self.random_state = check_number(random_state, "random_state", 0)
+        self.random_state = check_count(random_state, "random_state", 0)
         n_first = self.parts[0].n_rows
         if n_first is not None and position > n_first:
             raise self._too_short(n_first)

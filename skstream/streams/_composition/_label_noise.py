@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._chunk import Chunk
-from skstream.streams._composition._base import ChangedRows, check_number
+from skstream.streams._composition._base import ChangedRows
 from skstream.streams._generators._checks import check_share
 from skstream.streams._stream import Stream
+from skstream.utils._choices import check_count
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import find_classes
 from skstream.utils._seeds import uniform
@@ -85,7 +86,7 @@ class NoisyLabels(ChangedRows):
         self._space = LabelSpace(known)
         self._classes = known
         self.share = share
-        self.random_state = check_number(random_state, "random_state", 0)
+        self.random_state = check_count(random_state, "random_state", 0)
 
     @property
     def classes(self) -> NDArray[Any]:

@@ -11,12 +11,12 @@ from skstream.streams._composition._base import (
     ComposedStream,
     Reader,
     block_of,
-    check_number,
     stacked,
 )
 from skstream.streams._composition._checks import check_parts
 from skstream.streams._drifts import Drift
 from skstream.streams._stream import Stream
+from skstream.utils._choices import check_count
 
 
 def recurring(*streams: Any, length: int | Sequence[int], n_rows: int | None = None) -> Stream:
@@ -65,7 +65,7 @@ def recurring(*streams: Any, length: int | Sequence[int], n_rows: int | None = N
             f"length must be one number of rows, or one for each of the {len(streams)} streams. "
             f"Got {length!r} instead."
         )
-    checked = [check_number(one, "length", 1) for one in lengths]
+    checked = [check_count(one, "length", 1) for one in lengths]
     return Turns(*streams, length=checked, n_rows=n_rows)
 
 
@@ -100,7 +100,7 @@ class Turns(ComposedStream):
                     "n_rows=."
                 )
             n_rows = min(ends)
-        self._n_rows = check_number(n_rows, "n_rows", 1)
+        self._n_rows = check_count(n_rows, "n_rows", 1)
         if ends and min(ends) < self._n_rows:
             raise ValueError(
                 f"n_rows={n_rows:,} is beyond the streams: one of them has no row left for its "

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._arrays import check_chunk_size
 from skstream.streams._stream import Stream, check_block
+from skstream.utils._choices import check_count
 
 # Rows made at once: their numbers stay in the cache of the processor, twice as fast.
 _PIECE = 8192
@@ -60,7 +60,7 @@ class GeneratedStream(Stream):
             )
         self._n_rows: int | None = None if n_rows is None else int(n_rows)
         self.random_state: int = int(random_state)
-        self.chunk_size: int = check_chunk_size(chunk_size)
+        self.chunk_size: int = check_count(chunk_size, "chunk_size", 1)
 
     @property
     def n_rows(self) -> int | None:

@@ -1,6 +1,5 @@
 """Checks of the parameters of generators."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,6 @@ def check_numbers(values: Any, name: str) -> tuple[float, ...]:
     if not numbers or not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be a sequence of finite numbers. Got {values!r} instead.")
     return numbers
-
-
-def check_count(value: Any, name: str, least: int) -> int:
-    """Return an integer that is not too small, or raise an error."""
-    if not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}. Got {value!r} instead.")
-    return int(value)
 
 
 def check_number(value: Any, name: str) -> float:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import sindg
 
-from skstream.streams._generators._checks import check_count
 from skstream.streams._generators._concepts import ConceptStream, check_concepts
 from skstream.streams._generators._numbers import uniform_rows
+from skstream.utils._choices import check_count
 
 _DEGREES = 57.29577951308232
 

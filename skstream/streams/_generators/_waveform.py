@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from skstream.streams._generators._checks import check_count
 from skstream.streams._generators._concepts import ConceptStream, check_concepts
 from skstream.streams._generators._numbers import normal_rows, order_of
+from skstream.utils._choices import check_count
 from skstream.utils._seeds import uniform
 
 _POINTS = 21
