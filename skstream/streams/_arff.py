@@ -15,7 +15,7 @@ from skstream.streams._chunk import StreamError
 from skstream.streams._columns import refuse_gap
 from skstream.streams._csv_checks import first_misfit, read_as
 from skstream.streams._table import Index, TableStream
-from skstream.streams._table_parameters import shortened
+from skstream.streams._table_parameters import check_encoding, shortened
 from skstream.utils._optional import optional_import
 
 
@@ -146,7 +146,7 @@ class ARFFStream(TableStream):
 
     def _take_options(self, options: dict[str, Any]) -> None:
         super()._take_options(options)
-        self.encoding = options["encoding"]
+        self.encoding = check_encoding(options["encoding"])
 
     def row_options(self) -> dict[str, Any]:
         """Return how the files are read, where that decides which rows come.

@@ -21,6 +21,7 @@ from skstream.streams._csv_checks import (
     read_as,
 )
 from skstream.streams._table import TableStream
+from skstream.streams._table_parameters import check_encoding
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 
@@ -165,8 +166,13 @@ class CSVStream(TableStream):
         super()._take_options(options)
         self.delimiter = _one_character(options["delimiter"], "delimiter")
         self.decimal = _one_character(options["decimal"], "decimal")
-        self.header = bool(options["header"])
-        self.encoding = options["encoding"]
+        self.header = options["header"]
+        if not isinstance(self.header, bool):
+            raise TypeError(
+                f"header must be True if the first line holds names, else False. Got "
+                f"{self.header!r} instead."
+            )
+        self.encoding = check_encoding(options["encoding"])
         self.on_bad_lines = options["on_bad_lines"]
         if self.on_bad_lines not in ("error", "skip"):
             raise ValueError(
@@ -174,7 +180,7 @@ class CSVStream(TableStream):
             )
         self._bad_lines: dict[str, BadLines] = {}  # by file, of the last pass through it
         self._said_bad_lines = False
-        self.null_values = list(options["null_values"])
+        self.null_values = _texts(options["null_values"])
 
     def _warn_of_index(self) -> None:
         if "" in self._features:
@@ -531,6 +537,13 @@ _IN_WORDS = {
     NUMBER: "numbers",
     TIME: "dates or times",
 }
+
+
+def _texts(null_values: Any) -> list[str]:
+    texts = [null_values] if isinstance(null_values, str) else null_values
+    if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
+        raise TypeError(f"null_values must be a list of texts. Got {null_values!r} instead.")
+    return list(texts)
 
 
 def _one_character(text: Any, parameter: str) -> str:

@@ -37,6 +37,13 @@ def checked_keys(given: Any, parameter: str, known: Iterable[str]) -> dict[str, 
     return dict(given)
 
 
+def check_encoding(encoding: Any) -> str:
+    """Raise an error unless the value is a text."""
+    if not isinstance(encoding, str):
+        raise TypeError(f"encoding must be a name, such as 'utf-8'. Got {encoding!r} instead.")
+    return encoding
+
+
 def check_number_of_values(name: str, n_values: int, limit: int | None) -> None:
     """Raise an error if a column in `nominal` has more values than the user allows."""
     if limit is not None and n_values > limit:

@@ -300,7 +300,7 @@ def test_marks_of_missing_values_among_numbers_are_recognised(tmp_path, mark):
     path = csv(tmp_path, f"x,class\n1.5,a\n{mark},b\n2,a\n")
     with pytest.raises(ValueError, match=r"'x' holds numbers, but also the text .*null_values"):
         list(CSVStream(path, "class"))
-    X, _ = rows_of(CSVStream(path, "class", options={"null_values": [mark]}))
+    X, _ = rows_of(CSVStream(path, "class", options={"null_values": mark}))
     np.testing.assert_array_equal(X, [[1.5], [np.nan], [2]])
 
 
@@ -349,6 +349,9 @@ def test_names_may_hold_spaces(tmp_path):
     [
         ({"columns": ["load", "load"]}, ValueError, "columns names the column 'load' twice"),
         ({"options": {"decimals": ","}}, ValueError, "no key 'decimals'. Did you mean 'decimal'?"),
+        ({"options": {"header": 0}}, TypeError, "header must be True if .* Got 0 instead"),
+        ({"options": {"encoding": None}}, TypeError, "encoding must be a name.* Got None"),
+        ({"options": {"null_values": [1]}}, TypeError, r"must be a list of texts. Got \[1\]"),
         ({"options": ";"}, TypeError, "options must be a dict with any of .*delimiter.*Got ';'"),
         ({"roles": {"arrivals": "when"}}, ValueError, "roles has .*mean 'arrival'.* Known: sample"),
         ({"target": None}, TypeError, "target must be the name of a column. Got None"),

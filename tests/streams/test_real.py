@@ -62,9 +62,9 @@ def test_kdd99_categories_are_those_declared():
 def test_gmsc_missing_values():
     missing = sum(int(np.isnan(X).sum()) for X, _, _ in real_stream("gmsc"))
     assert missing == 33_654
-    assert not any(np.isnan(X).any() for X, _, _ in real_stream("gmsc", missing=-1))
+    assert not any(np.isnan(X).any() for X, _, _ in real_stream("gmsc", options={"missing": -1}))
     with pytest.raises(ValueError, match="Row 6 has no value in column 'MonthlyIncome'"):
-        list(real_stream("gmsc", missing="error"))
+        list(real_stream("gmsc", options={"missing": "error"}))
 
 
 def test_ozone_and_bike_sharing_leave_out_what_is_no_feature():
