@@ -30,6 +30,19 @@ def first_records(file: DataFile, delimiter: str, encoding: str) -> list[list[st
     return list(csv.reader(text, delimiter=delimiter))
 
 
+def numbered_records(
+    file: DataFile, delimiter: str, encoding: str
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the values of each record with the line on which it begins, from 1; no empty lines."""
+    with file.text() as stream:
+        lines = io.TextIOWrapper(stream, encoding=encoding, newline="")
+        reader, begin = csv.reader(lines, delimiter=delimiter), 1
+        for record in reader:
+            if record:  # the reader of streams takes no notice of empty lines
+                yield begin, record
+            begin = reader.line_num + 1
+
+
 def place_of_row(
     file: DataFile,
     row: int,
@@ -63,18 +76,12 @@ def place_of_row(
         Number of the line, counted from 1, on which the row begins, and the text of the column;
         None if there is no such row.
     """
-    with file.text() as stream:
-        lines = io.TextIOWrapper(stream, encoding=encoding, newline="")
-        reader = csv.reader(lines, delimiter=delimiter)
-        begin, at = 1, -int(header)
-        for record in reader:
-            # The reader of streams takes no notice of empty lines.
-            is_row = bool(record) and width in (None, len(record))
-            if is_row and at == row:
-                return begin, record[column] if column < len(record) else ""
-            at += is_row
-            begin = reader.line_num + 1
-    return None
+    records = numbered_records(file, delimiter, encoding)
+    rows = (found for found in records if width in (None, len(found[1])))
+    line, record = next(islice(rows, row + int(header), None), (0, []))
+    if not line:
+        return None
+    return line, record[column] if column < len(record) else ""
 
 
 def check_beginning(
@@ -158,14 +165,8 @@ def in_words(message: str, file: DataFile, delimiter: str, encoding: str) -> str
 
 def first_of_other_width(file: DataFile, width: int, delimiter: str, encoding: str) -> int:
     """Line on which the first record of more or fewer values than `width` begins, from 1."""
-    with file.text() as stream:
-        lines = io.TextIOWrapper(stream, encoding=encoding, newline="")
-        reader, begin = csv.reader(lines, delimiter=delimiter), 1
-        for record in reader:
-            if record and len(record) != width:
-                break
-            begin = reader.line_num + 1
-    return begin
+    records = numbered_records(file, delimiter, encoding)
+    return next((line for line, record in records if len(record) != width), 1)
 
 
 class BadLines:
