@@ -21,7 +21,7 @@ from skstream.streams._arff_header import (
     split_values,
 )
 from skstream.streams._csv_checks import first_misfit, read_as
-from skstream.streams._file_stream import refuse_other_kinds
+from skstream.streams._file_stream import not_encoded, refuse_other_kinds
 from skstream.streams._file_system import DataFile
 from skstream.streams._table_parameters import shortened
 from skstream.utils._optional import optional_import
@@ -41,10 +41,7 @@ _SINGLE_DIGIT = r"\b(\d)\b"
 
 def utf8_blocks(file: DataFile, encoding: str) -> Iterator[bytes]:
     """Blocks of a text file, encoded as UTF-8, without a mark of its byte order."""
-    try:
-        decoder = getincrementaldecoder(encoding)()
-    except LookupError:
-        raise ValueError(f"There is no encoding of the name {encoding!r}.") from None
+    decoder = getincrementaldecoder(encoding)()
     with file.text() as stream:
         for number in count():
             try:
@@ -58,12 +55,7 @@ def utf8_blocks(file: DataFile, encoding: str) -> Iterator[bytes]:
             try:
                 text = decoder.decode(raw, final=not raw)
             except UnicodeDecodeError as error:
-                raise ValueError(
-                    f"{file} is not encoded as {encoding}: byte "
-                    f"{error.object[error.start]:#04x} has no meaning in it. Pass "
-                    f"options={{'encoding': 'latin-1'}} if the file comes from an older Windows "
-                    f"program, or convert it to UTF-8."
-                ) from None
+                raise not_encoded(file, encoding, error) from None
             if number == 0:
                 text = text.removeprefix("\ufeff")
             if not raw:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from skstream.streams._file_stream import refuse_other_kinds
+from skstream.streams._file_stream import not_encoded, refuse_other_kinds
 from skstream.streams._file_system import DataFile
 from skstream.streams._table_parameters import shortened
 from skstream.utils._optional import optional_import
@@ -239,14 +239,8 @@ def _beginning(file: DataFile, encoding: str) -> str:
         raise ValueError(f"{file} holds UTF-16 text. Pass options={{'encoding': 'utf-16'}}.")
     try:
         text = getincrementaldecoder(encoding)().decode(raw, final=len(raw) < _BYTES)
-    except LookupError:
-        raise ValueError(f"There is no encoding of the name {encoding!r}.") from None
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{file} is not encoded as {encoding}: byte {error.object[error.start]:#04x} at "
-            f"position {error.start} has no meaning in it. Pass options={{'encoding': "
-            f"'latin-1'}} if the file comes from an older Windows program, or convert it to UTF-8."
-        ) from None
+        raise not_encoded(file, encoding, error, f" at position {error.start}") from None
     return text.removeprefix("\ufeff")
 
 

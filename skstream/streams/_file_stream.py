@@ -61,6 +61,17 @@ def broken_file(file: str, first: int, row: int, error: Exception) -> StreamErro
     )
 
 
+def not_encoded(
+    file: DataFile, encoding: str, error: UnicodeDecodeError, place: str = ""
+) -> ValueError:
+    """Say that a file, or what stands at a place in it, has another encoding."""
+    return ValueError(
+        f"{file} is not encoded as {encoding}: byte {error.object[error.start]:#04x}{place} has no "
+        f"meaning in it. Pass options={{'encoding': 'latin-1'}} if the file comes from an older "
+        f"Windows program, or convert it to UTF-8."
+    )
+
+
 def refuse_other_kinds(file: DataFile, raw: bytes, kind: str, ending: str) -> None:
     """Raise an error if the first bytes of a file show that it is no text."""
     for beginning, other in _OTHER_KINDS.items():

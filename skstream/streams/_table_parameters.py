@@ -38,9 +38,13 @@ def checked_keys(given: Any, parameter: str, known: Iterable[str]) -> dict[str, 
 
 
 def check_encoding(encoding: Any) -> str:
-    """Raise an error unless the value is a text."""
+    """Raise an error unless the value is the name of an encoding."""
     if not isinstance(encoding, str):
         raise TypeError(f"encoding must be a name, such as 'utf-8'. Got {encoding!r} instead.")
+    try:
+        "".encode(encoding)  # unlike a look-up, refuses codecs of no text
+    except LookupError:
+        raise ValueError(f"There is no encoding of the name {encoding!r}.") from None
     return encoding
 
 
