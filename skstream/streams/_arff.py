@@ -137,6 +137,7 @@ class ARFFStream(TableStream):
     """
 
     suffixes = (".arff", ".arff.gz")
+    _about_commas = "Write the numbers with a point, and declare the attribute numeric."
     _about_marks = "If it stands for a missing value, write ? in the file."
 
     default_options: ClassVar[dict[str, Any]] = {
@@ -218,12 +219,6 @@ class ARFFStream(TableStream):
                         f"be a feature. Leave it out with exclude=, or pass as_frame=True."
                     )
 
-    def _warn_of_index(self) -> None:
-        """Do nothing: every attribute has a name."""
-
-    def _types(self) -> dict[str, Any]:
-        return self._types_in(self.files[0])
-
     def _types_in(self, file: str) -> dict[str, Any]:
         plain = {self.target, *self._meta.values()}
         return {
@@ -243,9 +238,6 @@ class ARFFStream(TableStream):
     def _declared_nominal(self) -> set[str]:
         header = self._headers[self.files[0]]
         return {one.name for one in header.attributes if one.kind == NOMINAL}
-
-    def _about_commas(self) -> str:
-        return "Write the numbers with a point, and declare the attribute numeric."
 
     def _holds_integers(self, name: str, kind: Any) -> bool:
         header = self._headers[self.files[0]]

@@ -257,7 +257,8 @@ class CSVStream(TableStream):
             f"number, numeric=[{self.target!r}]."
         )
 
-    def _about_commas(self) -> str:
+    @property
+    def _about_commas(self) -> str:  # type: ignore[override]
         if self.decimal == ",":
             return "Take separators of thousands out of the file."
         return (

@@ -158,6 +158,7 @@ class ParquetStream(TableStream):
     """
 
     suffixes = (".parquet", ".pq")
+    _about_commas = "Convert the column to numbers first."
     _about_marks = "Convert the column to numbers first, with nulls where a value is missing."
 
     def _warn_of_index(self) -> None:
@@ -190,9 +191,6 @@ class ParquetStream(TableStream):
         pa = optional_import("pyarrow", "ParquetStream")
         self._texts = {name for name, kind in types.items() if pa.types.is_string(kind)}
         return types
-
-    def _about_commas(self) -> str:
-        return "Convert the column to numbers first."
 
     def _types_in(self, file: str) -> dict[str, Any]:
         with _open(self._file(file)) as parquet:

@@ -171,6 +171,8 @@ class TableStream(FileStream):
     default_options: ClassVar[dict[str, Any]] = {**FileStream.default_options, "missing": "nan"}
     #: Advice on marks of missing values among numbers.
     _about_marks: ClassVar[str]
+    #: What to do about numbers that texts write with a comma.
+    _about_commas: str
 
     def __init__(
         self,
@@ -221,13 +223,12 @@ class TableStream(FileStream):
     def _take_options(self, options: dict[str, Any]) -> None:
         self.missing = check_missing(options["missing"])
 
-    @abstractmethod
     def _warn_of_index(self) -> None:
         """Warn if a feature is the index of a pandas frame that was written to the file."""
 
-    @abstractmethod
     def _types(self) -> dict[str, Any]:
         """Arrow type of every column, in the order of the first file."""
+        return self._types_in(self.files[0])
 
     @abstractmethod
     def _types_in(self, file: str) -> dict[str, Any]:
@@ -261,10 +262,6 @@ class TableStream(FileStream):
     def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
         """Categories of the nominal columns whose files declare them."""
         return {}
-
-    @abstractmethod
-    def _about_commas(self) -> str:
-        """Say what to do about numbers that texts write with a comma."""
 
     def _declared_nominal(self) -> set[str]:
         """Columns that the files themselves declare as categories."""
@@ -479,7 +476,7 @@ class TableStream(FileStream):
         written = numbers_with(values)
         if written is not None and written[0] != PLAIN:
             mark, example = written
-            what = self._about_commas() if mark == "a comma" else "Take the signs out of the file."
+            what = self._about_commas if mark == "a comma" else "Take the signs out of the file."
             raise ValueError(
                 f"Column {name!r} holds numbers written with {mark} ({example!r}), which would be "
                 f"read as categories. {what} If they are categories, name the column in nominal=."
