@@ -57,8 +57,8 @@ RACES: dict[str, Callable[[int, int], Any]] = {
 }
 SEARCHES: dict[str, dict[str, Any]] = {
     "anytime, indifference 0": {"race": "anytime"},
-    "anytime, indifference .002": {"race": "anytime", "indifference": 0.002},
-    "anytime, indifference .005": {"race": "anytime", "indifference": 0.005},
+    "anytime, indifference .002": {"race": {"kind": "anytime", "indifference": 0.002}},
+    "anytime, indifference .005": {"race": {"kind": "anytime", "indifference": 0.005}},
     "halving to a third at 1/8, 1/4, 1/2": {"race": "halving"},
 }
 

@@ -93,8 +93,7 @@ def in_one_pass(X: np.ndarray, y: np.ndarray, n_tuning: int) -> Any:
         LARGE,
         metric="kappa_temporal",
         tuning=n_tuning,
-        race="anytime",
-        indifference=0.002,
+        race={"kind": "anytime", "indifference": 0.002},
         n_warmup=N_WARMUP,
         random_state=0,
     )

@@ -8,8 +8,8 @@ their number alone, so that a search drops the same candidates however its strea
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,6 +47,78 @@ class Dropped:
 
     position: int
     by: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaceOptions:
+    """What the parameter `race` of a search says: which race is run, and what it promises.
+
+    Attributes
+    ----------
+    kind : {"anytime", "halving"} or None
+        Which race is run.
+    indifference : float
+        Difference of mean losses that does not matter.
+    alpha : float
+        What the anytime race and the interval of the honest score promise.
+    factor : float
+        One of so many candidates is kept at each look of a halving race.
+    loss_bounds : tuple of two float or None
+        Smallest and largest possible absolute error of regressors.
+    """
+
+    kind: str | None = None
+    indifference: float = 0.0
+    alpha: float = 0.05
+    factor: float = 3
+    loss_bounds: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, race: Any) -> RaceOptions:
+        """Read the parameter, with all its options checked, whether or not they are used."""
+        given = race if isinstance(race, Mapping) else {"kind": race}
+        keys = [field.name for field in fields(cls)]
+        unknown = [key for key in given if key not in keys]
+        if unknown:
+            raise ValueError(
+                f"race has the unknown key {unknown[0]!r}. Valid keys are: {', '.join(keys)}."
+            )
+        self = cls(**given)
+        if self.kind not in ("anytime", "halving", None):
+            raise ValueError(
+                'race must be "anytime", "halving", None, or a dict with one of them as "kind". '
+                f"Got {race!r} instead."
+            )
+        if self.loss_bounds is not None:
+            try:
+                self = replace(self, loss_bounds=check_bounds(self.loss_bounds))
+            except ValueError as error:
+                raise ValueError(f"loss_{error}") from None
+        self.race(2, 1 << 40, kind="anytime")
+        self.race(2, 1 << 40, kind="halving")
+        if self.kind != "anytime" and self.indifference > 0:
+            drops = "drops by rank alone" if self.kind == "halving" else "drops none"
+            raise ValueError(
+                f'indifference={self.indifference!r} is about race="anytime", and '
+                f"race={self.kind!r} {drops}. Leave it out."
+            )
+        return self
+
+    def race(self, n_candidates: int, n_rows: int | None, *, kind: str | None) -> Race | None:
+        """Return a race over so many tuning rows; None: no candidate is dropped early."""
+        if kind == "anytime":
+            bounds = self.loss_bounds or (0, 1)
+            return AnytimeRace(
+                n_candidates, bounds=bounds, indifference=self.indifference, alpha=self.alpha
+            )
+        if kind == "halving":
+            if n_rows is None:
+                raise ValueError(
+                    'race="halving" looks at shares of the tuning rows, and how many will come is '
+                    "not known: pass tuning=, a number of rows."
+                )
+            return HalvingRace(n_candidates, n_rows, factor=self.factor)
+        return None
 
 
 class Race(Protocol):

@@ -112,27 +112,26 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         Rows of the tuning prefix, after which the best is chosen, or their share of a known
         length; more, up to the end of a batch, where `batch_size` is above 1. None: all rows are
         used to choose, and there is no honest score.
-    race : {"anytime", "halving"}, default=None
+    race : {"anytime", "halving"} or dict, default=None
         Whether candidates are dropped before the choice. "anytime": when it is certain at level
         `alpha`, over all rows and all pairs of candidates at once, that a candidate is worse than
         another over the rows so far, or better by less than `indifference`. It compares losses row
         by row: for "accuracy", "error", "kappa_m" and "kappa_temporal" without forgetting, and
-        for "mae" with `loss_bounds`. "halving": the best ``1 / halving_factor`` are kept after an
+        for "mae" with `loss_bounds`. "halving": the best ``1 / factor`` are kept after an
         eighth, a quarter and half of the tuning rows that follow the warm-up (or at the end of the
         batch that is open then), by `metric`, without any promise. Rows without a label and with
-        weight 0 count, and a look before which no row was scored drops none.
-    indifference : float, default=0.0
-        Difference of mean losses that does not matter to you, as 0.005 for half a percent of
-        accuracy: what differs less is not told apart, which saves time. For "anytime" alone, and
-        below the largest possible difference, which is 1 for accuracy.
-    alpha : float, default=0.05
-        Largest probability that the anytime race drops a candidate wrongly, and that the
-        interval of the honest score is wrong.
-    halving_factor : float, default=3
-        One of so many candidates is kept at each look.
-    loss_bounds : tuple of two float, default=None
-        Smallest and largest possible absolute error of a regressor, from what is known of the
-        targets, not from these rows.
+        weight 0 count, and a look before which no row was scored drops none. A dict has the race
+        as "kind" (None or left out: no candidate is dropped), and of these what is not the default:
+
+        - ``"indifference"`` (0.0): difference of mean losses that does not matter to you, as 0.005
+          for half a percent of accuracy: what differs less is not told apart, which saves time. For
+          "anytime" alone, and below the largest possible difference, which is 1 for accuracy.
+        - ``"alpha"`` (0.05): largest probability that the anytime race drops a candidate wrongly,
+          and, with or without a race, that the interval of the honest score is wrong.
+        - ``"factor"`` (3): one of so many candidates is kept at each look of "halving".
+        - ``"loss_bounds"`` (None): smallest and largest possible absolute error of a regressor,
+          from what is known of the targets, not from these rows. For "anytime", and for the
+          interval of the honest score under "mae".
     refit : bool, default=True
         Keep the best model, and predict with it. It is never fitted a second time.
     n_warmup, batch_size, missing_labels : int, int, str
@@ -213,8 +212,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_iter": "no_validation",
-        "race": [StrOptions({"anytime", "halving"}), None],
-        "alpha": [Interval(numbers.Real, 0, 1, closed="neither")],
+        "race": [StrOptions({"anytime", "halving"}), dict, None],
         "refit": ["boolean"],
         "n_warmup": [Interval(numbers.Integral, 0, None, closed="left")],
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
@@ -253,11 +251,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         metric: Any = "kappa_plus",
         forgetting: Any = "cumulative",
         tuning: int | float | None = None,
-        race: str | None = None,
-        indifference: float = 0.0,
-        alpha: float = 0.05,
-        halving_factor: float = 3,
-        loss_bounds: tuple[float, float] | None = None,
+        race: str | dict[str, Any] | None = None,
         refit: bool = True,
         n_warmup: int = 1,
         batch_size: int = 1,
@@ -278,10 +272,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         self.forgetting = forgetting
         self.tuning = tuning
         self.race = race
-        self.indifference = indifference
-        self.alpha = alpha
-        self.halving_factor = halving_factor
-        self.loss_bounds = loss_bounds
         self.refit = refit
         self.n_warmup = n_warmup
         self.batch_size = batch_size
@@ -597,9 +587,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def honest_interval_(self) -> tuple[float, float]:
-        """Interval of the honest score, at level ``1 - alpha``; NaN where there is none.
+        """Interval of the honest score, at level ``1 - alpha`` (of `race`); NaN if there is none.
 
-        For accuracy, error and (with `loss_bounds`) mean absolute error it is about the rows that
+        For accuracy, error and (with ``loss_bounds``) mean absolute error it is about the rows that
         came, and valid at all of them at once: it holds the mean of what the error of each row
         was to be expected to be, given the rows before it. Where an error makes the next one more
         probable, that mean varies, and the accuracy of the long run can be outside: see

@@ -13,6 +13,7 @@ from skstream.evaluation._folder import GroupFolder, RunFolder, fingerprint, ope
 from skstream.evaluation._folder._read_checksums import Checksums
 from skstream.evaluation._results._result import assemble
 from skstream.evaluation._runs._checkpoint import KeptRun
+from skstream.model_selection._race import RaceOptions
 from skstream.model_selection._search_plan import Plan, evaluator_of
 from skstream.model_selection._search_run import SearchRun, all_failed
 from skstream.streams import Stream, as_stream, take_rows
@@ -36,7 +37,7 @@ def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
         return as_stream(X, y, sample_weight=weight)
     stream = as_stream(X, sample_weight=sample_weight)
     refuse_endless(stream)
-    in_workers = search.race is None and effective_n_jobs(search.n_jobs) > 1
+    in_workers = RaceOptions.of(search.race).kind is None and effective_n_jobs(search.n_jobs) > 1
     if in_workers and not begins_again(stream):
         raise ValueError(
             f"n_jobs={search.n_jobs} needs a stream that can be read again, by every worker, and "

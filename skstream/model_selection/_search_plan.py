@@ -17,9 +17,8 @@ from skstream.metrics import Measure
 from skstream.metrics._registry import CLASSIFICATION, MAJORITIES, REGRESSION
 from skstream.model_selection._candidates import Candidates
 from skstream.model_selection._interval import HonestLoss
-from skstream.model_selection._race import AnytimeRace, HalvingRace, Race
+from skstream.model_selection._race import Race, RaceOptions
 from skstream.model_selection._search_run import Rules, SearchRun
-from skstream.stats._checks import check_bounds
 from skstream.streams import Drift, Stream, take_rows
 from skstream.utils._choices import is_integer, is_real
 from skstream.utils._seeds import seed_estimator
@@ -127,7 +126,7 @@ def tuning_rows(
     return whole
 
 
-def rules_of(search: Any, settings: Settings, tuning: int | None) -> Rules:
+def rules_of(options: RaceOptions, settings: Settings, tuning: int | None) -> Rules:
     """Return how candidates are compared, and check that they can be."""
     (metric, measure) = next(iter(settings.metrics.items()))
     if measure.higher_is_better is None:
@@ -136,9 +135,10 @@ def rules_of(search: Any, settings: Settings, tuning: int | None) -> Rules:
             "the best. Pass metric=Measure(function, higher_is_better=...)."
         )
     loss, worst = None, 1.0
-    if search.race == "anytime":
-        loss = _loss_of_race(search, settings, metric, measure)
-        worst = 1.0 if loss == "zero_one" else float(search.loss_bounds[1])
+    if options.kind == "anytime":
+        loss = _loss_of_race(options, settings, metric, measure)
+        if loss == "absolute" and options.loss_bounds is not None:
+            worst = float(options.loss_bounds[1])
     others = [name for name in settings.metrics if name != metric]
     return Rules(
         metric=metric,
@@ -147,14 +147,11 @@ def rules_of(search: Any, settings: Settings, tuning: int | None) -> Rules:
         tuning=tuning,
         loss=loss,
         worst_loss=worst,
-        loss_bounds=search.loss_bounds or (0.0, 1.0),
-        race=search.race,
-        alpha=search.alpha,
-        indifference=search.indifference,
+        options=options,
     )
 
 
-def _loss_of_race(search: Any, settings: Settings, metric: str, measure: Measure) -> str:
+def _loss_of_race(options: RaceOptions, settings: Settings, metric: str, measure: Measure) -> str:
     (forgetting,) = settings.forgetting.values()
     if forgetting != Cumulative():
         raise ValueError(
@@ -163,12 +160,13 @@ def _loss_of_race(search: Any, settings: Settings, metric: str, measure: Measure
         )
     if measure.formula is not None and measure.formula in _RACED_FORMULAS:
         return "zero_one"
-    if measure.formula == _MAE and search.loss_bounds is not None:
+    if measure.formula == _MAE and options.loss_bounds is not None:
         return "absolute"
     if measure.formula == _MAE:
         raise ValueError(
             'race="anytime" needs the smallest and largest possible absolute error: pass '
-            'loss_bounds=(0, ...), from what is known of the targets, or use race="halving".'
+            'race={"kind": "anytime", "loss_bounds": (0, ...)}, from what is known of the targets, '
+            'or use race="halving".'
         )
     raise ValueError(
         f'race="anytime" drops candidates by their losses row by row, and {metric!r} is decided '
@@ -177,59 +175,17 @@ def _loss_of_race(search: Any, settings: Settings, metric: str, measure: Measure
     )
 
 
-def check_race_parameters(search: Any) -> None:
-    """Check the parameters of every race, whether or not it is run."""
-    if search.loss_bounds is not None:
-        try:
-            check_bounds(search.loss_bounds)
-        except ValueError as error:
-            raise ValueError(f"loss_{error}") from None
-    AnytimeRace(
-        2,
-        bounds=(0, 1) if search.loss_bounds is None else search.loss_bounds,
-        indifference=search.indifference,
-        alpha=search.alpha,
-    )
-    HalvingRace(2, 1 << 40, factor=search.halving_factor)
-    if search.race != "anytime" and search.indifference > 0:
-        drops = "drops by rank alone" if search.race == "halving" else "drops none"
-        raise ValueError(
-            f'indifference={search.indifference!r} is about race="anytime", and '
-            f"race={search.race!r} {drops}. Leave it out."
-        )
-
-
-def race_of(search: Any, n_candidates: int, n_rows: int | None) -> Race | None:
-    """Return the race over so many tuning rows; None: no candidate is dropped early."""
-    if search.race == "anytime":
-        return AnytimeRace(
-            n_candidates,
-            bounds=(0, 1) if search.loss_bounds is None else search.loss_bounds,
-            indifference=search.indifference,
-            alpha=search.alpha,
-        )
-    if search.race == "halving":
-        if n_rows is None:
-            raise ValueError(
-                'race="halving" looks at shares of the tuning rows, and how many will come is not '
-                "known: pass tuning=, a number of rows."
-            )
-        return HalvingRace(n_candidates, n_rows, factor=search.halving_factor)
-    return None
-
-
-def honest_loss_of(search: Any, settings: Settings, rules: Rules) -> HonestLoss | None:
+def honest_loss_of(settings: Settings, rules: Rules) -> HonestLoss | None:
     """Return what follows the mean loss of the chosen one, if its score is such a mean."""
     measure = settings.metrics[rules.metric]
     (forgetting,) = settings.forgetting.values()
     loss = next((loss for formula, loss in _MEANS if measure.formula == formula), None)
     if rules.tuning is None or loss is None or forgetting != Cumulative():
         return None
-    if loss == "zero_one":
-        return HonestLoss(loss, measure.formula == _ACCURACY, (0, 1), search.alpha)
-    if search.loss_bounds is None:
+    bounds = (0, 1) if loss == "zero_one" else rules.options.loss_bounds
+    if bounds is None:
         return None
-    return HonestLoss(loss, False, search.loss_bounds, search.alpha)
+    return HonestLoss(loss, measure.formula == _ACCURACY, bounds, rules.options.alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,16 +281,16 @@ def plan_of(
     tuning = tuning_rows(
         search.tuning, n_rows, n_warmup=search.n_warmup, batch_size=search.batch_size
     )
-    check_race_parameters(search)
+    options = RaceOptions.of(search.race)
     evaluator = evaluator_of(search)
     evaluator._validate()
     named = named_models(candidates.models(search.estimator))
     settings = evaluator._settings(
         named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts, all_have_scores=True
     )
-    if settings.classes is not None and search.loss_bounds is not None:
+    if settings.classes is not None and options.loss_bounds is not None:
         raise ValueError(
-            f"loss_bounds={search.loss_bounds!r} are about the absolute errors of regressors; the "
+            f"loss_bounds={options.loss_bounds!r} are about the absolute errors of regressors; the "
             "loss of a classifier is 0 or 1. Leave them out."
         )
     settings = with_tie_breaker(settings, tuning)
@@ -345,13 +301,13 @@ def plan_of(
     if search.n_warmup == 0:
         advice = "A search begins every candidate anew, fitted or not: pass n_warmup=1."
         check_can_answer(models, advice)
-    rules = rules_of(search, settings, tuning)
+    rules = rules_of(options, settings, tuning)
     n_tuning = n_rows if tuning is None else tuning
     n_scored = None if n_tuning is None else max(1, n_tuning - search.n_warmup)
-    race = race_of(search, len(candidates), n_scored)
+    race = options.race(len(candidates), n_scored, kind=options.kind)
     if race is not None and search.n_jobs not in (None, 1):
         settings.parameters["in_one_process"] = "a race compares the candidates after few rows"
-    honest = honest_loss_of(search, settings, rules)
+    honest = honest_loss_of(settings, rules)
     return Plan(
         candidates=candidates,
         settings=settings,

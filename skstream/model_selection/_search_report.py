@@ -90,7 +90,7 @@ def long_run_interval(run: SearchRun) -> Interval:
         run.settings.metrics[run.rules.metric],
         run.settings.forgetting,
         last_scores(lane)[run.rules.metric],
-        run.rules.alpha,
+        run.rules.options.alpha,
     )
 
 
@@ -119,11 +119,11 @@ def table(search: "PrequentialSearch") -> str:
     else:
         lines.append(f"There is no honest score yet: the choice is made after {rules.tuning:,}.")
     n_dropped = int(np.count_nonzero(results["dropped_at"] >= 0))
-    if rules.race is not None:
+    if rules.options.kind is not None:
         promise = (
-            f"with probability {1 - rules.alpha:g} none that was the best by more than "
-            f"{rules.indifference:g}"
-            if rules.race == "anytime"
+            f"with probability {1 - rules.options.alpha:g} none that was the best by more than "
+            f"{rules.options.indifference:g}"
+            if rules.options.kind == "anytime"
             else "halving promises nothing about them"
         )
         were = "was" if n_dropped == 1 else "were"
@@ -142,7 +142,7 @@ def table(search: "PrequentialSearch") -> str:
 def _best_rows(search: "PrequentialSearch", results: dict[str, Any]) -> list[str]:
     """Table of the first candidates by rank."""
     metric, tie = search.run_.rules.metric, search.run_.rules.tie_breaker
-    shows_drops = search.run_.rules.race is not None
+    shows_drops = search.run_.rules.options.kind is not None
     header = ["candidate", metric, *([tie] if tie else []), "rows", "seconds"]
     header += ["dropped"] if shows_drops else []
     n_rows = search.run_.tuning_outcome().n_rows

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from skstream.evaluation._runs._scoring import RunScores
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows
 from skstream.model_selection._interval import HonestLoss
-from skstream.model_selection._race import Race, best_first
+from skstream.model_selection._race import Race, RaceOptions, best_first
 from skstream.streams._chunk import Chunk
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
@@ -43,12 +43,8 @@ class Rules:
         Loss of a row, "zero_one" or "absolute", of the race; None: the race reads none.
     worst_loss : float
         Loss of a model that has failed.
-    loss_bounds : tuple of two float
-        Smallest and largest possible loss.
-    race : str or None
-        Which race is run.
-    alpha, indifference : float
-        What the race and the interval promise.
+    options : RaceOptions
+        Of the race, and of the interval of the honest score.
     """
 
     metric: str
@@ -57,10 +53,7 @@ class Rules:
     tuning: int | None
     loss: str | None = None
     worst_loss: float = 1.0
-    loss_bounds: tuple[float, float] = (0.0, 1.0)
-    race: str | None = None
-    alpha: float = 0.05
-    indifference: float = 0.0
+    options: RaceOptions = field(default_factory=RaceOptions)
 
     def keys(self, values: Mapping[str, Any]) -> np.ndarray:
         """Return lines by which candidates are ordered, the higher the better."""
@@ -308,8 +301,8 @@ class SearchRun(EvaluationRun):
         """Warn if, for want of scores, the race dropped none or the measure chose nothing."""
         if self._looked_in_vain:
             warn(
-                f'race="{self.rules.race}" has dropped no candidate: no row before its looks was '
-                "scored (all were without a label or of weight 0). Pass a larger n_warmup, "
+                f'race="{self.rules.options.kind}" has dropped no candidate: no row before its looks '
+                "was scored (all were without a label or of weight 0). Pass a larger n_warmup, "
                 "so that labels come before the looks; or race=None.",
                 UndefinedMetricWarning,
             )
@@ -453,7 +446,7 @@ class SearchRun(EvaluationRun):
 
     def _within_bounds(self, losses: np.ndarray, row_numbers: np.ndarray) -> np.ndarray:
         """Return losses within their bounds; a candidate whose loss is not has failed."""
-        low, high = self.rules.loss_bounds
+        low, high = self.rules.options.loss_bounds or (0.0, 1.0)
         within = (losses >= low) & (losses <= high)
         for k in np.flatnonzero(~within.all(axis=1)):
             first = int(np.argmin(within[k]))

@@ -396,7 +396,7 @@ def _contents(search: Any, results: Mapping[str, Any], metric: str | None) -> di
             "scores": np.asarray(results["mean_test_score"], dtype=float),
             "metric": own,
             "best": search.best_index_,
-            "dropped_at": None if search.race is None else results["dropped_at"],
+            "dropped_at": None if run.rules.options.kind is None else results["dropped_at"],
             "n_rows": run.tuning_outcome().n_rows,
             "higher_is_better": run.settings.metrics[own].higher_is_better is not False,
         }

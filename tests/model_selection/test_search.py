@@ -152,10 +152,10 @@ def test_a_search_is_the_evaluation_of_its_candidates(
 
 RACES: list[dict[str, Any]] = [
     {"tuning": TUNING},
-    {"tuning": TUNING, "race": "anytime", "metric": "accuracy", "indifference": 0.05},
+    {"tuning": TUNING, "race": {"kind": "anytime", "indifference": 0.05}, "metric": "accuracy"},
     {"tuning": TUNING, "race": "halving"},
     {"tuning": TUNING, "batch_size": 40, "race": "halving", "metric": "kappa"},
-    {"race": "anytime", "metric": "kappa_m", "indifference": 0.02},
+    {"race": {"kind": "anytime", "indifference": 0.02}, "metric": "kappa_m"},
     {"tuning": TUNING, "batch_size": 32, "race": "anytime", "metric": "accuracy"},
 ]
 every_race = pytest.mark.parametrize("parameters", RACES, ids=str)
@@ -226,7 +226,7 @@ def test_it_does_not_depend_on_workers(
 def test_a_candidate_is_the_same_up_to_its_drop(shared: bool) -> None:
     X, y = stream()
     estimator, grid, _ = SEARCHES[3] if shared else SEARCHES[0]
-    one = fitted(estimator, grid, metric="accuracy", race="anytime", indifference=0.03)
+    one = fitted(estimator, grid, metric="accuracy", race={"kind": "anytime", "indifference": 0.03})
     whole = PrequentialEvaluator("accuracy", random_state=0).evaluate(models_of(one), X, y)
     assert one.result_.ended
     for name in whole.model_names:
@@ -354,7 +354,11 @@ def test_regressors_race_on_absolute_errors_within_bounds() -> None:
     y = np.clip(X[:, 0], -1, 1)
     grid = {"alpha": [1e-4, 10.0], "eta0": [0.01, 1e-5]}
     one = search(
-        SGDRegressor(), grid, metric="mae", race="anytime", loss_bounds=(0, 2), tuning=700
+        SGDRegressor(),
+        grid,
+        metric="mae",
+        race={"kind": "anytime", "loss_bounds": (0, 2)},
+        tuning=700,
     ).fit(X, y)
     assert one.result_.ended
     assert not hasattr(one, "classes_")
@@ -364,7 +368,9 @@ def test_regressors_race_on_absolute_errors_within_bounds() -> None:
         pytest.raises(ValueError, match=r"All 4 candidates failed.*beyond loss_bounds=\(0, 0.1\)"),
         pytest.warns(FitFailedWarning),
     ):
-        search(SGDRegressor(), grid, metric="mae", race="anytime", loss_bounds=(0, 0.1)).fit(X, y)
+        search(
+            SGDRegressor(), grid, metric="mae", race={"kind": "anytime", "loss_bounds": (0, 0.1)}
+        ).fit(X, y)
 
 
 class Fragile(ClassifierMixin, BaseEstimator):
@@ -565,18 +571,25 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"race": "anytime"}, "'accuracy', 'error', 'kappa_m', 'kappa_temporal'"),
     ({"race": "anytime", "metric": "accuracy", "forgetting": "window:9"}, "cumulative"),
     ({"race": "fast"}, "race"),
-    ({"race": "halving", "halving_factor": 1}, "halving factor"),
-    ({"alpha": 0.0}, "alpha"),
-    ({"race": "anytime", "metric": "accuracy", "indifference": -1}, "indifference"),
-    ({"indifference": -1.0}, "indifference must be"),
-    ({"race": "anytime", "metric": "accuracy", "indifference": 1}, "largest possible difference"),
-    ({"indifference": 0.1}, "and race=None drops none"),
+    ({"race": {"kind": "halving", "factor": 1}}, "halving factor"),
+    ({"race": {"alpha": 0.0}}, "alpha"),
+    ({"race": {"kind": "halving", "halving_factor": 2}}, "unknown key 'halving_factor'"),
+    ({"race": {"kind": "anytime", "indifference": -1}, "metric": "accuracy"}, "indifference"),
+    ({"race": {"indifference": -1.0}}, "indifference must be"),
+    (
+        {"race": {"kind": "anytime", "indifference": 1}, "metric": "accuracy"},
+        "largest possible difference",
+    ),
+    ({"race": {"indifference": 0.1}}, "and race=None drops none"),
     ({"chunks": "beside y"}, "y is given beside a source of chunks (list)"),
     ({"chunks": "made, beside y"}, "y is given beside a source of chunks (function)"),
-    ({"race": "halving", "indifference": 0.1}, 'indifference=0.1 is about race="anytime"'),
-    ({"loss_bounds": (0, 1)}, "about the absolute errors of regressors"),
-    ({"loss_bounds": (1, 0)}, "loss_bounds must be two finite"),
-    ({"halving_factor": 0.5}, "halving factor"),
+    (
+        {"race": {"kind": "halving", "indifference": 0.1}},
+        'indifference=0.1 is about race="anytime"',
+    ),
+    ({"race": {"loss_bounds": (0, 1)}}, "about the absolute errors of regressors"),
+    ({"race": {"loss_bounds": (1, 0)}}, "loss_bounds must be two finite"),
+    ({"race": {"factor": 0.5}}, "halving factor"),
     ({"n_jobs": 2, "chunks": "one-shot"}, "needs a stream that can be read again"),
     ({"race": "halving", "chunks": "one-shot"}, "pass tuning="),
     ({"tuning": 0.5, "chunks": "one-shot"}, "share of the rows"),
@@ -818,7 +831,7 @@ def test_one_that_diverges_fails_alone_in_a_race_on_errors() -> None:
     X, _ = stream()
     y = np.clip(X[:, 0], -1, 1)
     grid = {"eta0": [0.01, 1e3], "learning_rate": ["constant"]}
-    race = {"metric": "mae", "race": "anytime", "loss_bounds": (0, 5), "tuning": 700}
+    race = {"metric": "mae", "race": {"kind": "anytime", "loss_bounds": (0, 5)}, "tuning": 700}
     with pytest.warns(FitFailedWarning, match=r"eta0=1000.*beyond loss_bounds=\(0, 5\)"):
         one = search(SGDRegressor(), grid, **race).fit(X, y)
     assert one.best_params_["eta0"] == 0.01
@@ -834,7 +847,7 @@ def test_one_that_diverges_fails_alone_in_a_race_on_errors() -> None:
 def test_what_is_printed_is_what_was_fitted() -> None:
     one = fitted(tuning=TUNING, race="anytime", metric="accuracy")
     printed = str(one)
-    assert str(one.set_params(race=None, alpha=0.5, indifference=0.1)) == printed
+    assert str(one.set_params(race={"alpha": 0.5, "indifference": 0.1})) == printed
 
 
 class Coin(ClassifierMixin, BaseEstimator):
@@ -917,7 +930,12 @@ def test_a_fit_that_is_refused_keeps_the_search_before_it() -> None:
     X, y = rare(100)
     one = search(Rule(), {"k": [0, 1]}, tuning=50).fit(X, y)
     before = held(one)
-    for bad in ({"alpha": 2.0}, {"tuning": 1000}, {"metric": "none"}, {"param_grid": {"no": [1]}}):
+    for bad in (
+        {"race": {"alpha": 2.0}},
+        {"tuning": 1000},
+        {"metric": "none"},
+        {"param_grid": {"no": [1]}},
+    ):
         good = {name: getattr(one, name) for name in bad}
         with pytest.raises(ValueError, match=r"\S"):
             one.set_params(**bad).fit(X, y)

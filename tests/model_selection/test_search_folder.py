@@ -37,7 +37,11 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "tuning": {"tuning": TUNING},
     "all rows": {"metric": "accuracy"},
     "batches": {"tuning": TUNING, "batch_size": 40, "metric": "kappa"},
-    "race": {"race": "anytime", "metric": "accuracy", "indifference": 0.05, "tuning": TUNING},
+    "race": {
+        "race": {"kind": "anytime", "indifference": 0.05},
+        "metric": "accuracy",
+        "tuning": TUNING,
+    },
     "halving": {"race": "halving", "tuning": TUNING},
 }
 #: Searches whose candidates can be divided.
