@@ -301,9 +301,9 @@ class SearchRun(EvaluationRun):
         """Warn if, for want of scores, the race dropped none or the measure chose nothing."""
         if self._looked_in_vain:
             warn(
-                f'race="{self.rules.options.kind}" has dropped no candidate: no row before its looks '
-                "was scored (all were without a label or of weight 0). Pass a larger n_warmup, "
-                "so that labels come before the looks; or race=None.",
+                f'race="{self.rules.options.kind}" has dropped no candidate: no row before its '
+                "looks was scored (all were without a label or of weight 0). Pass a larger "
+                "n_warmup, so that labels come before the looks; or race=None.",
                 UndefinedMetricWarning,
             )
         lanes = [lane for lane in self.tuning_outcome().lanes if lane.failure is None]
