@@ -40,6 +40,11 @@ class _Baseline(ForgetfulFit, BaseEstimator):
     #: What evaluators take as the answer before anything was learnt, where there is no warm-up: the
     #: position of the class, or the number; None: there is no answer. `predict` has none yet.
     first_answer: ClassVar[int | None] = 0
+    #: An attribute that is there once a row was learnt.
+    _learnt: ClassVar[str]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, self._learnt)
 
     def _check_input(
         self, X: Any, y: NDArray[Any], sample_weight: Any, *, first: bool
@@ -66,7 +71,9 @@ class _Baseline(ForgetfulFit, BaseEstimator):
 class _LabelBaseline(ClassifierMixin, _Baseline):
     """A baseline for classification; subclasses learn codes and answer probabilities."""
 
+    _learnt = "class_counts_"
     classes_: NDArray[Any]
+    class_counts_: NDArray[np.float64]
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -144,7 +151,7 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         raise NotImplementedError
 
     def _class_weights(self) -> NDArray[np.float64]:
-        raise NotImplementedError
+        return self.class_counts_
 
     def _counts_with(
         self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None
@@ -201,6 +208,7 @@ class Persistent(_LabelBaseline):
     array(['UP', 'UP'], dtype='<U4')
     """
 
+    _learnt = "previous_label_"
     previous_label_: Any
 
     def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
@@ -211,9 +219,6 @@ class Persistent(_LabelBaseline):
         shares = np.zeros(len(self.classes_))
         shares[self.classes_.tolist().index(self.previous_label_)] = 1.0
         return shares
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "previous_label_")
 
 
 class MajorityClass(_LabelBaseline):
@@ -245,16 +250,8 @@ class MajorityClass(_LabelBaseline):
     array([[0.33, 0.67]])
     """
 
-    class_counts_: NDArray[np.float64]
-
     def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         self.class_counts_ = self._counts_with(codes, weight)
-
-    def _class_weights(self) -> NDArray[np.float64]:
-        return self.class_counts_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "class_counts_")
 
 
 class MajorityWindow(_LabelBaseline):
@@ -302,7 +299,6 @@ class MajorityWindow(_LabelBaseline):
         "window_size": [Interval(Integral, 1, None, closed="left")]
     }
 
-    class_counts_: NDArray[np.float64]
     window_codes_: NDArray[np.int64]
     window_weights_: NDArray[np.float64]
 
@@ -319,12 +315,6 @@ class MajorityWindow(_LabelBaseline):
         # Counted again from the window: subtracting fractional weights would leave rounding errors.
         self.class_counts_ = np.zeros(len(self.classes_))
         np.add.at(self.class_counts_, self.window_codes_, self.window_weights_)
-
-    def _class_weights(self) -> NDArray[np.float64]:
-        return self.class_counts_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "class_counts_")
 
 
 class RandomClass(_LabelBaseline):
@@ -388,7 +378,6 @@ class RandomClass(_LabelBaseline):
     _parameter_constraints: ClassVar[dict[str, Any]] = {"random_state": ["random_state"]}
     first_answer = None
 
-    class_counts_: NDArray[np.float64]
     weight_learnt_: float
     seed_: int
 
@@ -439,9 +428,6 @@ class RandomClass(_LabelBaseline):
         self.class_counts_ = self._counts_with(codes, weight)
         steps = np.ones(len(codes)) if weight is None else weight
         self.weight_learnt_ = float(running_sums(getattr(self, "weight_learnt_", 0.0), steps)[-1])
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "class_counts_")
 
 
 def drawn_codes(counts: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -553,6 +539,7 @@ class PersistentRegressor(_TargetBaseline):
     array([2.5])
     """
 
+    _learnt = "previous_target_"
     previous_target_: float
 
     def _learn(self, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
@@ -560,9 +547,6 @@ class PersistentRegressor(_TargetBaseline):
 
     def _target(self) -> float:
         return self.previous_target_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "previous_target_")
 
 
 class MeanRegressor(_TargetBaseline):
@@ -591,6 +575,7 @@ class MeanRegressor(_TargetBaseline):
     array([3.])
     """
 
+    _learnt = "weight_sum_"
     target_sum_: float
     weight_sum_: float
 
@@ -601,6 +586,3 @@ class MeanRegressor(_TargetBaseline):
 
     def _target(self) -> float:
         return self.target_sum_ / self.weight_sum_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "weight_sum_")

@@ -24,7 +24,11 @@ from skstream.base import (
     forget,
     offered_if,
 )
-from skstream.evaluation._evaluator import EVERY_CHECKPOINT, known_classes
+from skstream.evaluation._evaluator import (
+    COMMON_CONSTRAINTS,
+    EVERY_CHECKPOINT,
+    known_classes,
+)
 from skstream.evaluation._folder import as_text
 from skstream.evaluation._results._result import EvaluationResult, assemble
 from skstream.evaluation._runs._checkpoint import save_checkpoint
@@ -37,7 +41,7 @@ from skstream.model_selection._search_execute import (
     stream_of,
     too_short,
 )
-from skstream.model_selection._search_plan import Plan, plan_of
+from skstream.model_selection._search_plan import OF_EVALUATOR, Plan, plan_of
 from skstream.model_selection._search_report import (
     cv_results,
     honest_interval,
@@ -214,21 +218,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         "n_iter": "no_validation",
         "race": [StrOptions({"anytime", "halving"}), dict, None],
         "refit": ["boolean"],
-        "n_warmup": [Interval(numbers.Integral, 0, None, closed="left")],
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
-        "missing_labels": [StrOptions({"error", "skip"})],
+        **{name: COMMON_CONSTRAINTS[name] for name in OF_EVALUATOR},
         "keep_tape": ["boolean", StrOptions({"auto"})],
-        "engine": [StrOptions({"auto", "loop"})],
-        "n_jobs": [
-            Interval(numbers.Integral, 1, None, closed="left"),
-            Interval(numbers.Integral, None, -1, closed="right"),
-            None,
-        ],
-        "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
-        "error_score": [StrOptions({"raise"}), numbers.Real],
-        "progress": ["boolean"],
-        "checkpoint": [str, os.PathLike, None],
-        "checkpoint_every": "no_validation",
     }
 
     # Weights decide what is learnt and scored here.

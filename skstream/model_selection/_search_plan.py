@@ -39,6 +39,12 @@ _MEANS = [
     (_MAE, "absolute"),
 ]
 
+#: Parameters that mean what they mean for an evaluator.
+OF_EVALUATOR = (
+    *("n_warmup", "missing_labels", "keep_tape", "engine", "random_state", "n_jobs"),
+    *("error_score", "progress", "checkpoint", "checkpoint_every"),
+)
+
 
 def evaluator_of(search: Any) -> PrequentialEvaluator:
     """Return the evaluator that does what a search asks for."""
@@ -52,16 +58,7 @@ def evaluator_of(search: Any) -> PrequentialEvaluator:
         search.metric if isinstance(search.metric, dict) else [search.metric],
         forgetting=search.forgetting,
         batch_size=search.batch_size,
-        n_warmup=search.n_warmup,
-        missing_labels=search.missing_labels,
-        keep_tape=search.keep_tape,
-        engine=search.engine,
-        random_state=search.random_state,
-        n_jobs=search.n_jobs,
-        error_score=search.error_score,
-        progress=search.progress,
-        checkpoint=search.checkpoint,
-        checkpoint_every=search.checkpoint_every,
+        **{name: getattr(search, name) for name in OF_EVALUATOR},
     )
 
 
