@@ -11,8 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self, cast
 
 from skstream.drift import ADWIN
-from skstream.utils._choices import is_integer, is_real, names_as_text
-from skstream.utils._near import did_you_mean
+from skstream.utils._choices import did_you_mean, is_integer, is_real, names_as_text
 
 __all__ = [
     "AdaptiveWindow",

@@ -40,7 +40,7 @@ from skstream.streams._label_columns import label_columns
 from skstream.streams._open import open_files
 from skstream.streams._profile import words_of
 from skstream.streams._table_parameters import shown
-from skstream.utils._near import did_you_mean
+from skstream.utils._choices import did_you_mean
 from skstream.utils._option_words import in_options
 from skstream.utils._validation import is_regressor
 

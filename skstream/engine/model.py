@@ -23,8 +23,7 @@ from skstream.engine.loop import LoopFailed, no_answers
 from skstream.engine.missing_answers import marked, missing
 from skstream.engine.resuming import Left, Resumed
 from skstream.engine.retries import TooLarge, next_part
-from skstream.utils._plain_objects import is_plain
-from skstream.utils._validation import is_fitted
+from skstream.utils._validation import is_fitted, is_plain
 
 Engine = Literal["auto", "loop"]
 #: How a missing answer (None or NaN) counts: as a failure of the model, or as a wrong answer.

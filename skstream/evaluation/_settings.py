@@ -23,9 +23,16 @@ from skstream.streams import Drift
 from skstream.utils._choices import names_as_text
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
-from skstream.utils._plain_objects import differs_from_new, is_plain, plain_parts
 from skstream.utils._seeds import seed_estimator
-from skstream.utils._validation import fitted_copy, is_fitted, is_regressor, unfitted_copy
+from skstream.utils._validation import (
+    differs_from_new,
+    fitted_copy,
+    is_fitted,
+    is_plain,
+    is_regressor,
+    plain_parts,
+    unfitted_copy,
+)
 from skstream.utils._warnings import warn
 
 

@@ -35,9 +35,8 @@ from skstream.metrics._registry import (
     measure_of_name,
 )
 from skstream.metrics._rows import Array
-from skstream.utils._choices import names_as_text
+from skstream.utils._choices import did_you_mean, names_as_text
 from skstream.utils._labels import as_labels
-from skstream.utils._near import did_you_mean
 from skstream.utils._sklearn import function_task, scorer_names, scorer_parts
 
 #: Functions of this package that have a running form, and so need no tape.

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.utils._choices import is_integer, is_real
-from skstream.utils._durations import parse_duration
 from skstream.utils._times import (
     LARGEST_EXACT,
     MISSING,
@@ -16,6 +15,7 @@ from skstream.utils._times import (
     as_numbers,
     duration_column,
     kind_of,
+    parse_duration,
     shown_time,
     time_column,
 )

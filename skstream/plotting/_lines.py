@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.utils._near import did_you_mean
+from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
 
 #: Colours that colour-blind readers can distinguish (Okabe and Ito); "ink" is that of texts, which

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstream.streams._table_parameters import shown
-from skstream.utils._near import did_you_mean
+from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import as_rows, is_frame
 

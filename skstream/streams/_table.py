@@ -45,9 +45,8 @@ from skstream.streams._table_parameters import (
     names_given,
     shown,
 )
-from skstream.utils._choices import check_count
+from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._labels import distinct_labels, find_classes
-from skstream.utils._near import did_you_mean
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 

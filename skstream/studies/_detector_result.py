@@ -19,9 +19,9 @@ from skstream.drift._score import (
 )
 from skstream.drift._zones import Zones, checked_number, share_of_rearrangements, zones_of
 from skstream.streams._drifts import Drift, as_drifts
+from skstream.utils._choices import did_you_mean
 from skstream.utils._displays import display
 from skstream.utils._loaded import COUNTS, check_array, check_types, fitting
-from skstream.utils._near import did_you_mean
 from skstream.utils._npz import npz_path, read_npz, write_npz
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skstream.utils._near import did_you_mean
+from skstream.utils._choices import did_you_mean
 
 #: Methods of which an estimator has one; the last is that of River.
 _LEARNS = ("fit", "partial_fit", "learn_one")

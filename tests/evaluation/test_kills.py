@@ -14,7 +14,7 @@ from skstream.evaluation._folder._lock import only_writer
 from skstream.evaluation._parallel import _workers
 from skstream.evaluation._parallel._stopping import StopFile
 from skstream.evaluation._runs._run_outcome import RunOutcome
-from skstream.utils._process import this_process
+from skstream.utils._files import this_process
 from tests._examples import newest_alone, scaled
 from tests.evaluation import test_checkpoints
 from tests.evaluation._disk_states import copied_states

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import skstream as sk
 from skstream.evaluation._folder._reports import Report, Reporter, slowest
-from skstream.utils._process import system
+from skstream.utils._files import system
 from tests.evaluation._models import Breaks, numbered_rows
 
 X, y = numbered_rows(300), np.tile(["a", "b", "b"], 100)

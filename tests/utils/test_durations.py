@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from skstream.utils._durations import parse_duration
+from skstream.utils._times import parse_duration
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from skstream.utils._files import remove_stale, temporary_beside
-from skstream.utils._process import may_run, system, this_process
+from skstream.utils._files import may_run, remove_stale, system, temporary_beside, this_process
 
 #: Seconds between two signs of life of the run that holds a lock.
 SECONDS_BETWEEN_SIGNS = 10.0

@@ -19,9 +19,9 @@ from skstream.evaluation._folder._reports import (
 )
 from skstream.evaluation._folder._run_folder import existing
 from skstream.evaluation._runs._run_outcome import Place
-from skstream.utils._durations import duration_in_words
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned, listed
+from skstream.utils._times import duration_in_words
 
 WAITING, STALE, UNKNOWN = "waiting", "stale", "unknown"
 #: Seconds without a sign of life after which a run or a group is called stale.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from skstream.evaluation._runs._cost import Cost
-from skstream.utils._durations import duration_in_words
+from skstream.utils._times import duration_in_words
 from skstream.utils._warnings import warn
 
 #: Seconds that a part must have taken, and its share of all, to be worth a sentence.

@@ -10,8 +10,8 @@ from threading import Event, Thread, current_thread, main_thread
 from types import FrameType
 from typing import Any
 
+from skstream.utils._files import may_run, this_process
 from skstream.utils._interrupt import deferred_interrupt
-from skstream.utils._process import may_run, this_process
 
 #: Seconds after Ctrl-C in which the workers may stop by themselves.
 SECONDS_TO_STOP = 0.7

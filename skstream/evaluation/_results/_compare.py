@@ -23,8 +23,7 @@ from skstream.evaluation._results._row_tests import forgets, test_of_rows
 from skstream.evaluation._results._select import bin_meant, bins_of, number
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting, parse_forgetting
 from skstream.metrics import Measure
-from skstream.utils._choices import is_integer
-from skstream.utils._near import did_you_mean
+from skstream.utils._choices import did_you_mean, is_integer
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
