@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import IncrementalPCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
@@ -20,7 +20,7 @@ from skstream.base import (
     partial_fit_weighted,
     supports_sample_weight,
 )
-from skstream.baselines import MeanRegressor, Persistent
+from skstream.baselines import Persistent
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from tests._calls import n_calls
@@ -37,20 +37,6 @@ class Notes(BaseEstimator):
         self.seen_ = [*getattr(self, "seen_", []), (rows.tolist(), list(y), classes)]
 
 
-class NotesOfWeights(BaseEstimator):
-    def partial_fit(self, X, y, sample_weight="none given"):
-        self.weight_ = sample_weight
-
-
-def test_weights_are_passed_as_they_come() -> None:
-    model = NotesOfWeights()
-    learner(model)(X, Y, None, [0, 1])
-    assert model.weight_ == "none given"
-    for weight in (np.ones(3), np.array([1.0, 2.0, 1.0])):
-        learner(model)(X, Y, weight, None)
-        assert model.weight_ is weight
-
-
 @pytest.mark.parametrize("kind", ["array", "csr", "list", "pandas", "polars"])
 def test_rows_are_repeated_where_weights_are_not_taken(kind) -> None:
     rows = {"array": X, "csr": sparse.csr_array(X), "list": X.tolist()}.get(kind)
@@ -65,23 +51,6 @@ def test_rows_are_repeated_where_weights_are_not_taken(kind) -> None:
 def test_repetition_needs_whole_numbers() -> None:
     with pytest.raises(ValueError, match=r"Notes\.partial_fit has no sample_weight.*weight\[2\]"):
         learner(Notes())(X, Y, np.array([1.0, 2.0, 0.25]), None)
-
-
-def test_classes_are_given_to_those_who_take_them() -> None:
-    model = Notes()
-    learn = learner(model)
-    learn(X, Y, None, [0, 1])
-    learn(X, Y, None, None)
-    assert [classes for _, _, classes in model.seen_] == [[0, 1], None]
-    learner(SGDRegressor())(X, Y, None, [0, 1])
-    learner(MeanRegressor())(X, Y, np.array([1.0, 2.0, 3.0]), [0, 1])
-
-
-def test_a_frozen_model_learns_nothing() -> None:
-    model = SGDClassifier(random_state=0).fit(X, Y)
-    before = model.coef_.copy()
-    learner(FrozenEstimator(model))(X, 1 - Y, None, None)
-    np.testing.assert_array_equal(model.coef_, before)
 
 
 @pytest.mark.parametrize(

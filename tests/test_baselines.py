@@ -72,26 +72,6 @@ def test_a_window_of_one_row_is_persistent(labels, data) -> None:
     np.testing.assert_array_equal(window.predict_proba(X1), last.predict_proba(X1))
 
 
-@pytest.mark.parametrize("model", [MajorityClass(), MajorityWindow(10)])
-@pytest.mark.parametrize(
-    ("labels", "lowest"), [(["z", "a", "z", "a"], "a"), ([3, -1], -1), ([True, False], False)]
-)
-def test_ties_go_to_the_lowest_class(model, labels, lowest) -> None:
-    # scikit-multiflow compared the order of arrival with the label itself (peers' fault 3).
-    model = type(model)().fit(np.zeros((len(labels), 1)), labels)
-    assert model.predict(X1)[0] == lowest
-
-
-def test_probabilities_are_shares() -> None:
-    X, y = np.zeros((4, 1)), ["a", "b", "b", "b"]
-    weight = [3.0, 1.0, 1.0, 1.0]
-    np.testing.assert_array_equal(MajorityClass().fit(X, y).predict_proba(X1), [[0.25, 0.75]])
-    weighted = MajorityClass().fit(X, y, sample_weight=weight)
-    np.testing.assert_array_equal(weighted.predict_proba(X1), [[0.5, 0.5]])
-    assert weighted.predict(X1) == ["a"]
-    np.testing.assert_array_equal(Persistent().fit(X, y).predict_proba(X1), [[0.0, 1.0]])
-
-
 def test_fractional_weights_leave_no_rounding_in_the_window() -> None:
     rng = np.random.default_rng(0)
     weights = rng.random(3000) / 3
@@ -172,13 +152,6 @@ def test_data_frames(kind) -> None:
             model.predict(X[:0])
 
 
-def test_labels_keep_their_type() -> None:
-    for labels in (["x", "y"], [1, 0], [True, False], np.array(["x", "y"], dtype=object)):
-        model = Persistent().fit(np.zeros((2, 1)), labels)
-        assert model.predict(X1)[0] == labels[-1]
-        assert type(model.predict(X1).tolist()[0]) is type(np.asarray(labels).tolist()[-1])
-
-
 @pytest.mark.parametrize("model", [*CLASSIFIERS, RandomClass()], ids=repr)
 def test_bad_input(model) -> None:
     fresh = type(model)
@@ -203,19 +176,6 @@ def test_bad_input(model) -> None:
         taught.partial_fit([[0, 1]], ["a"], sample_weight=[-1.0])
     with pytest.raises(ValueError, match="Sample weights must contain at least one non-zero"):
         fresh().fit([[0, 1]], ["a"], sample_weight=[0.0])
-
-
-@pytest.mark.parametrize("window_size", [0, -1, 2.5, None])
-def test_window_size_is_validated_at_fit(window_size) -> None:
-    with pytest.raises(ValueError, match="'window_size' parameter of MajorityWindow must be"):
-        MajorityWindow(window_size).fit(X1, ["a"])
-
-
-def test_a_late_class_counts_as_itself() -> None:
-    # In cuML a class that appeared late updated the wrong row (peers' fault 20).
-    model = MajorityClass().partial_fit([[0], [0]], ["a", "c"], classes=["a", "b", "c"])
-    model.partial_fit([[0]] * 3, ["b"] * 3)
-    assert model.class_counts_.tolist() == [1.0, 3.0, 1.0]
 
 
 def test_classes_are_drawn_as_often_as_they_were_learnt() -> None:

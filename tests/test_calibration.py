@@ -6,14 +6,13 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, logit, softmax
+from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 
 from skstream import DelayedEvaluator, PrequentialCalibrator, PrequentialEvaluator
@@ -220,13 +219,6 @@ def test_a_class_that_has_not_come_keeps_its_scores() -> None:
     np.testing.assert_array_equal(only.predict_proba(X), only.estimator_.predict_proba(X))
 
 
-def test_decision_values_serve() -> None:
-    X, y, _ = rows(300, 2)
-    model = PrequentialCalibrator(Perceptron(random_state=0), every=50).fit(X, y)
-    (slope, intercept), values = model.calibration_.maps[0], model.estimator_.decision_function(X)
-    np.testing.assert_allclose(logit(model.predict_proba(X)[:, 1]), slope * values + intercept)
-
-
 @pytest.mark.parametrize("delay", [1, 9])
 def test_no_label_changes_an_earlier_answer(delay: int) -> None:
     X, y, _ = rows(60, 2)
@@ -244,31 +236,6 @@ def test_no_label_changes_an_earlier_answer(delay: int) -> None:
         assert not np.array_equal(first[last + 2 :], again[last + 2 :], equal_nan=True)
         np.testing.assert_array_equal(first[: last + 1, 0], again[: last + 1, 0])
         np.testing.assert_array_equal(first[:31], again[:31])
-
-
-def test_calls_are_divided_where_the_map_is_fitted() -> None:
-    X, y, weight = rows(100, 2)
-    whole, pieces = (PrequentialCalibrator(Scores(), every=9) for _ in range(2))
-    whole.fit(X, y, sample_weight=weight)
-    learnt = np.flatnonzero(weight)
-    for begin in range(0, len(learnt), 9):
-        piece = learnt[begin : begin + 9]
-        pieces.partial_fit(X[piece], y[piece], CLASSES[:2], weight[piece])
-    assert joblib.hash(vars(whole)) == joblib.hash(vars(pieces))
-    assert len(whole.memory_.weight) == len(learnt) - 9
-
-
-@pytest.mark.parametrize("kind", ["csr", "csc", "pandas"])
-def test_containers(kind: str) -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 3, size=(60, 3)), rng.integers(0, 2, 60)
-    if kind == "pandas":
-        given: Any = pytest.importorskip("pandas").DataFrame(X, columns=["u", "v", "w"])
-    else:
-        given = {"csr": sparse.csr_array, "csc": sparse.csc_array}[kind](X)
-    ours = PrequentialCalibrator(MultinomialNB(), every=10).fit(given, y).predict_proba(given)
-    alone = PrequentialCalibrator(MultinomialNB(), every=10).fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(ours, alone, rtol=1e-12)
 
 
 def test_pickled_it_goes_on_and_new_parameters_are_used() -> None:

@@ -20,7 +20,7 @@ from skstream.evaluation import (
     HoldoutEvaluator,
     PrequentialEvaluator,
 )
-from skstream.streams import CSVStream, StreamError, as_stream, make_demo_stream, take_rows
+from skstream.streams import CSVStream, StreamError, make_demo_stream
 from skstream.utils._model_strings import make_model
 from skstream.utils._option_words import in_options
 from tests._data import data_path
@@ -108,49 +108,6 @@ def test_evaluate_is_the_evaluator_on_the_file(
     table = table_of(output)
     assert {"persistent", "majority", "sgd(alpha=0.01)"} <= table.keys()
     assert str(folder / "result.npz") in output
-
-
-def test_baselines_are_always_in_the_table(run: Run, csv_file: Path) -> None:
-    status, output, _ = run("evaluate", csv_file, "--target", "label", "--metric", "accuracy")
-    assert status == 0
-    assert {"persistent", "majority"} <= table_of(output).keys()
-
-
-def test_regression_has_its_own_baselines(run: Run, csv_file: Path) -> None:
-    status, output, _ = run(
-        "evaluate", csv_file, "--target", "x0", "--exclude", "label",
-        "--model", "sgd-regressor(eta0=0.001)",
-    )  # fmt: skip
-    assert status == 0
-    assert {"persistent-regressor", "mean", "sgd-regressor(eta0=0.001)"} <= table_of(output).keys()
-
-
-def test_n_rows_takes_the_first_rows(run: Run, csv_file: Path, stream: Any, tmp_path: Path) -> None:
-    status, output, _ = run(
-        "evaluate", csv_file, "--target", "label", "--n-rows", "150", "--metric", "accuracy",
-        "--save", tmp_path,
-    )  # fmt: skip
-    _, y = stream
-    assert status == 0
-    assert "150 rows" in output
-    expected = np.mean(y[1:150] == y[:149])
-    assert saved_scores(tmp_path)["cumulative", "persistent", "accuracy"] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 128, N_ROWS, N_ROWS + 1])
-def test_first_rows_of_a_stream(n_rows: int, stream: Any) -> None:
-    X, y = stream
-    weight = np.arange(1.0, N_ROWS + 1)
-    whole = as_stream(X, y, sample_weight=weight, chunk_size=64)
-    first = take_rows(whole, n_rows)
-    for _ in range(2):  # it can be gone through again
-        chunks = list(first)
-        np.testing.assert_array_equal(np.concatenate([chunk[0] for chunk in chunks]), X[:n_rows])
-        np.testing.assert_array_equal(np.concatenate([chunk[1] for chunk in chunks]), y[:n_rows])
-        weights = np.concatenate([chunk[2]["sample_weight"] for chunk in chunks])
-        np.testing.assert_array_equal(weights, weight[:n_rows])
-    assert first.n_rows == min(n_rows, N_ROWS)
-    np.testing.assert_array_equal(first.classes, whole.classes)
 
 
 def test_options_reach_the_evaluator(
@@ -263,16 +220,6 @@ def test_errors_are_one_line_without_a_traceback(
 def test_traceback_on_request(run: Run) -> None:
     with pytest.raises(FileNotFoundError):
         run("--traceback", "evaluate", "no.csv", "--target", "label")
-
-
-def test_outputs_that_cannot_be_written_fail_first(
-    run: Run, csv_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "taken").write_text("a file, not a folder")
-    monkeypatch.setattr(cli, "open_files", lambda *_, **__: pytest.fail("it began to read"))
-    status, _, errors = run("evaluate", csv_file, "--target", "y", "--save", tmp_path / "taken")
-    assert status == 2
-    assert "taken" in errors
 
 
 @pytest.mark.parametrize(
@@ -425,17 +372,6 @@ def here(tmp_path: Path) -> Path:
 
 
 ROWS = "x,day,class\n" + "".join(f"{i % 7},{'ab'[i % 2]},{'ud'[i % 3 > 0]}\n" for i in range(40))
-
-
-def test_it_says_what_was_read_as_what(run: Run, here: Path) -> None:
-    write(here / "rows.csv", ROWS)
-    status, output, _ = run("evaluate", "rows.csv", "--target", "class", "--metric", "accuracy")
-    assert status == 0
-    assert output.splitlines()[:3] == [
-        "Stream: rows.csv",
-        "Features: numbers x; categories day",
-        "Target: class (labels d, u)",
-    ]
 
 
 def test_several_files_are_read_in_order_and_the_order_is_said(run: Run, here: Path) -> None:
@@ -741,11 +677,6 @@ def test_a_replaced_result_is_said(run: Run, csv_file: Path, tmp_path: Path) -> 
         f"skstream: replaced an earlier result in {tmp_path}: result.npz, scores.csv\n"
     )
     assert second.count("\n") == first.count("\n")
-
-
-def test_a_target_among_the_columns_is_said_in_options(run: Run, csv_file: Path) -> None:
-    _, _, errors = run("evaluate", csv_file, "--target", "label", "--column", "label")
-    assert "--column names the column 'label', which is the target" in errors
 
 
 def test_status_and_collect_of_a_folder(run: Run, csv_file: Path) -> None:

@@ -311,13 +311,6 @@ def test_a_member_without_an_answer_has_no_vote() -> None:
         np.testing.assert_array_equal(model.predict_proba(X), [[0.0, 1.0], [0.5, 0.5]])
 
 
-def test_parameters_reach_the_members() -> None:
-    X, y = np.random.default_rng(0).random((20, 2)), np.arange(20) % 2
-    for model in (OnlineBagging(SGDClassifier(), 2), DynamicWeightedMajority(SGDClassifier())):
-        model.fit(X, y).set_params(estimator__alpha=0.5)
-        assert {member.alpha for member in model.estimators_} == {0.5}
-
-
 @pytest.mark.parametrize(
     ("began", "new", "said"),
     [

@@ -162,19 +162,6 @@ def test_without_classes_they_go_on_after_a_checkpoint(tmp_path) -> None:
             assert result.predictions(name)[1:].tolist() == expected
 
 
-def test_a_pipeline_takes_back_what_they_have_learnt() -> None:
-    class Fails(Counter):
-        def partial_fit(self, X, y, classes=None):
-            if classes is None:
-                raise ArithmeticError
-            return super().partial_fit(X, y, classes)
-
-    model = make_stream_pipeline(Centre(), Fails()).fit(X, Y)
-    with pytest.raises(ArithmeticError):
-        model.partial_fit(X, Y)
-    assert model[0].n == 40
-
-
 def test_what_they_are() -> None:
     assert is_classifier(Counter()) and is_classifier(OnlyMixin())
     assert is_regressor(Mean()) and is_regressor(OldRegressor())
@@ -185,12 +172,6 @@ def test_what_they_are() -> None:
     frozen = FrozenEstimator(Counter().partial_fit(X, Y, classes=["down", "up"]))
     assert is_classifier(frozen)
     learner(frozen)(X, Y, None, None)
-
-
-def test_they_are_copied_as_they_are() -> None:
-    warm = Counter().partial_fit(X, Y, classes=["down", "up"])
-    copy = make_stream_pipeline(warm).fit(X, Y)[0]
-    assert copy is not warm and warm.counts["up"] == (Y == "up").sum()
 
 
 class WithoutPredict:

@@ -74,16 +74,6 @@ def test_the_law_is_not_empty() -> None:
         np.testing.assert_allclose(one_by_one.var_, fitted.var_, rtol=1e-9, atol=1e-12)
 
 
-def test_fit_is_that_of_scikit_learn() -> None:
-    X, y = stream(1, 200)
-    ours, theirs = IncrementalGaussianNB().fit(X, y), GaussianNB().fit(X, y)
-    for name in set(ATTRIBUTES) - {"raw_var_"}:
-        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
-    np.testing.assert_allclose(
-        ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=1e-12
-    )
-
-
 def test_constant_features_do_no_harm() -> None:
     """scikit-learn issue 19837."""
     X, y = stream(2, 300)
@@ -161,15 +151,6 @@ def test_without_smoothing_it_is_gaussian_nb() -> None:
     theirs = learn_in_batches(GaussianNB(var_smoothing=0.0), X, y, 1)
     np.testing.assert_array_equal(ours.var_, theirs.var_)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-
-
-def test_asking_changes_nothing() -> None:
-    X, y = stream(7)
-    model = IncrementalGaussianNB().fit(X, y)
-    before = joblib.hash(model)
-    model.predict(X)
-    model.predict_proba(X)
-    assert joblib.hash(model) == before
 
 
 def test_computes_in_double_precision() -> None:

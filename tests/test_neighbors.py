@@ -100,25 +100,10 @@ def test_sparse_rows_have_the_answers_of_dense_ones(first: Any) -> None:
     assert nothing.predict(sparse.csr_array((1, 4))) == ["b"]
 
 
-def test_frames_and_their_names() -> None:
-    pd = pytest.importorskip("pandas")
-    X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [0, 1, 0]})
-    model = WindowedKNeighborsClassifier().fit(X, ["x", "y", "z"])
-    assert model.predict(X).tolist() == ["x", "y", "z"]
-    assert model.feature_names_in_.tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.predict(X[["b", "a"]])
-
-
 def test_distances_beyond_all_numbers_are_all_the_same() -> None:
     X = [[1e200], [3e200], [-1e200]]
     model = WindowedKNeighborsClassifier().fit(X, ["a", "b", "c"])
     assert model.predict([[1e200], [2e200]]).tolist() == ["a", "c"]
-
-
-def test_a_smaller_window_set_later_forgets_at_once() -> None:
-    model = WindowedKNeighborsClassifier(window_size=3).fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
-    assert model.set_params(window_size=1).predict([[0.0]]) == ["c"]
 
 
 def test_bad_input() -> None:

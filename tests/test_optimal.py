@@ -82,14 +82,6 @@ def test_contract():
     assert model.fit(X[:10], Y[:10]).n_rows_learnt_ == 10
 
 
-def test_frames():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=STREAM.feature_names)
-    framed = BayesOptimal(STREAM).partial_fit(frame, Y)
-    assert framed.feature_names_in_.tolist() == ["x1", "x2"]
-    assert np.array_equal(framed.predict_proba(frame), STREAM.posterior(X, 400))
-
-
 def test_stream_contract():
     """All checks but those that choose the labels: these are the stream's own."""
     parts = [Component(label, 1, (3 * label, 0), (1, 1)) for label in (0, 1, 2)]
@@ -103,13 +95,6 @@ def test_stream_contract():
         n_learns=1000,
         expected_failed_checks=expected,
     )
-
-
-def test_with_another_model_around_it():
-    noisy = LabelNoise(BayesOptimal(STREAM), noise=0.0, random_state=0)
-    result = PrequentialEvaluator("error").evaluate({"a": noisy, "b": BayesOptimal(STREAM)}, STREAM)
-    assert result.paths["a"] == "kernel"
-    assert result.scores["a"] == result.scores["b"]
 
 
 def test_rows_of_another_stream():

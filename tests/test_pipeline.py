@@ -1,7 +1,6 @@
 """Stream pipelines against their steps called by hand."""
 
 import itertools
-import pickle
 import warnings
 from typing import Any
 
@@ -12,9 +11,9 @@ import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.cluster import MiniBatchKMeans
-from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
@@ -23,8 +22,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import MultinomialNB
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
@@ -40,7 +38,7 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 from skstream.baselines import MajorityClass
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.pipeline._transformers import _FITTED_BY_PARAMETERS, _is_fitted_at_once
-from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from skstream.temporal import TemporalCorrection
 from tests._data import load_stream
 from tests._examples import examples
 
@@ -223,13 +221,6 @@ def test_fitted_and_frozen_transformers_pass() -> None:
     assert model[0].estimator is scaler
 
 
-def test_a_frozen_model_answers_and_learns_nothing() -> None:
-    X, y = np.array([[0.0], [1.0]]), [0, 1]
-    tree = LogisticRegression().fit(X, y)
-    model = make_stream_pipeline(StandardScaler(), FrozenEstimator(tree)).fit(X, y)
-    np.testing.assert_array_equal(model.predict(X), tree.predict(model[0].transform(X)))
-
-
 class TestColumns:
     """scikit-learn's ColumnTransformer as a step."""
 
@@ -291,22 +282,6 @@ class TestColumns:
             warnings.simplefilter("error")
             assert model.predict(X).shape == (30,)
 
-    def test_around_and_inside_the_meta_classifiers(self) -> None:
-        X, y = self.frame(), np.repeat(["up", "down"], 15)
-        columns = ColumnTransformer(
-            [
-                ("day", OrdinalEncoder(), ["day"]),
-                ("rest", make_stream_pipeline(StandardScaler(), MinMaxScaler()), ["price"]),
-            ]
-        )
-        inside = make_stream_pipeline(columns, TemporallyAugmented(LOGISTIC))
-        around = TemporalCorrection(make_stream_pipeline(columns, LOGISTIC))
-        for model in (inside, around):
-            model.partial_fit(X[:20], y[:20], classes=["up", "down"]).partial_fit(X[20:], y[20:])
-            assert set(model.predict(X)) <= {"up", "down"}
-        assert inside[1].n_features_in_ == 2
-        assert around.estimator_[0].named_transformers_["rest"][0].n_samples_seen_ == 30
-
     def test_polars(self) -> None:
         pl = pytest.importorskip("polars")
         X = pl.DataFrame({"price": [1.0, 2.0, 4.0], "day": ["mo", "tu", "mo"]}).with_columns(
@@ -333,12 +308,6 @@ class TestColumns:
         with pytest.raises(ValueError, match="feature names should match"):
             model.partial_fit(X[["load", "price"]], np.arange(30) % 2)
 
-    def test_the_template_is_not_touched(self) -> None:
-        encoder = OneHotEncoder()
-        columns = make_column_transformer((encoder, ["day"]))
-        make_stream_pipeline(columns, LOGISTIC).fit(self.frame(), np.arange(30) % 2)
-        assert encoder.categories == "auto" and not hasattr(columns, "transformers_")
-
     def test_electricity(self) -> None:
         X, y = load_stream("electricity", 300, as_frame=True)
         columns = make_column_transformer(
@@ -350,71 +319,9 @@ class TestColumns:
         assert model.score(X, y) > 0.6
 
 
-class TestThreeNamedCombinations:
-    """The combinations that the documentation promises."""
-
-    rng = np.random.default_rng(0)
-    X = rng.random((60, 3))
-    y = np.repeat(rng.choice(["DOWN", "UP"], 12), 5)
-
-    def test_augmented_pipeline(self) -> None:
-        model = TemporallyAugmented(make_stream_pipeline(StandardScaler(), LOGISTIC))
-        model.fit(self.X, self.y)
-        assert model.estimator_[0].n_features_in_ == 5
-        assert model.estimator_.n_features_in_ == 5
-        assert set(model.predict(self.X)) <= {"DOWN", "UP"}
-
-    def test_pipeline_that_ends_in_a_correction(self) -> None:
-        model = make_stream_pipeline(StandardScaler(), TemporalCorrection(LOGISTIC))
-        model.fit(self.X, self.y)
-        assert model[-1].previous_labels_.tolist() == [self.y[-1]]
-        np.testing.assert_allclose(model.predict_proba(self.X).sum(axis=1), 1.0)
-        alone = TemporalCorrection(LOGISTIC).fit(model[0].transform(self.X), self.y)
-        np.testing.assert_array_equal(
-            model.predict_proba(self.X), alone.predict_proba(model[0].transform(self.X))
-        )
-
-    def test_pipeline_in_a_fold(self) -> None:
-        """Folds learn weighted rows, each with a clone that learns nothing else."""
-        model = make_stream_pipeline(StandardScaler(), TemporalCorrection(LOGISTIC))
-        weights = np.random.default_rng(1).poisson(1.0, size=(2, 60))
-        folds = [clone(model) for _ in range(2)]
-        for fold, weight in zip(folds, weights, strict=True):
-            for row in np.flatnonzero(weight):
-                fold.partial_fit(
-                    self.X[[row]],
-                    self.y[[row]],
-                    classes=["DOWN", "UP"],
-                    sample_weight=weight[[row]].astype(float),
-                )
-        for fold, weight in zip(folds, weights, strict=True):
-            assert fold[0].n_samples_seen_ == weight.sum()
-            assert fold[1].class_counts_.sum() == weight.sum()
-        assert not hasattr(model, "pipeline_")
-
-
 class TestWeights:
     X = np.array([[0.0], [1.0], [5.0]])
     y = (0, 1, 1)
-
-    def test_transformers_and_model_get_them(self) -> None:
-        model = make_stream_pipeline(MinMaxScaler(), StandardScaler(with_mean=False), LOGISTIC)
-        model.fit(self.X, self.y, sample_weight=[3.0, 1.0, 0.0])
-        assert model[0].data_max_ == [1.0]
-        assert model[1].n_samples_seen_ == 4.0
-
-    def test_a_model_without_weights_sees_repetition(self) -> None:
-        class Notes(SGDRegressor):
-            def partial_fit(self, X, y):
-                self.seen_ = [*getattr(self, "seen_", []), *y]
-                self.coef_ = self.intercept_ = np.zeros(1)
-                self.t_ = 1.0
-                return self
-
-        model = make_stream_pipeline(StandardScaler(), Notes())
-        model.partial_fit(self.X, [5.0, 6.0, 7.0], sample_weight=[1, 0, 2])
-        assert model[1].seen_ == [5.0, 7.0, 7.0]
-        assert model[0].n_samples_seen_ == 3.0
 
     def test_routing(self) -> None:
         weight = np.array([1.0, 2.0, 3.0])
@@ -461,13 +368,6 @@ class TestAsAPipeline:
     def fitted(self) -> StreamPipeline:
         return make_stream_pipeline(StandardScaler(), MinMaxScaler(), LOGISTIC).fit(self.X, self.y)
 
-    def test_names(self) -> None:
-        model = make_stream_pipeline(StandardScaler(), StandardScaler(), LOGISTIC)
-        names = ["standardscaler-1", "standardscaler-2", "sgdclassifier"]
-        assert [name for name, _ in model.steps] == names
-        assert isinstance(model, StreamPipeline) and isinstance(model, Pipeline)
-        assert len(model) == 3
-
     def test_indexing(self) -> None:
         model = self.fitted()
         assert model[0] is model["standardscaler"] is model.named_steps.standardscaler
@@ -491,18 +391,6 @@ class TestAsAPipeline:
         assert model[1] == "passthrough"
         model.set_params(standardscaler=None).fit(self.X, self.y)
         assert model.n_features_in_ == 2
-
-    def test_search(self) -> None:
-        rng = np.random.default_rng(0)
-        X, y = rng.random((40, 2)), np.arange(40) % 2
-        model = make_stream_pipeline(StandardScaler(), TemporalCorrection(LOGISTIC))
-        grid = {
-            "standardscaler__with_mean": [True, False],
-            "temporalcorrection__estimator__alpha": [1e-4, 1e-2],
-            "temporalcorrection__fading_factor": [0.9, 1.0],
-        }
-        search = GridSearchCV(model, grid, cv=2).fit(X, y)
-        assert set(search.best_params_) == set(grid)
 
     @pytest.mark.parametrize("container", ["pandas", "polars"])
     def test_set_output(self, container) -> None:
@@ -545,19 +433,6 @@ class TestAsAPipeline:
         assert reduced.predict(X).shape == (20,)
         assert not hasattr(reduced, "classes_")
 
-    def test_offered_methods_are_those_of_the_last_step(self) -> None:
-        assert not hasattr(make_stream_pipeline(SGDClassifier()), "predict_proba")
-        assert hasattr(make_stream_pipeline(LOGISTIC), "predict_proba")
-        assert not hasattr(make_stream_pipeline(MultinomialNB()), "decision_function")
-        assert not hasattr(make_stream_pipeline(LOGISTIC), "score_samples")
-
-    def test_pickled_and_asked_it_stays_the_same(self) -> None:
-        model = self.fitted()
-        copy = pickle.loads(pickle.dumps(model))
-        before = joblib.hash(copy)
-        np.testing.assert_array_equal(copy.predict(self.X), model.predict(self.X))
-        assert joblib.hash(copy) == before
-
     def test_sparse_rows_and_texts(self) -> None:
         X = sparse.csr_array(self.X)
         model = make_stream_pipeline(MaxAbsScaler(), LOGISTIC).fit(X, self.y)
@@ -580,44 +455,9 @@ class TestBadInput:
         with pytest.raises((ValueError, TypeError)):
             StreamPipeline(steps).fit([[0.0], [1.0]], [0, 1])
 
-    def test_labels(self) -> None:
-        model = make_stream_pipeline(StandardScaler(), LOGISTIC)
-        with pytest.raises(ValueError, match="classes must be passed on the first call"):
-            model.partial_fit([[0.0], [1.0]], [0, 1])
-        model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1])
-        with pytest.raises(ValueError, match="classes should include all valid labels"):
-            model.partial_fit([[0.0], [1.0]], [0, 2])
-
     def test_widths(self) -> None:
         model = make_stream_pipeline(StandardScaler(), LOGISTIC).fit([[0.0], [1.0]], [0, 1])
         with pytest.raises(ValueError, match="X has 2 features, but StandardScaler is expecting 1"):
             model.partial_fit([[0.0, 1.0]], [0])
         with pytest.raises(ValueError, match="X has 2 features, but StandardScaler is expecting 1"):
             model.predict([[0.0, 1.0]])
-
-    def test_weights(self) -> None:
-        model = make_stream_pipeline(StandardScaler(), LOGISTIC)
-        with pytest.raises(ValueError, match="at least one non-zero"):
-            model.fit([[0.0], [1.0]], [0, 1], sample_weight=[0, 0])
-        with pytest.raises(ValueError, match=r"sample_weight.shape == \(1,\), expected \(2,\)"):
-            model.fit([[0.0], [1.0]], [0, 1], sample_weight=[1.0])
-
-
-class Shuffles(TransformerMixin, BaseEstimator):
-    """A transformer of somebody else's, without state."""
-
-    def fit(self, X, y=None):
-        return self
-
-    def transform(self, X):
-        return np.asarray(X)[:, ::-1]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = False
-        return tags
-
-
-def test_stateless_transformers_of_others_pass() -> None:
-    model = make_stream_pipeline(Shuffles(), LOGISTIC).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
-    assert model.predict([[0.0, 1.0]]).shape == (1,)

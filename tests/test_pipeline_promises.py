@@ -174,13 +174,6 @@ def test_what_cannot_be_copied_does_not_stop_a_pipeline() -> None:
     assert model[0].lock_.acquire(blocking=False)
 
 
-def test_a_failed_first_lesson_can_be_repeated() -> None:
-    model = make_stream_pipeline(Fragile("partial_fit"), NoFit())
-    with pytest.raises(ArithmeticError):
-        model.partial_fit(X, ["boom"] * 60, classes=CLASSES)
-    assert model.partial_fit(X, Y, classes=CLASSES)[0].seen_ == [60]
-
-
 @pytest.mark.parametrize("last", [SGD, SGDRegressor(), MiniBatchKMeans(), GaussianNB(), NoFit()])
 def test_tags_follow_the_last_step(last) -> None:
     ours, its = get_tags(make_stream_pipeline(StandardScaler(), last)), get_tags(last)
@@ -190,16 +183,6 @@ def test_tags_follow_the_last_step(last) -> None:
     assert get_tags(make_stream_pipeline(SGDRegressor())).target_tags.required
     tags = get_tags(make_stream_pipeline(last, "passthrough"))
     assert tags.estimator_type is None
-
-
-def test_a_last_step_without_fit_works() -> None:
-    model = make_stream_pipeline(StandardScaler(), NoFit())
-    assert model.fit(X, Y).predict(X[:2]).tolist() == [Y[-1]] * 2
-    assert model.score(X, Y) == (Y == Y[-1]).mean()
-    assert clone(model).partial_fit(X, Y, classes=CLASSES).classes_.tolist() == CLASSES
-    result = PrequentialEvaluator("accuracy").evaluate(model, X, Y)
-    alone = PrequentialEvaluator("accuracy").evaluate(NoFit(), X, Y)
-    assert list(result.scores.values()) == list(alone.scores.values())
 
 
 def test_select_from_model_gets_the_classes() -> None:

@@ -15,8 +15,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier, SGDRegressor
-from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
 from skstream import ModelError, PrequentialEvaluator, prequential_predict
@@ -182,15 +181,6 @@ def test_augmented_questions_in_both_modes() -> None:
     assert asks_row_by_row(predicted) and not asks_row_by_row(known)
 
 
-def test_one_row_learnt_is_no_transition() -> None:
-    model = TemporalCorrection(Scripted()).partial_fit(np.zeros((1, 1)), ["a"], classes=LABELS)
-    np.testing.assert_array_equal(model.transition_counts_, np.zeros((3, 3)))
-    np.testing.assert_array_equal(model.class_counts_, [1.0, 0.0, 0.0])
-    # P(i | a) is uniform, P(i) is not: a class seen once is less surprising than it was.
-    expected = np.array([0.8, 0.1, 0.1]) / np.array([2, 1, 1])
-    np.testing.assert_allclose(model.predict_proba(np.zeros((1, 1)))[0], expected / expected.sum())
-
-
 def test_probabilities_sum_to_one_in_an_exact_world() -> None:
     # The printed expression, not normalised, reaches 1.9 there.
     rng = np.random.default_rng(0)
@@ -231,13 +221,6 @@ def test_cutting_a_call_changes_no_bit(n, cut, seed, weighted, fading_factor) ->
 class TestContainers:
     y = np.array(["UP", "DOWN", "UP"])
     columns = ("previous_label_1=DOWN", "previous_label_1=UP")
-
-    @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int8, np.bool_])
-    def test_arrays(self, dtype) -> None:
-        X = np.ones((3, 2), dtype=dtype)
-        model = TemporallyAugmented(Scripted()).fit(X, self.y)
-        rows = [row for row, _ in model.estimator_.lessons_]
-        assert np.array(rows)[:, 2:].tolist() == [[0, 0], [0, 1], [1, 0]]
 
     @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.coo_array])
     @pytest.mark.parametrize("encoding", ["onehot", "ordinal"])
@@ -290,18 +273,6 @@ class TestContainers:
             *self.columns,
         ]
 
-    def test_pandas_index_is_no_obstacle(self) -> None:
-        pd = pytest.importorskip("pandas")
-        X = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=[7, 7, 3])
-        model = TemporallyAugmented(MultinomialNB()).fit(X, pd.Series(self.y, index=[1, 2, 3]))
-        assert model.estimator_.feature_count_[:, 0].tolist() == [2.0, 4.0]
-
-    def test_pandas_without_names(self) -> None:
-        pd = pytest.importorskip("pandas")
-        model = TemporallyAugmented(MultinomialNB()).fit(pd.DataFrame(np.ones((3, 2))), self.y)
-        assert model.estimator_.n_features_in_ == 4
-        assert not hasattr(model, "feature_names_in_")
-
     def test_nominal_columns_of_a_frame_stay_nominal(self) -> None:
         pd = pytest.importorskip("pandas")
 
@@ -328,23 +299,9 @@ class TestContainers:
             TemporallyAugmented(model).fit(texts, self.y)
 
 
-def test_ordinal_codes_suit_a_categorical_model() -> None:
-    X, y = np.zeros((6, 1)), ["a", "b"] * 3
-    inner = CategoricalNB(min_categories=3)
-    model = TemporallyAugmented(inner, encoding="ordinal").fit(X, y)
-    assert model.predict(X[:1]).tolist() == ["a"]
-
-
 class TestWeights:
     X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
     y = np.array([0, 1, 1, 0])
-
-    def test_weights_reach_the_inner_model_and_the_counts(self) -> None:
-        weight = [1.0, 2.0, 0.0, 0.5]
-        model = TemporalCorrection(MultinomialNB()).fit(self.X, self.y, sample_weight=weight)
-        np.testing.assert_array_equal(model.class_counts_, [1.5, 2.0])
-        np.testing.assert_array_equal(model.transition_counts_, [[0.0, 2.0], [0.5, 0.0]])
-        np.testing.assert_array_equal(model.estimator_.class_count_, [1.5, 2.0])
 
     def test_whole_weights_become_repetition_at_the_innermost_model(self) -> None:
         weight = [1, 2, 0, 3]
@@ -355,10 +312,6 @@ class TestWeights:
         deeper.fit(self.X, self.y, sample_weight=weight)
         assert [row for row, _ in deeper.estimator_.estimator_.lessons_] == lessons
         np.testing.assert_array_equal(deeper.class_counts_, [4.0, 2.0])
-
-    def test_fractions_cannot_be_repeated(self) -> None:
-        with pytest.raises(ValueError, match=r"weight\[1\] is 0\.5"):
-            TemporallyAugmented(Scripted()).fit(self.X, self.y, sample_weight=[1, 0.5, 1, 1])
 
     def test_metadata_routing(self) -> None:
         weight = np.array([1.0, 2.0, 1.0, 3.0])
@@ -377,49 +330,6 @@ class TestWeights:
             assert unset.fit(self.X, self.y).class_counts_.sum() == 4.0
             repeated = TemporallyAugmented(Scripted()).fit(self.X, self.y, sample_weight=weight)
             assert len(repeated.estimator_.lessons_) == 7
-
-    def test_search_with_routed_weights(self) -> None:
-        rng = np.random.default_rng(0)
-        X, y = rng.random((60, 2)), rng.integers(0, 2, 60)
-        with sklearn.config_context(enable_metadata_routing=True):
-            inner = SGDClassifier(loss="log_loss", random_state=0)
-            model = TemporalCorrection(inner.set_partial_fit_request(sample_weight=True))
-            search = GridSearchCV(model, {"fading_factor": [0.9, 1.0]}, cv=2)
-            search.fit(X, y, sample_weight=np.full(60, 2.0))
-            assert search.best_estimator_.class_counts_.max() > 1.0
-
-
-def test_fit_forgets_and_partial_fit_does_not() -> None:
-    X, y = np.ones((4, 1)), ["a", "b", "b", "a"]
-    for model in (TemporalCorrection(MultinomialNB()), TemporallyAugmented(MultinomialNB())):
-        model.fit(X, y).partial_fit(X[:1], ["b"])
-        assert model.previous_labels_.tolist() == ["b"]
-        assert model.estimator_.class_count_.sum() == 5.0
-        model.fit(X[:2], ["x", "y"])
-        assert model.classes_.tolist() == ["x", "y"]
-        assert model.estimator_.class_count_.sum() == 2.0
-
-
-def test_search_over_nested_parameters() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.random((80, 2)), np.repeat(["u", "d"], 40)
-    pipeline = make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))
-    model = TemporallyAugmented(pipeline)
-    grid = {"n_lags": [0, 2], "estimator__sgdclassifier__alpha": [1e-4, 1e-2]}
-    search = GridSearchCV(model, grid, cv=2).fit(X, y)
-    assert set(search.best_params_) == set(grid)
-    assert search.best_estimator_.n_features_in_ == 2
-
-
-class TestOfferedMethods:
-    def test_only_what_the_inner_model_has(self) -> None:
-        svm, logistic = SGDClassifier(), SGDClassifier(loss="log_loss")
-        assert not hasattr(TemporallyAugmented(svm), "predict_proba")
-        assert hasattr(TemporallyAugmented(svm), "decision_function")
-        assert hasattr(TemporallyAugmented(logistic), "predict_proba")
-        assert not hasattr(TemporallyAugmented(MultinomialNB()), "decision_function")
-        assert not hasattr(TemporalCorrection(svm), "predict_proba")
-        assert not hasattr(TemporalCorrection(logistic), "decision_function")
 
 
 class TestBadInput:
@@ -491,12 +401,6 @@ class TestBadInput:
         assert fresh.n_features_in_ == 3
 
 
-def test_the_classifier_given_is_not_touched() -> None:
-    inner = MultinomialNB()
-    TemporalCorrection(inner).fit(np.ones((2, 1)), ["a", "b"])
-    assert not hasattr(inner, "classes_")
-
-
 class TestClassesOfAFittedModel:
     """A model that is fitted already, inside: its classes are compared with those here."""
 
@@ -523,11 +427,6 @@ class TestClassesOfAFittedModel:
             with pytest.raises(ModelError, match="but the classes here are"):
                 PrequentialEvaluator("accuracy", engine=engine).evaluate(model, self.X, self.y)
         model.partial_fit(self.X[:1], [labels[0]], classes=sorted(labels))
-
-    def test_equal_columns_are(self) -> None:
-        inner = self.frozen("down", "up")
-        model = TemporalCorrection(inner).fit(self.X, self.y)
-        np.testing.assert_array_equal(model.classes_, inner.classes_)
 
     @pytest.mark.parametrize("meta", [TemporallyAugmented, LabelNoise])
     def test_answers_must_be_among_the_classes(self, meta) -> None:

@@ -86,22 +86,19 @@ def _time_or_rows(text: str) -> str | int:
     return _positive(text) if text.replace(",", "").isdigit() else text
 
 
-def _missing(text: str) -> str | float:
-    if text in ("error", "nan"):
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not 'error', 'nan' or a number") from None
+def _number_or(*texts: str) -> Callable[[str], str | float]:
+    """Return the reader of a number, in whose place there may be some texts; NaN is a number."""
 
+    def read(text: str) -> str | float:
+        if text in texts:
+            return text
+        try:
+            return float(text)
+        except ValueError:
+            others = ", ".join(map(repr, dict.fromkeys((*texts, "nan"))))
+            raise argparse.ArgumentTypeError(f"{text!r} is not {others} or a number") from None
 
-def _error_score(text: str) -> str | float:
-    if text == "raise":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not 'raise', 'nan' or a number") from None
+    return read
 
 
 def make_parser(
@@ -219,7 +216,7 @@ def _add_files(group: Any) -> None:
     )
     add(
         "--missing",
-        type=_missing,
+        type=_number_or("error", "nan"),
         metavar="RULE",
         help="what becomes of a missing feature: a number to put there (0, say), error, or nan "
         "(default: the model decides)",
@@ -327,7 +324,7 @@ def _add_protocol(group: Any) -> None:
     )
     add(
         "--error-score",
-        type=_error_score,
+        type=_number_or("raise"),
         default=math.nan,
         metavar="RULE",
         help="what becomes of a model that fails: nan (default) or another number in place of its "

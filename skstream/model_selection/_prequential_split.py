@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.model_selection._positions import Positions
-from skstream.model_selection._splitter import Indices, Splitter, check_count
+from skstream.model_selection._splitter import Indices, Positions, Splitter, check_count
 from skstream.utils._sklearn import n_rows_of
 
 __all__ = ["PrequentialSplit"]

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.model_selection._positions import Positions
-from skstream.model_selection._splitter import Indices, Splitter, check_count
+from skstream.model_selection._splitter import Indices, Positions, Splitter, check_count
 from skstream.model_selection._time_axis import TimeAxis
 from skstream.utils._sklearn import n_rows_of
 

@@ -15,8 +15,6 @@ from skstream.model_selection._race import (
     ROWS_AT_ONCE,
     AnytimeRace,
     HalvingRace,
-    best_first,
-    next_anytime_look,
     squared_differences,
 )
 from skstream.stats._boundaries import MixtureBoundary
@@ -146,22 +144,6 @@ def test_a_pickled_race_goes_on(make: Made) -> None:
     assert found + rest[1] == raced(make(8), losses)
 
 
-def test_a_pickled_race_is_small() -> None:
-    race = AnytimeRace(50)
-    race.read(np.zeros((50, 100)))
-    assert len(pickle.dumps(race)) < 70_000  # 50 x 100 losses and 50 x 50 sums
-
-
-def test_one_candidate_is_not_raced() -> None:
-    assert AnytimeRace(1).next_look(0) is None
-    assert HalvingRace(1, 100).next_look(0) is None
-
-
-def test_identical_candidates_stay_without_indifference() -> None:
-    losses = np.tile(losses_of(0, 1, 5_000), (3, 1))
-    assert raced(AnytimeRace(3), losses) == []
-
-
 def test_of_identical_candidates_indifference_keeps_the_first() -> None:
     losses = np.tile(losses_of(0, 1, 5_000), (40, 1))
     race = AnytimeRace(40, indifference=0.01)
@@ -217,15 +199,6 @@ def test_losses_are_taken_as_parts_of_their_range(bounds: tuple[float, float]) -
     np.testing.assert_allclose(race._regrets, (high - low) * plain._regrets)
 
 
-def test_looks_are_two_per_doubling() -> None:
-    looks = [next_anytime_look(0)]
-    while looks[-1] < 2**30:
-        looks.append(next_anytime_look(looks[-1]))
-    assert looks[:7] == [256, 384, 512, 768, 1024, 1536, 2048]
-    assert len(looks) == 2 * math.log2(2**30 / 256) + 1
-    assert [next_anytime_look(n) for n in (255, 256, 383, 511, 513)] == [256, 384, 384, 512, 768]
-
-
 def test_blocks_longer_than_the_buffer() -> None:
     losses = losses_of(11, 3, 3 * ROWS_AT_ONCE)
     race = AnytimeRace(3)
@@ -259,16 +232,6 @@ def test_halving_keeps_the_best_part() -> None:
     race.look(np.array([np.nan, np.nan]))
     assert race.left.tolist() == [3]
     assert race.next_look(200) is None
-
-
-def test_halving_looks_at_rows_that_exist() -> None:
-    assert HalvingRace(9, 5).looks == (1, 2)
-
-
-def test_best_first() -> None:
-    keys = [[1.0, np.nan, 2.0, 2.0], [0.0, 9.0, -np.inf, np.nan]]
-    assert best_first(keys).tolist() == [2, 3, 0, 1]
-    assert best_first([[np.nan, -np.inf]]).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -367,18 +367,6 @@ def test_mistakes_are_found_when_the_scorer_is_made(arguments, error, message):
         prequential_scorer(arguments[0], **options)
 
 
-def test_an_evaluator_asks_fitted_models_from_the_first_row_on():
-    for warm_start in (False, True):
-        evaluator = PrequentialEvaluator(n_warmup=0, warm_start=warm_start)
-        with pytest.raises(ValueError, match="Model 'SGDClassifier' has learnt nothing, and n_war"):
-            evaluator.evaluate(SGD, X, Y)
-    fitted = clone(SGD).fit(X[:N], Y[:N])
-    for batch_size in (1, 3):
-        evaluator = PrequentialEvaluator(n_warmup=0, warm_start=True, batch_size=batch_size)
-        result = evaluator.evaluate({"m": fitted}, X[N:], Y[N:])
-        assert result.predictions("m")[0] == fitted.predict(X[N : N + 1])[0]
-
-
 @pytest.mark.parametrize("kind", [HalvingGridSearchCV, HalvingRandomSearchCV])
 @pytest.mark.parametrize(
     "cv", [PrequentialSplit(N), ExpandingWindowSplit(N, test_size=60)], ids=["preq", "window"]
@@ -482,14 +470,6 @@ def test_rows_that_a_split_may_not_have_are_named(train, test, message):
         check_time_order([(train, test)], X)
 
 
-def test_a_frame_with_the_newest_row_first_is_noticed():
-    pd = pytest.importorskip("pandas", reason="an index")
-    frame = pd.DataFrame(X)
-    check_time_order(PrequentialSplit(20), frame)
-    with pytest.warns(FutureLeakWarning, match="row 1 has the index 238, after 239. Splitters"):
-        check_time_order(PrequentialSplit(20), frame[::-1])
-
-
 def test_an_index_that_goes_back_is_noticed():
     pd = pytest.importorskip("pandas", reason="an index")
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -574,16 +554,6 @@ def test_times_that_cannot_be_compared_are_told():
     frame = pd.DataFrame(X[:20], index=pd.Index(index, dtype=object))
     with pytest.warns(FutureLeakWarning, match=r"the index cannot be compared \(.*is not known"):
         check_time_order(PrequentialSplit(5), frame)
-
-
-def test_searches_print_scorers_as_they_print_themselves():
-    scorer = prequential_scorer("error", forgetting="window:9")
-    search = GridSearchCV(SGD, {}, scoring=scorer)
-    assert repr(scorer) == "prequential_scorer('error', forgetting='window:9') -> -error"
-    assert repr(scorer) in " ".join(repr(search).split())
-    assert "scoring=prequential_scorer('kappa'))" in repr(
-        search.set_params(scoring=prequential_scorer("kappa"))
-    )
 
 
 def test_parameters_of_a_scorer_are_those_of_the_search():

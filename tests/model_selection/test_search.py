@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.metrics import balanced_accuracy_score, log_loss
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skstream import (
@@ -343,12 +343,6 @@ def test_equal_scores_go_to_the_higher_accuracy_then_to_the_earlier() -> None:
     assert same.best_index_ == 0
 
 
-def test_lower_is_better_where_the_measure_says_so() -> None:
-    one = fitted(metric="error")
-    scores = one.cv_results_["mean_test_score"]
-    assert one.best_score_ == scores.min()
-
-
 def test_regressors_race_on_absolute_errors_within_bounds() -> None:
     X, _ = stream()
     y = np.clip(X[:, 0], -1, 1)
@@ -490,15 +484,6 @@ def test_a_race_that_could_not_look_says_so_once(weighted: bool) -> None:
     assert (again.cv_results_["dropped_at"] > 0).any()
 
 
-def test_the_search_goes_on_after_fit() -> None:
-    X, y = stream()
-    for cut in (300, 500):
-        one = search(tuning=300).fit(X[:cut], y[:cut]) if cut > 300 else search(tuning=300)
-        if cut == 300:
-            one.partial_fit(X[:cut], y[:cut], classes=["DOWN", "UP"])
-        assert_same(one.partial_fit(X[cut:], y[cut:]), fitted(tuning=300))
-
-
 def test_candidates_are_sampled_from_distributions() -> None:
     grid = {"alpha": loguniform(1e-5, 1.0), "penalty": ["l1", "l2"]}
     one, again = (fitted(grid=grid, n_iter=5) for _ in range(2))
@@ -616,21 +601,6 @@ def test_bad_input_is_refused_in_words(parameters: dict[str, Any], message: str)
             one.fit(X, given["labels"] + y.tolist()[1:], classes=["DOWN", "UP"])
         else:
             one.fit(X, y, sample_weight=given["weight"])
-
-
-def test_a_measure_that_is_undefined_for_all_is_told() -> None:
-    X, y = stream(50)
-    y[:] = "UP"
-    y[0] = "DOWN"
-    with pytest.warns(UndefinedMetricWarning, match="kappa_m is undefined for every candidate"):
-        search(grid={"alpha": [1e-4]}, metric="kappa_m", n_warmup=3).fit(X, y)
-
-
-def test_values_that_cannot_be_pickled_are_candidates_too() -> None:
-    first, second = (lambda X: X), (lambda X: -X)
-    model = make_stream_pipeline(FunctionTransformer(), SGDClassifier())
-    one = search(model, {"functiontransformer__func": [first, second]}).fit(*stream(100))
-    assert one.n_candidates_ == 2
 
 
 def test_bad_estimators_and_missing_attributes_are_explained() -> None:

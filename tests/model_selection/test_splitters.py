@@ -437,15 +437,6 @@ def test_other_mistakes_with_windows(make):
         list(SlidingWindowSplit(5, test_size=5, times=hole).split(hole))
 
 
-def test_rows_of_one_time_stay_together():
-    times = np.repeat(np.arange(8), 3)
-    for train, test in SlidingWindowSplit(2, test_size=1, times=times).split(times):
-        assert len(test) == 3
-        assert (
-            times[train].tolist() == np.repeat([times[test[0]] - 2, times[test[0]] - 1], 3).tolist()
-        )
-
-
 @pytest.mark.parametrize("rate", [10, 3, 100])
 @pytest.mark.parametrize("start", [0.0, 1.7e9])
 def test_rounded_times_are_split_as_rows(rate, start):

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import Perceptron, SGDClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.linear_model import Perceptron
+from sklearn.pipeline import make_pipeline
 
 from skstream.utils._model_strings import ModelStringError, make_model, parse_model_string
 from tests._examples import examples
@@ -44,24 +44,6 @@ def test_short_name_and_module() -> None:
     model = make_model("sklearn.linear_model:Perceptron(alpha=0.5, penalty='l2')", KNOWN)
     assert isinstance(model, Perceptron)
     assert (model.alpha, model.penalty) == (0.5, "l2")
-
-
-def test_parameters_come_on_top_of_the_short_names_own() -> None:
-    model = make_model("sgd(alpha=0.5)", KNOWN)
-    assert (model.loss, model.alpha) == ("log_loss", 0.5)
-    assert make_model("sgd(loss='hinge')", KNOWN).loss == "hinge"
-
-
-def test_models_within_models() -> None:
-    assert isinstance(make_model("scaled-sgd", KNOWN), Pipeline)
-    model = make_model("""pipeline('scaler', "pipeline('scaler', 'sgd(alpha=2)')")""", KNOWN)
-    inner = model[-1][-1]
-    assert isinstance(inner, SGDClassifier)
-    assert (inner.alpha, inner.loss) == (2, "log_loss")
-
-
-def test_every_call_makes_a_new_estimator() -> None:
-    assert make_model("sgd", KNOWN) is not make_model("sgd", KNOWN)
 
 
 @pytest.mark.parametrize(
