@@ -209,3 +209,26 @@ def test_no_draw_is_a_class_without_weight() -> None:
         column = np.array(counts)[:, np.newaxis]
         codes = drawn_codes(column, np.array([0.0, 0.5, most]))
         assert (column[codes] > 0).all()
+
+
+@pytest.mark.parametrize("window_size", [0, -1, 2.5, None])
+def test_window_size_is_validated_at_fit(window_size) -> None:
+    with pytest.raises(ValueError, match="'window_size' parameter of MajorityWindow must be"):
+        MajorityWindow(window_size).fit(X1, ["a"])
+
+
+def test_a_late_class_counts_as_itself() -> None:
+    # In cuML a class that appeared late updated the wrong row (peers' fault 20).
+    model = MajorityClass().partial_fit([[0], [0]], ["a", "c"], classes=["a", "b", "c"])
+    model.partial_fit([[0]] * 3, ["b"] * 3)
+    assert model.class_counts_.tolist() == [1.0, 3.0, 1.0]
+
+
+@pytest.mark.parametrize("model", [MajorityClass(), MajorityWindow(10)])
+@pytest.mark.parametrize(
+    ("labels", "lowest"), [(["z", "a", "z", "a"], "a"), ([3, -1], -1), ([True, False], False)]
+)
+def test_ties_go_to_the_lowest_class(model, labels, lowest) -> None:
+    # scikit-multiflow compared the order of arrival with the label itself (peers' fault 3).
+    model = type(model)().fit(np.zeros((len(labels), 1)), labels)
+    assert model.predict(X1)[0] == lowest
