@@ -232,3 +232,13 @@ def test_ties_go_to_the_lowest_class(model, labels, lowest) -> None:
     # scikit-multiflow compared the order of arrival with the label itself (peers' fault 3).
     model = type(model)().fit(np.zeros((len(labels), 1)), labels)
     assert model.predict(X1)[0] == lowest
+
+
+def test_probabilities_are_shares() -> None:
+    X, y = np.zeros((4, 1)), ["a", "b", "b", "b"]
+    weight = [3.0, 1.0, 1.0, 1.0]
+    np.testing.assert_array_equal(MajorityClass().fit(X, y).predict_proba(X1), [[0.25, 0.75]])
+    weighted = MajorityClass().fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(weighted.predict_proba(X1), [[0.5, 0.5]])
+    assert weighted.predict(X1) == ["a"]
+    np.testing.assert_array_equal(Persistent().fit(X, y).predict_proba(X1), [[0.0, 1.0]])
