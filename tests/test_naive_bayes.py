@@ -222,3 +222,13 @@ def test_very_large_and_small_numbers_are_answered_as_in_the_loop(scale: float) 
         for engine in ("auto", "loop")
     )
     assert kernel.scores["m"]["log_loss"] == pytest.approx(loop.scores["m"]["log_loss"], rel=1e-9)
+
+
+def test_fit_is_that_of_scikit_learn() -> None:
+    X, y = stream(1, 200)
+    ours, theirs = IncrementalGaussianNB().fit(X, y), GaussianNB().fit(X, y)
+    for name in set(ATTRIBUTES) - {"raw_var_"}:
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+    np.testing.assert_allclose(
+        ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=1e-12
+    )
