@@ -29,11 +29,11 @@ from skstream.base import (
 )
 from skstream.baselines import MajorityClass, MeanRegressor
 from skstream.drift import DriftDetector
-from skstream.utils._durations import parse_duration
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._rows import copy_rows, own_rows, stack_rows
 from skstream.utils._sklearn import Interval, rows_of
+from skstream.utils._times import parse_duration
 from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
 
 __all__ = ["PeriodicRefit"]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
-from skstream.utils._near import did_you_mean
+from skstream.utils._choices import did_you_mean
 
 _SHOWN = 12
 _CHARACTERS = 60

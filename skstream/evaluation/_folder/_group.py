@@ -17,8 +17,8 @@ from skstream.evaluation._folder._reports import Reporter
 from skstream.evaluation._runs._checkpoint import KeptRun, load_checkpoint, save_checkpoint
 from skstream.evaluation._runs._run_outcome import RunOutcome
 from skstream.streams._chunk import Chunk
-from skstream.utils._durations import UNITS, parse_duration
 from skstream.utils._files import remove_stale
+from skstream.utils._times import UNITS, parse_duration
 
 CHECKPOINT, OUTCOME = "run.checkpoint", "outcome.npz"
 #: Files from which a group goes on, or is not computed again.
