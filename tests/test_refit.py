@@ -36,6 +36,7 @@ from skstream import (
     make_stream_pipeline,
 )
 from skstream.drift import ADWIN, DDM, RandomAlarm
+from skstream.evaluation._results._rescore import tape_of
 from skstream.naive_bayes import IncrementalGaussianNB
 
 RNG = np.random.default_rng(0)
@@ -76,7 +77,7 @@ def literal(model, X, y, *, every, window, weight_decay=None, delay=0):
 
 def taped(evaluator, model, X=X, y=Y, **options):
     result = evaluator.evaluate({"model": model}, X, y, **options)
-    tape = result.require_tape()
+    tape = tape_of(result)
     return tape.predictions("model"), tape.probabilities("model"), result
 
 
@@ -114,7 +115,7 @@ def test_late_labels_are_learnt_when_they_come_and_not_before(engine, polls):
 
     def first_answers(y):
         result = evaluator.evaluate({"model": model}, X[:200], y)
-        codes = np.asarray(result.require_tape().answers["model"][0])[:, 0]
+        codes = np.asarray(tape_of(result).answers["model"][0])[:, 0]
         return np.append(CLASSES, None)[codes]
 
     first = first_answers(Y[:200])
@@ -168,7 +169,7 @@ def test_the_kernel_does_what_the_loop_does(name, protocol):
         result = evaluator.evaluate({"model": MODELS[name]}, X[100:300], Y[100:300])
         fitted = result.models["model"]
         fitted = fitted[0] if isinstance(fitted, list) else fitted
-        tape = result.require_tape()
+        tape = tape_of(result)
         found.append([np.asarray(tape.answers["model"]), np.asarray(tape.scores["model"])])
         if isinstance(fitted, PeriodicRefit):
             found[-1] += [fitted.refit_rows_, fitted.predict_proba(X)]

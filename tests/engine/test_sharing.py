@@ -313,6 +313,7 @@ def test_kernels_say_whether_their_states_can_be_shared():
         "OnlineBaggingKernel",
         "PerceptronClassifierKernel",  # its states refer to an estimator
         "PerceptronRegressorKernel",
+        "PeriodicRefitKernel",
         "PersistentKernel",
         "PersistentRegressorKernel",
         "PrequentialCalibratorKernel",
