@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from skstream import PrequentialEvaluator, prequential_predict
@@ -69,7 +69,7 @@ EXAMPLES: dict[type, list[Any]] = {
         OnlineBagging(SGDClassifier(), 2, detector=ADWIN(direction="up", clock=4), random_state=0),
     ],
     PeriodicRefit: [
-        PeriodicRefit(DecisionTreeClassifier(random_state=0), every=25, window=100),
+        PeriodicRefit(DecisionTreeClassifier(max_depth=2, random_state=0), every=25, window=100),
         PeriodicRefit(
             make_pipeline(StandardScaler(), LogisticRegression()),
             every=None,
@@ -79,9 +79,7 @@ EXAMPLES: dict[type, list[Any]] = {
             before=GaussianNB(),
             weight_decay=0.99,
         ),
-        PeriodicRefit(
-            DecisionTreeRegressor(random_state=0), every=10, window=100, weight_decay=0.9
-        ),
+        PeriodicRefit(Ridge(), every=10, window=100, weight_decay=0.9),
     ],
     PrequentialCalibrator: [
         PrequentialCalibrator(IncrementalGaussianNB(), forgetting="window:200", every=7),
