@@ -1,6 +1,7 @@
 """Any model with ``fit`` along a stream: fitted again and again on the rows that came last."""
 
 from copy import deepcopy
+from itertools import zip_longest
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
@@ -34,7 +35,13 @@ from skstream.utils._labels import array_of
 from skstream.utils._rows import copy_rows, own_rows, stack_rows
 from skstream.utils._sklearn import Interval, rows_of
 from skstream.utils._times import parse_duration
-from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
+from skstream.utils._validation import (
+    is_classifier,
+    is_fitted,
+    is_regressor,
+    tags_of,
+    unfitted_copy,
+)
 
 __all__ = ["PeriodicRefit"]
 
@@ -149,7 +156,8 @@ class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
     estimator : classifier or regressor
         Model with ``fit`` and ``predict``; every refit is one of a copy.
     every : int or None
-        Rows learnt between two refits. None: only the alarms of `detector` are followed by one.
+        Rows learnt between two refits. None: only the alarms of `detector` are followed by one;
+        without a detector, the model is fitted once, after `min_rows`, and never again.
     window : int, default=None
         Each refit is on so many of the newest rows. None: on all rows so far, which are all kept
         in memory.
@@ -427,10 +435,11 @@ class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
                 )
         self._validate_params()
         check_can_be_fitted(self.estimator)
-        if self.every is None and self.detector is None:
+        if self.every is None and self.detector is None and self.min_rows is None:
             raise ValueError(
                 "every=None means that only alarms of a detector are followed by a refit, and "
-                "detector=None. Pass one of them: every=1000, or detector=ADWIN()."
+                "detector=None. Pass one of them, every=1000 or detector=ADWIN(); or say after how "
+                "many rows the model is fitted once and for all: min_rows=5000."
             )
         if self.weight_decay not in (None, 1.0) and not takes_weight(self.estimator):
             raise ValueError(
@@ -622,6 +631,11 @@ def rows_until_refit(model: PeriodicRefit, progress: Progress) -> int | None:
     return None if distance is None else max(1, distance - progress.n_since)
 
 
+def _is_final(model: PeriodicRefit, progress: Progress) -> bool:
+    """Whether no refit can follow any more, so that no row is needed."""
+    return model.every is None and model.detector is None and progress.model is not None
+
+
 def losses_of(answers: NDArray[Any], y: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]:
     """Whether answers are wrong, or by how much those of a regressor are off."""
     if classes is None:
@@ -657,6 +671,8 @@ def learnt_rows(
     alarm: bool = False,
 ) -> Progress:
     """Return the progress after rows, none beyond the next refit, which is made if it is due."""
+    if _is_final(model, progress):
+        return progress._replace(n_known=progress.n_known + len(y))
     is_due = rows_until_refit(model, progress) == len(y)
     progress = progress._replace(
         window=progress.window.after(X, y, weight, model.window),
@@ -697,6 +713,8 @@ def refitted(
     else:
         refits = (*progress.refits, progress.n_known)
         progress = progress._replace(model=fitted, refits=refits)
+        if _is_final(model, progress):
+            progress = progress._replace(window=Window())
     return progress._replace(seconds=progress.seconds + perf_counter() - started)
 
 
@@ -718,6 +736,57 @@ def _fitted(model: PeriodicRefit, rows: Window, classes: NDArray[Any] | None) ->
         return estimator.fit(X, y, **{_weight_name(estimator): weight})
     again = np.repeat(np.arange(len(y)), repetitions(weight, f"{type(estimator).__name__}.fit"))
     return estimator.fit(rows_of(X, again), y[again])
+
+
+def refits_in(model: Any) -> list[Progress]:
+    """Progress of every fitted `PeriodicRefit` in a model: itself, a step, a member."""
+    if not any(type(one) is PeriodicRefit for one in _with_parts(model)):
+        return []
+    found: list[Progress] = []
+    _collect(model, found, set())
+    return found
+
+
+def refits_since(now: list[Progress], before: list[Progress]) -> list[Progress]:
+    """Progress from an earlier time on, with rows counted from there."""
+    since = []
+    for one, then in zip_longest(now, before[: len(now)], fillvalue=Progress()):
+        n = one.n_known - then.n_known
+        if n < 0:  # it has begun anew
+            then, n = Progress(), one.n_known
+        since.append(
+            Progress(
+                n_known=n,
+                refits=tuple(row - then.n_known for row in one.refits[len(then.refits) :]),
+                n_failed=one.n_failed - then.n_failed,
+                failure=one.failure if one.n_failed > then.n_failed else "",
+                seconds=one.seconds - then.seconds,
+            )
+        )
+    return since
+
+
+def _with_parts(model: Any) -> list[Any]:
+    """Return a model and its parameters, those of models inside too."""
+    return [model, *(model.get_params().values() if isinstance(model, BaseEstimator) else [])]
+
+
+def _collect(part: Any, found: list[Progress], seen: set[int]) -> None:
+    """Append the progress of those in fitted attributes."""
+    if id(part) in seen:
+        return
+    seen.add(id(part))
+    if isinstance(part, PeriodicRefit):
+        found.extend([part._progress] if is_fitted(part) else [])
+    elif isinstance(part, BaseEstimator):
+        for value in vars(part).values():
+            _collect(value, found, seen)
+    elif isinstance(part, list | tuple):
+        for value in part:
+            _collect(value, found, seen)
+    elif isinstance(part, dict):
+        for value in part.values():
+            _collect(value, found, seen)
 
 
 def takes_weight(estimator: Any) -> bool:
@@ -769,10 +838,11 @@ def answers_of(model: Any, method: str, X: Any, classes: NDArray[Any] | None) ->
     columns = [known.index(label) for label in own]
     if method == "predict_proba":
         table = np.zeros((len(values), len(known)), dtype=values.dtype)
-        table[:, columns] = values
+        # Of one class it is certain; boosting by histograms has two columns even then.
+        table[:, columns] = 1.0 if len(own) == 1 else values
         return table
     if values.ndim == 1 or len(own) == 1:
-        values = values.ravel()
+        values = values if values.ndim == 1 else values[:, 0]
         if len(known) == 2:  # one of two classes is known
             return np.full(len(values), 1.0 if columns == [1] else -1.0)
         values = np.column_stack([-values, values])[:, -len(own) :]

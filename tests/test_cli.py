@@ -198,7 +198,7 @@ def test_the_picture_shows_the_first_measure_and_is_closed(
         (["{csv}", "--target", "label", "--metric", "acuracy"], "accuracy"),
         (
             ["{csv}", "--target", "label", "--model", "sklearn.svm:SVC(C=2)"],
-            "SVC cannot learn from a stream: it has no partial_fit",
+            "SVC' cannot learn from a stream: it has no partial_fit",
         ),
         (["{csv}", "--target", "label", "--model", "sgd(alpha=-1)"], "alpha"),
         (
@@ -297,9 +297,22 @@ def test_a_repeated_warning_is_shown_once(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_every_short_name_makes_an_estimator() -> None:
-    for name in MODELS:
-        model = make_model("pipeline('sgd')" if name == "pipeline" else name, MODELS)
-        assert hasattr(model, "partial_fit"), name
+    whole = {
+        "pipeline": "pipeline('sgd')",
+        "fixed": "fixed('hgb', rows=10)",
+        "refit": "refit('rf', every=10)",
+    }
+    to_refit = {name for name in MODELS if name.startswith(("hgb", "rf", "lgbm"))}
+    for name in set(MODELS) - to_refit:
+        assert hasattr(make_model(whole.get(name, name), MODELS), "partial_fit"), name
+    for name in to_refit - {"lgbm", "lgbm-regressor"}:
+        assert not hasattr(make_model(name, MODELS), "partial_fit"), name
+        with pytest.raises(ValueError, match=rf"Write refit\('{name}', every=1000\) for one that"):
+            model_of(name)
+    fixed, refit = model_of("fixed('hgb', rows=10)"), model_of("refit('rf', every=10, window=50)")
+    assert (fixed.every, fixed.min_rows, refit.every, refit.window) == (None, 10, 10, 50)
+    with pytest.raises(TypeError, match="StandardScaler has no predict"):
+        model_of("refit('scaler', every=10)")
 
 
 def test_demo_without_a_file_is_generated_and_says_so(run: Run) -> None:

@@ -13,6 +13,8 @@ OPTIONS = {
     "temporal_dependence": ["--rows", "2000"],
     "laptop_to_cluster": ["--rows", "200"],
     "search_fading_factors": ["--rows", "1500"],
+    "online_or_retrained": ["--rows", "800"],
+    "how_often_to_refit": ["--rows", "1000"],
 }
 README_BLOCKS = re.findall(
     r"^```python\n(.*?)^```$", (PROJECT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE

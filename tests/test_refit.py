@@ -1,6 +1,7 @@
 """PeriodicRefit against a loop written out, and models that never change."""
 
 import pickle
+import re
 
 import joblib
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
@@ -32,12 +34,16 @@ from skstream import (
     PrequentialSearch,
     TemporalCorrection,
     TemporallyAugmented,
+    load,
     load_run,
     make_stream_pipeline,
 )
 from skstream.drift import ADWIN, DDM, RandomAlarm
+from skstream.evaluation._parallel._slowest_part import slow_part
 from skstream.evaluation._results._rescore import tape_of
+from skstream.evaluation._runs._cost import Cost
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.plotting import PrequentialDisplay
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4)).round(2)
@@ -81,6 +87,7 @@ def taped(evaluator, model, X=X, y=Y, **options):
     return tape.predictions("model"), tape.probabilities("model"), result
 
 
+@pytest.mark.filterwarnings("ignore:model was never refitted")
 @settings(max_examples=8)
 @given(
     every=st.integers(1, 90),
@@ -412,3 +419,94 @@ def test_a_frozen_model_answers_what_it_was_fitted_to():
     by_loop = PrequentialEvaluator("accuracy").evaluate(sgd, X, Y)
     (path,) = by_loop.paths.values()
     assert "may depend on the rows asked in one call" in path
+
+
+# -- what it cost and when
+
+
+def test_a_result_knows_refits_and_their_cost(tmp_path):
+    models = {
+        "tree": PeriodicRefit(TREE, every=100),
+        "bag": OnlineBagging(PeriodicRefit(TREE, every=60), 2, random_state=0),
+        "fast": MajorityClass(),
+    }
+    result = KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(models, X, Y)
+    result.save(tmp_path / "r.npz")
+    for one in (result, load(tmp_path / "r.npz")):
+        cost = one.costs["tree"]
+        assert [rows[:2] for rows in cost.refit_rows] == [[100, 200]] * 2
+        assert 0 < cost.seconds_refitting <= cost.seconds
+        assert all(rows == sorted(rows) for rows in one.costs["bag"].refit_rows)
+        assert one.costs["fast"].refit_rows == [] and not one.costs["fast"].seconds_refitting
+        assert "seconds of refits" in str(one) and "seconds of refits" in one._repr_html_()
+    assert "refits" not in str(result.select(models="fast"))
+
+
+def test_what_was_fitted_before_the_evaluation_is_no_cost_of_it():
+    model = PeriodicRefit(TREE, every=50).fit(X[:100], Y[:100])
+    cost = PrequentialEvaluator("accuracy").evaluate(model, X[100:], Y[100:]).costs["PeriodicRefit"]
+    assert cost.refit_rows == [[50, 100, 150, 200, 250, 300]]
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_failed_and_missing_refits_are_said(engine):
+    late = np.r_[np.repeat("down", 100), Y[100:]]
+    models = {
+        "fails": PeriodicRefit(LogisticRegression(), every=100, window=100),
+        "never": PeriodicRefit(TREE, every=1_000),
+    }
+    with pytest.warns(FitFailedWarning) as caught:
+        result = PrequentialEvaluator("accuracy", engine=engine).evaluate(models, X, late)
+    said = [str(one.message) for one in caught]
+    assert any(
+        re.match(r"A refit of fails failed, and the model before stayed: .* after 100 rows", one)
+        for one in said
+    )
+    assert any(one.startswith("never was never refitted: what it is before") for one in said)
+    assert all(one in str(result) for one in said)
+    assert result.costs["fails"].n_failed_refits == 1
+    assert result.costs["fails"].refit_rows == [[200, 300, 400]]
+
+
+def test_time_in_refits_is_said_to_be_that():
+    cost = Cost(seconds_learning=90.0, seconds_asking=10.0, seconds_refitting=80.0)
+    said = slow_part({"hgb": cost}, {"hgb": "loop: PeriodicRefit with SVC has no kernel"})
+    assert said == [
+        "Refits of hgb took 80 % of the time: fewer (every=) of fewer rows (window=) would be "
+        "faster"
+    ]
+
+
+def test_pictures_mark_refits():
+    pytest.importorskip("matplotlib")
+    models = {"tree": PeriodicRefit(TREE, every=100), "majority": MajorityClass()}
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    result = evaluator.evaluate(models, X, Y)
+    display = PrequentialDisplay.from_result(result, refits=True)
+    (marks,) = display.detections.values()
+    np.testing.assert_array_equal(marks["tree"].alarms, [99, 199, 299, 399])
+    assert [text.get_text() for text in display.legend_.get_texts()][-1] == "refit"
+    with pytest.raises(ValueError, match="no model with any"):
+        PrequentialDisplay.from_result(result.select(models="majority"), refits=True)
+    folds = KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(models, X, Y)
+    with pytest.raises(ValueError, match="learn some of the rows only"):
+        PrequentialDisplay.from_result(folds, refits=True)
+
+
+def test_boosting_of_one_class_answers_it_for_sure():
+    one = HistGradientBoostingClassifier(max_iter=2)
+    for method in ("predict_proba", "decision_function"):
+        model = PeriodicRefit(one, every=10).partial_fit(X[:10], ["up"] * 10, CLASSES)
+        answers = getattr(model, method)(X[:3])
+        expected = [[0.0, 1.0]] * 3 if method == "predict_proba" else [1.0] * 3
+        np.testing.assert_array_equal(answers, expected)
+
+
+def test_fitted_once_keeps_no_rows():
+    once = PeriodicRefit(TREE, every=None, min_rows=100)
+    result = PrequentialEvaluator("accuracy", return_models=True).evaluate(once, X, Y)
+    model = result.models["PeriodicRefit"]
+    assert model.refit_rows_.tolist() == [100] and model.n_rows_learnt_ == 400
+    assert model._progress.window.sizes == ()
+    with pytest.raises(ValueError, match="fitted once and for all: min_rows="):
+        PeriodicRefit(TREE, every=None).fit(X, Y)

@@ -5,16 +5,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from skstream.base import check_can_learn
 from skstream.compat._adapted import adapted
 from skstream.pipeline import make_stream_pipeline
+from skstream.refit import PeriodicRefit, check_can_be_fitted
 from skstream.utils._model_strings import MODEL, make_model
+
+
+def fitted_once(estimator: Any, rows: int) -> PeriodicRefit:
+    """Model that is fitted on the first rows that are known, and never again."""
+    return PeriodicRefit(estimator, every=None, min_rows=rows)
+
 
 #: Short names of models; the parameters a user gives come on top of these.
 MODELS: dict[str, str | Callable[..., Any]] = {
     "augmented": "skstream.temporal:TemporallyAugmented('sgd')",
     "corrected": "skstream.temporal:TemporalCorrection('nb')",
+    "fixed": fitted_once,
+    "hgb": "sklearn.ensemble:HistGradientBoostingClassifier",
+    "hgb-regressor": "sklearn.ensemble:HistGradientBoostingRegressor",
     "knn": "skstream.neighbors:WindowedKNeighborsClassifier",
+    "lgbm": "lightgbm:LGBMClassifier(verbose=-1)",
+    "lgbm-regressor": "lightgbm:LGBMRegressor(verbose=-1)",
     "majority": "skstream.baselines:MajorityClass",
     "majority-window": "skstream.baselines:MajorityWindow",
     "mean": "skstream.baselines:MeanRegressor",
@@ -24,6 +38,9 @@ MODELS: dict[str, str | Callable[..., Any]] = {
     "persistent-regressor": "skstream.baselines:PersistentRegressor",
     "pipeline": make_stream_pipeline,
     "random": "skstream.baselines:RandomClass",
+    "refit": "skstream.refit:PeriodicRefit",
+    "rf": "sklearn.ensemble:RandomForestClassifier",
+    "rf-regressor": "sklearn.ensemble:RandomForestRegressor",
     "scaled-sgd": "pipeline('scaler', 'sgd')",
     "scaler": "sklearn.preprocessing:StandardScaler",
     "sgd": "sklearn.linear_model:SGDClassifier(loss='log_loss')",
@@ -41,7 +58,15 @@ _NAMED = re.compile(r"\s*(?P<name>[^=()'\"]+?)\s*=\s*(?P<model>.+)", re.DOTALL)
 def model_of(text: str) -> Any:
     """Return the model that a text describes, which must be able to learn from a stream."""
     model = make_model(text, MODELS, _ANY_LIBRARY)
+    if isinstance(model, BaseEstimator) and not hasattr(model, "partial_fit"):
+        raise ValueError(
+            f"The model {text!r} cannot learn from a stream: it has no partial_fit. Write "
+            f"refit({text!r}, every=1000) for one that is fitted again every 1,000 rows, or "
+            f"fixed({text!r}, rows=1000) for one that is fitted once."
+        )
     check_can_learn(model)
+    if isinstance(model, PeriodicRefit):
+        check_can_be_fitted(model.estimator)
     parts = [model, *model.get_params().values()] if hasattr(model, "get_params") else []
     for part in parts:
         # Else it would say so at its first row, and the table at the end. Estimators of other

@@ -19,6 +19,8 @@ ALARM_STYLE = {"linewidth": 1.1, "alpha": 0.9}
 WARNING_STYLE = {"linewidth": 0.7, "alpha": 0.35}
 #: Of the invisible points that a legend does not cover: more than a curve has in a corner.
 POINTS_ACROSS, POINTS_UP = 400, 5
+#: Name of the lane of refits.
+REFITS = "refits"
 #: What part of the height of its lane a mark takes.
 ALARM_HEIGHT, WARNING_HEIGHT = 0.84, 0.36
 
@@ -96,7 +98,7 @@ def draw_detections(
     above.patch.set_alpha(0.0)
     for place in range(1, len(lanes)):
         above.axhline(place, color="0.85", linewidth=0.6, zorder=0)
-    return {words: entries[words] for words in ("alarm", "warning") if words in entries}
+    return {words: entries[words] for words in ("alarm", "warning", "refit") if words in entries}
 
 
 def _keep_legend_away(ax: Any, bottom: float) -> None:
@@ -126,13 +128,41 @@ def listed(found: Detections | Sequence[Detections]) -> list[Detections]:
     return [found] if isinstance(found, Detections) else list(found)
 
 
+def refits_of(result: Any) -> Found:
+    """Return the rows after which each model was refitted, as a lane to be marked."""
+    if result.details.scored_sets or len(result.folds) > 1 or result.n_unlabelled:
+        raise ValueError(
+            "refits=True marks the rows of the stream after which a model was refitted. Where "
+            "models learn some of the rows only, in folds or without labels, the rows learnt "
+            "until each refit are in result.costs[model].refit_rows."
+        )
+    of_model = {name: cost.refit_rows for name, cost in result.costs.items() if cost.refit_rows}
+    # The members of an ensemble learn some of the rows only, each its own.
+    alone = {name: rows for name, rows in of_model.items() if len({*rows[0]}) == len(rows[0])}
+    if not alone:
+        raise ValueError("refits=True marks refits, and the result has no model with any.")
+    nothing = np.zeros(0, dtype=np.int64)
+    return {
+        REFITS: {
+            name: Detections(
+                monitor=REFITS,
+                model=name,
+                alarms=np.array(rows, dtype=np.int64) - 1,
+                warnings=nothing.copy(),
+            )
+            for name, (rows,) in alone.items()
+        }
+    }
+
+
 def _marks(folds: Iterable[Detections]) -> list[tuple[np.ndarray, float, dict[str, float], str]]:
     """Rows to be marked, how high and in which style, and what they are."""
     each = list(folds)
     marks = []
+    alarm = "refit" if each[0].monitor == REFITS else "alarm"
     for kind, height, style, words in (
         ("warnings", WARNING_HEIGHT, WARNING_STYLE, "warning"),
-        ("alarms", ALARM_HEIGHT, ALARM_STYLE, "alarm"),
+        ("alarms", ALARM_HEIGHT, ALARM_STYLE, alarm),
     ):
         # Row r, counted from 0, is seen when r + 1 rows are.
         rows = np.concatenate([getattr(one, kind) for one in each]) + 1

@@ -13,7 +13,7 @@ from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._predictions import result_of_predictions
 from skstream.plotting._axes import count_rows_along, give_title, was_used, widen_limits
 from skstream.plotting._base import Canvas
-from skstream.plotting._detections import Found, check_detections, draw_detections
+from skstream.plotting._detections import Found, check_detections, draw_detections, refits_of
 from skstream.plotting._drifts import Drifts, draw_drifts
 from skstream.plotting._lines import ink, model_styles, with_remarks
 from skstream.plotting._measure import MeasureDisplay, models_in, names_in
@@ -107,6 +107,7 @@ class PrequentialDisplay(MeasureDisplay):
         models: str | Sequence[str] | None = None,
         drifts: Drifts | None = None,
         detections: Found | None = None,
+        refits: bool = False,
         **options: Any,
     ) -> Self:
         """Plot a result.
@@ -127,6 +128,9 @@ class PrequentialDisplay(MeasureDisplay):
         detections : dict of str to dict of str to Detections, default=None
             What drift monitors found, such as ``{"ddm": result.detect(DriftMonitor(DDM()))}``;
             None: ``result.detections``; {}: none.
+        refits : bool, default=False
+            Whether to mark, in a lane of their own, the rows after which each `PeriodicRefit` was
+            refitted; of prequential evaluations.
         **options
             Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
 
@@ -142,9 +146,11 @@ class PrequentialDisplay(MeasureDisplay):
         TypeError
             If the result is of another kind, or a line has no such property.
         ValueError
-            If `legend` is none of the choices, or no model is named.
+            If `legend` is none of the choices, no model is named, or there are no refits to mark.
         """
         contents = contents_of(result, metric, forgetting, models, drifts, detections)
+        if refits:
+            contents["detections"] = {**contents["detections"], **refits_of(result)}
         return cls(**contents).plot(**options)
 
     @classmethod

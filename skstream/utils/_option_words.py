@@ -40,6 +40,8 @@ _PARAMETER = re.compile(
 #: How files are read, which the library takes as one parameter.
 _READING = re.compile(r"options=\{('.*?)\}(?=\W|$)")
 _KEY = re.compile(r"'(\w+)': ('.*?'|\[\.\.\.\]|[\w.]+)")
+#: A model with its parameters, which are no options.
+_MODEL = re.compile(r"((?:PeriodicRefit|refit|fixed)\([^()]*\))")
 #: The library takes a list without a text; the command line takes the text.
 _KEPT_TEXT = re.compile(r"null_values= without (?=')")
 
@@ -66,7 +68,10 @@ def in_options(message: str) -> str:
     message = message.replace(", or pass options={'filesystem': ...} and the plain path", "")
     message = _READING.sub(_as_parameters, message).replace("header=False", "--no-header")
     message = message.replace("the option header", "--no-header")
-    return _PARAMETER.sub(_option, _KEPT_TEXT.sub("--not-null ", message))
+    message = _KEPT_TEXT.sub("--not-null ", message)
+    parts = _MODEL.split(message)  # every second part is one of a model's parameters
+    parts[::2] = [_PARAMETER.sub(_option, part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _as_parameters(found: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from skstream.base import learner
 from skstream.engine.block import Block, part_of
 from skstream.engine.kernels.base import Declined, Kernel, Task, value_of
-from skstream.engine.kernels.members import with_tests
+from skstream.engine.kernels.members import Member, make_member, with_tests
 from skstream.engine.kernels.schema import (
     OTHER_CLASSES,
     Columns,
@@ -151,7 +151,10 @@ def _refused(estimator: Any, task: Task, model: Any) -> str | None:
 
 
 class _State(NamedTuple):
-    """What has been learnt: columns, the progress, and what answers up to the first refit."""
+    """What has been learnt: columns, the progress, and what answers up to the first refit.
+
+    The last is a member, an estimator without a kernel, or None after the first refit.
+    """
 
     columns: Columns
     progress: Progress
@@ -161,7 +164,7 @@ class _State(NamedTuple):
 class PeriodicRefitKernel(Kernel):
     """Rows are collected; a whole stretch between two refits is asked in one call.
 
-    Up to the first refit, `before` is called row by row.
+    Up to the first refit, `before` answers, by its kernel if it has one.
     """
 
     gives_scores = True
@@ -169,6 +172,19 @@ class PeriodicRefitKernel(Kernel):
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._classes = None if task.classes is None else class_labels(task)
+        self._before = self._member_before()
+
+    def _member_before(self) -> Any:
+        """What answers up to the first refit: by a kernel, if it has one that is bitwise."""
+        one: PeriodicRefit = self.estimator
+        if is_fitted(one) and one._before is None:
+            return None
+        model = deepcopy(one._before) if is_fitted(one) else new_before(one)
+        try:
+            member = make_member(model, self.task)
+        except (Declined, TypeError):
+            return model
+        return member if member.kernel.bitwise else model
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -183,8 +199,8 @@ class PeriodicRefitKernel(Kernel):
         one: PeriodicRefit = self.estimator
         if not is_fitted(one):
             one._begin()
-            return _State(Columns(), new_progress(one), new_before(one))
-        return _State(Columns.of(one), one._progress, deepcopy(one._before))
+            return _State(Columns(), new_progress(one), self._before)
+        return _State(Columns.of(one), one._progress, self._before)
 
     def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
@@ -193,13 +209,15 @@ class PeriodicRefitKernel(Kernel):
         columns = state.columns
         if not (has_texts(block.learn_X) or has_texts(block.ask_X)):
             columns = columns.after(block)
-        progress, before = state.progress, deepcopy(state.before)
+        progress, before = state.progress, state.before
+        if not isinstance(before, Member):
+            before = deepcopy(before)
         answers, learnt, asked = [], 0, 0
         while learnt < block.n_learns or asked < block.n_asks:
             part = self._stretch(progress, block, learnt, asked)
             alarm, n_rows = False, part.n_learns
             if progress.model is None:
-                given = _run(before, self.task, part)
+                before, given = self._asked_before(before, part)
             else:
                 given, losses = self._asked(progress, part)
                 progress = progress._replace(detector=deepcopy(progress.detector))
@@ -225,6 +243,15 @@ class PeriodicRefitKernel(Kernel):
         if end < block.n_learns or not stays:
             last = int(np.searchsorted(block.stamp, end))
         return part_of(block, slice(learnt, end), slice(asked, last))
+
+    def _asked_before(self, before: Any, part: Block) -> tuple[Any, NDArray[Any]]:
+        """Let what answers up to the first refit execute a part."""
+        if isinstance(before, Member):
+            try:
+                return before.step(replace(part, groups=None))
+            except Declined:  # from here on by the loop
+                before = deepcopy(before.exported())
+        return before, _run(before, self.task, part)
 
     def _asked(self, progress: Progress, part: Block) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Answers to the asks of a stretch, and the losses of its rows where these are read."""
@@ -261,7 +288,8 @@ class PeriodicRefitKernel(Kernel):
         if self._classes is not None:
             one.classes_ = self._classes
         one._progress = progress._replace(detector=deepcopy(progress.detector))
-        one._before = deepcopy(state.before)
+        before = state.before
+        one._before = deepcopy(before.exported() if isinstance(before, Member) else before)
         one.estimator_ = one._before if progress.model is None else progress.model
 
 

@@ -14,6 +14,9 @@ LEAST_SHARE = 0.5
 #: Seconds that a model must be expected to take for a warning before the first row.
 SECONDS_WORTH_A_WARNING = 60.0
 
+#: Name of the part of a model that is its refits.
+_REFITS = "refits"
+
 
 class _Part(NamedTuple):
     """A model or a part of one that was executed call by call: its time, and why."""
@@ -36,6 +39,9 @@ def slow_part(
     if slowest is None or slowest.seconds < max(LEAST_SECONDS, LEAST_SHARE * total):
         return []
     share = 100 * slowest.seconds / total
+    if slowest.name == _REFITS:
+        whom = f"Refits of {slowest.model} took {share:.0f} % of the time"
+        return [f"{whom}: fewer (every=) of fewer rows (window=) would be faster"]
     whom = f"{slowest.name} in {slowest.model}" if slowest.name else slowest.model
     advice = faster(slowest.reason)
     often = _how_often(batch_size)
@@ -73,8 +79,14 @@ def _looped(model: str, cost: Cost, path: str) -> list[_Part]:
         for name, seconds in cost.seconds_of_parts.items()
     ]
     alone = cost.seconds_asking + cost.seconds_learning - sum(part.seconds for part in parts)
+    if not cost.seconds_in_kernel:  # refits are among the learning
+        alone -= cost.seconds_refitting
     kind, _, reason = path.partition(": ")
-    return [*parts, _Part(model, "", alone, "" if "by loop" in kind else reason)]
+    return [
+        *parts,
+        _Part(model, "", alone, "" if "by loop" in kind else reason),
+        _Part(model, _REFITS, cost.seconds_refitting, ""),
+    ]
 
 
 def _reason_of(part: str, path: str) -> str:
@@ -87,6 +99,8 @@ def faster(reason: str) -> str:
     setting = re.match(r"(\w+) with (.+) has no kernel$", reason)
     if "other than a ufunc" in reason:
         return "one that calls a function of NumPy such as np.log1p, or none, would be fast"
+    if "asked in one call" in reason:
+        return "trees and ensembles of trees, which answer each row alone, would be fast"
     if setting and " inside" not in reason:
         return f"{setting[1]} without {setting[2]} would be fast"
     if "NaN" in reason:

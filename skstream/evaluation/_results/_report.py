@@ -14,6 +14,7 @@ from skstream.evaluation._results._protocol_words import (
     unusual_parameters,
     with_own,
 )
+from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._detections import each
 from skstream.utils._tables import aligned, listed
 
@@ -69,6 +70,7 @@ def table(result: "EvaluationResult") -> str:
     lines.extend(_alarms(result))
     lines.extend(_reasons(result))
     lines.extend(_slow(result))
+    lines.extend(failed_refits(result))
     lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
     lines.extend(_ends(result))
     lines.extend(f"{name} is left out: {why}" for name, why in result.left_out.items())
@@ -149,7 +151,8 @@ def html(result: "EvaluationResult") -> str:
             f"<p>{html_module.escape(_heading(result, forgetting))}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
-    notes = [*_counts(result), *_alarms(result), *_reasons(result), *_slow(result), *_ends(result)]
+    notes = [*_counts(result), *_alarms(result), *_reasons(result), *_slow(result)]
+    notes += [*failed_refits(result), *_ends(result)]
     parts.extend(f"<p>{html_module.escape(line)}</p>" for line in notes)
     parts.append(f"<p>Next: <code>{NEXT_CALLS}</code></p>")
     return "\n".join(parts)
@@ -202,13 +205,43 @@ def _heading(result: "EvaluationResult", forgetting: str) -> str:
     return with_own(forgetting, result.details.mechanisms.get(forgetting, ""))
 
 
+def _refits(cost: Cost | None) -> list[str]:
+    """How often a model was refitted in all folds, and the time that this took."""
+    if cost is None or not cost.refit_rows:
+        return ["", ""]
+    return [f"{sum(map(len, cost.refit_rows)):,}", f"{cost.seconds_refitting:.2f}"]
+
+
+def failed_refits(result: "EvaluationResult") -> list[str]:
+    """Say which models have a refit that failed, and which were never refitted."""
+    lines = []
+    for name, cost in result.costs.items():
+        n, folds = cost.n_failed_refits, cost.refit_rows
+        if n:
+            many = "A refit" if n == 1 else f"{n:,} refits"
+            which = "" if n == 1 else "the last: "
+            lines.append(
+                f"{many} of {name} failed, and the model before stayed: {which}{cost.failed_refit}"
+            )
+        never = sum(not rows for rows in folds)
+        if never:
+            where = "" if len(folds) == 1 else f" in {never} of {len(folds)} folds"
+            lines.append(
+                f"{name} was never refitted{where}: what it is before the first refit answered "
+                "every question. Fewer rows between refits (every=, min_rows=) or more rows help."
+            )
+    return lines
+
+
 def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list[list[str]]]:
     counted = any(result.n_unanswered.values())
+    refitted = any(cost.refit_rows for cost in result.costs.values())
     header = [
         "model",
         *result.metric_names,
         *(["unanswered questions"] if counted else []),
         *(["ended after"] if result.ended else []),
+        *(["refits", "seconds of refits"] if refitted else []),
         "seconds",
         "path",
     ]
@@ -226,6 +259,7 @@ def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list
                 *(f"{value:.4f}" for value in values.values()),
                 *([f"{result.n_unanswered.get(name, 0):,}"] if counted else []),
                 *([f"{end.n_rows:,}" if end else ""] if result.ended else []),
+                *(_refits(cost) if refitted else []),
                 "" if cost is None else f"{cost.seconds:.2f}",
                 result.paths.get(name, "").partition(":")[0],
             ]

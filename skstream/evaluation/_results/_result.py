@@ -706,6 +706,7 @@ def assemble(
     if not so_far:
         if header.survives:  # else the error is message enough
             warn_of_failures(result)
+        warn_of_failed_refits(result)
         warn_of_undefined(result)
         warn_of_bounds(result)
     return result
@@ -845,6 +846,12 @@ def _undefined_folds(last: np.ndarray) -> str:
 def warn_of_failures(result: "EvaluationResult") -> None:
     """Warn of each model that failed."""
     for message in result.failures.values():
+        warn(message, FitFailedWarning)
+
+
+def warn_of_failed_refits(result: "EvaluationResult") -> None:
+    """Warn of each model with refits that failed or were never made."""
+    for message in _report.failed_refits(result):
         warn(message, FitFailedWarning)
 
 

@@ -4,6 +4,8 @@ import pickle
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from skstream.refit import refits_in, refits_since
+
 BYTES_PER_GIGABYTE = 1e9
 SECONDS_PER_HOUR = 3600.0
 
@@ -30,6 +32,14 @@ class Cost:
         Gigabytes held times hours of computing (Bifet et al.'s RAM-hours), with the size
         measured whenever the number of rows had doubled; of models of other libraries, which
         that would slow down, at the end alone.
+    seconds_refitting : float
+        Of `seconds`, those of the refits of a `PeriodicRefit`, in or around other models too.
+    refit_rows : list of list of int
+        Of each fold of such a model, after how many rows learnt it was refitted; [] of others.
+    n_failed_refits : int
+        Refits that have failed, and left the model before them in place.
+    failed_refit : str
+        Why the last of these has failed; empty if none has.
     """
 
     seconds_asking: float = 0.0
@@ -39,6 +49,10 @@ class Cost:
     seconds_of_parts: dict[str, float] = field(default_factory=dict)
     size: float = 0.0
     ram_hours: float = 0.0
+    seconds_refitting: float = 0.0
+    refit_rows: list[list[int]] = field(default_factory=list)
+    n_failed_refits: int = 0
+    failed_refit: str = ""
 
     @property
     def seconds(self) -> float:
@@ -46,18 +60,21 @@ class Cost:
         return self.seconds_asking + self.seconds_learning + self.seconds_in_kernel
 
     def __add__(self, other: "Cost") -> "Cost":
-        names = [one.name for one in fields(Cost) if one.name != "seconds_of_parts"]
+        joined = {"seconds_of_parts", "failed_refit"}
+        names = [one.name for one in fields(Cost) if one.name not in joined]
         sums = {name: getattr(self, name) + getattr(other, name) for name in names}
         parts = dict(self.seconds_of_parts)
         for name, seconds in other.seconds_of_parts.items():
             parts[name] = parts.get(name, 0.0) + seconds
-        return Cost(**sums, seconds_of_parts=parts)
+        last = other.failed_refit or self.failed_refit
+        return Cost(**sums, seconds_of_parts=parts, failed_refit=last)
 
 
 class CostMeter:
-    """Follows the time and size of one model."""
+    """Follows the time and size of one model, from what it has learnt before on."""
 
-    def __init__(self) -> None:
+    def __init__(self, estimator: Any) -> None:
+        self._before = refits_in(estimator)
         self._size = 0.0
         self._measure_at = 1024
         self._seconds = 0.0
@@ -66,20 +83,22 @@ class CostMeter:
     def follow(self, n_rows: int, model: Any) -> None:
         """Measure the model's size if the number of rows has doubled."""
         if n_rows >= self._measure_at and not model.slows_when_pickled:
-            self._measure(model)
+            self._measure(model, model.estimator())
             while self._measure_at <= n_rows:
                 self._measure_at *= 2
 
-    def _measure(self, model: Any) -> None:
+    def _measure(self, model: Any, estimator: Any) -> None:
         seconds = sum(model.seconds.values())
-        self._size = pickled_size(model.estimator())
+        self._size = pickled_size(estimator)
         hours = (seconds - self._seconds) / SECONDS_PER_HOUR
         self._ram_hours += self._size / BYTES_PER_GIGABYTE * hours
         self._seconds = seconds
 
     def cost(self, model: Any) -> Cost:
         """Return the cost so far."""
-        self._measure(model)
+        estimator = model.estimator()
+        self._measure(model, estimator)
+        refits = refits_since(refits_in(estimator), self._before)
         return Cost(
             seconds_asking=model.seconds["asking"],
             seconds_learning=model.seconds["learning"],
@@ -88,6 +107,10 @@ class CostMeter:
             seconds_of_parts=model.seconds_of_parts,
             size=self._size,
             ram_hours=self._ram_hours,
+            seconds_refitting=sum(one.seconds for one in refits),
+            refit_rows=[sorted(row for one in refits for row in one.refits)] if refits else [],
+            n_failed_refits=sum(one.n_failed for one in refits),
+            failed_refit=next((one.failure for one in refits if one.failure), ""),
         )
 
 

@@ -76,7 +76,7 @@ class StreamRun(Exclusive):
         self._places = self._all_places = places = list(models)  # those that go on, and all
         self._ended: dict[Place, LaneOutcome] = {}  # those that do not
         self._engine = Engine(_lanes(settings, models), features=features)
-        self._meters = [CostMeter() for _ in places]
+        self._meters = [CostMeter(model) for model in models.values()]
         self._schema: Schema | None = None  # of the first rows
         self._space = LabelSpace(settings.classes)
         self._n_arrived = self._n_unlabelled = 0
