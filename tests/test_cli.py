@@ -198,7 +198,7 @@ def test_the_picture_shows_the_first_measure_and_is_closed(
         (["{csv}", "--target", "label", "--metric", "acuracy"], "accuracy"),
         (
             ["{csv}", "--target", "label", "--model", "sklearn.svm:SVC(C=2)"],
-            "SVC' cannot learn from a stream: it has no partial_fit",
+            "cannot learn from a stream: it has no partial_fit. Write refit(",
         ),
         (["{csv}", "--target", "label", "--model", "sgd(alpha=-1)"], "alpha"),
         (
