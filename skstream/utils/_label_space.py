@@ -261,7 +261,7 @@ def encode_together(
     (['a', 'b', 'c'], [1, 2])
     """
     given = {name: as_labels(column, name) for name, column in columns.items()}
-    classes = _classes_of_all(given)
+    classes = classes_of_all(given)
     space = LabelSpace(classes)
     codes = {name: space.encode(labels) for name, labels in given.items()}
     for name, coded in codes.items():
@@ -273,7 +273,8 @@ def encode_together(
     return codes, classes
 
 
-def _classes_of_all(given: dict[str, NDArray[Any]]) -> NDArray[Any]:
+def classes_of_all(given: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    """Sorted classes of several columns together; an error where texts meet numbers."""
     found = {name: distinct_labels(labels, name) for name, labels in given.items()}
     found = {name: classes for name, classes in found.items() if len(classes)}
     if not found:

@@ -30,14 +30,14 @@ def result_of_predictions(
     columns_of = {name: f"y_pred {name}" if named is y_pred else "y_pred" for name in named}
     columns = {"y_true": y_true} | {columns_of[name]: given for name, given in named.items()}
     for column in columns_of.values():
-        if np.ndim(columns[column]) == 2 or not _are_targets(columns, metrics):
+        if np.ndim(columns[column]) == 2 or not are_targets(columns, metrics):
             _refuse_probabilities(columns[column], column)
     shapes = {column: np.shape(given) for column, given in columns.items()}
     if len(set(shapes.values())) > 1 or len(shapes["y_true"]) != 1:
         raise ValueError(f"y_true and y_pred must be columns of equal length. Got shapes {shapes}.")
     values: Mapping[str, np.ndarray]
     classes: np.ndarray | None = None
-    if _are_targets(columns, metrics):
+    if are_targets(columns, metrics):
         values = {name: _targets(name, column) for name, column in columns.items()}
     else:
         values, classes = encode_together(columns)
@@ -81,7 +81,7 @@ def _refuse_probabilities(given: Any, column: str) -> None:
     )
 
 
-def _are_targets(columns: Mapping[str, Any], metrics: Any) -> bool:
+def are_targets(columns: Mapping[str, Any], metrics: Any) -> bool:
     """Whether these are numbers to predict: the measure says so, or some are stored as floats."""
     task = task_of(metrics)
     if task is not None:
