@@ -67,7 +67,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>>     >>> did_you_mean("Class ", ["day", "class"]), did_you_mean("y", ["day", "class"])
+    >>> did_you_mean("Class ", ["day", "class"]), did_you_mean("y", ["day", "class"])
     (" Did you mean 'class'?", '')
     """
     folded: dict[str, str] = {}
