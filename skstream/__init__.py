@@ -20,10 +20,12 @@ from skstream.evaluation import (
     HoldoutEvaluator,
     KFoldEvaluator,
     ModelError,
+    PredictionLog,
     PrequentialEvaluator,
     load_run,
     prequential_predict,
     run_status,
+    score_predictions,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
 from skstream.model_selection import (
@@ -73,6 +75,7 @@ __all__ = [
     "PeriodicRefit",
     "Persistent",
     "PersistentRegressor",
+    "PredictionLog",
     "PrequentialCalibrator",
     "PrequentialEvaluator",
     "PrequentialSearch",
@@ -94,4 +97,5 @@ __all__ = [
     "prequential_scorer",
     "recovery_after_drift",
     "run_status",
+    "score_predictions",
 ]

@@ -6,6 +6,7 @@ from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._folder import RunStatus, run_status
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._kfold import KFoldEvaluator
+from skstream.evaluation._log import PredictionLog, score_predictions
 from skstream.evaluation._predict import prequential_predict
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._results._result import EvaluationResult
@@ -27,10 +28,12 @@ __all__ = [
     "HoldoutEvaluator",
     "KFoldEvaluator",
     "ModelError",
+    "PredictionLog",
     "PrequentialEvaluator",
     "RunStatus",
     "Tape",
     "load_run",
     "prequential_predict",
     "run_status",
+    "score_predictions",
 ]

@@ -58,7 +58,7 @@ class LabelSpace:
         """Code of no label: -1, or NaN."""
         return np.nan if self.classes is None else NO_LABEL
 
-    def encode(self, y: Any, first_row: int = 0) -> NDArray[Any]:
+    def encode(self, y: Any, first_row: int = 0, what: str = "label") -> NDArray[Any]:
         """Codes of labels; -1 (NaN for targets) where a label is missing.
 
         Parameters
@@ -67,6 +67,8 @@ class LabelSpace:
             Labels. None, NaN and ``pandas.NA`` are missing labels.
         first_row : int, default=0
             Row number of ``y[0]`` in the stream, for the error message.
+        what : str, default="label"
+            What a value is called there.
 
         Returns
         -------
@@ -92,7 +94,7 @@ class LabelSpace:
         if len(codes) and codes.min() == UNKNOWN:
             row = int(np.flatnonzero(codes == UNKNOWN)[0])
             label = as_labels(y)[row]
-            message = self.unknown(label, f"Row {first_row + row} has the label")
+            message = self.unknown(label, f"Row {first_row + row} has the {what}")
             if not len(self.classes) or isinstance(label, str) == isinstance(self.classes[0], str):
                 message += " Pass every label that can occur as classes=."
             raise ValueError(message)

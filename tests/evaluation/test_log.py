@@ -1,0 +1,377 @@
+"""Predictions made elsewhere are scored as the answers of an evaluation."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import SGDRegressor
+
+from skstream import (
+    DelayedEvaluator,
+    DriftMonitor,
+    EvaluationResult,
+    MajorityClass,
+    Persistent,
+    PredictionLog,
+    PrequentialEvaluator,
+    as_stream,
+    load,
+    score_predictions,
+)
+from skstream.drift import DDM
+from skstream.naive_bayes import IncrementalGaussianNB
+
+FORGETTING = {"all": "cumulative", "window": "window:50", "fading": "fading:0.9", "adwin": "adwin"}
+OF_SHARES = ["accuracy", "kappa_plus", "kappa_temporal", "auc", "log_loss"]
+
+
+def assert_same(result: EvaluationResult, other: EvaluationResult) -> None:
+    np.testing.assert_array_equal(result.checkpoints, other.checkpoints)
+    assert result.model_names == other.model_names
+    for model in result.model_names:
+        for forgetting in result.forgetting_names:
+            for metric in result.metric_names:
+                curves = [r.curve(model, metric, forgetting=forgetting) for r in (result, other)]
+                np.testing.assert_array_equal(*curves, err_msg=f"{model} {forgetting} {metric}")
+
+
+def data(n: int = 400, n_classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, n_classes, n)
+    return np.c_[y + rng.normal(0, 0.8, n), rng.normal(size=n)], y
+
+
+@pytest.fixture(scope="module")
+def evaluated() -> EvaluationResult:
+    X, y = data()
+    models = {"nb": IncrementalGaussianNB(), "majority": MajorityClass()}
+    weight = np.arange(len(y)) % 3 + 0.5
+    return PrequentialEvaluator(OF_SHARES, forgetting=FORGETTING).evaluate(
+        models, X, y, sample_weight=weight
+    )
+
+
+def columns(result: EvaluationResult) -> dict[str, Any]:
+    tape = result.tape
+    assert tape is not None and tape.classes is not None
+    found: dict[str, Any] = {"y": tape.classes[tape.y], "weight": tape.weight}
+    for name in result.model_names:
+        found[name] = tape.predictions(name)
+        for place, label in enumerate(tape.classes):
+            found[f"{name} {label}"] = tape.probabilities(name)[:, place]
+    return found
+
+
+def names(result: EvaluationResult) -> dict[str, Any]:
+    assert result.classes is not None
+    models = result.model_names
+    return {
+        "predictions": {name: name for name in models},
+        "probabilities": {name: {c: f"{name} {c}" for c in result.classes} for name in models},
+    }
+
+
+def test_answers_of_an_evaluation_score_alike(evaluated: EvaluationResult) -> None:
+    table, by_name = columns(evaluated), names(evaluated)
+    result = score_predictions(
+        table["y"],
+        {name: table[name] for name in by_name["predictions"]},
+        probabilities={
+            name: {label: table[column] for label, column in by_class.items()}
+            for name, by_class in by_name["probabilities"].items()
+        },
+        metrics=OF_SHARES,
+        forgetting=FORGETTING,
+        sample_weight=table["weight"],
+        unanswered="skip",
+    )
+    assert_same(result, evaluated)
+    assert_same(result.rescore(OF_SHARES, forgetting=FORGETTING), evaluated)
+    assert result.n_unanswered == {"nb": 1, "majority": 1}  # the first row was not asked
+    tapes = [one.tape for one in (result, evaluated)]
+    for name in result.model_names:
+        np.testing.assert_array_equal(*[tape.predictions(name) for tape in tapes if tape])
+
+
+@pytest.mark.parametrize("chunk_size", [1, 7, 400])
+@pytest.mark.parametrize("kind", ["frame", "frames", "stream", "parquet", "csv"])
+def test_no_score_depends_on_container_or_chunks(
+    evaluated: EvaluationResult, tmp_path: Path, kind: str, chunk_size: int
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(columns(evaluated))
+    source: Any = frame
+    options: dict[str, Any] = {"target": "y", "sample_weight": "weight"}
+    if kind == "frames":
+        source = lambda: (frame[k : k + chunk_size] for k in range(0, 400, chunk_size))  # noqa: E731
+    elif kind == "stream":
+        source = as_stream(frame, target="y", sample_weight="weight", chunk_size=chunk_size)
+        options = {}
+    elif kind != "frame":
+        pytest.importorskip("pyarrow")
+        source = tmp_path / f"log.{kind}"
+        frame["note"] = "none of the columns that are needed"
+        if kind == "csv":
+            frame.to_csv(source, index=False, float_format="%.17g")
+        else:
+            frame.to_parquet(source)
+        options["options"] = {"chunk_size": chunk_size}
+    log = PredictionLog(source, **options, **names(evaluated))
+    result = log.score(OF_SHARES, forgetting=FORGETTING, unanswered="skip")
+    assert_same(result, evaluated)
+    np.testing.assert_array_equal(log.column("nb 0"), frame["nb 0"])
+
+
+def test_texts_are_labels_in_every_container(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame(
+        {"y": ["1", "2", None, "2"], "said": ["1", "1", "1", "2"], "p": [0.2, 0.1, 0.5, 0.9]}
+    )
+    frame.to_parquet(tmp_path / "log.parquet")
+    for source in (frame, tmp_path / "log.parquet"):
+        log = PredictionLog(source, target="y", predictions="said", probabilities={"said": "p"})
+        result = log.score(["accuracy", "auc"])
+        assert result.scores == {"said": {"accuracy": pytest.approx(2 / 3), "auc": 0.5}}
+        assert result.n_unlabelled == 1
+
+
+def test_numbers_are_scored_as_those_of_regressors() -> None:
+    X, _ = data()
+    y = X @ [1.0, 2.0] + 0.5
+    forgetting = {name: one for name, one in FORGETTING.items() if name != "adwin"}
+    expected = PrequentialEvaluator(forgetting=forgetting).evaluate({"sgd": SGDRegressor()}, X, y)
+    assert expected.tape is not None
+    made = {"sgd": expected.tape.predictions("sgd")}
+    result = score_predictions(y, made, forgetting=forgetting, unanswered="skip")
+    assert_same(result, expected)
+    whole = score_predictions([1, 2, 3], [1.5, 2.0, 3.0])
+    assert whole.metric_names[0] == "mae" and whole.scores["model"]["mae"] == pytest.approx(0.5 / 3)
+
+
+@pytest.mark.parametrize("n_chunks", [1, 3, 40])
+def test_late_labels_are_scored_as_by_the_delayed_evaluator(n_chunks: int) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = data()
+    rng = np.random.default_rng(1)
+    arrival = np.cumsum(rng.integers(0, 3, len(y))).astype(float)
+    label_time = arrival + rng.integers(0, 40, len(y))
+    metrics = ["accuracy", "kappa_temporal"]
+    evaluator = DelayedEvaluator(metrics, previous_label="known_at_arrival", forgetting=FORGETTING)
+    expected = evaluator.evaluate(
+        {"nb": IncrementalGaussianNB()}, X, y, arrival=arrival, label_time=label_time
+    )
+    tape = expected.tape
+    assert tape is not None and tape.classes is not None and tape.row is not None
+    first = np.full(len(y), None)
+    codes = tape.answers["nb"][0][:, 0]
+    first[tape.row] = [tape.classes[code] if code >= 0 else None for code in codes]
+    frame = pandas.DataFrame({"y": y, "nb": first, "came": arrival, "known": label_time})
+    parts = np.array_split(np.arange(len(y)), n_chunks)
+    log = PredictionLog(
+        lambda: (frame.iloc[part] for part in parts),
+        target="y",
+        predictions={"nb": "nb"},
+        arrival="came",
+        label_time="known",
+    )
+    known = log.score(metrics, forgetting=FORGETTING, view="as_known", unanswered="skip")
+    np.testing.assert_array_equal(known.checkpoints, expected.checkpoints)
+    for forgetting in FORGETTING:
+        for metric in metrics:
+            np.testing.assert_array_equal(
+                known.curve("nb", metric, forgetting=forgetting)[:, 0],
+                expected.curve("nb", metric, forgetting=forgetting)[:, 0, 0],
+            )
+    assert known.tape is not None
+    np.testing.assert_array_equal(known.tape.row, tape.row)
+    hindsight = log.score(metrics, unanswered="skip")
+    assert hindsight.scores["nb"]["accuracy"] == known.scores["nb"]["accuracy"]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6)), min_size=2, max_size=30),
+    st.integers(1, 5),
+)
+def test_baseline_repeats_the_newest_label_that_was_known(
+    steps: list[tuple[int, int]], size: int
+) -> None:
+    gaps, delays = np.array(steps).T
+    arrival = np.cumsum(gaps)
+    known = arrival + delays
+    y = np.arange(len(steps)) % 3
+    rows = range(len(steps))
+    previous = [
+        max(((known[k], k) for k in rows if (known[k], k) < (arrival[row], row)), default=(0, -1))[
+            1
+        ]
+        for row in rows
+    ]
+    said = [None if k < 0 else int(y[k]) for k in previous]
+    frame_of = pytest.importorskip("pandas").DataFrame
+    frame = frame_of({"y": y, "m": y, "a": arrival, "t": known})
+    chunks = [frame[k : k + size] for k in range(0, len(y), size)]
+    log = PredictionLog(
+        lambda: chunks, target="y", predictions="m", arrival="a", label_time="t", classes=[0, 1, 2]
+    )
+    result = log.score("accuracy")
+    assert result.tape is not None
+    expected = [-1 if one is None else one for one in said]
+    assert np.asarray(result.tape.previous).tolist() == expected
+
+
+def test_everything_works_on_the_result(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 2_000)
+    good = np.where(rng.random(2_000) < 0.9, y, 1 - y)
+    good[1_000:] = rng.integers(0, 2, 1_000)
+    result = score_predictions(
+        y,
+        {"good": good, "guess": rng.integers(0, 2, 2_000)},
+        probabilities={"good": good * 0.8 + 0.1, "guess": np.full(2_000, 0.5)},
+        metrics=["accuracy", "kappa"],
+        forgetting={"all": "cumulative", "recent": "window:100"},
+        monitors={"ddm": DriftMonitor(DDM())},
+    )
+    assert result.compare("good", "guess").better == "good"
+    assert len(result.detections["ddm"]["good"].alarms) > 0
+    assert "prediction log evaluation after 2,000 rows" in str(result)
+    result.save(tmp_path / "result.npz")
+    assert_same(load(tmp_path / "result.npz"), result)
+    assert np.isfinite(result.rescore(["auc"]).scores["good"]["auc"])
+
+
+def test_a_large_log_keeps_no_tape_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setattr("skstream.evaluation._log.BYTES_OF_LARGE_TAPE", 200)
+    frame = pandas.DataFrame({"y": np.arange(300) % 2, "m": np.arange(300) % 3 % 2})
+    log = PredictionLog(
+        lambda: (frame[k : k + 50] for k in range(0, 300, 50)), target="y", predictions="m"
+    )
+    with pytest.warns(UserWarning, match="keep_tape=True"):
+        result = log.score("accuracy")
+    assert result.tape is None
+    with pytest.raises(ValueError, match="Score the log again"):
+        result.rescore("kappa")
+    assert_same(log.score("accuracy", keep_tape=True), result)
+    assert log.score("accuracy", keep_tape=False).tape is None
+
+
+BINARY = ["no", "yes", "no", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"predictions": ["no", "Yes", "no", "no"]}, "Row 1 has the prediction of 'model' 'Yes'"),
+        ({"predictions": [0, 1, 0, 0]}, "use the same type for both"),
+        ({"predictions": ["no", None, "no", "no"]}, "Row 1 has no prediction of 'model'"),
+        ({"predictions": ["no"] * 3}, "same number of rows"),
+        ({"predictions": None}, "pass predictions="),
+        ({"predictions": {}}, "empty dict"),
+        ({"probabilities": [0.5, 1.2, 0.1, 0.2]}, r"\[0, 1\]"),
+        ({"probabilities": np.full((4, 2), 0.6)}, "row 0 sum to 1.2"),
+        ({"probabilities": np.full((4, 3), 1 / 3)}, r"must be \(4, 2\)"),
+        ({"probabilities": {"model": {"maybe": [0.5] * 4}}}, "'maybe', which is none of the"),
+        (
+            {"predictions": {"a": BINARY}, "probabilities": {"other": [0.5] * 4}},
+            "Name each model in both",
+        ),
+        (
+            {"predictions": None, "probabilities": {"no": [0.5] * 4, "yes": [0.5] * 4}},
+            "Name the model of these columns",
+        ),
+        ({"predictions": {"a": BINARY}, "probabilities": [0.5] * 4}, "as a dict by model"),
+        ({"metrics": "auc"}, "'auc' needs probabilities: pass probabilities="),
+        ({"y_true": [None] * 4}, "no label at all"),
+        ({"y_true": [], "predictions": []}, "no rows"),
+        ({"view": "later"}, "'hindsight' or 'as_known'"),
+        ({"view": "as_known"}, "pass arrival and label_time"),
+        ({"unanswered": "drop"}, "'error' or 'skip' or 'wrong'"),
+        ({"label_time": [1, 2, 3, 4]}, "label_time needs arrival"),
+        ({"arrival": [1, 3, 2, 4]}, "goes back at row 2, from 3 to 2"),
+        ({"arrival": [1, 3, None, 4]}, r"arrival\[2\] is missing"),
+        ({"arrival": ["1", "2", "3", "4"]}, "Convert texts first"),
+        ({"arrival": [1, 2, 3, 4], "label_time": [1, 1, 3, 4]}, r"label_time\[1\] is 1, before"),
+        ({"arrival": [1, 2, 3, 4], "label_time": [1, None, 3, 4]}, "Row 1 has a label and no"),
+        (
+            {"arrival": [1, 2, 3, 4], "label_time": np.full(4, "2024-01-01", "M8[s]")},
+            "arrival holds numbers, and label_time datetimes",
+        ),
+        ({"sample_weight": [1, 1, -1, 1]}, "sample_weight of row 2"),
+        (
+            {"y_true": [0.5, 1.0, 2.0, 3.0], "predictions": [1.0] * 4, "unanswered": "wrong"},
+            "about classes",
+        ),
+    ],
+)
+def test_bad_input_is_said(given: dict[str, Any], message: str) -> None:
+    given = {"y_true": BINARY, "predictions": BINARY} | given
+    with pytest.raises(ValueError, match=message):
+        score_predictions(given.pop("y_true"), **given)
+
+
+def test_rows_of_errors_are_counted_from_the_first_of_all() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"y": [0, 1] * 5, "m": [0, 1] * 5, "when": [*range(9), 3]})
+    chunks = [frame[:9], frame[9:]]
+    log = PredictionLog(chunks, target="y", predictions="m", arrival="when")
+    with pytest.raises(ValueError, match="goes back at row 9, from 8 to 3"):
+        log.score("accuracy")
+    chunks = [frame[:9], frame[9:].assign(m=7)]
+    with pytest.raises(ValueError, match="Row 9 has the prediction of 'm' 7"):
+        PredictionLog(chunks, target="y", predictions="m").score("accuracy")
+
+
+def test_columns_that_are_not_there_are_said() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"y": [0, 1], "gbm": [0, 1]})
+    with pytest.raises(ValueError, match="target is missing"):
+        PredictionLog(frame, predictions="gbm")
+    with pytest.raises(ValueError, match=r"no column 'gmb'. Did you mean 'gbm'"):
+        PredictionLog(frame, target="y", predictions="gmb").score()
+    with pytest.raises(ValueError, match="can be read only once"):
+        PredictionLog(iter([frame]), target="y", predictions="gbm").score()
+    known = PredictionLog(iter([frame]), target="y", predictions="gbm", classes=[0, 1]).score()
+    assert known.scores["gbm"]["accuracy"] == 1.0
+
+
+def test_missing_predictions_are_errors_or_left_out_or_wrong() -> None:
+    y, made = [0, 1, 0, 1], {"a": [0, None, 0, 0], "b": [0, 1, 0, 0]}
+    with pytest.warns(UserWarning, match="'a' of 3 rows, 'b' of 4 rows"):
+        skipped = score_predictions(y, made, metrics="accuracy", unanswered="skip")
+    wrong = score_predictions(y, made, metrics="accuracy", unanswered="wrong")
+    assert [one.scores["a"]["accuracy"] for one in (skipped, wrong)] == [pytest.approx(2 / 3), 0.5]
+    assert wrong.n_unanswered == {"a": 1, "b": 0}
+    with pytest.raises(ValueError, match="no prediction of 'a' at all"):
+        score_predictions(y, {"a": [None] * 4}, metrics="accuracy", unanswered="skip")
+
+
+def test_one_column_of_probabilities_is_that_of_the_second_class_or_of_a_named_one() -> None:
+    y, p = ["a", "b", "b"], [0.2, 0.9, 0.4]
+    second = score_predictions(y, probabilities=p, metrics="log_loss")
+    named = score_predictions(y, probabilities={"model": {"b": p}}, metrics="log_loss")
+    first = score_predictions(
+        y, probabilities={"model": {"a": [1 - one for one in p]}}, metrics="log_loss"
+    )
+    lists = score_predictions(
+        y, probabilities=np.c_[1 - np.array(p), p].tolist(), metrics="log_loss"
+    )
+    assert_same(named, second)
+    assert_same(lists, second)
+    expected = -np.mean(np.log([0.8, 0.9, 0.4]))
+    for one in (second, first):
+        assert one.scores["model"]["log_loss"] == pytest.approx(expected)
+    assert second.tape is not None
+    assert second.tape.predictions("model").tolist() == ["a", "b", "a"]
+
+
+def test_the_baseline_is_that_of_the_rows() -> None:
+    y = np.repeat([0, 1], 50)
+    result = score_predictions(y, {"m": y}, metrics="kappa_temporal")
+    last = PrequentialEvaluator("accuracy").evaluate(Persistent(), np.zeros((100, 1)), y)
+    assert last.scores["Persistent"]["accuracy"] < 1.0
+    assert result.scores["m"]["kappa_temporal"] == 1.0
