@@ -635,7 +635,7 @@ class _Coder:
         for k, name in enumerate(models):
             there = np.ones(n, dtype=bool)
             if name in tables:
-                there = np.isfinite(tables[name]).all(axis=1)
+                there = np.asarray(np.isfinite(tables[name]).all(axis=1))
             if name in piece.labels:
                 answers[k] = self._codes(name, piece.labels[name], first)
                 np.logical_and(there, is_given(answers[k]), out=there)
