@@ -288,10 +288,15 @@ def response_of(model: Any) -> str | None:
 def remembered(model: PrequentialCalibrator) -> tuple[int | None, float]:
     """Most rows that a calibrator remembers (None: all), and its fading factor."""
     (mechanism,) = as_forgetting(model.forgetting).values()
+    if mechanism.counts_time:
+        raise ValueError(
+            "The 'forgetting' parameter of PrequentialCalibrator counts rows, because models are "
+            f"not told the time. Got {model.forgetting!r} instead."
+        )
     if isinstance(mechanism, SlidingWindow):
         return int(mechanism.window_size), 1.0
-    if isinstance(mechanism, FadingFactor) and mechanism.fading_factor < 1.0:
-        factor = float(mechanism.fading_factor)
+    if isinstance(mechanism, FadingFactor) and mechanism.factor < 1.0:
+        factor = mechanism.factor
         return fading_horizon(factor, _LEAST_WEIGHT), factor
     if isinstance(mechanism, AdaptiveWindow):
         raise ValueError(

@@ -8,10 +8,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
+from datetime import timedelta
 from typing import Any, Self, cast
+
+import numpy as np
 
 from skstream.drift import ADWIN
 from skstream.utils._choices import did_you_mean, is_integer, is_real, names_as_text
+from skstream.utils._times import UNITS, parse_duration
 
 __all__ = [
     "AdaptiveWindow",
@@ -28,7 +32,10 @@ __all__ = [
     "window_half_width",
 ]
 
-_SPELLINGS = '"cumulative", "window:1000", "fading:0.999", "adwin" and "adwin:0.01"'
+_SPELLINGS = (
+    '"cumulative", "window:1000", "window:7D", "fading:0.999", "half-life:30D", "adwin" and '
+    '"adwin:0.01"'
+)
 
 
 def _refuse(owner: str, parameter: str, requirement: str, value: Any) -> None:
@@ -37,8 +44,37 @@ def _refuse(owner: str, parameter: str, requirement: str, value: Any) -> None:
     )
 
 
+def duration_of(owner: str, parameter: str, value: Any) -> np.timedelta64 | None:
+    """Duration in microseconds, of a text or an object; None for a number, which counts rows."""
+    if isinstance(value, str) and not value.strip().replace(".", "", 1).isdigit():
+        found = parse_duration(value)
+        if found is None:
+            _refuse(owner, parameter, f"a number of rows, or a duration in {UNITS}", value)
+        value = found
+    if not isinstance(value, timedelta | np.timedelta64):
+        return None
+    if isinstance(value, np.timedelta64) and np.datetime_data(value)[0] in ("M", "Y", "generic"):
+        _refuse(owner, parameter, f"a duration of a fixed length, in {UNITS}", value)
+    width = np.timedelta64(value, "us")
+    if not width > np.timedelta64(0, "us"):
+        _refuse(owner, parameter, "longer than nothing", str(value))
+    return width
+
+
+def _spelled(value: Any) -> str:
+    """Write a duration as `parse_duration` reads it."""
+    if isinstance(value, str):
+        return value.strip()
+    return f"{np.timedelta64(value, 'us').astype(int)}us"
+
+
 class Forgetting(ABC):
     """Base of the forgetting mechanisms: frozen, with parameters as scikit-learn reads them."""
+
+    @property
+    def counts_time(self) -> bool:
+        """Whether it counts time, and not rows: the stream must then say when its rows came."""
+        return False
 
     @property
     @abstractmethod
@@ -114,18 +150,24 @@ class SlidingWindow(Forgetting):
 
     Parameters
     ----------
-    window_size : int
-        Number of rows in the mean, at least 1.
+    window_size : int, str or timedelta
+        Number of rows in the mean, at least 1; or a duration, such as ``"7D"`` or ``"1D 12h"``, for
+        streams that say when their rows came (``arrival``, as datetimes).
 
     Raises
     ------
     ValueError
-        If `window_size` is not a positive integer.
+        If `window_size` is neither a positive integer nor a duration. A month is no duration:
+        months have no fixed length.
 
     Notes
     -----
     The window holds exactly `window_size` rows, whatever their weights, or all rows until so many
     have arrived. (Gama, Sebastião and Rodrigues, 2013, sum over [i - w, i], which is one row more.)
+
+    A window of time holds, at a checkpoint of time t, the rows whose time is later than t minus the
+    duration: it may be empty, and scores are then NaN. What the majority baseline answers to a row
+    is the majority in the window of the row before.
 
     References
     ----------
@@ -135,39 +177,53 @@ class SlidingWindow(Forgetting):
     Examples
     --------
     >>> from skstream.forgetting import SlidingWindow
-    >>> SlidingWindow(1000).name
-    'window:1000'
+    >>> SlidingWindow(1000).name, SlidingWindow("7D").name
+    ('window:1000', 'window:7D')
     """
 
-    window_size: int
+    window_size: Any
 
     def __post_init__(self) -> None:
-        if not is_integer(self.window_size) or self.window_size < 1:
-            _refuse(
-                "SlidingWindow", "window_size", "an int in the range [1, inf)", self.window_size
-            )
+        size = self.window_size
+        if self.duration is None and (not is_integer(size) or size < 1):
+            _refuse("SlidingWindow", "window_size", "an int in the range [1, inf)", size)
+
+    @property
+    def duration(self) -> np.timedelta64 | None:
+        """Length of a window of time; None: it counts rows."""
+        return duration_of("SlidingWindow", "window_size", self.window_size)
+
+    @property
+    def counts_time(self) -> bool:
+        """Whether it counts time, and not rows."""
+        return self.duration is not None
 
     @property
     def name(self) -> str:
         """The spelling that `parse_forgetting` reads."""
-        return f"window:{self.window_size}"
+        return f"window:{_spelled(self.window_size) if self.counts_time else self.window_size}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FadingFactor(Forgetting):
     """Forget gradually: a value that is k rows old weighs ``fading_factor ** k``.
 
     Parameters
     ----------
-    fading_factor : float
+    fading_factor : float, default=None
         Weight of the past, in (0, 1]; close to 1 in use, and 1 forgets nothing. The weights sum
         to ``1 / (1 - fading_factor)`` rows, and their mean is about as noisy as that of a window
         of twice so many (`equivalent_window`). Žliobaitė's decay is one minus this.
+    half_life : float, str or timedelta, default=None
+        In its place, the age at which a value weighs one half: a number of rows, or a duration,
+        such as ``"30D"``, for streams that say when their rows came (``arrival``, as datetimes). A
+        value of age a weighs ``2 ** (-a / half_life)``.
 
     Raises
     ------
     ValueError
-        If `fading_factor` is not a number in (0, 1].
+        If `fading_factor` is not a number in (0, 1], `half_life` is neither a positive number nor a
+        duration, or not exactly one of them is given.
 
     References
     ----------
@@ -179,23 +235,53 @@ class FadingFactor(Forgetting):
     >>> from skstream.forgetting import FadingFactor
     >>> FadingFactor(0.999).name
     'fading:0.999'
+    >>> FadingFactor(half_life="30D")
+    FadingFactor(half_life='30D')
     """
 
-    fading_factor: float
+    fading_factor: float | None = None
+    half_life: Any = None
 
     def __post_init__(self) -> None:
-        if not is_real(self.fading_factor) or not 0.0 < self.fading_factor <= 1.0:
-            _refuse(
-                "FadingFactor",
-                "fading_factor",
-                "a float in the range (0.0, 1.0]",
-                self.fading_factor,
+        factor, half_life = self.fading_factor, self.half_life
+        if (factor is None) == (half_life is None):
+            raise ValueError(
+                "FadingFactor takes one of fading_factor and half_life. Got fading_factor="
+                f"{factor!r} and half_life={half_life!r}."
             )
+        if half_life is None:
+            if not is_real(factor) or not 0.0 < float(cast(float, factor)) <= 1.0:
+                _refuse("FadingFactor", "fading_factor", "a float in the range (0.0, 1.0]", factor)
+        elif self.duration is None and not (is_real(half_life) and 0.0 < half_life < math.inf):
+            _refuse("FadingFactor", "half_life", "a number of rows above 0", half_life)
+
+    @property
+    def duration(self) -> np.timedelta64 | None:
+        """Half-life in time; None: it counts rows."""
+        return duration_of("FadingFactor", "half_life", self.half_life)
+
+    @property
+    def counts_time(self) -> bool:
+        """Whether it counts time, and not rows."""
+        return self.duration is not None
+
+    @property
+    def factor(self) -> float:
+        """Weight of the row before; 1 where it fades with time and not with rows."""
+        if self.fading_factor is not None:
+            return float(self.fading_factor)
+        return 1.0 if self.counts_time else float(0.5 ** (1.0 / self.half_life))
 
     @property
     def name(self) -> str:
         """The spelling that `parse_forgetting` reads."""
-        return f"fading:{self.fading_factor}"
+        if self.fading_factor is not None:
+            return f"fading:{self.fading_factor}"
+        return f"half-life:{_spelled(self.half_life) if self.counts_time else self.half_life}"
+
+    def __repr__(self) -> str:
+        given = [f"{name}={one!r}" for name, one in self.get_params().items() if one is not None]
+        return f"{type(self).__name__}({', '.join(given)})"
 
 
 @dataclass(frozen=True)
@@ -244,13 +330,38 @@ class AdaptiveWindow(Forgetting):
         return ADWIN(delta=self.delta)
 
 
-# By the text before the colon: the mechanism, and how its parameter is read.
-_PARSERS: dict[str, tuple[Callable[..., Forgetting], Callable[[str], Any] | None, bool]] = {
-    "cumulative": (Cumulative, None, False),
-    "window": (SlidingWindow, int, True),
-    "fading": (FadingFactor, float, True),
-    "adwin": (AdaptiveWindow, float, False),
+def _number_or_duration(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return the reader of a number of rows, in whose place there may be a duration."""
+
+    def value(text: str) -> Any:
+        try:
+            return read(text)
+        except ValueError:
+            if parse_duration(text) is None:
+                raise
+            return text.strip()
+
+    return value
+
+
+# By the text before the colon: the mechanism, how its parameter is read, and what that is.
+_PARSERS: dict[str, tuple[Callable[..., Forgetting], Callable[[str], Any] | None, str]] = {
+    "cumulative": (Cumulative, None, ""),
+    "window": (
+        SlidingWindow,
+        _number_or_duration(int),
+        f"a whole number of rows, or a duration in {UNITS},",
+    ),
+    "fading": (FadingFactor, float, "a number"),
+    "half-life": (
+        lambda value: FadingFactor(half_life=value),
+        _number_or_duration(lambda text: int(text) if text.strip().isdigit() else float(text)),
+        f"a number of rows, or a duration in {UNITS},",
+    ),
+    "adwin": (AdaptiveWindow, float, "a number"),
 }
+#: Mechanisms that need no number.
+_ALONE = ("cumulative", "adwin")
 
 
 def parse_forgetting(text: str) -> Forgetting:
@@ -259,7 +370,8 @@ def parse_forgetting(text: str) -> Forgetting:
     Parameters
     ----------
     text : str
-        ``"cumulative"``, ``"window:1000"``, ``"fading:0.999"``, ``"adwin"`` or ``"adwin:0.01"``.
+        ``"cumulative"``, ``"window:1000"``, ``"window:7D"``, ``"fading:0.999"``,
+        ``"half-life:500"``, ``"half-life:30D"``, ``"adwin"`` or ``"adwin:0.01"``.
 
     Returns
     -------
@@ -283,15 +395,14 @@ def parse_forgetting(text: str) -> Forgetting:
     if kind not in _PARSERS:
         hint = did_you_mean(kind, _PARSERS)
         raise ValueError(f"Unknown forgetting {text!r}.{hint} Known are {_SPELLINGS}.")
-    mechanism, read, needs_number = _PARSERS[kind]
-    if not colon and not needs_number:
+    mechanism, read, wanted = _PARSERS[kind]
+    if not colon and kind in _ALONE:
         return mechanism()
     if read is None:
         raise ValueError(f"Forgetting {text!r}: {kind!r} takes no number.")
     try:
         value = read(number)
     except ValueError:
-        wanted = "an integer" if read is int else "a number"
         raise ValueError(
             f"Forgetting {text!r} needs {wanted} after {kind!r} and a colon. Got {number!r} "
             f"instead. Known are {_SPELLINGS}."

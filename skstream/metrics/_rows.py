@@ -69,6 +69,10 @@ class ScoredRows:
         Arrays of shape (n_models, n_rows).
     row : ndarray of shape (n_rows,), dtype int64, default=None
         Numbers of the rows in the stream, for the tape; None where they come in their order.
+    time : ndarray of shape (n_rows,), dtype datetime64[us] or float64, default=None
+        When the rows came, or under delayed labels, when their labels became known; not decreasing.
+    now : ndarray of shape (n_ends,), default=None
+        Times of the checkpoints among these rows; a part of the rows has none.
     """
 
     y: Array
@@ -81,6 +85,8 @@ class ScoredRows:
     scores: Floats | None = None
     derived: Derived | None = None
     row: NDArray[np.int64] | None = None
+    time: Array | None = None
+    now: Array | None = None
     _wrong: NDArray[np.bool_] | None = field(default=None, init=False)
 
     def __len__(self) -> int:
@@ -100,6 +106,7 @@ class ScoredRows:
             scores=None if self.scores is None else self.scores[:, rows],
             derived=None if self.derived is None else _parts(self.derived, (slice(None), rows)),
             row=some(self.row),
+            time=some(self.time),
         )
 
     def models(self, models: slice | Integers | list[int]) -> ScoredRows:
@@ -113,6 +120,7 @@ class ScoredRows:
             self.inclusive,
             scores=None if self.scores is None else self.scores[models],
             derived=None if self.derived is None else _parts(self.derived, models),
+            time=self.time,
         )
 
     def model(self, number: int) -> ScoredRows:
@@ -153,6 +161,7 @@ class ScoredRows:
             joined(earlier.inclusive, self.inclusive),
             scores=joined(earlier.scores, self.scores, axis=1),
             derived=derived,
+            time=joined(earlier.time, self.time),
         )
 
     @property
@@ -223,6 +232,10 @@ class Waiting:
             block.scores = np.full((*block.answers.shape, rows.scores.shape[2]), np.nan)
         if block.scores is not None:
             block.scores[:, here] = np.nan if rows.scores is None else rows.scores
+        if rows.time is not None:
+            if block.time is None:
+                block.time = np.empty(len(block), dtype=rows.time.dtype)
+            block.time[here] = rows.time
         self.n += len(rows)
 
     def rows(self) -> ScoredRows:
@@ -238,4 +251,4 @@ class Waiting:
     def clear(self) -> None:
         """Empty the buffer."""
         self.n = 0
-        self._rows.weight = self._rows.previous = self._rows.scores = None
+        self._rows.weight = self._rows.previous = self._rows.scores = self._rows.time = None

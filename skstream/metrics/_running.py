@@ -12,10 +12,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
-from skstream.metrics._checkpoints import Curves, Values, columns_of, joined_values
+from skstream.forgetting import (
+    AdaptiveWindow,
+    FadingFactor,
+    Forgetting,
+    SlidingWindow,
+    duration_of,
+)
+from skstream.metrics._checkpoints import (
+    Curves,
+    PeriodRecorder,
+    Values,
+    as_floats,
+    columns_of,
+    joined_values,
+)
 from skstream.metrics._measure import Measure
-from skstream.metrics._rows import Array, ScoredRows, Waiting
+from skstream.metrics._rows import Array, Floats, ScoredRows, Waiting
 from skstream.metrics._scores import Scores, make_sums
 from skstream.metrics._user import takes_weights
 from skstream.utils._checkpoints import CheckpointRecorder
@@ -28,6 +41,7 @@ _BLOCK = 32_768
 # a copy that is kept. Sums of real numbers may then differ in the last digit from one pass.
 _STEP = 1024
 _LONGEST_BLOCK = 1 << 20
+_TIMED_BLOCK = 1 << 17
 # Of many classes blocks are shorter: a block holds the scores of every class.
 _MOST_SCORES = 1 << 22
 
@@ -74,9 +88,10 @@ class RunningMeasures:
         From `skstream.forgetting.as_forgetting`.
     classes : ndarray of shape (n_classes,), or None
         Sorted labels; labels and answers are codes, positions in it. None for regression.
-    record_every : int, default=None
-        Checkpoints are taken at its multiples and at the last row. None: at most 1,024 of
-        them, at the multiples of a power of two that grows with the stream.
+    record_every : int, str or timedelta, default=None
+        Checkpoints are taken at its multiples and at the last row; of a duration, such as "1D", at
+        the end of every period. None: at most 1,024 of them, at the multiples of a power of two
+        that grows with the stream.
     bounded : bool, default=True
         Whether the stream ends and its rows may be kept. False: an error for functions of the user
         that need all rows.
@@ -91,6 +106,9 @@ class RunningMeasures:
     expected_rows : int, default=0
         Rows that will come, where that is known: the curves are then never copied to a larger
         array. More or fewer may come.
+    timed : bool, default=False
+        Whether rows say when they came, and curves have times. Always, if a forgetting or
+        `record_every` counts time.
 
     Raises
     ------
@@ -139,21 +157,27 @@ class RunningMeasures:
         forgetting: Mapping[str, Forgetting],
         *,
         classes: ArrayLike | None,
-        record_every: int | None = None,
+        record_every: Any = None,
         bounded: bool = True,
         n_models: int | None = None,
         told: ArrayLike | None = None,
         methods: Sequence[str | None] | None = None,
         expected_rows: int = 0,
+        timed: bool = False,
     ) -> None:
-        if record_every is not None and (
-            not isinstance(record_every, Integral)
-            or isinstance(record_every, bool)
-            or record_every < 1
+        period = duration_of("RunningMeasures", "record_every", record_every)
+        if (
+            record_every is not None
+            and period is None
+            and (
+                not isinstance(record_every, Integral)
+                or isinstance(record_every, bool)
+                or record_every < 1
+            )
         ):
             raise ValueError(
                 "The 'record_every' parameter of RunningMeasures must be an int in the range "
-                f"[1, inf) or None. Got {record_every!r} instead."
+                f"[1, inf), a duration or None. Got {record_every!r} instead."
             )
         self.metrics = dict(metrics)
         self.forgetting = dict(forgetting)
@@ -165,9 +189,16 @@ class RunningMeasures:
         all_told = np.ones(lines, dtype=bool) if told is None else np.asarray(told, dtype=bool)
         mechanisms = {name: partial(make_sums, f) for name, f in self.forgetting.items()}
         self._scores = Scores(self.metrics, mechanisms, self.classes, all_told, methods)
-        self._recorder = CheckpointRecorder(
-            len(self.forgetting) * len(self.metrics) * lines, record_every, expected_rows
-        )
+        counting = [f"forgetting {n!r}" for n, f in self.forgetting.items() if f.counts_time]
+        self._counting_time = counting + ([] if period is None else ["record_every"])
+        self._timed = timed or bool(self._counting_time)
+        self._time_type: np.dtype[Any] | None = None
+        n_columns = len(self.forgetting) * len(self.metrics) * lines + self._timed
+        self._recorder: CheckpointRecorder
+        if period is not None:
+            self._recorder = PeriodRecorder(n_columns, period)
+        else:
+            self._recorder = CheckpointRecorder(n_columns, record_every, expected_rows)
         self._block = block_length(self.forgetting.values())
         if self._scores.of_scores and self.classes is not None:
             self._block = min(self._block, max(_STEP, _MOST_SCORES // len(self.classes)))
@@ -239,6 +270,8 @@ class RunningMeasures:
             The next rows of the stream.
         """
         self._scores.check(rows)
+        if self._timed:
+            self._check_times(rows)
         start, n = 0, len(rows)
         while start < n:
             if self._waiting.n == 0 and n - start >= self._block:
@@ -251,15 +284,51 @@ class RunningMeasures:
                 if self._waiting.n == self._block:
                     self._process_waiting()
 
-    def _process(self, rows: ScoredRows) -> None:
+    def _check_times(self, rows: ScoredRows) -> None:
+        if rows.time is None:
+            what = " and ".join(self._counting_time) or "The curves"
+            raise ValueError(
+                f"{what[0].upper()}{what[1:]} count time, and the rows do not say when they came: "
+                "pass arrival=."
+            )
+        if self._counting_time and rows.time.dtype.kind != "M":
+            what = " and ".join(self._counting_time)
+            raise ValueError(
+                f"{what[0].upper()}{what[1:]} count time in days or hours, and arrival holds "
+                "numbers: pass datetimes (numpy.datetime64), or count rows."
+            )
+        self._time_type = rows.time.dtype
+
+    def _due(self, rows: ScoredRows) -> tuple[NDArray[np.int64], Array | None]:
+        """Checkpoints among the next rows, and their times."""
         first, last = self._n_processed, self._n_processed + len(rows)
+        if isinstance(self._recorder, PeriodRecorder):
+            assert rows.time is not None or not len(rows)
+            return self._recorder.ended(np.empty(0) if rows.time is None else rows.time, first)
         due = self._recorder.due(first, last)
+        return due, self._times_at(rows, due)
+
+    def _times_at(self, rows: ScoredRows, n_rows: NDArray[np.int64]) -> Array | None:
+        """Times of the rows after which there is a checkpoint."""
+        if not self._timed or rows.time is None:
+            return None
+        return rows.time[n_rows - self._n_processed - 1]
+
+    def _columns(self, values: Values, now: Array | None) -> list[Floats]:
+        columns = columns_of(values)
+        return [*columns, as_floats(now)] if self._timed and now is not None else columns
+
+    def _process(self, rows: ScoredRows) -> None:
+        last = self._n_processed + len(rows)
+        due, now = self._due(rows)
         # If a function of the user fails, nothing has been read, and the call can be repeated.
         scores = self._scores.copy() if self._calls_functions else self._scores
-        values = scores.advance(rows, due - first, due)
+        values = scores.advance(rows, due - self._n_processed, due, now)
         self._scores = scores
         self._recorder.thin(last)
-        self._recorder.record(due, *columns_of(values))
+        self._recorder.record(due, *self._columns(values, now))
+        if isinstance(self._recorder, PeriodRecorder) and rows.time is not None:
+            self._recorder.go_on(rows.time)
         self._n_processed = last
         self._ahead = None
 
@@ -280,19 +349,26 @@ class RunningMeasures:
         Curves
             Nothing changes, and updating can go on.
         """
-        first, last = self._n_processed, self.n_rows
-        due = self._recorder.due(first, last)
+        last, rows = self.n_rows, self._waiting.rows()
+        due, now = self._due(rows)
         recorded = int(due[-1]) if len(due) else self._recorder.last
-        if last > recorded:
+        if last > recorded or (isinstance(self._recorder, PeriodRecorder) and last):
             due = np.append(due, last)
-        values = self._values_at(due)
-        found = self._recorder.curves_with(due, columns_of(values), last)
-        curves = Curves.of(*found, like=values)
+            newest = rows.time if len(rows) else self._scores.last_time
+            if self._timed and newest is not None:
+                now = newest[-1:] if now is None or not len(now) else np.append(now, newest[-1:])
+        values = self._values_at(due, now)
+        found = self._recorder.curves_with(due, self._columns(values, now), last)
+        timed = self._time_type if self._timed else None
+        curves = Curves.of(*found, like=values, time_type=timed)
         return curves if self.n_models is not None else curves.of_models(0)
 
-    def _values_at(self, due: NDArray[np.int64]) -> Values:
+    def _values_at(self, due: NDArray[np.int64], now: Array | None = None) -> Values:
         """Measures at all checkpoints among the waiting rows, and after the last of these."""
         found, scores, n = {}, self._scores, 0
+        if isinstance(self._recorder, PeriodRecorder):
+            places = due - self._n_processed
+            return scores.copy().advance(self._waiting.rows(), places, due, now)
         if self._wanted_before:
             ahead = self._read_ahead()
             found, scores, n = ahead.values, ahead.scores, ahead.n
@@ -357,8 +433,9 @@ class RunningMeasures:
         lines = self.n_models or 1
         twin.n_models = len(models)
         twin._scores = self._scores.of_models(models)
+        columns = [table * lines + model for table in range(n_tables) for model in models]
         twin._recorder = self._recorder.of_columns(
-            [table * lines + model for table in range(n_tables) for model in models]
+            [*columns, n_tables * lines] if self._timed else columns
         )
         twin._waiting = self._waiting.of_models(models)
         twin._ahead, twin._wanted_before = None, False
@@ -400,7 +477,9 @@ class RunningMeasures:
 
 def block_length(mechanisms: Iterable[Forgetting], shortest: int | None = None) -> int:
     """Rows per block: more for long windows, which are read once per block."""
-    sizes = [f.window_size for f in mechanisms if isinstance(f, SlidingWindow)]
+    windows = [f for f in mechanisms if isinstance(f, SlidingWindow)]
+    # How many rows a window of time holds is not known before.
+    sizes = [2 * _TIMED_BLOCK if f.counts_time else f.window_size for f in windows]
     block = _BLOCK if shortest is None else shortest
     while sizes and block < min(max(sizes) // 2, _LONGEST_BLOCK):
         block *= 2
@@ -423,11 +502,16 @@ def _check_together(
                 f"Forgetting {name!r} is an AdaptiveWindow, which follows the 0/1 loss of a "
                 "classifier and is not defined for regression. Use SlidingWindow or FadingFactor."
             )
-        alpha = mechanism.fading_factor if isinstance(mechanism, FadingFactor) else None
+        alpha = mechanism.factor if isinstance(mechanism, FadingFactor) else None
         forgets = isinstance(mechanism, SlidingWindow) or (alpha is not None and alpha < 1.0)
         for metric, measure in metrics.items():
             if measure.function is None:
                 continue
+            if isinstance(mechanism, FadingFactor) and mechanism.counts_time:
+                raise ValueError(
+                    f"Measure {metric!r} is a function, which {mechanism} cannot weigh. Use "
+                    "SlidingWindow with a duration, or a named measure."
+                )
             if not bounded and not forgets:
                 raise ValueError(
                     f"Measure {metric!r} is a function, and under {mechanism} it needs rows of "

@@ -27,6 +27,7 @@ from skstream.metrics._rows import (
 from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds
 from skstream.metrics._sliding_sums import SlidingSums
 from skstream.metrics._sums import Majority, RunningSums, SumsByKind
+from skstream.metrics._timed_sums import FadingOfTimeSums, TimedSums, WindowOfTimeSums
 from skstream.metrics._user import (
     ScoredTape,
     call_at_checkpoints,
@@ -136,6 +137,7 @@ class Scores:
         baselines = baselines_of(kinds)
         self.needs_previous = "previous" in baselines
         self.last_label: float = np.nan if classes is None else NOTHING
+        self.last_time: Array | None = None
         keeps_rows = any(measure.function for measure in metrics.values())
         columns = columns_of_kinds(kinds)
         self.groups = []
@@ -147,12 +149,12 @@ class Scores:
                 states = ColumnStates(columns, n_classes, len(models)) if columns else None
                 self.groups.append(Group(models, value, sums, tape, states))
         # Of all labels, for the majority baselines that all models share.
-        self.labels: dict[str, CumulativeSums | SlidingSums] = {}
+        self.labels: dict[str, CumulativeSums | SlidingSums | TimedSums] = {}
         if baselines & {"majority", "inclusive"}:
             for name, make in mechanisms.items():
                 of_labels = make(frozenset({"label"}), n_classes, 0)
                 # Under ADWIN every model has a window of its own; sets are told their majority.
-                if isinstance(of_labels, CumulativeSums | SlidingSums):
+                if isinstance(of_labels, CumulativeSums | SlidingSums | TimedSums):
                     self.labels[name] = of_labels
 
     def check(self, rows: ScoredRows) -> None:
@@ -163,11 +165,24 @@ class Scores:
                 "scores=."
             )
 
-    def advance(self, rows: ScoredRows, places: Integers, n_rows: NDArray[np.int64]) -> Values:
+    def advance(
+        self,
+        rows: ScoredRows,
+        places: Integers,
+        n_rows: NDArray[np.int64],
+        now: Array | None = None,
+    ) -> Values:
         """Read rows and return the measures of all models after the first ``places[i]`` of them.
 
-        `n_rows` are the numbers of rows of the stream so far, for errors.
+        `n_rows` are the numbers of rows of the stream so far, for errors, and `now` the times, for
+        mechanisms that count time.
         """
+        if rows.time is not None:
+            earlier = rows.time[:1] if self.last_time is None else self.last_time
+            times = np.concatenate([earlier, rows.time])
+            now, self.last_time = times[places] if now is None else now, times[-1:]
+        elif self.last_time is not None and now is None:  # there is no row
+            now = np.repeat(self.last_time, len(places))
         known = is_given(rows.y)
         if rows.weight is not None:
             known &= rows.weight > 0.0
@@ -198,7 +213,7 @@ class Scores:
                     scored = np.flatnonzero(counted[known])
             together = len(group.models) == self.n_models
             part = labelled.models(slice(None) if together else group.models)
-            part.previous = pasts[group.told]
+            part.previous, part.now = pasts[group.told], now
             self._read(group, part, scored, ends, n_rows, majorities, values)
         return values
 
@@ -356,9 +371,14 @@ def make_sums(
 ) -> RunningSums:
     """Running sums of elementary series under a mechanism."""
     if isinstance(forgetting, SlidingWindow):
+        if forgetting.duration is not None:
+            return WindowOfTimeSums(kinds, n_classes, forgetting.duration, n_models)
         return SlidingSums(kinds, n_classes, int(forgetting.window_size), n_models)
-    if isinstance(forgetting, FadingFactor) and forgetting.fading_factor < 1.0:
-        return FadingSums(kinds, n_classes, float(forgetting.fading_factor), n_models)
+    if isinstance(forgetting, FadingFactor):
+        if forgetting.duration is not None:
+            return FadingOfTimeSums(kinds, n_classes, forgetting.duration, n_models)
+        if forgetting.factor < 1.0:
+            return FadingSums(kinds, n_classes, forgetting.factor, n_models)
     if isinstance(forgetting, AdaptiveWindow):
         return AdaptiveSums(kinds, n_classes, forgetting.make_detector, n_models)
     return CumulativeSums(kinds, n_classes, n_models)

@@ -24,6 +24,8 @@ def one_forgetting(forgetting: Forgetting | str, purpose: str) -> Forgetting:
             f"loss of one model, and here there are two. Use Cumulative, SlidingWindow or "
             f"FadingFactor."
         )
+    if mechanisms[0].counts_time:
+        raise ValueError(f"{purpose} counts rows, and {mechanisms[0]} counts time. Give rows.")
     return mechanisms[0]
 
 
@@ -36,5 +38,5 @@ def make_running_sum(forgetting: Forgetting, power: int = 1) -> RunningSum:
     if isinstance(forgetting, SlidingWindow):
         return WindowSum(int(forgetting.window_size))
     if isinstance(forgetting, FadingFactor):
-        return FadedSum(float(forgetting.fading_factor) ** power)
+        return FadedSum(forgetting.factor**power)
     return FadedSum(1.0)

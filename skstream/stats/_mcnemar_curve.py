@@ -242,7 +242,7 @@ class RunningMcNemar(RunningPair):
         checkpoints, (only_a_wrong, only_b_wrong, variances) = self._recorder.curves()
         too_short = (
             isinstance(self.forgetting, FadingFactor)
-            and self.forgetting.fading_factor < LEAST_FADING_FACTOR
+            and self.forgetting.factor < LEAST_FADING_FACTOR
         )
         statistics = signed_statistic(only_a_wrong, only_b_wrong, variances)
         pvalues = stats.chi2.sf(np.abs(statistics), 1)

@@ -117,9 +117,14 @@ def forgetting_words(name: str) -> str:
     if isinstance(mechanism, Cumulative):
         return "all rows so far"
     if isinstance(mechanism, SlidingWindow):
+        if mechanism.counts_time:
+            return f"last {mechanism.name.partition(':')[2]}"
         unit = "row" if mechanism.window_size == 1 else "rows"
         return f"last {mechanism.window_size:,} {unit}"
     if isinstance(mechanism, FadingFactor):
+        if mechanism.half_life is not None:
+            unit = "" if mechanism.counts_time else " rows"
+            return f"half-life {mechanism.name.partition(':')[2]}{unit}"
         return f"fading factor {mechanism.fading_factor:g}"
     if isinstance(mechanism, AdaptiveWindow):
         return "adaptive window"

@@ -124,5 +124,5 @@ def _running_mcnemar(
 def forgets(mechanism: Forgetting) -> bool:
     """Whether a mechanism counts some rows less than others."""
     if isinstance(mechanism, FadingFactor):
-        return mechanism.fading_factor < 1.0
+        return mechanism.counts_time or mechanism.factor < 1.0
     return not isinstance(mechanism, Cumulative)
