@@ -1,5 +1,6 @@
 import dataclasses
 import pickle
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -24,6 +25,11 @@ SPELLED = {
     "cumulative": Cumulative(),
     "window:1000": SlidingWindow(1000),
     "fading:0.999": FadingFactor(0.999),
+    "window:7D": SlidingWindow("7D"),
+    "window:1D 12h": SlidingWindow("1D 12h"),
+    "half-life:500": FadingFactor(half_life=500),
+    "half-life:0.5": FadingFactor(half_life=0.5),
+    "half-life:30min": FadingFactor(half_life="30min"),
     "adwin": AdaptiveWindow(),
     "adwin:0.01": AdaptiveWindow(0.01),
 }
@@ -44,7 +50,7 @@ def test_specifications_are_values(spec):
         spec.anything = 1
 
 
-@pytest.mark.parametrize("size", [0, -3, 1.5, True, "7", None, np.nan, np.timedelta64(3, "D")])
+@pytest.mark.parametrize("size", [0, -3, 1.5, True, "7", None, np.nan])
 def test_window_size_is_checked(size):
     with pytest.raises(
         ValueError,
@@ -52,6 +58,48 @@ def test_window_size_is_checked(size):
         r"\[1, inf\)\. Got .* instead\.",
     ):
         SlidingWindow(size)
+
+
+@pytest.mark.parametrize(
+    "duration", ["7D", "168h", timedelta(days=7), np.timedelta64(7, "D"), np.timedelta64(1, "W")]
+)
+def test_durations_are_read(duration):
+    for mechanism in (SlidingWindow(duration), FadingFactor(half_life=duration)):
+        assert mechanism.counts_time
+        assert mechanism.duration == np.timedelta64(7, "D")
+        assert parse_forgetting(mechanism.name).duration == mechanism.duration
+    assert FadingFactor(half_life=10).factor ** 10 == pytest.approx(0.5)
+    assert not FadingFactor(half_life=10).counts_time
+
+
+@pytest.mark.parametrize(
+    ("duration", "message"),
+    [
+        ("1M", "a number of rows, or a duration in W"),
+        ("a week", "a number of rows, or a duration in W"),
+        (np.timedelta64(1, "M"), "a fixed length"),
+        (np.timedelta64(1), "a fixed length"),
+        ("0s", "longer than nothing"),
+        (timedelta(days=-1), "longer than nothing"),
+    ],
+)
+def test_durations_are_checked(duration, message):
+    with pytest.raises(ValueError, match=message):
+        SlidingWindow(duration)
+    with pytest.raises(ValueError, match=message):
+        FadingFactor(half_life=duration)
+
+
+@pytest.mark.parametrize("half_life", [0, -1, np.inf, np.nan, "500", True])
+def test_half_life_is_checked(half_life):
+    with pytest.raises(ValueError, match=r"'half_life' parameter .* a number of rows above 0"):
+        FadingFactor(half_life=half_life)
+
+
+def test_one_of_factor_and_half_life_is_given():
+    for given in ({}, {"fading_factor": 0.9, "half_life": 5}):
+        with pytest.raises(ValueError, match="one of fading_factor and half_life"):
+            FadingFactor(**given)
 
 
 @pytest.mark.parametrize("alpha", [0.0, -0.1, 1.0001, np.nan, "0.9", True])
@@ -74,9 +122,11 @@ def test_delta_is_checked(delta):
         ("windw:5", r"Unknown forgetting 'windw:5'. Did you mean 'window'\? Known are"),
         ("ddm", r"Unknown forgetting 'ddm'\. Known are \"cumulative\", \"window:1000\""),
         ("", "Unknown forgetting ''"),
-        ("window", "needs an integer after 'window' and a colon"),
-        ("window:", "needs an integer"),
-        ("window:1e3", "needs an integer .* Got '1e3' instead"),
+        ("window", "needs a whole number of rows, or a duration in .* after 'window' and a colon"),
+        ("window:", "needs a whole number"),
+        ("window:1e3", "needs a whole number .* Got '1e3' instead"),
+        ("window:1M", "Got '1M' instead"),
+        ("half-life:0", "above 0"),
         ("fading:x", "needs a number after 'fading'"),
         ("cumulative:3", "takes no number"),
         ("adwin:", "needs a number"),

@@ -50,6 +50,9 @@ class Tape:
         other); NaN where there are none. Models without any are left out.
     methods : dict of str to {"predict_proba", "decision_function"}
         What has given the scores of each of these models.
+    time : ndarray of shape (n_rows,), dtype datetime64[us] or float64, or None
+        When the rows came, or under delayed labels, when their labels became known; None where the
+        stream does not say it, or nothing counts time.
     """
 
     classes: np.ndarray | None
@@ -63,6 +66,7 @@ class Tape:
     sets: tuple[np.ndarray, np.ndarray] | None = None
     scores: dict[str, Any] = field(default_factory=dict)
     methods: dict[str, str] = field(default_factory=dict)
+    time: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:

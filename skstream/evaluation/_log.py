@@ -57,7 +57,7 @@ def score_predictions(
     sample_weight: ArrayLike | None = None,
     unanswered: Unanswered = "error",
     monitors: Mapping[str, Any] | None = None,
-    record_every: int | None = None,
+    record_every: Any = None,
 ) -> EvaluationResult:
     """Score predictions that were made elsewhere, row by row, as an evaluator scores answers.
 
@@ -80,7 +80,8 @@ def score_predictions(
     metrics : str, callable, list or dict, default=None
         As for the evaluators; None: the standard measures.
     forgetting : str, Forgetting or dict, default="cumulative"
-        As for the evaluators.
+        As for the evaluators. With `arrival` as datetimes it can count time: "window:7D",
+        "half-life:30D".
     classes : array-like of shape (n_classes,), default=None
         All labels that can occur, of a classification. None: those that occur in `y_true`.
     arrival : array-like of shape (n_rows,), default=None
@@ -100,8 +101,9 @@ def score_predictions(
         counts a wrong answer, of classifications.
     monitors : dict of str to DriftMonitor, default=None
         Drift detectors that watch each model, as of the evaluators.
-    record_every : int, default=None
-        Rows between checkpoints; None: about 1,000 checkpoints.
+    record_every : int, str or timedelta, default=None
+        Rows between checkpoints; or a duration, such as "1D", to have a checkpoint at the end of
+        every day. None: about 1,000 checkpoints.
 
     Returns
     -------
@@ -245,7 +247,7 @@ class PredictionLog:
         view: View = "hindsight",
         unanswered: Unanswered = "error",
         monitors: Mapping[str, Any] | None = None,
-        record_every: int | None = None,
+        record_every: Any = None,
         keep_tape: bool | Literal["auto"] = "auto",
     ) -> EvaluationResult:
         """Score the predictions, row by row, as an evaluator scores answers.
@@ -465,7 +467,7 @@ def _scored(
     view: View,
     unanswered: Unanswered,
     monitors: Any,
-    record_every: int | None,
+    record_every: Any,
     keep_tape: bool | Literal["auto"],
     n_rows: int | None,
 ) -> EvaluationResult:
@@ -480,7 +482,8 @@ def _scored(
     pieces = iter(pieces)
     first = next(pieces)
     _check_names(first, classes)
-    models, coder = first.models, Coder(classes, unanswered)
+    models = first.models
+    coder = Coder(classes, unanswered, as_known=view == "as_known")
     rows: Iterable[ScoredRows] = map(coder.rows, chain([first], pieces))
     methods = _methods(first, measures)
     if view == "as_known":
@@ -496,6 +499,7 @@ def _scored(
         bounded=bool(keep_tape),
         expected_rows=n_rows or 0,
         methods=methods,
+        timed="arrival" in first.meta,
     )
     places = [(name, 0) for name in models]
     watch = Watch(watched(monitors, classes, None), classes, places, seed=0)
@@ -523,6 +527,7 @@ def _scored(
     return EvaluationResult(
         protocol="prediction log",
         checkpoints=curves.checkpoints,
+        times=curves.times,
         values=fold_columns({name: [curves.of_models(k)] for k, name in enumerate(models)}),
         measures={name: Measure(**measure.facts) for name, measure in measures.items()},
         classes=classes,

@@ -12,7 +12,7 @@ from skstream.streams._chunk import Meta
 from skstream.utils._label_space import LabelSpace, is_given, listed
 from skstream.utils._labels import is_missing
 from skstream.utils._masked import unmasked
-from skstream.utils._times import as_numbers, kind_of, shown_time
+from skstream.utils._times import as_numbers, clock, kind_of, shown_time
 from skstream.utils._warnings import warn
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,9 @@ class Piece(NamedTuple):
 class Coder:
     """Makes scored rows of the pieces of a log, in order, and counts what is missing."""
 
-    def __init__(self, classes: NDArray[Any] | None, unanswered: Unanswered) -> None:
+    def __init__(
+        self, classes: NDArray[Any] | None, unanswered: Unanswered, *, as_known: bool
+    ) -> None:
         self.classes = classes
         self.n_columns = 0 if classes is None else 1 if len(classes) <= 2 else len(classes)
         self.n_rows = self.n_unlabelled = 0
@@ -47,6 +49,7 @@ class Coder:
         self.known: list[Floats] = []  # label times of all rows, for the view "as_known"
         self._space = LabelSpace(classes)
         self._unanswered = unanswered
+        self.as_known = as_known
         self._differ = False  # whether models have predictions of different rows
         self._newest = _NewestKnown(self._space)
         self._last_arrival: NDArray[Any] | None = None
@@ -83,11 +86,12 @@ class Coder:
         labelled = is_given(y)
         y = y.astype(dtype)
         previous = self._take_times(piece.meta, y, labelled)
+        time = self._clock(piece.meta)
         self.n_rows += n
         self.n_unlabelled += n - int(np.count_nonzero(labelled))
         given = is_given(answers) & (answers != UNANSWERED)
         self._differ |= bool((given != given[0]).any())
-        return ScoredRows(y, answers.astype(dtype), weight, previous, scores=scores)
+        return ScoredRows(y, answers.astype(dtype), weight, previous, scores=scores, time=time)
 
     def _codes(self, name: str, labels: Any, first: int) -> NDArray[Any]:
         if self.classes is None:
@@ -150,6 +154,11 @@ class Coder:
         known = self._label_times(meta["label_time"], given, came, labelled)
         self.known.append(np.where(labelled, known, np.inf))
         return self._newest.at(came, self.known[-1], y)
+
+    def _clock(self, meta: Meta) -> NDArray[Any] | None:
+        """Times by which the rows are in their order: of their labels, in the view "as_known"."""
+        given = meta.get("label_time" if self.as_known else "arrival")
+        return None if given is None else clock(given)
 
     def _label_times(
         self, later: Any, given: Any, came: Floats, labelled: NDArray[np.bool_]

@@ -72,9 +72,7 @@ class ScoredTape:
         return copy(self)
 
 
-def warn_of_calls(
-    metrics: Mapping[str, Measure], n_rows: int | None, record_every: int | None
-) -> None:
+def warn_of_calls(metrics: Mapping[str, Measure], n_rows: int | None, record_every: Any) -> None:
     """Warn that measures without a running form are slow, on long streams.
 
     Parameters
@@ -83,14 +81,14 @@ def warn_of_calls(
         From `resolve_metrics`.
     n_rows : int or None
         Rows of the stream; None where that is not known.
-    record_every : int or None
+    record_every : int, str, timedelta or None
         Distance of the checkpoints; None: at most 1,024 of them.
     """
     called = [name for name, measure in metrics.items() if measure.function is not None]
     if not called or (n_rows is not None and n_rows <= FEW_ROWS):
         return
     n_calls = MAX_CHECKPOINTS if record_every is None else None
-    if record_every is not None and n_rows is not None:
+    if isinstance(record_every, int) and n_rows is not None:
         n_calls = n_rows // record_every
     if n_calls is not None and n_calls < FEW_CALLS:
         return

@@ -181,6 +181,25 @@ def count_rows_along(ax: Any, label: str = "rows") -> None:
     ax.set_xlabel(label)
 
 
+def numbers_of_times(times: np.ndarray) -> np.ndarray:
+    """Places of times along an axis: of dates, matplotlib's days."""
+    if times.dtype.kind != "M":
+        return times
+    dates = optional_import("matplotlib.dates", "Plotting")
+    numbers: np.ndarray = dates.date2num(times)
+    return numbers
+
+
+def show_times_along(ax: Any, *, dates: bool) -> None:
+    """Put dates, or numbers of times, on the horizontal axis."""
+    if dates:
+        of_dates = optional_import("matplotlib.dates", "Plotting")
+        locator = of_dates.AutoDateLocator(maxticks=8)
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(of_dates.ConciseDateFormatter(locator))
+    ax.set_xlabel("time")
+
+
 def give_legend(
     ax: Any,
     legend: LegendChoice,

@@ -1,6 +1,6 @@
 """Marks of warnings and alarms, in lanes above the curves."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,12 @@ def check_detections(found: Any) -> None:
 
 
 def draw_detections(
-    ax: Any, found: Found, colors: Mapping[str, Any], *, own: bool
+    ax: Any,
+    found: Found,
+    colors: Mapping[str, Any],
+    *,
+    own: bool,
+    place: Callable[[Any], Any] | None = None,
 ) -> dict[str, Any]:
     """Mark warnings and alarms, in a lane for each monitor, with a part for each model.
 
@@ -52,6 +57,8 @@ def draw_detections(
     own : bool
         Whether the display made the figure: then the lanes are above the axes. In the user's, whose
         surroundings may be taken, they are within, above the curves.
+    place : callable, default=None
+        Where rows are along the axis; None: at their numbers.
 
     Returns
     -------
@@ -76,11 +83,12 @@ def draw_detections(
         _keep_legend_away(ax, bottom_of_all)
     above = ax.inset_axes((0.0, bottom_of_all, 1.0, height), sharex=ax, label="detections")
     entries: dict[str, Any] = {}
-    for place, by_model in enumerate(lanes.values()):
+    for lane, by_model in enumerate(lanes.values()):
         for part, (name, folds) in enumerate(by_model.items()):
-            bottom, top = place + part / len(by_model), place + (part + 1) / len(by_model)
+            bottom, top = lane + part / len(by_model), lane + (part + 1) / len(by_model)
             for rows, of_lane, style, words in _marks(folds):
                 room = (1.0 - of_lane) * (top - bottom) / 2
+                rows = rows if place is None else place(rows)
                 above.vlines(rows, bottom + room, top - room, color=colors[name], **style)
                 entries[words] = line_key(**style, marker="|", markersize=8, linestyle="none")
     above.set_ylim(len(lanes), 0)
@@ -96,8 +104,8 @@ def draw_detections(
     for side in above.spines.values():
         side.set_visible(False)
     above.patch.set_alpha(0.0)
-    for place in range(1, len(lanes)):
-        above.axhline(place, color="0.85", linewidth=0.6, zorder=0)
+    for lane in range(1, len(lanes)):
+        above.axhline(lane, color="0.85", linewidth=0.6, zorder=0)
     return {words: entries[words] for words in ("alarm", "warning", "refit") if words in entries}
 
 

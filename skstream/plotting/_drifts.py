@@ -1,6 +1,6 @@
 """Marks of the rows at which the truth of a stream changes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from skstream.plotting._lines import ink
@@ -17,7 +17,12 @@ MOST_COVERED = 0.6
 STRIP = 0.03
 
 
-def draw_drifts(ax: Any, drifts: Sequence[Drift], end: float | None) -> dict[str, Any]:
+def draw_drifts(
+    ax: Any,
+    drifts: Sequence[Drift],
+    end: float | None,
+    place: Callable[[Any], Any] | None = None,
+) -> dict[str, Any]:
     """Mark where the truth is known to change; return the entries of the legend.
 
     An abrupt drift is a line, a gradual one a band. Bands that cover most of the rows, such as a
@@ -30,19 +35,25 @@ def draw_drifts(ax: Any, drifts: Sequence[Drift], end: float | None) -> dict[str
     drifts : sequence of Drift
         The drifts.
     end : float or None
-        Last row shown; None: nothing is.
+        Where the last row shown is; None: nothing is.
+    place : callable, default=None
+        Where a row is along the axis; None: at its number.
     """
     if end is None:
         return {}
-    at = [drift.start for drift in drifts if drift.start == drift.end and 0 <= drift.start <= end]
+    start = 0.0
+    if place is not None:
+        start = float(place(0))
+        drifts = [Drift(place(drift.start), place(drift.end)) for drift in drifts]
+    at = [one.start for one in drifts if one.start == one.end and start <= one.start <= end]
     lines = [ax.axvline(row, color=ink(), **LINE) for row in at]
     spans = [
-        (max(0.0, drift.start), min(end, drift.end))
+        (max(start, drift.start), min(end, drift.end))
         for drift in drifts
-        if drift.start < drift.end and drift.end > 0 and drift.start < end
+        if drift.start < drift.end and drift.end > start and drift.start < end
     ]
     covered = sum(right - left for left, right in spans)
-    bottom = 1 - STRIP if covered > MOST_COVERED * end else 0.0
+    bottom = 1 - STRIP if covered > MOST_COVERED * (end - start) else 0.0
     bands = [ax.axvspan(left, right, ymin=bottom, **BAND, edgecolor=ink()) for left, right in spans]
     entries = {}
     if lines:

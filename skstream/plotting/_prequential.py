@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike
 
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._predictions import result_of_predictions
-from skstream.plotting._axes import count_rows_along, give_title, was_used, widen_limits
+from skstream.plotting._axes import (
+    count_rows_along,
+    give_title,
+    numbers_of_times,
+    show_times_along,
+    was_used,
+    widen_limits,
+)
 from skstream.plotting._base import Canvas
 from skstream.plotting._detections import Found, check_detections, draw_detections, refits_of
 from skstream.plotting._drifts import Drifts, draw_drifts
@@ -62,6 +69,8 @@ class PrequentialDisplay(MeasureDisplay):
         marked above the curves: a lane for each monitor, in the colours of the models.
     folds : sequence of int, default=None
         Numbers of the folds, where only some are shown; None: all, from 0 on.
+    times : ndarray of shape (n_checkpoints,), dtype datetime64 or float64, default=None
+        Times of the checkpoints, which are then along the axis in the place of rows.
 
     Attributes
     ----------
@@ -92,6 +101,7 @@ class PrequentialDisplay(MeasureDisplay):
     drifts: Drifts = ()
     detections: Found = field(default_factory=dict)
     folds: Sequence[int] | None = None
+    times: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         as_drifts(self.drifts)
@@ -202,16 +212,20 @@ class PrequentialDisplay(MeasureDisplay):
     def _draw(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
         used = was_used(ax)
+        along = self._along()
         defaults = model_styles(list(self.curves), self.baselines)
         others: dict[str, Any] = {}
         for name, curve in self.curves.items():
-            line = canvas.draw_line(ax, name, self.checkpoints, curve.mean(axis=1), defaults[name])
+            line = canvas.draw_line(ax, name, along, curve.mean(axis=1), defaults[name])
             if curve.shape[1] > 1:
                 others |= self._draw_spread(ax, curve, line)
-        end = float(self.checkpoints[-1]) if len(self.checkpoints) else None
+        end = float(along[-1]) if len(along) else None
         if end is not None:
-            widen_limits(ax, "x", 0.0, end, keep=used)
-        count_rows_along(ax)
+            widen_limits(ax, "x", 0.0 if self.times is None else float(along[0]), end, keep=used)
+        if self.times is None:
+            count_rows_along(ax)
+        else:
+            show_times_along(ax, dates=self.times.dtype.kind == "M")
         means = {name: curve.mean(axis=1) for name, curve in self.curves.items()}
         guess = self._best_guess(means)
         bounded = bool(np.isfinite(self._facts.bounds).all())
@@ -223,13 +237,23 @@ class PrequentialDisplay(MeasureDisplay):
             if bounded or guess is None or name not in self.baselines
         }
         self._finish_values(canvas, list(curves.values()), guess, keep=used)
-        others |= self._shade_guess(ax, self.checkpoints, guess)
-        others |= draw_drifts(ax, as_drifts(self.drifts), end)
+        others |= self._shade_guess(ax, along, guess)
+        others |= draw_drifts(ax, as_drifts(self.drifts), end, self._place)
         colors = {name: line.get_color() for name, line in canvas.lines.items()}
-        others |= draw_detections(ax, self.detections, colors, own=canvas.own)
+        others |= draw_detections(ax, self.detections, colors, own=canvas.own, place=self._place)
         give_title(ax, self._title())
         named = with_remarks(ax, canvas.lines, self.failed)
         canvas.give_legend(ax, lines=named, others=others, end=end)
+
+    def _along(self) -> np.ndarray:
+        """Places of the checkpoints along the axis."""
+        return self.checkpoints if self.times is None else numbers_of_times(self.times)
+
+    def _place(self, rows: Any) -> Any:
+        """Places of rows along the axis; between checkpoints times are interpolated."""
+        if self.times is None or not len(self.checkpoints):
+            return rows
+        return np.interp(rows, self.checkpoints, self._along(), right=np.inf)
 
     def _title(self) -> str:
         n_folds = max(curve.shape[1] for curve in self.curves.values())
@@ -245,7 +269,7 @@ class PrequentialDisplay(MeasureDisplay):
         """Show the folds of one model as a band; return what the legend has to explain."""
         low, high = self._spread_of(curve)
         style = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
-        ax.fill_between(self.checkpoints, low, high, **style)
+        ax.fill_between(self._along(), low, high, **style)
         return {self._spread_words(): band_key()}
 
     def _spread_words(self) -> str:
@@ -257,6 +281,7 @@ class PrequentialDisplay(MeasureDisplay):
             for fold, values in zip(folds, curve.T, strict=True):
                 yield {
                     "row": self.checkpoints,
+                    **({} if self.times is None else {"time": self.times}),
                     "model": name,
                     self._repetition: fold,
                     "value": values,
@@ -289,6 +314,7 @@ def contents_of(
     rows = {
         "checkpoints": result.checkpoints,
         "folds": result.details.selected_folds,
+        "times": result.times,
         "drifts": result.drifts if drifts is None else drifts,
         "detections": result.detections if detections is None else detections,
     }

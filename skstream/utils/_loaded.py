@@ -10,7 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 #: Kinds of NumPy values of numbers, of numbers that count, and of labels.
-NUMBERS, COUNTS, LABELS = "fiu", "iu", "biufUSM"
+NUMBERS, COUNTS, LABELS, TIMES = "fiu", "iu", "biufUSM", "fM"
 
 
 @contextmanager

@@ -158,6 +158,12 @@ def as_numbers(values: np.ndarray, name: str, first_row: int = 0) -> np.ndarray:
     return np.where(np.isnan(numbers), np.inf, numbers)
 
 
+def clock(times: np.ndarray) -> np.ndarray:
+    """Times of `time_column` for a clock: datetimes in microseconds, in UTC if aware, or floats."""
+    times = np.asarray(times)
+    return times.astype("datetime64[us]" if times.dtype.kind == "M" else np.float64)
+
+
 def shown_time(given: np.ndarray) -> str:
     """Show the one time in an array as the user wrote it."""
     (value,) = given.tolist() if given.dtype.kind in "fiu" else given

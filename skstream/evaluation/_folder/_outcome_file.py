@@ -31,6 +31,8 @@ def save_outcome(outcome: RunOutcome, path: Path, identity: str = "") -> None:
     first = outcome.lanes[0].curves
     names = {forgetting: list(by_metric) for forgetting, by_metric in first.values.items()}
     arrays = {"checkpoints": first.checkpoints}
+    if first.times is not None:
+        arrays["times"] = first.times
     for k, lane in enumerate(outcome.lanes):
         arrays |= curves_as_arrays(f"curves/{k}", lane.curves.values)
         for d, one in enumerate(lane.detections.values()):
@@ -134,7 +136,7 @@ def _lane(
     values = curves_of_arrays(f"curves/{k}", arrays, header["curves"])
     return LaneOutcome(
         **{name: lane[name] for name in _PLAIN},
-        curves=Curves(checkpoints=arrays["checkpoints"], values=values),
+        curves=Curves(checkpoints=arrays["checkpoints"], values=values, times=arrays.get("times")),
         answers=arrays.get(f"answers/{k}"),
         scores=arrays.get(f"scores/{k}"),
         cost=Cost(**lane["cost"]),

@@ -177,6 +177,8 @@ def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
     if result.bins is not None:
         columns["bin"] = np.tile(np.asarray(result.bins)[bin[0]], times)
     columns["row"] = np.tile(result.checkpoints[checkpoint], times)
+    if result.times is not None:
+        columns["time"] = np.tile(result.times[checkpoint], times)
     columns["metric"] = np.repeat([metric for *_, metric, _ in parts], n)
     columns["value"] = np.concatenate([curve.ravel() for *_, curve in parts])
     return columns

@@ -27,7 +27,7 @@ BASELINES = ("previous", "majority", "inclusive")
 LEAST_ROWS, LARGEST_PIECE = 1 << 15, 1 << 23
 
 
-def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None) -> dict[str, Any]:
+def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: Any) -> dict[str, Any]:
     """Run the measures over a tape.
 
     Parameters
@@ -36,14 +36,14 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         Labels and answers.
     metrics, forgetting
         As given by the user.
-    record_every : int or None
+    record_every : int, str, timedelta or None
         Distance of the checkpoints.
 
     Returns
     -------
     scores : dict
         The attributes of a result that depend on the measures and the forgetting: checkpoints,
-        values, measures and mechanisms.
+        times, values, measures and mechanisms.
     """
     measures = resolve_metrics(metrics, classes=tape.classes)
     check_has_scores(measures, tape)
@@ -63,6 +63,7 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         record_every=record_every,
         expected_rows=tape.n_rows,
         methods=[tape.methods.get(name) for name, _ in lanes] if tape.methods else None,
+        **({"timed": True} if tape.time is not None else {}),
     )
     for rows in rows_of(tape, lanes):
         running.read(rows)
@@ -75,6 +76,7 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         by_model.setdefault(name, []).append(of_lane)
     return {
         "checkpoints": all_curves.checkpoints,
+        "times": all_curves.times,
         "values": fold_columns(by_model),
         "measures": {name: Measure(**measure.facts) for name, measure in measures.items()},
         "mechanisms": {name: mechanism.name for name, mechanism in mechanisms.items()},
@@ -103,7 +105,7 @@ def lanes_of(tape: Tape) -> dict[tuple[str, int], np.ndarray]:
 def rows_of(tape: Tape, lanes: Mapping[tuple[str, int], np.ndarray]) -> Iterator[ScoredRows]:
     """Rows of a tape with the answers of some lanes, some at a time."""
     baselines = {name: getattr(tape, name) for name in BASELINES}
-    held = {"y": tape.y, "weight": tape.weight, "sets": tape.sets, **baselines}
+    held = {"y": tape.y, "weight": tape.weight, "sets": tape.sets, "time": tape.time, **baselines}
     scores = [tape.scores[name][fold] if name in tape.scores else None for name, fold in lanes]
     return pieces_of(list(lanes.values()), scores, **held)
 
@@ -129,7 +131,7 @@ def pieces_of(
     sets : tuple of two ndarray, or None
         As on a `Tape`.
     **columns : ndarray of shape (n_rows,), or None
-        Weights, and answers of baselines.
+        Weights, times, and answers of baselines.
     """
     some_scores = [one for one in scores if one is not None]
     n_columns = sum(map(width_of, (*lanes, *some_scores)))
@@ -234,7 +236,7 @@ def curves_of_lanes(curves: Curves, n_lanes: int, width: int) -> list[Curves]:
     return [curves.of_models(k if width == 1 else slice(k, k + width)) for k in firsts]
 
 
-def _check_alone(mechanisms: Mapping[str, Forgetting], record_every: int | None) -> None:
+def _check_alone(mechanisms: Mapping[str, Forgetting], record_every: Any) -> None:
     """Refuse what a holdout evaluation does not have."""
     if list(mechanisms.values()) != [Cumulative()]:
         raise ValueError(

@@ -86,6 +86,9 @@ class EvaluationResult:
         How the models were evaluated, e.g. "prequential".
     checkpoints : ndarray of shape (n_checkpoints,), dtype int64
         Rows of the stream seen at every checkpoint; the last row is always one.
+    times : ndarray of shape (n_checkpoints,), dtype datetime64[us] or float64, or None
+        Time of each checkpoint: that of its row, or under ``record_every="1D"``, the end of the
+        day. None where the stream does not say when rows came, or nothing counts time.
     values : dict
         ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, n_folds) (and
         n_bins + 2 under delayed labels), NaN where nothing was scored yet or the measure is
@@ -140,6 +143,7 @@ class EvaluationResult:
     protocol: str
     checkpoints: np.ndarray
     values: Values
+    times: np.ndarray | None = None
     measures: dict[str, Measure] = field(default_factory=dict)
     classes: np.ndarray | None = None
     tape: Tape | None = None
@@ -327,7 +331,8 @@ class EvaluationResult:
         Returns
         -------
         frame : pandas.DataFrame
-            Columns model, forgetting, fold, row, metric, value: a row each.
+            Columns model, forgetting, fold, row, metric, value: a row each. After row there is
+            time, where there are `times`.
         """
         pandas = optional_import("pandas", "to_frame()")
         return pandas.DataFrame(_report.tidy_columns(self))
@@ -337,7 +342,7 @@ class EvaluationResult:
         metrics: Any = None,
         *,
         forgetting: Any = "cumulative",
-        record_every: int | None = None,
+        record_every: Any = None,
     ) -> Self:
         """Score the tape again with other measures or forgetting; no model is run.
 
@@ -347,7 +352,7 @@ class EvaluationResult:
             As for the evaluator; None: the standard measures.
         forgetting : str, Forgetting or dict, default="cumulative"
             As for the evaluator.
-        record_every : int, default=None
+        record_every : int, str or timedelta, default=None
             As for the evaluator.
 
         Returns
@@ -667,6 +672,7 @@ def assemble(
     result = kind(
         protocol=header.protocol,
         checkpoints=outcomes[0].lanes[0].curves.checkpoints,
+        times=outcomes[0].lanes[0].curves.times,
         values=fold_columns(
             {name: [lane.curves for lane in lanes] for name, lanes in by_model.items()}
         ),

@@ -19,14 +19,14 @@ from skstream.evaluation.delayed._result import DelayedResult
 from skstream.metrics import Measure
 from skstream.metrics._registry import known_measure
 from skstream.streams._drifts import as_drifts
-from skstream.utils._loaded import COUNTS, LABELS, NUMBERS, check_array, check_types, fitting
+from skstream.utils._loaded import COUNTS, LABELS, NUMBERS, TIMES, check_array, check_types, fitting
 from skstream.utils._npz import npz_path, read_npz, write_npz
 
 FORMAT = 2
 #: What the header of a file calls a `SeedStudy`.
 STUDY = "SeedStudy"
 #: Columns of a tape beside its labels, where it has them.
-_TAPE_COLUMNS = ("weight", "row", *BASELINES)
+_TAPE_COLUMNS = ("weight", "row", "time", *BASELINES)
 #: Fields of a result that JSON holds as they are, and those that it turns into lists.
 _PLAIN = (
     "protocol",
@@ -70,6 +70,8 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
 def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the header and the arrays that hold a result."""
     arrays = {"checkpoints": result.checkpoints}
+    if result.times is not None:
+        arrays["times"] = result.times
     for m, by_forgetting in enumerate(result.values.values()):
         arrays |= curves_as_arrays(f"values/{m}", by_forgetting)
     if result.classes is not None:
@@ -135,6 +137,8 @@ def _check_arrays(result: EvaluationResult) -> None:
     if len(result.folds) != n_folds or any(len(n) != n_folds for n in result.failed_at.values()):
         raise ValueError(f"its curves have {n_folds} folds, and it names others")
     check_array(result.checkpoints, "checkpoints", COUNTS, (None,))
+    if result.times is not None:
+        check_array(result.times, "times", TIMES, (n_rows,))
     for by_forgetting in result.values.values():
         for by_metric in by_forgetting.values():
             for name, curve in by_metric.items():
@@ -158,7 +162,7 @@ def _check_tape(tape: Tape, n_folds: int) -> None:
     for name in _TAPE_COLUMNS:
         column = getattr(tape, name)
         if column is not None:
-            kinds = {"row": COUNTS, "weight": NUMBERS}.get(name, kind)
+            kinds = {"row": COUNTS, "weight": NUMBERS, "time": TIMES}.get(name, kind)
             check_array(column, name, kinds, (n_rows,))
     for answers in tape.answers.values():
         check_array(answers, "answers", kind, (n_folds, n_rows, *(None,) * (answers.ndim - 2)))
@@ -188,6 +192,7 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
         further["selected_bins"] = _tuple(header["selected_bins"])
     return kind(
         checkpoints=arrays["checkpoints"],
+        times=arrays.get("times"),
         values={
             model: curves_of_arrays(f"values/{m}", arrays, metrics_of)
             for m, model in enumerate(header["models"])

@@ -114,7 +114,7 @@ class KeptTape:
                     len(rows), self._width * self._n_scores[lane]
                 )
                 self._n_waiting += recorder.append(columns) or 0
-        for name in ("row", *BASELINES):
+        for name in ("row", "time", *BASELINES):
             answers = getattr(rows, name)
             if answers is not None:
                 self._append(name, answers)
@@ -132,7 +132,7 @@ class KeptTape:
     def _append(self, name: str, values: np.ndarray) -> None:
         column = self._columns.get(name)
         if column is None:
-            dtype = _TYPES.get(name, self._dtype)
+            dtype = values.dtype if name == "time" else _TYPES.get(name, self._dtype)
             column = self._columns[name] = self._recorder(name, dtype)
             if self._folder is not None:
                 column.reopen(self._folder)
