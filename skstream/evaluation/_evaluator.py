@@ -5,6 +5,7 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
 from functools import partial
 from inspect import signature
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
@@ -66,7 +67,13 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "forgetting": "no_validation",
     "monitors": "no_validation",
     "n_warmup": [Interval(numbers.Integral, 0, None, closed="left")],
-    "record_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
+    "record_every": [
+        Interval(numbers.Integral, 1, None, closed="left"),
+        str,
+        timedelta,
+        np.timedelta64,
+        None,
+    ],
     "missing_labels": [StrOptions({"error", "skip"})],
     "keep_tape": ["boolean", StrOptions({"auto", "disk"})],
     "engine": [StrOptions({"auto", "loop"})],
@@ -107,7 +114,7 @@ class StreamEvaluator(BaseEstimator):
     forgetting: Any = "cumulative"
     monitors: Any = None
     n_warmup: int = 1
-    record_every: int | None = None
+    record_every: Any = None
     missing_labels: Literal["error", "skip"] = "error"
     keep_tape: bool | Literal["auto", "disk"] = "auto"
     engine: Literal["auto", "loop"] = "auto"
@@ -165,6 +172,7 @@ class StreamEvaluator(BaseEstimator):
         *,
         classes: Any = None,
         sample_weight: Any = None,
+        arrival: Any = None,
     ) -> EvaluationResult:
         """Evaluate models on a stream.
 
@@ -181,6 +189,9 @@ class StreamEvaluator(BaseEstimator):
             All labels that may come; found in `y` where it is an array.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of learning and scoring; 0: asked, but neither learnt nor scored.
+        arrival : array-like of shape (n_rows,), default=None
+            When the rows came, as datetimes that never go back; needed where the forgetting or
+            `record_every` counts time.
 
         Returns
         -------
@@ -207,7 +218,8 @@ class StreamEvaluator(BaseEstimator):
         with workers, the result of the models that had finished, or else of the group in which a
         model has failed (None if there is neither); of some folds where no model has all.
         """
-        return self._evaluate(models, as_stream(X, y, sample_weight=sample_weight), classes)
+        stream = as_stream(X, y, sample_weight=sample_weight, arrival=arrival)
+        return self._evaluate(models, stream, classes)
 
     def start(self, models: Any, *, classes: Any = None) -> EvaluationRun:
         """Start a run to which you pass the rows yourself; the stream may be endless.

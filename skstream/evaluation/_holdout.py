@@ -276,8 +276,8 @@ class HoldoutRun(EvaluationRun):
             n_sets = max(1, _ASKS_PER_PIECE // timeline.size)
             self._pace = Pace(min(self._rows_per_piece, timeline.every * n_sets))
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
-        chunk = super()._checked(X, y, sample_weight)
+    def _checked(self, X: Any, y: Any, sample_weight: Any, arrival: Any = None) -> Chunk:
+        chunk = super()._checked(X, y, sample_weight, arrival)
         if self._held_out is not None:
             self._held_out.warn_of_rows(chunk.X)
         return chunk

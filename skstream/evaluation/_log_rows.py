@@ -12,7 +12,7 @@ from skstream.streams._chunk import Meta
 from skstream.utils._label_space import LabelSpace, is_given, listed
 from skstream.utils._labels import is_missing
 from skstream.utils._masked import unmasked
-from skstream.utils._times import as_numbers, clock, kind_of, shown_time
+from skstream.utils._times import as_numbers, check_arrivals, clock, kind_of, shown_time
 from skstream.utils._warnings import warn
 
 Floats = NDArray[np.float64]
@@ -127,27 +127,7 @@ class Coder:
             return None
         given = meta["arrival"]
         came = as_numbers(given, "arrival", self.n_rows)
-        missing = np.flatnonzero(~np.isfinite(came))
-        if len(missing):
-            at = self.n_rows + int(missing[0])
-            raise ValueError(f"arrival[{at}] is missing: every row came at some time.")
-        if self._last_arrival is not None and kind_of(self._last_arrival) != kind_of(given):
-            raise ValueError(
-                f"arrival holds {kind_of(self._last_arrival)} up to row {self.n_rows - 1}, and "
-                f"{kind_of(given)} after it: use one kind."
-            )
-        all_times = came
-        if self._last_arrival is not None:
-            all_times = np.append(as_numbers(self._last_arrival, "arrival"), came)
-        back = np.flatnonzero(np.diff(all_times) < 0)
-        if len(back):
-            offset = len(all_times) - len(came)
-            at = int(back[0]) + 1 - offset
-            before = given[at - 1 : at] if at else self._last_arrival
-            raise ValueError(
-                f"arrival goes back at row {self.n_rows + at}, from {shown_time(before)} to "  # type: ignore[arg-type]
-                f"{shown_time(given[at : at + 1])}. Sort the rows by their arrival first."
-            )
+        check_arrivals(given, self.n_rows, self._last_arrival)
         self._last_arrival = given[-1:]
         if "label_time" not in meta:
             return None

@@ -18,6 +18,7 @@ from skstream.engine.timeline import Timeline
 from skstream.evaluation._runs._header import ResultHeader
 from skstream.evaluation._runs._monitor import Watched
 from skstream.evaluation._runs._tape_writer import KeepTape
+from skstream.forgetting import duration_of
 from skstream.metrics._measure import Measure
 from skstream.streams import Drift
 from skstream.utils._choices import names_as_text
@@ -111,7 +112,7 @@ class Settings:
         Resolved measures and mechanisms by name.
     timelines : list of Timeline
         One per fold.
-    record_every : int or None
+    record_every : int, str, timedelta or None
         Distance of the checkpoints.
     missing_labels : {"error", "skip"}
         What to do with rows without a label.
@@ -152,7 +153,7 @@ class Settings:
     metrics: dict[str, Any]
     forgetting: dict[str, Any]
     timelines: list[Timeline]
-    record_every: int | None
+    record_every: Any
     missing_labels: str
     keep_tape: KeepTape
     engine: Engine
@@ -168,6 +169,15 @@ class Settings:
     generator: str = ""
     monitors: tuple[Watched, ...] = ()
     scores: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def counts_time(self) -> bool:
+        """Whether a mechanism, or the distance of the checkpoints, counts time."""
+        read = [one.forgetting for one in self.monitors if one.forgetting is not None]
+        every = self.record_every
+        return any(one.counts_time for one in [*self.forgetting.values(), *read]) or (
+            duration_of("the evaluator", "record_every", every) is not None
+        )
 
     @property
     def n_scores(self) -> int:

@@ -164,6 +164,40 @@ def clock(times: np.ndarray) -> np.ndarray:
     return times.astype("datetime64[us]" if times.dtype.kind == "M" else np.float64)
 
 
+def check_arrivals(given: np.ndarray, first_row: int, before: np.ndarray | None) -> None:
+    """Raise an error where times of arrival are missing or go back.
+
+    Parameters
+    ----------
+    given : ndarray of shape (n_rows,)
+        From `time_column`.
+    first_row : int
+        Number of the first of these rows.
+    before : ndarray of shape (1,), or None
+        The time before them.
+    """
+    times = clock(given)
+    missing = np.flatnonzero(np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times))
+    if len(missing):
+        at = first_row + int(missing[0])
+        raise ValueError(f"arrival[{at}] is missing: every row came at some time.")
+    if before is not None:
+        if kind_of(before) != kind_of(given):
+            raise ValueError(
+                f"arrival holds {kind_of(before)} up to row {first_row - 1}, and {kind_of(given)} "
+                "after it: use one kind."
+            )
+        times = np.concatenate([clock(before), times])
+    back = np.flatnonzero(times[1:] < times[:-1])
+    if len(back):
+        at = int(back[0]) + 1 - (before is not None)
+        earlier = before if before is not None and not at else given[at - 1 : at]
+        raise ValueError(
+            f"arrival goes back at row {first_row + at}, from {shown_time(earlier)} to "
+            f"{shown_time(given[at : at + 1])}. Sort the rows by their arrival first."
+        )
+
+
 def shown_time(given: np.ndarray) -> str:
     """Show the one time in an array as the user wrote it."""
     (value,) = given.tolist() if given.dtype.kind in "fiu" else given

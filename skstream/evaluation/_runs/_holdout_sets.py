@@ -368,8 +368,10 @@ class AskedAtCheckpoints:
         self._first = 0  # number of the first row of the stream that is held
         self.n_valid = [0] * n_lanes  # rows of the stream up to a lane's last whole set of answers
 
-    def arrive(self, y: np.ndarray, weight: np.ndarray | None) -> None:
-        """Take the labels and weights of the next rows of the stream."""
+    def arrive(
+        self, y: np.ndarray, weight: np.ndarray | None, time: np.ndarray | None = None
+    ) -> None:
+        """Take the labels and weights of the next rows of the stream; sets have no times."""
         self._is_weighted = self._is_weighted or weight is not None
         self._y = np.concatenate([self._y, y])
         self._weight = np.concatenate([self._weight, np.ones(len(y)) if weight is None else weight])

@@ -27,12 +27,15 @@ class EncodedRows:
         Whether there is a label.
     weight : ndarray of shape (n_rows,) or None
         The user's weights.
+    time : ndarray of shape (n_rows,) or None
+        When the rows came, where something counts time.
     """
 
     X: Any
     y: np.ndarray
     labelled: np.ndarray
     weight: np.ndarray | None
+    time: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -45,7 +48,8 @@ class EncodedRows:
         if len(y) == self.n_rows:
             return self
         weight = None if self.weight is None else self.weight[rows]
-        return EncodedRows(take_rows(self.X, rows), y, self.labelled[rows], weight)
+        time = None if self.time is None else self.time[rows]
+        return EncodedRows(take_rows(self.X, rows), y, self.labelled[rows], weight, time)
 
 
 class MissingLabelError(ValueError):

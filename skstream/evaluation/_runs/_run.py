@@ -19,6 +19,7 @@ from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Chunk
 from skstream.utils._exclusive import exclusive
+from skstream.utils._times import check_arrivals, clock
 
 
 class EvaluationRun(StreamRun):
@@ -52,9 +53,18 @@ class EvaluationRun(StreamRun):
         self._is_weighted = False  # whether a row so far had a weight
         self._scoring: ScoringOfArrivals = AskedOnce(settings.classes, settings.n_scores)
         self._unlabelled = no_rows()  # those without a label that a failure may still leave out
+        self._last_time: np.ndarray | None = None  # of the newest row, where something counts time
 
     @exclusive
-    def update(self, X: Any, y: Any, *, sample_weight: Any = None, on_error: str = "raise") -> Self:
+    def update(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        arrival: Any = None,
+        on_error: str = "raise",
+    ) -> Self:
         """Process rows with their labels: each is predicted, then learnt.
 
         Parameters
@@ -66,6 +76,9 @@ class EvaluationRun(StreamRun):
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of learning and scoring. From the first call with weights on, models learn all
             rows with weights, 1 where a call has none.
+        arrival : array-like of shape (n_rows,), default=None
+            When the rows came, as datetimes that never go back; needed where the forgetting or
+            `record_every` counts time.
         on_error : {"raise", "skip"}, default="raise"
             What to do where a model fails. "raise": stop, and wait for a call of `go_on` with your
             decision. "skip": a row that a model cannot answer is scored for no model, and a model
@@ -89,7 +102,7 @@ class EvaluationRun(StreamRun):
         self._require_open()
         check_on_error(on_error)
         with self._first_rows():
-            chunk = self._checked(X, y, sample_weight)
+            chunk = self._checked(X, y, sample_weight, arrival)
             rows = self._encoded(chunk, self._settings.missing_labels)
         if rows.weight is None and self._is_weighted:
             rows = replace(rows, weight=np.ones(rows.n_rows))
@@ -133,6 +146,18 @@ class EvaluationRun(StreamRun):
         self._take(rows, False, advance)
         return self
 
+    def _encoded(self, chunk: Chunk, missing_labels: str) -> EncodedRows:
+        rows = super()._encoded(chunk, missing_labels)
+        if not self._settings.counts_time or not rows.n_rows:
+            return rows
+        if "arrival" not in chunk.meta:
+            raise ValueError(
+                "The forgetting or record_every counts time, and the rows do not say when they "
+                "came: pass arrival=."
+            )
+        check_arrivals(chunk.meta["arrival"], self._n_arrived, self._last_time)
+        return replace(rows, time=clock(chunk.meta["arrival"]))
+
     def _advance(self, piece: EncodedRows, skip: bool) -> None:
         arrivals = Arrivals(self._n_arrived, piece.labelled, piece.weight)
         note = partial(self._note_arrived, piece)
@@ -147,7 +172,8 @@ class EvaluationRun(StreamRun):
         self._is_weighted |= piece.weight is not None
         self._n_arrived += piece.n_rows
         self._labels_read = self._labels_read.after(piece.y, piece.labelled)
-        self._scoring.arrive(piece.y, piece.weight)
+        self._scoring.arrive(piece.y, piece.weight, piece.time)
+        self._last_time = None if piece.time is None else piece.time[-1:]
         self._note(answered)
 
     @property

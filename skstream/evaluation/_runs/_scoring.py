@@ -45,8 +45,10 @@ class Scoring(Protocol):
 class ScoringOfArrivals(Scoring, Protocol):
     """A scoring of rows that arrive with their labels."""
 
-    def arrive(self, y: np.ndarray, weight: np.ndarray | None) -> None:
-        """Take the labels and weights of the next rows, which this or a later step settles."""
+    def arrive(
+        self, y: np.ndarray, weight: np.ndarray | None, time: np.ndarray | None = None
+    ) -> None:
+        """Take labels, weights and times of the next rows, which this or a later step settles."""
 
 
 class AskedOnce:
@@ -66,11 +68,16 @@ class AskedOnce:
         self._n_scores = n_scores
         self._y = np.empty(0, dtype=self._dtype)
         self._weight: np.ndarray | None = None  # None as long as all weights are 1
+        self._time: np.ndarray | None = None  # None where nothing counts time
         self._n_settled = 0
 
-    def arrive(self, y: np.ndarray, weight: np.ndarray | None) -> None:
-        """Take the labels and weights of the next rows, which a later step finishes."""
+    def arrive(
+        self, y: np.ndarray, weight: np.ndarray | None, time: np.ndarray | None = None
+    ) -> None:
+        """Take labels, weights and times of the next rows, which a later step finishes."""
         n_before = len(self._y)
+        if time is not None:
+            self._time = time if self._time is None else np.concatenate([self._time, time])
         self._y = np.concatenate([self._y, y.astype(self._dtype)])
         if weight is not None and self._weight is None:
             self._weight = np.ones(n_before)
@@ -99,8 +106,10 @@ class AskedOnce:
             if scores is not None and one.scores is not None:
                 scores[lane, at] = one.scores
         weight = None if self._weight is None else self._weight[:n]
-        rows = ScoredRows(self._y[:n], answers, weight, scores=scores)
+        time = None if self._time is None else self._time[:n]
+        rows = ScoredRows(self._y[:n], answers, weight, scores=scores, time=time)
         self._y = self._y[n:]
+        self._time = None if self._time is None else self._time[n:]
         self._weight = None if self._weight is None else self._weight[n:]
         return rows
 
@@ -145,6 +154,7 @@ class RunScores:
             bounded=bool(settings.keep_tape),
             expected_rows=settings.expected_rows,
             methods=[settings.scores[name] for name in models] if settings.scores else None,
+            **({"timed": True} if settings.counts_time else {}),
         )
         self._metrics = settings.metrics
         self._has_weights = False

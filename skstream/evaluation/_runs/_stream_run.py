@@ -615,9 +615,10 @@ class StreamRun(Exclusive):
         save_checkpoint(self, path)
         return path
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+    def _checked(self, X: Any, y: Any, sample_weight: Any, arrival: Any = None) -> Chunk:
         """Check rows of the user as a stream checks its chunks."""
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        meta = {"sample_weight": sample_weight, "arrival": arrival}
+        given = {name: one for name, one in meta.items() if one is not None}
         chunk = Chunk.of(X, y, given, first_row=self._n_arrived)
         self._check_schema(chunk.X)
         return chunk

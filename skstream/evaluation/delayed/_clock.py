@@ -80,6 +80,12 @@ class Clock:
     now: float = -np.inf
     shown: str = ""
 
+    def times(self, values: np.ndarray) -> np.ndarray:
+        """Numbers of this clock as times: datetimes where they are, in UTC."""
+        if self.kind not in (DATETIMES, AWARE):
+            return values
+        return values.astype(np.int64).astype("datetime64[us]")
+
     @property
     def counts_microseconds(self) -> bool:
         """Whether the times are datetimes, which the run counts in microseconds."""

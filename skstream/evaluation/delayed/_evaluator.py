@@ -69,9 +69,10 @@ class DelayedEvaluator(StreamEvaluator):
         of them in one call. 0: there is no warm-up. Models must be able to answer then: fitted
         models, with `warm_start`, and the baselines that repeat, count or average labels, which
         begin with the lowest class, or 0.
-    record_every : int, default=None
-        Distance of the checkpoints of the curves, in labels. None: at most 1,024, the distance
-        doubling as the stream grows. The last row is always a checkpoint.
+    record_every : int, str or timedelta, default=None
+        Distance of the checkpoints of the curves, in labels; or a duration, such as "1D", for the
+        end of every day, where the stream says when its rows came. None: at most 1,024, the
+        distance doubling as the stream grows. The last row is always a checkpoint.
     missing_labels : {"error", "skip"}, default="error"
         Rows whose label is missing at its label time are an error, or are treated as never
         labelled. Where that time is after the last arrival, the row is pending, and asked once.

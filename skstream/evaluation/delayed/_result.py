@@ -55,7 +55,7 @@ class DelayedResult(EvaluationResult):
         metrics: Any = None,
         *,
         forgetting: Any = "cumulative",
-        record_every: int | None = None,
+        record_every: Any = None,
     ) -> Self:
         """Score the tape again with other measures or forgetting; no model is run.
 
@@ -65,7 +65,7 @@ class DelayedResult(EvaluationResult):
             As for the evaluator; None: the standard measures.
         forgetting : str, Forgetting or dict, default="cumulative"
             As for the evaluator.
-        record_every : int, default=None
+        record_every : int, str or timedelta, default=None
             As for the evaluator.
 
         Returns

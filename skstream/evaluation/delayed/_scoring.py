@@ -115,6 +115,7 @@ class AskedWhileWaiting:
         self._n_bins, self._reduce = delay.n_bins, delay.reduce
         self._known_at_arrival = delay.previous_label == "known_at_arrival"
         self._clock = Clock()
+        self._counts_time = settings.counts_time
         self._nothing: Any = np.nan if classes is None else -1
         dtype: Any = np.float64 if classes is None else np.int64
         rows, y = np.empty(0, dtype=np.int64), np.empty(0, dtype=dtype)
@@ -198,6 +199,8 @@ class AskedWhileWaiting:
         weight = labelled.weight if self._is_weighted else None
         previous = known if self._known_at_arrival else None
         rows = ScoredRows(y, lines, weight, previous, scores=scores, row=labelled.row)
+        if self._counts_time:
+            rows.time = self._clock.times(labelled.label_time)
         if failed:
             rows = rows[: max(0, min(self.n_answered[lane] for lane in failed) - self._n_settled)]
         self._n_settled += len(rows)
