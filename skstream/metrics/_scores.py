@@ -341,6 +341,8 @@ class Scores:
             group.n_scored += other.n_scored
             if group.tape is not None and other.tape is not None:
                 group.tape.merge(other.tape)
+        if later.last_time is not None:
+            self.last_time = later.last_time
         if is_given(np.asarray([later.last_label])).all():
             self.last_label = later.last_label
 

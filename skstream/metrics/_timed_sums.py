@@ -138,6 +138,7 @@ class WindowOfTimeSums(TimedSums):
         starts = np.zeros(len(ends), dtype=np.intp)
         if len(rows) and len(ends):
             starts = np.minimum(self._starts(rows.time, now), stops)  # type: ignore[arg-type]
+        self._note(n_old, ends, starts)
         labels = self._sums(self.of_labels, rows, starts, stops)
         if SPREAD in self.series:
             labels[SPREAD] = _spreads(rows.y, all_weights(rows), starts, stops)
@@ -155,7 +156,6 @@ class WindowOfTimeSums(TimedSums):
             ranked = self._rankings(one, rank)
             of_answers = {series: sums[series] for series in self.of_answers}
             yield self._by_kind({**labels, **of_answers, **ranked}, tables)
-        self._note(n_old, ends, starts)
         if len(rows):
             self._remember(rows, rows.time[-1:])  # type: ignore[index]
         self.n_rows += len(rows) - n_old
@@ -262,6 +262,7 @@ class FadingOfTimeSums(TimedSums):
             starts = np.minimum(self._starts(remembered.time, now), stops)  # type: ignore[arg-type]
         if len(ends):
             weights = self._left_of(self._times_at(rows, ends, now), now)
+        self._note(n_old, ends, starts)
         labels = self._running(self.of_labels, rows, self._carried)
         at_ends = {s: self._left(s, sums[ends], weights) for s, sums in labels.items()}
         if SPREAD in self.series:
@@ -282,7 +283,6 @@ class FadingOfTimeSums(TimedSums):
             yield self._by_kind({**at_ends, **found, **ranked}, tables)
         self._carried = {series: float(labels[series][-1]) for series in self.of_labels}
         self._of_each, self._by_class = of_each, by_class
-        self._note(n_old, ends, starts)
         if len(remembered):
             self._remember(remembered, remembered.time[-1:])  # type: ignore[index]
         self._go_on(rows)
