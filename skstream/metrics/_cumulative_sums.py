@@ -220,6 +220,29 @@ class CumulativeSums(RunningSums):
         twin.of_each = [self.of_each[number] for number in numbers]
         return twin
 
+    def scaled(self, factor: float) -> Self:
+        """Return the sums of the same rows with weights multiplied by a factor."""
+
+        def times(sums: Mapping[Series, float]) -> dict[Series, float]:
+            squared = "squared_weights"
+            return {
+                s: one * (factor**2 if s.kind == squared else factor) for s, one in sums.items()
+            }
+
+        twin = self.copy()
+        twin.carried, twin.moments = times(self.carried), self.moments.faded(factor)
+        twin.labels_by_class = self.labels_by_class * factor
+        twin.counts_are_exact = False
+        twin.of_each = [
+            _OfModel(
+                times(one.sums),
+                {kind: sums * factor for kind, sums in one.by_class.items()},
+                {target: ranking.scaled(factor) for target, ranking in one.rankings.items()},
+            )
+            for one in self.of_each
+        ]
+        return twin
+
     def _kept(self, series: Series, n_later: int) -> float:
         """Return which part of a sum remains after so many more rows."""
         return 1.0

@@ -351,6 +351,12 @@ class Following:
             return self.ranks
         return self._together(self.ranks, self.recent, np.empty(0, dtype=np.intp), ())[1]
 
+    def scaled(self, factor: float) -> "Following":
+        """Return the ranking of the same rows with weights multiplied by a factor."""
+        if not len(self.recent.scores) and not len(self.ranks.low):
+            return self
+        return Following(self.factor, self.flushed().faded(factor), known=self.known)
+
     def merged(self, later: "Following", n_later: int) -> "Following":
         """Return the ranking of these rows and of so many rows that followed."""
         earlier = self.flushed().faded(self.factor**n_later)

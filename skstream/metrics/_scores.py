@@ -27,7 +27,7 @@ from skstream.metrics._rows import (
 from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds
 from skstream.metrics._sliding_sums import SlidingSums
 from skstream.metrics._sums import Majority, RunningSums, SumsByKind
-from skstream.metrics._timed_sums import FadingOfTimeSums, TimedSums, WindowOfTimeSums
+from skstream.metrics._timed_sums import FadingOfTimeSums, WindowOfTimeSums
 from skstream.metrics._user import (
     ScoredTape,
     call_at_checkpoints,
@@ -36,6 +36,8 @@ from skstream.metrics._user import (
 )
 from skstream.utils._label_space import is_given
 
+#: Sums whose window or weights do not depend on answers.
+SumsOfLabels = CumulativeSums | SlidingSums | WindowOfTimeSums | FadingOfTimeSums
 #: Makes running sums of kinds of series, for a number of classes and of models.
 MakeSums = Callable[[frozenset[KindOf], int, int], RunningSums]
 
@@ -149,12 +151,12 @@ class Scores:
                 states = ColumnStates(columns, n_classes, len(models)) if columns else None
                 self.groups.append(Group(models, value, sums, tape, states))
         # Of all labels, for the majority baselines that all models share.
-        self.labels: dict[str, CumulativeSums | SlidingSums | TimedSums] = {}
+        self.labels: dict[str, SumsOfLabels] = {}
         if baselines & {"majority", "inclusive"}:
             for name, make in mechanisms.items():
                 of_labels = make(frozenset({"label"}), n_classes, 0)
                 # Under ADWIN every model has a window of its own; sets are told their majority.
-                if isinstance(of_labels, CumulativeSums | SlidingSums | TimedSums):
+                if isinstance(of_labels, SumsOfLabels):
                     self.labels[name] = of_labels
 
     def check(self, rows: ScoredRows) -> None:

@@ -1,12 +1,18 @@
 """Running sums over the rows of a duration, and sums that fade with time."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from skstream.metrics._class_tables import Coded
-from skstream.metrics._rankings import RankingValues, Sided, Target, in_ranges
+from skstream.metrics._cumulative_sums import CumulativeSums
+from skstream.metrics._rankings import (
+    RankingValues,
+    Sided,
+    Target,
+    in_ranges,
+)
 from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
 from skstream.metrics._series import KindOf, Series
 from skstream.metrics._spread import SPREAD, Moments, all_weights
@@ -23,14 +29,12 @@ from skstream.utils._running_sums import prefix_sums
 Times = np.ndarray[Any, np.dtype[np.datetime64]]
 Duration = np.timedelta64
 
-#: Half-lives after which a row no longer counts: it weighs less than 1e-16.
-_HALF_LIVES = 54
-#: Half-lives that are summed at once: their weights differ by less than floats can hold.
+#: Half-lives in which weights may grow: products of two of them are numbers, too.
 _SPAN = 400.0
 
 
-class TimedSums(RunningSums):
-    """Sums of which the newest rows are kept: base of those that count time.
+class WindowOfTimeSums(RunningSums):
+    """Sums over the rows whose time is later than now less a duration.
 
     Parameters
     ----------
@@ -39,13 +43,10 @@ class TimedSums(RunningSums):
     n_classes : int
         Number of classes; 0 for regression.
     duration : timedelta64
-        Length of the window, or half-life.
+        Length of the window.
     n_models : int, default=1
         Number of models.
     """
-
-    #: Rows older than so many durations do not count.
-    _durations: int
 
     def __init__(
         self, kinds: Iterable[KindOf], n_classes: int, duration: Duration, n_models: int = 1
@@ -67,12 +68,19 @@ class TimedSums(RunningSums):
         return Majority.of(codes, rows, n_after=self.n_rows)
 
     def _leading(self, rows: ScoredRows, n_old: int) -> Array:
-        """Code of the most frequent label after 0, 1, ..., n of the new rows."""
-        raise NotImplementedError
+        stops = np.arange(n_old, len(rows) + 1)
+        # After a row, the window is that of its time.
+        starts = np.zeros(len(stops), dtype=np.intp)
+        if len(rows):
+            starts = self._starts(rows.time, rows.time[np.maximum(stops - 1, 0)])  # type: ignore[index, arg-type]
+        if self.many_classes:
+            return _leading_of_many(rows, starts, stops, self.n_classes)
+        sums = self._sums(self.of_labels, rows, starts, stops)
+        return leading_code([sums[series] for series in self.of_labels])
 
     def _starts(self, times: Times, now: Times) -> Integers:
         """Return the first row that counts at each time."""
-        oldest: Integers = np.searchsorted(times, now - self._durations * self.duration, "right")
+        oldest: Integers = np.searchsorted(times, now - self.duration, "right")
         return oldest
 
     def _remember(self, rows: ScoredRows, now: Times) -> int:
@@ -86,43 +94,6 @@ class TimedSums(RunningSums):
         """Note the oldest rows that count, numbered from the first of all."""
         before = self.n_rows - n_old
         self._ends, self._oldest = self.n_rows + ends, before + starts
-
-    def oldest(self, number: int, ends: Integers) -> Integers:
-        """Return the number of the oldest row that counts, at ends of the latest call."""
-        if len(ends) == len(self._ends) and np.array_equal(ends, self._ends):
-            return self._oldest
-        kept = 0 if self.tail is None else len(self.tail)
-        return np.full(len(ends), self.n_rows - kept)
-
-    def merge(self, later: Self) -> None:
-        """Append the rows that followed."""
-        if later.tail is not None and later.tail.time is not None and len(later.tail):
-            rows = later.tail.following(self.tail)
-            self._remember(rows, later.tail.time[-1:])
-        self.n_rows += later.n_rows
-
-    def of_models(self, numbers: Sequence[int]) -> Self:
-        """Return a copy with some of the models."""
-        twin = super().of_models(numbers)
-        twin.tail = None if self.tail is None else self.tail.models(list(numbers))
-        return twin
-
-
-class WindowOfTimeSums(TimedSums):
-    """Sums over the rows whose time is later than now less a duration."""
-
-    _durations = 1
-
-    def _leading(self, rows: ScoredRows, n_old: int) -> Array:
-        stops = np.arange(n_old, len(rows) + 1)
-        # After a row, the window is that of its time.
-        starts = np.zeros(len(stops), dtype=np.intp)
-        if len(rows):
-            starts = self._starts(rows.time, rows.time[np.maximum(stops - 1, 0)])  # type: ignore[index, arg-type]
-        if self.many_classes:
-            return _leading_of_many(rows, starts, stops, self.n_classes)
-        sums = self._sums(self.of_labels, rows, starts, stops)
-        return leading_code([sums[series] for series in self.of_labels])
 
     def advance(
         self,
@@ -174,6 +145,26 @@ class WindowOfTimeSums(TimedSums):
             {},
         )
 
+    def oldest(self, number: int, ends: Integers) -> Integers:
+        """Return the number of the oldest row that counts, at ends of the latest call."""
+        if len(ends) == len(self._ends) and np.array_equal(ends, self._ends):
+            return self._oldest
+        kept = 0 if self.tail is None else len(self.tail)
+        return np.full(len(ends), self.n_rows - kept)
+
+    def merge(self, later: Self) -> None:
+        """Append the rows that followed."""
+        if later.tail is not None and later.tail.time is not None and len(later.tail):
+            rows = later.tail.following(self.tail)
+            self._remember(rows, later.tail.time[-1:])
+        self.n_rows += later.n_rows
+
+    def of_models(self, numbers: Sequence[int]) -> Self:
+        """Return a copy with some of the models."""
+        twin = super().of_models(numbers)
+        twin.tail = None if self.tail is None else self.tail.models(list(numbers))
+        return twin
+
 
 def range_sums(values: Array, starts: Integers, stops: Integers) -> Floats:
     """Sums of the values from each start to before each stop; no real number is subtracted.
@@ -196,54 +187,61 @@ def range_sums(values: Array, starts: Integers, stops: Integers) -> Floats:
     return sums
 
 
-class FadingOfTimeSums(TimedSums):
-    """Sums in which a row of age a weighs ``2 ** (-a / half_life)``."""
+class FadingOfTimeSums(RunningSums):
+    """Sums in which a row of age a weighs ``2 ** (-a / half_life)``.
 
-    _durations = _HALF_LIVES
+    Measures depend on the ratios of weights alone. So the weight of a row grows with its time, and
+    the sums are plain ones; before weights become too large, all are made smaller.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Kinds of elementary series to carry.
+    n_classes : int
+        Number of classes; 0 for regression.
+    half_life : timedelta64
+        Age at which a row weighs one half.
+    n_models : int, default=1
+        Number of models.
+    """
 
     def __init__(
-        self, kinds: Iterable[KindOf], n_classes: int, duration: Duration, n_models: int = 1
+        self, kinds: Iterable[KindOf], n_classes: int, half_life: Duration, n_models: int = 1
     ) -> None:
-        super().__init__(kinds, n_classes, duration, n_models)
-        self._time: np.datetime64 | None = None  # of the last row, at which the sums stand
-        self._carried = dict.fromkeys(self.of_labels, 0.0)
-        self._of_each = [dict.fromkeys(self.of_answers, 0.0) for _ in range(n_models)]
-        nothing = np.zeros(n_classes if self.many_classes else 0)
-        self._labels_by_class = nothing
-        self._by_class = [dict.fromkeys(self.class_kinds, nothing) for _ in range(n_models)]
-        # Rankings and spreads are formed of the rows themselves.
-        self._needs_rows = bool(self.ranked) or SPREAD in self.series
-
-    def _age(self, times: Any, now: Any) -> Any:
-        """Age in half-lives."""
-        return (now - times) / self.duration
-
-    def _left_of(self, times: Any, now: Any) -> Any:
-        """Return what is left of a weight of 1."""
-        return 0.5 ** self._age(times, now)
-
-    def _remember(self, rows: ScoredRows, now: Times) -> int:
-        if self._needs_rows:
-            return super()._remember(rows, now)
-        self.tail = None
-        return len(rows)
+        super().__init__(kinds, n_classes, n_models)
+        self.half_life = half_life
+        self._sums = CumulativeSums(kinds, n_classes, n_models)
+        self._origin: Any = None  # time of a row that weighs 1
 
     def majority(self, rows: ScoredRows) -> Majority:
         """Read labels; return the answers of the majority baseline."""
-        if not self.many_classes:
-            sums = self._running(self.of_labels, rows, self._carried)
-            codes = leading_code([sums[series] for series in self.of_labels])
-            self._carried = {series: float(sums[series][-1]) for series in self.of_labels}
-        else:
-            coded = Coded.of(rows, "label")
-            codes, self._labels_by_class = self._leading_by_class(coded, rows.time)
-        self._go_on(rows)
+        parts = [self._sums.majority(rows) for _, rows in self._growing(rows)]
         self.n_rows += len(rows)
-        return Majority.of(codes, rows, n_after=self.n_rows)
+        nothing = np.empty(0, dtype=rows.y.dtype)
+        return Majority(
+            np.concatenate([nothing, *(part.before for part in parts)]),
+            np.concatenate([nothing, *(part.after for part in parts)]),
+        )
 
-    def _go_on(self, rows: ScoredRows) -> None:
-        if len(rows):
-            self._time = rows.time[-1]  # type: ignore[index]
+    def _growing(self, rows: ScoredRows) -> Iterator[tuple[slice, ScoredRows]]:
+        """Rows with weights that grow, in pieces between which the sums are made smaller."""
+        if not len(rows):
+            return
+        assert rows.time is not None
+        if self._origin is None:
+            self._origin = rows.time[0]
+        first = 0
+        while first < len(rows):
+            ages = (rows.time[first:] - self._origin) / self.half_life
+            if ages[0] > _SPAN / 2:
+                self._sums = self._sums.scaled(0.5 ** float(ages[0]))
+                self._origin = rows.time[first]
+                continue
+            stop = first + int(np.searchsorted(ages, _SPAN, side="right"))
+            part = rows[first:stop]
+            part.weight = all_weights(part) * 2.0 ** ages[: stop - first]
+            yield slice(first, stop), part
+            first = stop
 
     def advance(
         self,
@@ -254,187 +252,48 @@ class FadingOfTimeSums(TimedSums):
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
         rows = scored_rows(labelled, scored, majority)
-        remembered = rows.following(self.tail)
-        n_old, now = len(remembered) - len(rows), labelled.now
-        stops, starts = ends + n_old, np.zeros(len(ends), dtype=np.intp)
-        weights = np.ones(len(ends))  # what is left at the ends of the sums at the rows before
-        if len(ends) and len(remembered):
-            starts = np.minimum(self._starts(remembered.time, now), stops)  # type: ignore[arg-type]
-        if len(ends):
-            weights = self._left_of(self._times_at(rows, ends, now), now)
-        self._note(n_old, ends, starts)
-        labels = self._running(self.of_labels, rows, self._carried)
-        at_ends = {s: self._left(s, sums[ends], weights) for s, sums in labels.items()}
-        if SPREAD in self.series:
-            at_ends[SPREAD] = self._spreads(remembered, starts, stops, now)
-        of_each, by_class = [], []
-        for number in range(self.n_models):
-            one = rows.model(number)
-            sums = self._running(self.of_answers, one, self._of_each[number])
-            tables, after = {}, {}
-            for kind, before in self._by_class[number].items():
-                coded = Coded.of(one, kind)
-                tables[kind], after[kind] = self._tables(coded, rows.time, before, ends, now)
-            model = remembered.model(number)
-            ranked = self._rankings(model, self._ranker(model, starts, stops, now))
-            of_each.append({series: float(sums[series][-1]) for series in self.of_answers})
-            by_class.append(after)
-            found = {s: self._left(s, sums[s][ends], weights) for s in self.of_answers}
-            yield self._by_kind({**at_ends, **found, **ranked}, tables)
-        self._carried = {series: float(labels[series][-1]) for series in self.of_labels}
-        self._of_each, self._by_class = of_each, by_class
-        if len(remembered):
-            self._remember(remembered, remembered.time[-1:])  # type: ignore[index]
-        self._go_on(rows)
-        self.n_rows += len(rows)
-
-    def _times_at(self, rows: ScoredRows, ends: Integers, now: Any) -> Any:
-        """Time of the last row before each end; that of the end where there is none."""
-        first = now[:1] if self._time is None else np.array([self._time])
-        times: Any = first[:0] if rows.time is None else rows.time
-        return np.concatenate([first, times])[ends]
-
-    def _left(self, series: Series, sums: Floats, weights: Floats) -> Floats:
-        """What is left of sums at the ends: of squared weights, the square."""
-        return sums * (weights**2 if series.kind == "squared_weights" else weights)
-
-    def _running(
-        self, wanted: list[Series], rows: ScoredRows, carried: Mapping[Series, float]
-    ) -> dict[Series, Floats]:
-        """Sums after 0, 1, ..., n of the rows, each at the time of the last of them."""
+        by_model: list[list[SumsByKind]] = [[] for _ in range(self.n_models)]
+        done = 0
+        for here, part in self._growing(rows):
+            stop = int(np.searchsorted(ends, here.stop, side="right"))
+            advanced = self._sums.advance(part, None, ends[done:stop] - here.start, None)
+            for found, of_model in zip(by_model, advanced, strict=True):
+                found.extend(of_model)
+            done = stop
         if not len(rows):
-            return {series: np.array([carried[series]]) for series in wanted}
-        first = rows.time[0] if self._time is None else self._time  # type: ignore[index]
-        ages = -self._age(rows.time, first)
+            for found, of_model in zip(
+                by_model, self._sums.advance(rows, None, ends, None), strict=True
+            ):
+                found.extend(of_model)
+        self.n_rows += len(rows)
+        yield from by_model
 
-        def run(series: Series, values: Array) -> Floats:
-            squares = 2.0 if series.kind == "squared_weights" else 1.0
-            return _faded(values, ages * squares, carried[series])
-
-        return sums_of_series(wanted, rows, run, carried, None, self.n_classes, {})
-
-    def _ranker(
-        self, rows: ScoredRows, starts: Integers, stops: Integers, now: Any
-    ) -> Callable[[Target, Sided, list[str]], RankingValues]:
-        def rank(_: Target, sided: Sided, measures: list[str]) -> RankingValues:
-            found: list[RankingValues] = []
-            for place, (start, stop) in enumerate(zip(starts, stops, strict=True)):
-                part = sided.part(slice(start, stop))
-                weight = self._weights(rows, start, stop, now[place])
-                part = Sided(part.scores, part.positive * weight, part.negative * weight)
-                one = np.zeros(1, dtype=np.intp), np.array([stop - start])
-                found.append(in_ranges(part, *one, measures))
-            empty = np.empty(0)
-            return {m: np.concatenate([empty, *(one[m] for one in found)]) for m in measures}
-
-        return rank
-
-    def _weights(self, rows: ScoredRows, start: int, stop: int, now: Any) -> Floats:
-        times = rows.time[start:stop]  # type: ignore[index]
-        weights: Floats = self._left_of(times, now)
-        return weights
-
-    def _spreads(self, rows: ScoredRows, starts: Integers, stops: Integers, now: Any) -> Floats:
-        weight = all_weights(rows)
-        return np.array(
-            [
-                Moments.of(
-                    rows.y[start:stop],
-                    weight[start:stop] * self._weights(rows, start, stop, now[place]),
-                ).spread
-                for place, (start, stop) in enumerate(zip(starts, stops, strict=True))
-            ]
-        )
-
-    def _tables(
-        self, coded: Coded, times: Any, before: Floats, ends: Integers, now: Any
-    ) -> tuple[Iterator[Floats], Floats]:
-        """Sums by class at some ends after the other, and after all rows."""
-        tables, sums, done, stands = [], before, 0, self._time
-        for place, stop in enumerate([*ends.tolist(), len(coded.codes)]):
-            if stop > done:
-                part, moment = coded.part(slice(done, stop)), times[stop - 1]
-                if stands is not None:
-                    sums = sums * float(self._left_of(stands, moment))
-                weight = self._left_of(times[done:stop], moment)
-                weight = weight if part.weight is None else weight * part.weight
-                some = part.codes >= 0
-                sums = sums + np.bincount(part.codes[some], weight[some], minlength=self.n_classes)
-                done, stands = stop, moment
-            if place < len(ends):
-                left = 1.0 if stands is None else float(self._left_of(stands, now[place]))
-                tables.append((sums * left)[np.newaxis])
-        return iter(tables), sums
-
-    def _leading_by_class(self, coded: Coded, times: Any) -> tuple[Array, Floats]:
-        """Code of the class with the largest sum after 0, 1, ..., n rows, and the sums."""
-        sums = self._labels_by_class.copy()
-        best = int(sums.argmax())
-        codes = np.empty(len(coded.codes) + 1, dtype=np.int64)
-        codes[0] = best
-        stands = self._time
-        for place, code in enumerate(coded.codes.tolist()):
-            if stands is not None:
-                sums *= float(self._left_of(stands, times[place]))
-            if code >= 0:
-                sums[code] += 1.0 if coded.weight is None else coded.weight[place]
-                if sums[code] > sums[best] or (sums[code] == sums[best] and code < best):
-                    best = code
-            stands, codes[place + 1] = times[place], best
-        return codes, sums
+    def oldest(self, number: int, ends: Integers) -> Integers:
+        """All rows count."""
+        return np.zeros_like(ends)
 
     def merge(self, later: Self) -> None:
         """Append the sums of the rows that followed."""
-        if later._time is not None:
-            left = 1.0 if self._time is None else float(self._left_of(self._time, later._time))
-            weights = np.array([left])
-
-            def merged(
-                ours: Mapping[Series, float], theirs: Mapping[Series, float]
-            ) -> dict[Series, float]:
-                return {
-                    s: float(self._left(s, np.array([ours[s]]), weights)[0]) + theirs[s]
-                    for s in ours
-                }
-
-            self._carried = merged(self._carried, later._carried)
-            pairs = zip(self._of_each, later._of_each, strict=True)
-            self._of_each = [merged(*pair) for pair in pairs]
-            self._labels_by_class = self._labels_by_class * left + later._labels_by_class
-            self._by_class = [
-                {kind: sums * left + theirs[kind] for kind, sums in ours.items()}
-                for ours, theirs in zip(self._by_class, later._by_class, strict=True)
-            ]
-            self._time = later._time
-        super().merge(later)
+        if self._origin is None or later._origin is None:
+            apart = 0.0
+        else:
+            apart = float((later._origin - self._origin) / self.half_life)
+        self._sums = self._sums.scaled(0.5**apart)
+        self._sums.merge(later._sums)
+        self._origin = self._origin if later._origin is None else later._origin
+        self.n_rows += later.n_rows
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
         twin = super().of_models(numbers)
-        twin._of_each = [self._of_each[number] for number in numbers]
-        twin._by_class = [self._by_class[number] for number in numbers]
+        twin._sums = self._sums.of_models(numbers)
         return twin
 
-
-def _faded(values: Array, ages: Floats, start: float) -> Floats:
-    """Sums after 0, 1, ..., n values, each faded to the time of the last of them.
-
-    `ages` are the times of the values in half-lives, not decreasing, from that of the start on.
-    Pieces of some hundred half-lives are summed with weights relative to their first.
-    """
-    sums = np.empty(len(values) + 1)
-    sums[0], first, stands = start, 0, 0.0
-    while first < len(values):
-        origin = float(ages[first])
-        stop = int(np.searchsorted(ages, origin + _SPAN, side="right"))
-        growth = 2.0 ** (ages[first:stop] - origin)
-        steps = values[first:stop] * growth
-        steps[0] += sums[first] * 0.5 ** (origin - stands)
-        np.cumsum(steps, out=steps)
-        steps /= growth
-        sums[first + 1 : stop + 1] = steps
-        stands, first = float(ages[stop - 1]), stop
-    return sums
+    def copy(self) -> Self:
+        """Return a copy that can be advanced on its own."""
+        twin = super().copy()
+        twin._sums = self._sums.copy()
+        return twin
 
 
 def _spreads(y: Floats, weight: Floats, starts: Integers, stops: Integers) -> Floats:
