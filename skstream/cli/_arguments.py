@@ -61,6 +61,16 @@ Texts become categories, and categories ordinal codes; --nominal and --numeric
 decide otherwise. The exit status is 0, 2 after an error, 130 after Ctrl-C."""
 
 
+SCORE_DESCRIPTION = """\
+Score predictions that stand in a file beside the labels, row by row, as an evaluation
+scores its models: under any measure and forgetting, per day, and as labels became known."""
+SCORE_EPILOG = """\
+examples:
+  skstream score log.parquet --target fraud --predictions gbm=pred_gbm
+  skstream score log.parquet --target fraud --probabilities gbm=p_gbm --time time \\
+      --label-time label_time --metric auc --forgetting window:7D --every 1D --plot auc.png"""
+
+
 def _count(text: str, least: int = 0) -> int:
     try:
         value = int(text.replace(",", ""))
@@ -102,7 +112,7 @@ def _number_or(*texts: str) -> Callable[[str], str | float]:
 
 
 def make_parser(
-    demo: Command, evaluate: Command, status: Command, collect: Command
+    demo: Command, evaluate: Command, score: Command, status: Command, collect: Command
 ) -> argparse.ArgumentParser:
     """Return the parser, which leads to the functions that run the commands."""
     parser = argparse.ArgumentParser(
@@ -113,6 +123,7 @@ def make_parser(
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_demo(commands, demo)
     _add_evaluate(commands, evaluate)
+    _add_score(commands, score)
     _add_status(commands, status)
     _add_collect(commands, collect)
     return parser
@@ -138,6 +149,70 @@ def _add_demo(commands: Any, run: Command) -> None:
         default=Path("skstream-demo"),
         help="folder for the picture and the result (default: %(default)s)",
     )
+
+
+def _add_score(commands: Any, run: Command) -> None:
+    command = commands.add_parser(
+        "score",
+        help="score predictions that are in a file beside the labels; no model is run",
+        description=SCORE_DESCRIPTION,
+        epilog=SCORE_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(run=run)
+    add = command.add_argument
+    add("file", nargs="+", metavar="FILE", help="Parquet or CSV file, or several in time order")
+    add("--target", required=True, metavar="COL", help="column of the labels; missing: not known")
+    add(
+        "--predictions",
+        action="append",
+        default=[],
+        metavar="NAME=COL",
+        help="column of the predictions of a model; repeatable",
+    )
+    add(
+        "--probabilities",
+        action="append",
+        default=[],
+        metavar="NAME=COL",
+        help="column of the probabilities of a model: of two classes, those of the second; "
+        "NAME=CLASS:COL says of which class they are, and NAME=COL,COL,COL are those of all "
+        "classes in their order; repeatable. Without --predictions, the most probable class is "
+        "the prediction",
+    )
+    add("--time", metavar="COL", help="column of the times at which rows came and were predicted")
+    add("--label-time", metavar="COL", help="column of the times at which labels became known")
+    add("--weight", metavar="COL", help="column of scoring weights")
+    add(
+        "--view",
+        choices=("hindsight", "as_known"),
+        default="hindsight",
+        help="hindsight (default): rows are scored in the order in which they came; as_known: in "
+        "that of their labels, as the scores could be known then",
+    )
+    add("--metric", action="append", metavar="NAME", help="measure; repeatable")
+    add(
+        "--forgetting",
+        action="append",
+        metavar="NAME",
+        help="what a measure remembers: cumulative (default), window:1000 or fading:0.999 (rows), "
+        "window:7D or half-life:30D (time), or adwin; repeatable",
+    )
+    add(
+        "--every",
+        type=_time_or_rows,
+        metavar="TIME",
+        help="distance of the checkpoints: a time, such as 1D, or a number of rows (default: about "
+        "1,000 checkpoints)",
+    )
+    add(
+        "--unanswered",
+        choices=("error", "skip", "wrong"),
+        default="error",
+        help="what becomes of a row without a prediction: an error (default), or it is not scored "
+        "for that model, or it counts as a wrong answer",
+    )
+    _add_output(command.add_argument_group("the output"))
 
 
 def _add_status(commands: Any, run: Command) -> None:

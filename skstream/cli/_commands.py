@@ -1,4 +1,4 @@
-"""The command line: ``skstream demo``, ``evaluate``, ``status`` and ``collect``."""
+"""The command line: ``skstream demo``, ``evaluate``, ``score``, ``status`` and ``collect``."""
 
 import argparse
 import os
@@ -22,6 +22,7 @@ from skstream.cli._models import (
     models_given,
 )
 from skstream.cli._output import check_outputs, make_folder, one_line_warnings, say, show, write
+from skstream.cli._score import score
 from skstream.engine.failures import ModelError, ends_program
 from skstream.evaluation import (
     EvaluationInterrupted,
@@ -77,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     """
     try:
-        options = make_parser(demo, evaluate, show_status, collect).parse_args(arguments)
+        options = make_parser(demo, evaluate, score, show_status, collect).parse_args(arguments)
         return _run(options)
     except KeyboardInterrupt:  # beyond the evaluation itself, which gives the result so far
         say("interrupted; what was not printed or written yet is not there")

@@ -330,14 +330,15 @@ class PredictionLog:
         shares = self._share_columns() if labels == self._label_columns() else []
         columns = [name for name in [*labels, *shares] if name != self.target]
         given: dict[str, Any] = {
-            **self.options,
             "columns": list(dict.fromkeys(columns)),
             "roles": self.roles,
             "as_frame": True,
         }
-        probe = open_files(paths, self.target, **given)
+        probe = open_files(paths, self.target, **given, **self.options)
         texts = [name for name in labels if getattr(probe, "kinds", {}).get(name) == "category"]
-        return open_files(paths, self.target, **given, nominal=texts) if texts else probe
+        if not texts:
+            return probe
+        return open_files(paths, self.target, **given, nominal=texts, **self.options)
 
     def _pieces(self, stream: Stream) -> Iterator["Piece"]:
         for chunk in stream:

@@ -4,6 +4,7 @@ import re
 
 #: Parameters that errors name, and the command-line options for them.
 OPTIONS = {
+    "arrival": "--time",
     "batch_size": "--batch-size",
     "checkpoint": "--checkpoint",
     "checkpoint_every": "--checkpoint-every",
@@ -18,6 +19,7 @@ OPTIONS = {
     "holdout": "--holdout",
     "keep_tape": "--keep-tape",
     "max_categories": "--max-categories",
+    "label_time": "--label-time",
     "metrics": "--metric",
     "missing": "--missing",
     "missing_labels": "--missing-labels",
@@ -26,10 +28,14 @@ OPTIONS = {
     "nominal": "--nominal",
     "null_values": "--null-value",
     "numeric": "--numeric",
+    "predictions": "--predictions",
+    "probabilities": "--probabilities",
     "random_state": "--random-state",
+    "record_every": "--every",
     "target": "--target",
     "on_bad_lines": "--on-bad-line",
     "unanswered": "--unanswered",
+    "view": "--view",
 }
 #: Values of keep_tape, which the command line calls by words.
 _TAPE = {"True": "yes", "False": "no"}

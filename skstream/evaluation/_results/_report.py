@@ -91,7 +91,8 @@ def _counts(result: "EvaluationResult") -> list[str]:
     n = result.n_unlabelled
     if n:
         rows = "row" if n == 1 else "rows"
-        lines.append(f"{n:,} {rows} without a label: neither learnt nor scored")
+        not_used = "neither learnt nor scored" if result.costs else "not scored"
+        lines.append(f"{n:,} {rows} without a label: {not_used}")
     n, n_held_out = result.details.unlabelled_held_out or (0, 0)
     if n:
         lines.append(f"{n:,} of {n_held_out:,} holdout rows without a label: not scored")
@@ -238,14 +239,14 @@ def failed_refits(result: "EvaluationResult") -> list[str]:
 def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list[list[str]]]:
     counted = any(result.n_unanswered.values())
     refitted = any(cost.refit_rows for cost in result.costs.values())
+    has_run = bool(result.costs or result.paths)  # a log of predictions has run no model
     header = [
         "model",
         *result.metric_names,
         *(["unanswered questions"] if counted else []),
         *(["ended after"] if result.ended else []),
         *(["refits", "seconds of refits"] if refitted else []),
-        "seconds",
-        "path",
+        *(["seconds", "path"] if has_run else []),
     ]
     scores = result.select(forgetting=forgetting).scores
     rows = []
@@ -262,8 +263,8 @@ def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list
                 *([f"{result.n_unanswered.get(name, 0):,}"] if counted else []),
                 *([f"{end.n_rows:,}" if end else ""] if result.ended else []),
                 *(_refits(cost) if refitted else []),
-                "" if cost is None else f"{cost.seconds:.2f}",
-                result.paths.get(name, "").partition(":")[0],
+                *(["" if cost is None else f"{cost.seconds:.2f}"] if has_run else []),
+                *([result.paths.get(name, "").partition(":")[0]] if has_run else []),
             ]
         )
     return header, rows

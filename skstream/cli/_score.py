@@ -1,0 +1,76 @@
+"""The command ``skstream score``: predictions in files, scored without a model."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from skstream.cli._output import check_outputs, show, write
+from skstream.evaluation import PredictionLog
+from skstream.utils._choices import did_you_mean
+
+
+def score(options: argparse.Namespace) -> int:
+    """Score the predictions of a log, and write what was asked for."""
+    check_outputs(options.plot, options.save)
+    if options.plot_metric is not None and options.plot is None:
+        raise ValueError("--plot-metric says what to draw, and needs --plot FILE.")
+    log = PredictionLog(
+        options.file[0] if len(options.file) == 1 else options.file,
+        target=options.target,
+        predictions=_predictions(options.predictions) or None,
+        probabilities=_probabilities(options.probabilities) or None,
+        arrival=options.time,
+        label_time=options.label_time,
+        sample_weight=options.weight,
+    )
+    result = log.score(
+        options.metric,
+        forgetting=options.forgetting or "cumulative",
+        view=options.view,
+        unanswered=options.unanswered,
+        record_every=options.every,
+    )
+    drawn = options.plot_metric or result.metric_names[0]
+    if drawn not in result.metric_names:
+        raise ValueError(
+            f"--plot-metric {drawn} is not among the measures: {', '.join(result.metric_names)}."
+            f"{did_you_mean(drawn, result.metric_names)} Others are asked for with --metric."
+        )
+    show(result)
+    write(result, options.plot, options.save, metric=drawn)
+    return 0
+
+
+def _predictions(given: Sequence[str]) -> dict[str, str]:
+    """Columns of predictions by model: NAME=COLUMN, or the column alone."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, column = _named(text)
+        _check_new("--predictions", name, found)
+        found[name] = column
+    return found
+
+
+def _probabilities(given: Sequence[str]) -> dict[str, Any]:
+    """Columns of probabilities by model: NAME=COLUMN,COLUMN or NAME=CLASS:COLUMN,CLASS:COLUMN."""
+    found: dict[str, Any] = {}
+    for text in given:
+        name, columns = _named(text)
+        _check_new("--probabilities", name, found)
+        parts = columns.split(",")
+        labels = [part.partition(":")[::2] for part in parts]
+        if all(column for _, column in labels):
+            found[name] = dict(labels)
+        else:
+            found[name] = parts[0] if len(parts) == 1 else parts
+    return found
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, columns = text.partition("=")
+    return (name, columns) if equals and name and columns else (text, text)
+
+
+def _check_new(option: str, name: str, found: dict[str, Any]) -> None:
+    if name in found:
+        raise ValueError(f"{option} names the model {name!r} twice.")
