@@ -839,6 +839,12 @@ def answers_of(model: Any, method: str, X: Any, classes: NDArray[Any] | None) ->
     known = classes.tolist()
     if own == known or not set(own) <= set(known):  # other labels: the caller says so
         return values
+    if method == "decision_function" and len(own) > 2 and _decides_pairs(model):
+        raise ValueError(
+            f"The last refit has seen {len(own)} of {len(known)} classes, and its decision values "
+            "are those of pairs of classes (decision_function_shape='ovo'), which have no place "
+            "among those of all classes. Use decision_function_shape='ovr'."
+        )
     columns = [known.index(label) for label in own]
     if method == "predict_proba":
         table = np.zeros((len(values), len(known)), dtype=values.dtype)
@@ -853,6 +859,12 @@ def answers_of(model: Any, method: str, X: Any, classes: NDArray[Any] | None) ->
     table = np.repeat(values.min(axis=1, keepdims=True), len(known), axis=1)
     table[:, columns] = values
     return table
+
+
+def _decides_pairs(model: Any) -> bool:
+    """Whether decision values are those of pairs of classes, as support vector machines can."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    return getattr(last, "decision_function_shape", None) == "ovo"
 
 
 def _own(X: Any, y: NDArray[Any], weight: Floats | None) -> tuple[Any, NDArray[Any], Floats | None]:

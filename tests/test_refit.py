@@ -25,6 +25,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skstream import (
@@ -576,3 +577,11 @@ def test_a_model_that_never_changes_is_not_refitted():
     frozen = FrozenEstimator(clone(TREE).fit(X, Y))
     with pytest.raises(TypeError, match="FrozenEstimator never changes"):
         PeriodicRefit(frozen, every=50).partial_fit(X, Y, CLASSES)
+
+
+def test_decision_values_of_pairs_are_not_those_of_classes():
+    y, pairs = np.arange(60) % 3, SVC(decision_function_shape="ovo")
+    model = PeriodicRefit(pairs, every=60).partial_fit(X[:60], y, [0, 1, 2, 3])
+    with pytest.raises(ValueError, match="decision_function_shape='ovr'"):
+        model.decision_function(X)
+    assert model.set_params(estimator=SVC()).fit(X[:60], y).decision_function(X).shape == (400, 3)
