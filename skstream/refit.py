@@ -574,9 +574,8 @@ class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
         MetadataRouter
             The routing, as scikit-learn describes it.
         """
-        mapping = (
-            MethodMapping().add(caller="fit", callee="fit").add(caller="partial_fit", callee="fit")
-        )
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        mapping.add(caller="partial_fit", callee="fit")
         return (
             MetadataRouter(owner=self)
             .add_self_request(self)
@@ -590,10 +589,8 @@ class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
         tags, inner = super().__sklearn_tags__(), tags_of(self.estimator)
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags"):
             setattr(tags, name, deepcopy(getattr(inner, name)))
-        tags.input_tags, tags.non_deterministic = (
-            deepcopy(inner.input_tags),
-            inner.non_deterministic,
-        )
+        tags.input_tags = deepcopy(inner.input_tags)
+        tags.non_deterministic = inner.non_deterministic
         tags.target_tags.multi_output = tags.target_tags.two_d_labels = False
         if tags.classifier_tags is not None:
             tags.classifier_tags.multi_label = False
@@ -777,14 +774,9 @@ def _collect(part: Any, found: list[Progress], seen: set[int]) -> None:
     seen.add(id(part))
     if isinstance(part, PeriodicRefit):
         found.extend([part._progress] if is_fitted(part) else [])
-    elif isinstance(part, BaseEstimator):
-        for value in vars(part).values():
-            _collect(value, found, seen)
-    elif isinstance(part, list | tuple):
-        for value in part:
-            _collect(value, found, seen)
-    elif isinstance(part, dict):
-        for value in part.values():
+    elif isinstance(part, BaseEstimator | dict | list | tuple):
+        part = vars(part) if isinstance(part, BaseEstimator) else part
+        for value in part.values() if isinstance(part, dict) else part:
             _collect(value, found, seen)
 
 
