@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
@@ -167,8 +168,9 @@ class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
     detector : DriftDetector, default=None
         Reads whether the model was wrong about each row (of a regressor: the absolute error) right
         before it is learnt; an alarm is followed by a refit at once. It is one on the rows since
-        the warning began if these are `min_rows` or more, else on the last `window`. A copy is used
-        that has read nothing.
+        the warning began if these are `min_rows` or more and fewer than `window`, else on the last
+        `window`. A copy is used that has read nothing, from the first row on: another one that is
+        set later has no effect.
     before : estimator, default=None
         Model with ``partial_fit`` that answers up to the first refit; it learns the rows as they
         come. None: the majority class, or the mean.
@@ -349,10 +351,9 @@ class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
         classes = np.unique(check_labels(self, y)) if is_classifier(self) else None
         X, y, weight = self._checked(X, y, sample_weight, classes, first=True)
         check_some_weight(weight)
-        window, started = (
-            Window().after(*_own(X, y, weight), None).last(self.window),
-            perf_counter(),
-        )
+        X, y, weight = _learnt_part(X, y, weight)
+        window = Window().after(*_own(X, y, weight), None).last(self.window)
+        started = perf_counter()
         model = _fitted(self, window, self._classes())
         self._progress = new_progress(self)._replace(
             window=window,
@@ -394,16 +395,13 @@ class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
             another width than before, or the very first refit fails.
         """
         first = not self.__sklearn_is_fitted__()
-        if first:
-            self._begin()
-            if classes is not None and hasattr(self, "classes_"):
-                del self.classes_  # left by a first call that failed
+        self._begin()  # every time: parameters may be set between two calls
+        if first and classes is not None and hasattr(self, "classes_"):
+            del self.classes_  # left by a first call that failed
         X, y, weight = self._checked(X, y, sample_weight, classes, first=first)
-        if weight is not None and not weight.all():
-            learnt = np.flatnonzero(weight)
-            if not len(learnt):
-                return self
-            X, y, weight = rows_of(X, learnt), y[learnt], weight[learnt]
+        X, y, weight = _learnt_part(X, y, weight)
+        if not len(y):
+            return self
         progress = new_progress(self) if first else self._progress
         before = new_before(self) if first else self._before
         begin = 0
@@ -576,9 +574,8 @@ class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
         MetadataRouter
             The routing, as scikit-learn describes it.
         """
-        mapping = (
-            MethodMapping().add(caller="fit", callee="fit").add(caller="partial_fit", callee="fit")
-        )
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        mapping.add(caller="partial_fit", callee="fit")
         return (
             MetadataRouter(owner=self)
             .add_self_request(self)
@@ -592,10 +589,8 @@ class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
         tags, inner = super().__sklearn_tags__(), tags_of(self.estimator)
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags"):
             setattr(tags, name, deepcopy(getattr(inner, name)))
-        tags.input_tags, tags.non_deterministic = (
-            deepcopy(inner.input_tags),
-            inner.non_deterministic,
-        )
+        tags.input_tags = deepcopy(inner.input_tags)
+        tags.non_deterministic = inner.non_deterministic
         tags.target_tags.multi_output = tags.target_tags.two_d_labels = False
         if tags.classifier_tags is not None:
             tags.classifier_tags.multi_label = False
@@ -690,7 +685,8 @@ def refitted(
     alarm: bool = False,
 ) -> Progress:
     """Return the progress after a refit; if that fails, with the model before it."""
-    cut = alarm and progress.n_warned >= fewest_rows(model)
+    most = progress.n_known if model.window is None else model.window
+    cut = alarm and fewest_rows(model) <= progress.n_warned < most
     rows = progress.window.last(progress.n_warned if cut else model.window)
     if not cut:
         progress = progress._replace(window=rows)
@@ -778,14 +774,9 @@ def _collect(part: Any, found: list[Progress], seen: set[int]) -> None:
     seen.add(id(part))
     if isinstance(part, PeriodicRefit):
         found.extend([part._progress] if is_fitted(part) else [])
-    elif isinstance(part, BaseEstimator):
-        for value in vars(part).values():
-            _collect(value, found, seen)
-    elif isinstance(part, list | tuple):
-        for value in part:
-            _collect(value, found, seen)
-    elif isinstance(part, dict):
-        for value in part.values():
+    elif isinstance(part, BaseEstimator | dict | list | tuple):
+        part = vars(part) if isinstance(part, BaseEstimator) else part
+        for value in part.values() if isinstance(part, dict) else part:
             _collect(value, found, seen)
 
 
@@ -814,6 +805,11 @@ def check_can_be_fitted(estimator: Any) -> None:
             f"no {'predict' if hasattr(estimator, 'fit') else 'fit'}. Put a transformer into a "
             "pipeline that ends in a model."
         )
+    if isinstance(estimator, FrozenEstimator):
+        raise TypeError(
+            "PeriodicRefit fits a copy again and again, and FrozenEstimator never changes. Pass "
+            "the model inside it to refit that, or FrozenEstimator alone to judge it as fitted."
+        )
     if not (is_classifier(estimator) or is_regressor(estimator)):
         raise TypeError(f"PeriodicRefit needs a classifier or regressor, and {kind} is neither.")
 
@@ -835,6 +831,12 @@ def answers_of(model: Any, method: str, X: Any, classes: NDArray[Any] | None) ->
     known = classes.tolist()
     if own == known or not set(own) <= set(known):  # other labels: the caller says so
         return values
+    if method == "decision_function" and len(own) > 2 and _decides_pairs(model):
+        raise ValueError(
+            f"The last refit has seen {len(own)} of {len(known)} classes, and its decision values "
+            "are those of pairs of classes (decision_function_shape='ovo'), which have no place "
+            "among those of all classes. Use decision_function_shape='ovr'."
+        )
     columns = [known.index(label) for label in own]
     if method == "predict_proba":
         table = np.zeros((len(values), len(known)), dtype=values.dtype)
@@ -851,9 +853,25 @@ def answers_of(model: Any, method: str, X: Any, classes: NDArray[Any] | None) ->
     return table
 
 
+def _decides_pairs(model: Any) -> bool:
+    """Whether decision values are those of pairs of classes, as support vector machines can."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    return getattr(last, "decision_function_shape", None) == "ovo"
+
+
 def _own(X: Any, y: NDArray[Any], weight: Floats | None) -> tuple[Any, NDArray[Any], Floats | None]:
     """Copies of rows that are to be kept."""
     return own_rows(X), y.copy(), None if weight is None else weight.copy()
+
+
+def _learnt_part(
+    X: Any, y: NDArray[Any], weight: Floats | None
+) -> tuple[Any, NDArray[Any], Floats | None]:
+    """Rows without those of weight 0, which are not learnt."""
+    if weight is None or weight.all():
+        return X, y, weight
+    learnt = np.flatnonzero(weight)
+    return rows_of(X, learnt), y[learnt], weight[learnt]
 
 
 def _some(values: Floats | None, rows: NDArray[np.intp]) -> Floats | None:

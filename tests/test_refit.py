@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.exceptions import FitFailedWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -18,7 +24,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassi
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skstream import (
@@ -340,8 +347,6 @@ def test_sparse_rows_and_texts():
 
 def test_frames():
     pd = pytest.importorskip("pandas")
-    from sklearn.compose import make_column_transformer
-
     frame = pd.DataFrame({"a": X[:200, 0], "b": RNG.choice(["x", "y", "z"], 200)})
     encoder = OneHotEncoder(handle_unknown="ignore")
     encode = make_column_transformer((encoder, ["b"]), remainder="passthrough")
@@ -510,3 +515,73 @@ def test_fitted_once_keeps_no_rows():
     assert model._progress.window.sizes == ()
     with pytest.raises(ValueError, match="fitted once and for all: min_rows="):
         PeriodicRefit(TREE, every=None).fit(X, Y)
+
+
+def test_an_alarm_refits_on_no_more_than_the_window():
+    sizes = []
+
+    class Counting(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            sizes.append(len(y))
+            return super().fit(X, y, sample_weight)
+
+    rng = np.random.default_rng(0)  # errors that rise slowly: a warning longer than the window
+    y = np.where(rng.random(1500) < np.linspace(0.05, 0.5, 1500), "up", "down")
+    model = PeriodicRefit(Counting(max_depth=1), every=None, min_rows=20, window=30, detector=DDM())
+    model.partial_fit(np.zeros((1500, 1)), y, classes=CLASSES)
+    assert sizes[0] == 20 and len(sizes) > 1 and max(sizes) <= 30
+
+
+def centred(rows):
+    return rows - rows.mean(axis=0)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        make_pipeline(
+            make_column_transformer(
+                (StandardScaler(), [0]), remainder=FunctionTransformer(centred)
+            ),
+            TREE,
+        ),
+        DummyClassifier(strategy="stratified", random_state=0),
+        GradientBoostingClassifier(n_estimators=2, init=LogisticRegression()),
+    ],
+    ids=["remainder", "draws", "init"],
+)
+def test_what_depends_on_the_rows_of_a_call_is_asked_row_by_row(inner):
+    model = PeriodicRefit(inner, every=50)
+    by_engine, by_loop = scores_of_both_paths(model, X[:150], Y[:150])
+    assert by_engine == by_loop
+    result = PrequentialEvaluator("accuracy").evaluate({"one": model}, X[:60], Y[:60])
+    assert "may depend on the rows asked in one call" in result.paths["one"]
+
+
+def test_fit_learns_no_row_of_weight_zero():
+    weight = np.where(np.arange(100) < 60, 1.0, 0.0)
+    model = PeriodicRefit(TREE, every=10, window=40).fit(X[:100], Y[:100], sample_weight=weight)
+    same = clone(TREE).fit(X[20:60], Y[20:60])
+    assert model.n_rows_learnt_ == 60 and model.refit_rows_.tolist() == [60]
+    assert model.predict_proba(X).tolist() == same.predict_proba(X).tolist()
+
+
+@pytest.mark.parametrize("wrong", [{"every": 0}, {"every": "1D"}, {"weight_decay": 5.0}])
+def test_parameters_set_after_rows_were_learnt_are_checked(wrong):
+    model = PeriodicRefit(TREE, every=50).partial_fit(X[:100], Y[:100], CLASSES)
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        model.set_params(**wrong).partial_fit(X[100:], Y[100:])
+
+
+def test_a_model_that_never_changes_is_not_refitted():
+    frozen = FrozenEstimator(clone(TREE).fit(X, Y))
+    with pytest.raises(TypeError, match="FrozenEstimator never changes"):
+        PeriodicRefit(frozen, every=50).partial_fit(X, Y, CLASSES)
+
+
+def test_decision_values_of_pairs_are_not_those_of_classes():
+    y, pairs = np.arange(60) % 3, SVC(decision_function_shape="ovo")
+    model = PeriodicRefit(pairs, every=60).partial_fit(X[:60], y, [0, 1, 2, 3])
+    with pytest.raises(ValueError, match="decision_function_shape='ovr'"):
+        model.decision_function(X)
+    assert model.set_params(estimator=SVC()).fit(X[:60], y).decision_function(X).shape == (400, 3)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
 from skstream.base import learner
@@ -74,8 +75,13 @@ def answers_each_row_alone(model: Any) -> bool:
     if type(model) is Pipeline:
         return all(answers_each_row_alone(step) for _, step in model.steps)
     if is_column_transformer(model):
-        return all(answers_each_row_alone(one) for _, one, _ in model.transformers)
+        parts = [one for _, one, _ in model.transformers]
+        return all(answers_each_row_alone(one) for one in (*parts, model.remainder))
+    if not answers_each_row_alone(getattr(model, "init", None)):  # of gradient boosting
+        return False
     kind = type(model)
+    if kind is DummyClassifier and model.strategy in ("stratified", "uniform"):  # draws per call
+        return False
     places = (kind.__module__.partition("._")[0], kind.__module__.partition(".")[0])
     return any(kind.__name__ in _ROW_BY_ROW.get(place, ()) for place in places)
 

@@ -36,6 +36,8 @@ class Cost:
         Of `seconds`, those of the refits of a `PeriodicRefit`, in or around other models too.
     refit_rows : list of list of int
         Of each fold of such a model, after how many rows learnt it was refitted; [] of others.
+        Where a model around it begins anew, as `DriftReset` does, only the refits since then are
+        known, and rows are counted from there.
     n_failed_refits : int
         Refits that have failed, and left the model before them in place.
     failed_refit : str
