@@ -254,9 +254,20 @@ class PredictionLog:
 
         Parameters
         ----------
-        metrics, forgetting, view, unanswered, monitors, record_every
-            As for `score_predictions`. ``view="as_known"`` keeps labels and predictions of all rows
-            in memory; otherwise memory does not grow with the log, but for the tape.
+        metrics : str, callable, list or dict, default=None
+            As for the evaluators; None: the standard measures.
+        forgetting : str, Forgetting or dict, default="cumulative"
+            As for the evaluators; it can count time.
+        view : {"hindsight", "as_known"}, default="hindsight"
+            Order in which rows are scored, as for `score_predictions`. "as_known" keeps labels and
+            predictions of all rows in memory; otherwise memory does not grow with the log, but for
+            the tape.
+        unanswered : {"error", "skip", "wrong"}, default="error"
+            What to do where a prediction is missing, as for `score_predictions`.
+        monitors : dict of str to DriftMonitor, default=None
+            Drift detectors that watch each model, as of the evaluators.
+        record_every : int, str or timedelta, default=None
+            Distance of the checkpoints, as for `score_predictions`.
         keep_tape : bool or "auto", default="auto"
             Whether labels and predictions are kept in memory, so that the result can be compared
             row by row and scored again. "auto": up to a gigabyte.
