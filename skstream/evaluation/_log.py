@@ -29,12 +29,13 @@ from skstream.metrics._rows import ScoredRows
 from skstream.metrics._user import check_take_weights, warn_of_calls
 from skstream.streams._arrays import ArrayStream, as_stream, begins_again
 from skstream.streams._chunk import Chunk, as_meta
+from skstream.streams._file_stream import FileStream
 from skstream.streams._open import open_files
 from skstream.streams._stream import Stream, refuse_endless
 from skstream.streams._table_parameters import shown
 from skstream.utils._choices import did_you_mean
 from skstream.utils._label_space import LabelSpace, listed
-from skstream.utils._labels import as_labels, distinct_labels, find_classes
+from skstream.utils._labels import as_labels, distinct_labels, find_classes, is_missing
 from skstream.utils._masked import unmasked
 from skstream.utils._rows import is_frame
 from skstream.utils._warnings import warn
@@ -287,7 +288,11 @@ class PredictionLog:
         pieces = self._pieces(stream)
         first = next(pieces)
         classes = None
-        if not _is_regression(first, metrics, self.classes):
+        is_regression = _is_regression(first, metrics, self.classes)
+        if not is_regression and task_of(metrics) is None and isinstance(stream, FileStream):
+            # A later row of the files may hold the first fraction.
+            is_regression = self.classes is None and stream.classes is None
+        if not is_regression:
             classes = _classes(self.classes, self._labels(stream))
         n_rows = stream.n_rows if isinstance(stream, ArrayStream) else None
         return _scored(
@@ -345,7 +350,11 @@ class PredictionLog:
             "roles": self.roles,
             "as_frame": True,
         }
-        probe = open_files(paths, self.target, **given, **self.options)
+        try:
+            probe = open_files(paths, self.target, **given, **self.options)
+        except ValueError as error:
+            found = "predictions or probabilities name the column "
+            raise ValueError(str(error).replace("columns names the column ", found)) from error
         texts = [name for name in labels if getattr(probe, "kinds", {}).get(name) == "category"]
         if not texts:
             return probe
@@ -425,14 +434,36 @@ def _is_regression(first: Piece, metrics: Any, classes: Any) -> bool:
         return task == "targets"
     if classes is not None or first.shares:
         return False
-    return any(_has_fractions(one) for one in (first.y, *first.labels.values()))
-
-
-def _has_fractions(column: Any) -> bool:
-    values = np.asarray(unmasked(column, numbers=True)) if not hasattr(column, "cat") else None
-    if values is None or values.dtype.kind != "f":
+    y = _as_numbers(first.y)
+    if y is None:
         return False
-    values = values[np.isfinite(values)]
+    predicted = {name: _as_numbers(one) for name, one in first.labels.items()}
+    fractional = [name for name, one in predicted.items() if one is not None and _fractions(one)]
+    if fractional and len(y) and set(np.unique(y)) <= {0.0, 1.0}:
+        shown = predicted[fractional[0]]
+        if shown is not None and ((shown >= 0) & (shown <= 1)).all():
+            raise ValueError(
+                f"predictions of {fractional[0]!r} lie between 0 and 1, and the labels are 0 and "
+                "1: pass them as probabilities=. If they are predictions of a regressor, name a "
+                "measure of numbers, such as metrics='mae'."
+            )
+    return bool(fractional) or _fractions(y)
+
+
+def _as_numbers(column: Any) -> Floats | None:
+    """Finite numbers of a column; None where it holds something else."""
+    if hasattr(column, "cat"):
+        return None
+    values = np.asarray(unmasked(column, numbers=True))
+    if values.dtype == object:
+        values = np.array([one for one in values.tolist() if not is_missing(one)])
+    if values.dtype.kind not in "fiu":
+        return None
+    numbers: Floats = values[np.isfinite(values)].astype(np.float64)
+    return numbers
+
+
+def _fractions(values: Floats) -> bool:
     return bool((values != np.floor(values)).any())
 
 

@@ -288,6 +288,7 @@ BINARY = ["no", "yes", "no", "yes"]
         ({"metrics": "auc"}, "'auc' needs probabilities: pass probabilities="),
         ({"y_true": [None] * 4}, "no label at all"),
         ({"y_true": [], "predictions": []}, "no rows"),
+        ({"y_true": [0, 1, 0, None], "predictions": [0.2, 0.7, 0.1, 1.0]}, "as probabilities="),
         ({"view": "later"}, "'hindsight' or 'as_known'"),
         ({"view": "as_known"}, "pass arrival and label_time"),
         ({"unanswered": "drop"}, "'error' or 'skip' or 'wrong'"),

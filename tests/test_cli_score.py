@@ -1,0 +1,101 @@
+"""``skstream score``."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skstream import load, score_predictions
+from skstream.cli import main
+
+Run = Callable[..., tuple[int, str, str]]
+LOG = {
+    "fraud": ["no", "yes", "no", "yes", "no", "yes"],
+    "gbm": ["no", "yes", "no", "no", "no", "yes"],
+    "p": [0.1, 0.8, 0.3, 0.4, 0.2, 0.9],
+    "not p": [0.9, 0.2, 0.7, 0.6, 0.8, 0.1],
+    "time": [f"2025-01-0{day}T12:00" for day in (1, 1, 2, 4, 4, 4)],
+    "known": [f"2025-01-0{day}T13:00" for day in (9, 1, 2, 5, 4, 4)],
+}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
+    pytest.importorskip("pandas")
+    path = tmp_path / "log.csv"
+    rows = zip(*LOG.values(), strict=True)
+    path.write_text("\n".join([",".join(LOG), *(",".join(map(str, row)) for row in rows)]))
+    return path
+
+
+@pytest.fixture
+def score(log: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    def run(*arguments: Any) -> tuple[int, str, str]:
+        status = main(["score", str(log), "--target", "fraud", *map(str, arguments)])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def test_scores_are_those_of_the_columns(score: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    status, out, errors = score(
+        *("--predictions", "boosting=gbm", "--probabilities", "boosting=p"),
+        *("--metric", "auc", "--metric", "kappa", "--plot", tmp_path / "plot.png"),
+        *("--save", tmp_path / "saved"),
+    )
+    assert (status, errors) == (0, "")
+    expected = score_predictions(
+        LOG["fraud"],
+        {"boosting": LOG["gbm"]},
+        probabilities={"boosting": LOG["p"]},
+        metrics=["auc", "kappa"],
+    )
+    assert str(expected) in out
+    assert load(tmp_path / "saved" / "result.npz").scores == expected.scores
+    assert (tmp_path / "plot.png").stat().st_size > 1000
+
+
+def test_probabilities_are_named_by_class_or_in_order(score: Run) -> None:
+    tables = [
+        score("--probabilities", f"m={columns}", "--metric", "log_loss")[1]
+        for columns in ("p", "yes:p", "no:not p", "not p,p", "no:not p,yes:p")
+    ]
+    assert len(set(tables)) == 1 and "m " in tables[0]
+
+
+def test_days_and_views(score: Run, tmp_path: Path) -> None:
+    clock = ("--time", "time", "--label-time", "known", "--every", "1D", "--save", tmp_path)
+    options = ("--predictions", "gbm", "--metric", "accuracy", "--forgetting", "window:1D", *clock)
+    assert score(*options)[0] == 0
+    days = load(tmp_path / "result.npz")
+    assert np.asarray(days.times).astype("M8[D]").astype(str).tolist() == [
+        f"2025-01-0{day}" for day in (1, 2, 3, 4)
+    ]
+    np.testing.assert_allclose(days.curve("gbm")[:, 0], [1.0, 1.0, np.nan, 2 / 3])
+    assert score(*options, "--view", "as_known")[0] == 0
+    known = load(tmp_path / "result.npz")
+    assert known.checkpoints.tolist() == [1, 2, 2, 4, 5, 5, 5, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "pass --predictions, --probabilities, or both"),
+        (("--predictions", "xgb"), "predictions or probabilities name the column 'xgb'"),
+        (("--predictions", "m=gbm", "--predictions", "m=gbm"), "names the model 'm' twice"),
+        (("--predictions", "p"), "is not among the classes"),
+        (("--predictions", "gbm", "--forgetting", "window:1D"), "pass --time"),
+        (("--predictions", "gbm", "--label-time", "known"), "label_time needs arrival"),
+        (("--predictions", "gbm", "--plot-metric", "auc"), "needs --plot FILE"),
+        (("--predictions", "gbm", "--forgetting", "window:1M"), "or a duration in"),
+    ],
+)
+def test_mistakes_are_said(score: Run, arguments: tuple[str, ...], message: str) -> None:
+    status, out, errors = score(*arguments)
+    assert (status, out) == (2, "")
+    assert message in errors
+    assert len(errors.splitlines()) == 1
