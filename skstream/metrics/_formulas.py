@@ -303,6 +303,10 @@ def mae(sums: Sums) -> Floats:
     return ratio(sums["absolute_error"], sums["rows"])
 
 
+def mape(sums: Sums) -> Floats:
+    return ratio(sums["relative_error"], sums["rows"])
+
+
 def mse(sums: Sums) -> Floats:
     return ratio(sums["squared_error"], sums["rows"])
 

@@ -407,6 +407,7 @@ _CLASSIFICATION: dict[str, tuple[tuple[str, ...], Builder]] = {
 }
 _REGRESSION: dict[str, tuple[tuple[str, ...], Builder]] = {
     "mean_absolute_error": ((), _plain(REGRESSION["mae"])),
+    "mean_absolute_percentage_error": ((), _plain(REGRESSION["mape"])),
     "mean_squared_error": ((), _plain(REGRESSION["mse"])),
     "root_mean_squared_error": ((), _plain(REGRESSION["rmse"])),
     "mean_pinball_loss": (("alpha",), _pinball),
@@ -423,7 +424,7 @@ _FACTS: dict[str, Measure] = {
     "max_error": REGRESSION["mae"],
     "mean_absolute_error": REGRESSION["mae"],
     "mean_squared_error": REGRESSION["mse"],
-    "mean_absolute_percentage_error": REGRESSION["mae"],
+    "mean_absolute_percentage_error": REGRESSION["mape"],
     "mean_pinball_loss": REGRESSION["pinball"],
     "median_absolute_error": REGRESSION["mae"],
     **dict.fromkeys(_SET_SCORES, CLASSIFICATION["f1_macro"]),

@@ -19,6 +19,12 @@ from skstream.metrics._probabilities import (
     top_k_accuracy,
 )
 from skstream.metrics._quantiles import pinball, share_at_most
+from skstream.metrics._set_scores import (
+    class_fbeta,
+    class_jaccard,
+    class_share_of_answers,
+    class_specificity,
+)
 
 # Every class is ranked on its own, and against every other one: their number is limited.
 _MOST_CLASSES, _MOST_CLASSES_IN_PAIRS = 128, 32
@@ -129,8 +135,8 @@ PROBABILITIES = _table(
 )
 
 
-def _of_class(formula: Formula, name: str, code: int, n_classes: int) -> Measure:
-    return _share(name, partial(formulas.of_class, formula=formula, code=code), *_CLASSES)
+def _of_class(formula: Formula, name: str, code: int, n_classes: int, **facts: Any) -> Measure:
+    return _share(name, partial(formulas.of_class, formula=formula, code=code), *_CLASSES, **facts)
 
 
 def _ranking_of_class(kind: str, name: str, code: int, n_classes: int) -> Measure:
@@ -148,6 +154,12 @@ OF_CLASS: dict[str, Callable[[str, int, int], Measure]] = {
     "f1": partial(_of_class, formulas.class_f1),
     "precision": partial(_of_class, formulas.class_precision),
     "recall": partial(_of_class, formulas.class_recall),
+    "f2": partial(_of_class, partial(class_fbeta, beta=2.0)),
+    "f0.5": partial(_of_class, partial(class_fbeta, beta=0.5)),
+    "jaccard": partial(_of_class, class_jaccard),
+    "specificity": partial(_of_class, class_specificity),
+    # Whether more answers of a class are better depends on the use.
+    "predicted_share": partial(_of_class, class_share_of_answers, higher_is_better=None),
     "auc": partial(_ranking_of_class, "auc"),
     "average_precision": partial(_ranking_of_class, "average_precision"),
 }
@@ -156,6 +168,7 @@ REGRESSION = _table(
     _loss("mae", formulas.mae, "absolute_error"),
     _loss("mse", formulas.mse, "squared_error"),
     _loss("rmse", formulas.rmse, "squared_error"),
+    _loss("mape", formulas.mape, "relative_error"),
     _forecast_skill("r2", formulas.r2, "squared_error", "target_spread"),
     _forecast_skill(
         "persistent_skill",

@@ -77,6 +77,7 @@ _OTHER_NAMES = {
     "macro_f1": "f1_macro",
     "matthews_corrcoef": "mcc",
     "mean_absolute_error": "mae",
+    "mean_absolute_percentage_error": "mape",
     "mean_pinball_loss": "pinball",
     "mean_squared_error": "mse",
     "misclassification": "error",

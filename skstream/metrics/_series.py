@@ -80,6 +80,13 @@ def _hit(rows: ScoredRows, code: int) -> Array:
     return hit
 
 
+def _relative_error(rows: ScoredRows, _: int) -> Array:
+    # A target of 0 counts as the smallest number, as in scikit-learn.
+    size = np.maximum(np.abs(rows.y), np.finfo(np.float64).eps)
+    error: Array = np.abs(rows.y - rows.p) / size
+    return error
+
+
 def _squared_error(rows: ScoredRows, _: int) -> Array:
     error: Array = rows.y - rows.p
     return error * error
@@ -137,6 +144,7 @@ KINDS: dict[str, Kind | OfColumn | Ranking] = {
         baseline="inclusive",
     ),
     "absolute_error": Kind(values=lambda rows, _: np.abs(rows.y - rows.p)),
+    "relative_error": Kind(values=_relative_error),
     "error_above": Kind(values=lambda rows, _: np.maximum(rows.y - rows.p, 0.0)),
     "error_below": Kind(values=lambda rows, _: np.maximum(rows.p - rows.y, 0.0)),
     "target_at_most": Kind(values=lambda rows, _: rows.y <= rows.p),

@@ -20,6 +20,18 @@ def class_jaccard(sums: Sums) -> Floats:
     return formulas.ratio(hit, label + answer - hit, sums["rows"])
 
 
+def class_specificity(sums: Sums) -> Floats:
+    """Rows of other classes that were not answered as this one; NaN without such rows."""
+    hit, label, answer = (sums.table(kind) for kind in ("hit", "label", "answer"))
+    others = sums["rows"] - label
+    return formulas.ratio(others - (answer - hit), others, sums["rows"])
+
+
+def class_share_of_answers(sums: Sums) -> Floats:
+    """Share of the answers that are of each class."""
+    return formulas.ratio(sums.table("answer"), sums["rows"])
+
+
 def average(
     sums: Sums,
     of_class: Formula,
