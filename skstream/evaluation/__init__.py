@@ -2,6 +2,7 @@
 
 from skstream.engine.failures import ModelError
 from skstream.engine.tape import Tape
+from skstream.evaluation._class_report import ClassReport, class_report
 from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._folder import RunStatus, run_status
 from skstream.evaluation._holdout import HoldoutEvaluator
@@ -17,6 +18,7 @@ from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation.delayed import DelayedEvaluator, DelayedResult, DelayedRun
 
 __all__ = [
+    "ClassReport",
     "Cost",
     "DelayedEvaluator",
     "DelayedResult",
@@ -32,6 +34,7 @@ __all__ = [
     "PrequentialEvaluator",
     "RunStatus",
     "Tape",
+    "class_report",
     "load_run",
     "prequential_predict",
     "run_status",

@@ -38,6 +38,7 @@ from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels, find_classes, is_missing
 from skstream.utils._masked import unmasked
 from skstream.utils._rows import is_frame
+from skstream.utils._times import LARGEST_EXACT
 from skstream.utils._warnings import warn
 
 Floats = NDArray[np.float64]
@@ -473,7 +474,10 @@ def _classes(given: Any, labels: Iterable[NDArray[Any]]) -> NDArray[Any]:
     found = [one for one in (distinct_labels(part, "y_true") for part in labels) if len(one)]
     if not found:
         raise ValueError("There is no label at all: there is nothing to score yet.")
-    return found[0] if len(found) == 1 else find_classes(np.concatenate(found))
+    classes = found[0] if len(found) == 1 else find_classes(np.concatenate(found))
+    # Whole numbers are often floats only because some are missing.
+    exact = classes.dtype.kind == "f" and np.abs(classes).max() < LARGEST_EXACT
+    return classes.astype(np.int64) if exact else classes
 
 
 def _names_files(source: Any) -> bool:

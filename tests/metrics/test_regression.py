@@ -15,6 +15,7 @@ from tests.metrics._streams import MECHANISMS, running
 MECHANISMS = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
 TWINS = {
     "mae": sk.mean_absolute_error,
+    "mape": sk.mean_absolute_percentage_error,
     "mse": sk.mean_squared_error,
     "rmse": sk.root_mean_squared_error,
     "r2": sk.r2_score,

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skstream.drift import Detections
-from skstream.evaluation._folder._read_checksums import Checksums
 from skstream.evaluation._runs._cost import Cost
 from skstream.streams import Drift
 from skstream.utils._npy import StoredArray
+
+if TYPE_CHECKING:
+    from skstream.evaluation._folder._read_checksums import Checksums
 
 #: Name of a model, and number of a fold.
 Place = tuple[str, int]
@@ -64,7 +66,7 @@ class RunOutcome:
     n_rows: int = 0
     n_unlabelled: int = 0
     unlabelled_held_out: tuple[int, int] | None = None
-    read: Checksums = field(default_factory=dict)
+    read: "Checksums" = field(default_factory=dict)
     error: Exception | SystemExit | None = None
     cause: BaseException | None = None
     interrupted: bool = False
