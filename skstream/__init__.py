@@ -11,6 +11,7 @@ from skstream.baselines import (
     RandomClass,
 )
 from skstream.calibration import PrequentialCalibrator
+from skstream.conformal import OnlineConformalRegressor
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.evaluation import (
     DelayedEvaluator,
@@ -23,6 +24,7 @@ from skstream.evaluation import (
     PredictionLog,
     PrequentialEvaluator,
     class_report,
+    interval_scores,
     load_run,
     prequential_predict,
     run_status,
@@ -71,6 +73,7 @@ __all__ = [
     "MeanRegressor",
     "ModelError",
     "OnlineBagging",
+    "OnlineConformalRegressor",
     "OptimisticScoreWarning",
     "ParquetStream",
     "PeriodicRefit",
@@ -91,6 +94,7 @@ __all__ = [
     "class_report",
     "evaluate_over_seeds",
     "evaluate_over_streams",
+    "interval_scores",
     "label_profile",
     "load",
     "load_run",

@@ -45,6 +45,7 @@ ESTIMATORS = {
     "optimal",
     "pipeline",
     "preprocessing",
+    "conformal",
     "refit",
 }
 # Imports within a layer that the design names; and running statistics, as running measures do,

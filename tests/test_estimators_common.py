@@ -29,6 +29,7 @@ from skstream.compat import (
     RiverClassifier,
     RiverRegressor,
 )
+from skstream.conformal import OnlineConformalRegressor
 from skstream.drift import ADWIN, RandomAlarm
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.model_selection import PrequentialSearch
@@ -67,6 +68,9 @@ EXAMPLES: dict[type, list[Any]] = {
     ],
     OnlineBagging: [
         OnlineBagging(SGDClassifier(), 2, detector=ADWIN(direction="up", clock=4), random_state=0),
+    ],
+    OnlineConformalRegressor: [
+        OnlineConformalRegressor(SGDRegressor(random_state=0), step_size=0.1, window_size=50)
     ],
     PeriodicRefit: [
         PeriodicRefit(DecisionTreeClassifier(max_depth=2, random_state=0), every=25, window=100),

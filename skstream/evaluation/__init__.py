@@ -6,6 +6,7 @@ from skstream.evaluation._class_report import ClassReport, class_report
 from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._folder import RunStatus, run_status
 from skstream.evaluation._holdout import HoldoutEvaluator
+from skstream.evaluation._intervals import IntervalScores, interval_scores
 from skstream.evaluation._kfold import KFoldEvaluator
 from skstream.evaluation._log import PredictionLog, score_predictions
 from skstream.evaluation._predict import prequential_predict
@@ -28,6 +29,7 @@ __all__ = [
     "EvaluationResult",
     "EvaluationRun",
     "HoldoutEvaluator",
+    "IntervalScores",
     "KFoldEvaluator",
     "ModelError",
     "PredictionLog",
@@ -35,6 +37,7 @@ __all__ = [
     "RunStatus",
     "Tape",
     "class_report",
+    "interval_scores",
     "load_run",
     "prequential_predict",
     "run_status",

@@ -1,0 +1,341 @@
+"""Prediction intervals of a regressor, whose coverage is kept along the stream."""
+
+from bisect import bisect_left, insort
+from collections import deque
+from copy import deepcopy
+from math import ceil, inf
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin
+from sklearn.utils import check_consistent_length
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import check_is_fitted
+
+from skstream.base import (
+    ForgetfulFit,
+    check_can_learn,
+    check_rows,
+    check_targets,
+    check_weight,
+    learner,
+    set_fitted,
+    without_predict,
+)
+from skstream.utils._rows import own_rows
+from skstream.utils._sklearn import Interval, rows_of
+from skstream.utils._validation import is_regressor, tags_of, unfitted_copy
+
+__all__ = ["OnlineConformalRegressor"]
+
+Floats = NDArray[np.float64]
+
+
+class OnlineConformalRegressor(ForgetfulFit, RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+    """Regressor with prediction intervals that hold a given share of the targets in the long run.
+
+    Right before the model inside learns a row, it is asked about it. The interval around its answer
+    is as wide as a quantile of how far it was off before; and the level of that quantile moves
+    after every row, up where the interval missed the target and down where it did not. So the share
+    of targets inside is near `coverage` on any stream, whatever changes in it.
+
+    Parameters
+    ----------
+    estimator : regressor
+        Model with ``partial_fit``.
+    coverage : float, default=0.9
+        Share of the targets that shall lie in their intervals, in (0, 1).
+    step_size : float, default=0.01
+        How far the level moves after a row: gamma of Gibbs and Candès. 0: the level stays, and
+        the intervals are those of plain conformal prediction with a window.
+    window_size : int, default=1000
+        Number of rows whose errors are kept.
+
+    Attributes
+    ----------
+    estimator_ : regressor
+        The fitted model inside.
+    alpha_ : float
+        Level of the next interval: the share of targets that it may miss. At 0 or below it is
+        infinite, and at 1 or above it holds the answer alone.
+    errors_ : ndarray of shape (n_kept,)
+        Absolute errors of the answers to the rows learnt last, the oldest first.
+    intervals_ : ndarray of shape (n_rows, 2)
+        Lower and upper ends of the intervals of the rows of the last call of ``partial_fit`` or
+        ``fit``, each as it was before the row was learnt; infinite where nothing was known.
+    n_rows_learnt_ : int
+        Rows learnt; those of weight 0 do not count.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where they have any.
+
+    See Also
+    --------
+    skstream.evaluation.interval_scores : Coverage, width and score of intervals along a stream.
+    skstream.calibration.PrequentialCalibrator : Probabilities that are mended along the stream.
+
+    Notes
+    -----
+    With n errors kept and the level a, the half-width is the k-th smallest error, k being
+    ``ceil((n + 1) * (1 - a))``, and infinite if k is more than n. After a row the level is
+    ``a + step_size * (1 - coverage - missed)``. An interval at a level of 1 or above counts as
+    missed, whatever the target. Over T rows the share missed differs from ``1 - coverage`` by at
+    most ``(max(coverage, 1 - coverage) + step_size) / (step_size * T)``, for any targets (Gibbs
+    and Candès 2021, proposition 4.1). It is a statement about the whole stream: within a stretch,
+    or for one kind of rows, intervals may miss more.
+
+    Rows of a call are asked and learnt one by one, so that nothing depends on the division into
+    calls. A row of weight 0 is not learnt, and moves nothing; other weights reach the model, and
+    its error counts once. Where labels are delayed, the error is that right before the row is
+    learnt, when later rows are known: intervals at the arrival are asked with `predict_interval`.
+
+    References
+    ----------
+    I. Gibbs and E. Candès. Adaptive conformal inference under distribution shift. NeurIPS 2021,
+    section 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import SGDRegressor
+    >>> from skstream.conformal import OnlineConformalRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 2))
+    >>> noise = np.where(np.arange(2000) < 1000, 1.0, 3.0)  # the targets become noisier
+    >>> y = X @ [1.0, 2.0] + noise * rng.normal(size=2000)
+    >>> model = OnlineConformalRegressor(SGDRegressor(), coverage=0.9, step_size=0.05).fit(X, y)
+    >>> lower, upper = model.intervals_.T
+    >>> inside = (lower <= y) & (y <= upper)
+    >>> print(round(inside[:1000].mean(), 1), round(inside[1000:].mean(), 1))
+    0.9 0.9
+    >>> model.predict_interval(X[:2]).shape
+    (2, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "coverage": [Interval(Real, 0, 1, closed="neither")],
+        "step_size": [Interval(Real, 0, None, closed="left")],
+        "window_size": [Interval(Integral, 1, None, closed="left")],
+    }
+    _asks_row_by_row = False
+
+    # Weights decide what is learnt here, so they are requested.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
+    __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": True}
+
+    estimator_: Any
+    alpha_: float
+    errors_: Floats
+    intervals_: Floats
+    n_rows_learnt_: int
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        coverage: float = 0.9,
+        step_size: float = 0.01,
+        window_size: int = 1000,
+    ):
+        self.estimator = estimator
+        self.coverage = coverage
+        self.step_size = step_size
+        self.window_size = window_size
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "OnlineConformalRegressor":
+        """Learn rows in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,)
+            Their targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        TypeError
+            If the model inside is no regressor with ``partial_fit`` and ``predict``.
+        ValueError
+            If a target is not finite, or the rows have another width than before.
+        """
+        self._validate_params()
+        first = not self.__sklearn_is_fitted__()
+        if first:
+            self._check_estimator()
+        X = check_rows(self, X, reset=first)
+        X = X.tocsr() if hasattr(X, "tocsr") else X
+        y = check_targets(self, y)
+        check_consistent_length(X, y)
+        weight = check_weight(sample_weight, len(y))
+        model = unfitted_copy(self.estimator) if first else self.estimator_
+        learn, kept = learner(model), _Errors([] if first else self.errors_, self.window_size)
+        alpha = 1.0 - self.coverage if first else self.alpha_
+        intervals = np.tile([-inf, inf], (len(y), 1))
+        n_learnt = 0 if first else self.n_rows_learnt_
+        for place, target in enumerate(y.tolist()):
+            row, at = np.array([place]), slice(place, place + 1)
+            answer = None
+            if n_learnt:
+                answer = float(model.predict(own_rows(rows_of(X, row)))[0])
+                width = kept.quantile(alpha)
+                intervals[place] = answer - width, answer + width
+            if weight is not None and not weight[place]:
+                continue
+            learn(
+                own_rows(rows_of(X, row)),
+                y[at].copy(),
+                None if weight is None else weight[at],
+                None,
+            )
+            if answer is not None:
+                error = abs(target - answer)
+                if kept:  # before the first error there is no interval
+                    missed = alpha >= 1.0 or error > width
+                    alpha += self.step_size * (1.0 - self.coverage - missed)
+                kept.add(error)
+            n_learnt += 1
+        if n_learnt:
+            self.estimator_, self.alpha_, self.errors_ = model, float(alpha), kept.array()
+            self.n_rows_learnt_ = n_learnt
+        self.intervals_ = intervals
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Predict targets: the answers of the model inside.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Targets.
+        """
+        check_is_fitted(self)
+        answers: Floats = self.estimator_.predict(check_rows(self, X, reset=False))
+        return answers
+
+    def predict_interval(self, X: Any) -> Floats:
+        """Predict an interval for every row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper ends.
+        """
+        answers = np.asarray(self.predict(X), dtype=np.float64)
+        width = _Errors(self.errors_, self.window_size).quantile(self.alpha_)
+        return np.column_stack([answers - width, answers + width])
+
+    def set_params(self, **params: Any) -> "OnlineConformalRegressor":
+        """Set parameters; those of the inner model also where it is fitted.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters; those of the inner model as ``estimator__parameter``. A new `estimator` is
+            used from the next ``fit`` on.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+        """
+        if self.__sklearn_is_fitted__():
+            set_fitted({"estimator": self.estimator_}, params)
+        super().set_params(**params)
+        return self
+
+    def _check_estimator(self) -> None:
+        check_can_learn(self.estimator)
+        name = type(self).__name__
+        if not hasattr(self.estimator, "predict"):
+            raise TypeError(
+                f"{name} needs a regressor with partial_fit and predict. "
+                f"{without_predict(self.estimator)}"
+            )
+        if not is_regressor(self.estimator):
+            raise TypeError(
+                f"{name} needs a regressor. Got {type(self.estimator).__name__}, which is none."
+            )
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the metadata routing: weights are used here and routed to the inner model.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing, as scikit-learn describes it.
+        """
+        mapping = (
+            MethodMapping()
+            .add(caller="fit", callee="partial_fit")
+            .add(caller="partial_fit", callee="partial_fit")
+        )
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(estimator=self.estimator, method_mapping=mapping)
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = tags_of(self.estimator)
+        tags.input_tags = deepcopy(inner.input_tags)
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+class _Errors:
+    """The newest errors, in their order and sorted."""
+
+    def __init__(self, errors: Any, window_size: int) -> None:
+        self._newest = deque(np.asarray(errors, dtype=np.float64).tolist()[-window_size:])
+        self._sorted = sorted(self._newest)
+        self._window_size = window_size
+
+    def __len__(self) -> int:
+        return len(self._newest)
+
+    def add(self, error: float) -> None:
+        """Add the newest error."""
+        if len(self._newest) == self._window_size:
+            oldest = self._newest.popleft()
+            del self._sorted[bisect_left(self._sorted, oldest)]
+        self._newest.append(error)
+        insort(self._sorted, error)
+
+    def quantile(self, alpha: float) -> float:
+        """Return the half-width of an interval at a level."""
+        if alpha >= 1.0:
+            return 0.0
+        n = len(self._sorted)
+        rank = ceil((n + 1) * (1.0 - alpha))
+        return self._sorted[rank - 1] if rank <= n else inf
+
+    def array(self) -> Floats:
+        """Return the errors, the oldest first."""
+        return np.array(self._newest, dtype=np.float64)
