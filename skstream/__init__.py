@@ -26,6 +26,7 @@ from skstream.evaluation import (
     prequential_predict,
     run_status,
     score_predictions,
+    score_slices,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
 from skstream.model_selection import (
@@ -98,4 +99,5 @@ __all__ = [
     "recovery_after_drift",
     "run_status",
     "score_predictions",
+    "score_slices",
 ]
