@@ -176,13 +176,15 @@ class WorstSlice(NamedTuple):
     certain: bool
 
     def __str__(self) -> str:
-        found = (
-            f"{self.metric} of {self.model} {self.value:.4f} in [{self.low:.4f}, {self.high:.4f}] "
-            f"in '{self.slice}' ({self.n_rows:,} rows), {self.rest:.4f} in the rest"
+        if not self.certain:
+            return (
+                f"no group is significantly worse than the rest in {self.metric} of {self.model}"
+            )
+        return (
+            f"worst group: '{self.slice}' ({plural(self.n_rows, 'row')}), {self.metric} of "
+            f"{self.model} {self.value:.4f} in [{self.low:.4f}, {self.high:.4f}]; "
+            f"{self.rest:.4f} in the rest"
         )
-        if self.certain:
-            return f"worst group: {found}"
-        return f"no group is significantly worse than the rest; nearest to it: {found}"
 
 
 class Reversal(NamedTuple):
@@ -272,17 +274,56 @@ class SliceScores:
         whole = self.overall
         names = product(whole.model_names, whole.metric_names, whole.forgetting_names)
         for (model, metric, forgetting), name in product(names, self.slice_names):
-            low, high = self._interval(name, model, metric, forgetting)
+            low, high = self.interval(name, model, metric, forgetting)
             yield {
                 "slice": name,
                 "model": model,
                 "metric": metric,
                 "forgetting": forgetting,
                 "value": self._value(name, model, metric, forgetting),
-                "n_rows": self._n_scored[name][model],
+                "n_rows": self.n_scored[name][model],
                 "low": low,
                 "high": high,
             }
+
+    @cached_property
+    def n_scored(self) -> dict[str, dict[str, int]]:
+        """Scored rows, ``n_scored[slice][model]``."""
+        lines = self._lines({})
+        return {
+            name: {model: int(one.sum()) for model, one in lines.scored(rows).items()}
+            for name, rows in zip(self._groups.names, self._groups.rows, strict=True)
+        }
+
+    def interval(
+        self,
+        slice: str,
+        model: str | None = None,
+        metric: str | None = None,
+        forgetting: str | None = None,
+    ) -> tuple[float, float]:
+        """Return the interval of the last score of a group; see the notes.
+
+        Parameters
+        ----------
+        slice : str
+            Name of the group.
+        model, metric, forgetting : str, default=None
+            Names; None: the first ones.
+
+        Returns
+        -------
+        low, high : float
+            Its ends; NaN where there is none.
+        """
+        model, metric = self._names(model, metric)
+        pick(self.n_rows, slice, "slice")
+        forgetting = self.overall.forgetting_names[0] if forgetting is None else forgetting
+        gone = {**self.overall.failures, **self.overall.ended}
+        if forgetting != self._cumulative or model in gone:
+            return np.nan, np.nan
+        found = self._estimate(slice, metric)[model]
+        return found.interval(self._measures[metric], self._alpha_of_one)
 
     def gap(self, model: str | None = None, metric: str | None = None) -> float:
         """Return the difference between the best and the worst group, under the first mechanism.
@@ -336,9 +377,9 @@ class SliceScores:
             raise ValueError(
                 "Intervals are about scores of all rows: pass forgetting='cumulative', too."
             )
-        ends = {one: self._interval(one, model, metric, cumulative) for one in self._compared}
+        ends = {one: self.interval(one, model, metric, cumulative) for one in self._compared}
         better = {one: high if sign > 0 else -low for one, (low, high) in ends.items()}
-        many = [one for one, n in self._n_scored.items() if n[model] >= LEAST_ROWS]
+        many = [one for one, n in self.n_scored.items() if n[model] >= LEAST_ROWS]
         better = {one: end for one, end in better.items() if np.isfinite(end) and one in many}
         if not better:
             raise ValueError(
@@ -353,7 +394,7 @@ class SliceScores:
         reach = (high - value, rest.value - rest_low)
         if sign < 0:
             reach = (value - low, rest_high - rest.value)
-        n_rows = self._n_scored[name][model]
+        n_rows = self.n_scored[name][model]
         certain = bool(sign * (rest.value - value) > np.hypot(*reach))
         return WorstSlice(name, model, metric, n_rows, value, low, high, rest.value, certain)
 
@@ -491,26 +532,9 @@ class SliceScores:
         one: EvaluationResult = pick(self.results.bare, name, "slice")
         return final_value(one.curve(model, metric, forgetting=forgetting))
 
-    @cached_property
-    def _n_scored(self) -> dict[str, dict[str, int]]:
-        """Scored rows by group and model."""
-        lines = self._lines({})
-        return {
-            name: {model: int(one.sum()) for model, one in lines.scored(rows).items()}
-            for name, rows in zip(self._groups.names, self._groups.rows, strict=True)
-        }
-
     def _lines(self, measures: dict[str, Measure]) -> "Lines":
         bin = bin_meant(self.overall, None)
         return Lines(self.overall, measures, {"": Cumulative()}, bin)
-
-    def _interval(self, name: str, model: str, metric: str, forgetting: str) -> tuple[float, float]:
-        """Ends of the interval of a last score; NaN where there is none."""
-        gone = {**self.overall.failures, **self.overall.ended}
-        if forgetting != self._cumulative or model in gone:
-            return np.nan, np.nan
-        found = self._estimate(name, metric)[model]
-        return found.interval(self._measures[metric], self._alpha_of_one)
 
     def _estimate(self, name: str, metric: str, *, rest: bool = False) -> dict[str, Estimate]:
         """Score a group, or all rows but it, without one block after the other, by model."""

@@ -253,7 +253,7 @@ def test_failed_models_keep_their_error_score() -> None:
         )
     scores = score_slices(result, y)
     assert scores.results["0"].curve("a")[[140, 199], 0].tolist() == [1.0, 0.0]
-    assert np.isnan(scores._interval("1", "a", "accuracy", "cumulative")).all()
+    assert np.isnan(scores.interval("1", "a", "accuracy", "cumulative")).all()
 
 
 # -- columns
@@ -354,10 +354,10 @@ def test_small_groups_are_not_worst_by_luck() -> None:
     assert worst.low < worst.value < worst.high < worst.rest
     of_error = scores.worst(metric="error")
     assert of_error.slice == "c" and of_error.high == pytest.approx(1 - worst.low)
-    assert str(worst).startswith("worst group: accuracy of m 0.7")
-    low, high = scores._interval("unlucky", "m", "accuracy", "cumulative")
+    assert str(worst).startswith("worst group: 'c' (")
+    low, high = scores.interval("unlucky", "m", "accuracy", "cumulative")
     assert low == 0.0 and high > 0.7
-    assert np.isnan(scores._interval("unlucky", "m", "f1:1", "cumulative")).all()
+    assert np.isnan(scores.interval("unlucky", "m", "f1:1", "cumulative")).all()
     luck = score_slices(result, rng.permutation(group))
     assert not luck.worst().certain and "no group is significantly worse" in str(luck)
 
