@@ -177,9 +177,7 @@ class WorstSlice(NamedTuple):
 
     def __str__(self) -> str:
         if not self.certain:
-            return (
-                f"no group is significantly worse than the rest in {self.metric} of {self.model}"
-            )
+            return f"no group is significantly worse than the rest in {self.metric} of {self.model}"
         return (
             f"worst group: '{self.slice}' ({plural(self.n_rows, 'row')}), {self.metric} of "
             f"{self.model} {self.value:.4f} in [{self.low:.4f}, {self.high:.4f}]; "
@@ -383,8 +381,9 @@ class SliceScores:
         better = {one: end for one, end in better.items() if np.isfinite(end) and one in many}
         if not better:
             raise ValueError(
-                f"No group has an interval of {metric} of '{model}': it is undefined without some "
-                f"of their rows, all groups have fewer than {LEAST_ROWS} rows, or the model failed."
+                f"No group has an interval of {metric} of '{model}': all have fewer than "
+                f"{LEAST_ROWS} rows, the model failed, or the measure is undefined without some of "
+                "their rows, or the same without any of them."
             )
         name = min(better, key=lambda one: better[one])
         low, high = ends[name]

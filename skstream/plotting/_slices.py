@@ -37,7 +37,15 @@ class SliceDisplay(MeasureDisplay):
     ----------
     curves : dict of str to ndarray of shape (n_checkpoints,)
         Values by group; those of all rows under the first of the `baselines`.
-    metric, forgetting, baselines, measure, mechanism
+    metric : str
+        Name of the measure.
+    forgetting : str
+        Name of the forgetting mechanism.
+    baselines : sequence of str
+        The name under which all rows are shown.
+    measure : Measure, default=None
+        As of `PrequentialDisplay`.
+    mechanism : str, default=None
         As of `PrequentialDisplay`.
     checkpoints : ndarray of shape (n_checkpoints,)
         Rows of the stream seen at the checkpoints.
@@ -193,10 +201,8 @@ class SliceDisplay(MeasureDisplay):
         common = {"linestyle": "none", "marker": "o", "markersize": 6, "color": COLORS[0]}
         for place, name in enumerate(names):
             canvas.draw_line(ax, name, values[[place]], [place], common)
-        rows = [
-            f"{self.n_rows[name]:,} row{'' if self.n_rows[name] == 1 else 's'}" for name in names
-        ]
-        labels = ["\n".join(wrap_name(f"{n} ({r})")) for n, r in zip(names, rows, strict=True)]
+        named = [f"{name} ({plural(self.n_rows[name], 'row')})" for name in names]
+        labels = ["\n".join(wrap_name(one)) for one in named]
         ax.set_yticks(places, labels, parse_math=False)
         ax.set_ylim(len(names) + 0.1, -0.6)  # with room for what the line is
         words = {"color": BASELINE_COLOR, "fontsize": "small", "va": "center"}
