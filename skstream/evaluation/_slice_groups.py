@@ -205,7 +205,9 @@ class Column:
             return f"{self.name} missing".lstrip()
         value = self.values[code]
         if self.is_text:
-            return repr(str(value)) if quoted else str(value)
+            text = str(value)
+            plain = text.strip() and text.isprintable() and not quoted
+            return text if plain else repr(text)
         if self.is_cut:
             return f"{self.name} {value}".lstrip()
         text = f"{value:.12g}" if isinstance(value, np.floating) else str(value)

@@ -1,5 +1,7 @@
 """Scores of some rows of a stream, beside baselines that know all rows before each."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -13,11 +15,13 @@ from skstream.evaluation._results._rescore import lanes_of, tape_of
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.forgetting import Forgetting
 from skstream.metrics._checkpoints import Values, joined_values
+from skstream.metrics._formulas import Sums
 from skstream.metrics._measure import OF_SCORES, Measure
 from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, NOTHING, ScoredRows
 from skstream.metrics._running import block_length
 from skstream.metrics._scores import Scores, make_sums
-from skstream.metrics._series import baselines_of
+from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds, kind_of
+from skstream.metrics._sums import SumsByKind
 from skstream.stats._wilson import wilson
 from skstream.utils._label_space import LabelSpace, is_given
 
@@ -31,6 +35,8 @@ LEAST_ROWS = 2 * N_BLOCKS
 #: Shares of rows, whose intervals are those of shares.
 _SHARES = ("accuracy", "error")
 _MOST_SCORES = 1 << 22
+# Of rows that are in none of the blocks.
+_NO_BLOCK = -1
 
 
 class Estimate(NamedTuple):
@@ -110,7 +116,8 @@ class Lines:
         self.lanes = lanes_of(tape)
         last = 0
         self.scores: list[Any] = [None] * len(self.lanes)
-        if any(one.needs in OF_SCORES for one in measures.values()):
+        self.needs_scores = any(one.needs in OF_SCORES for one in measures.values())
+        if self.needs_scores:
             self.scores = [
                 scores_of_bin(tape.scores[name][fold], answers, bin)
                 if name in tape.scores
@@ -197,9 +204,14 @@ class Lines:
         n = int(in_any.sum())
         if n:
             blocks = np.maximum(np.cumsum(in_any) - 1, 0) * N_BLOCKS // n
-            ends = np.array([len(rows)])
-            (values,) = self._read(rows, ends, ends, blocks)[""].values()
-            table = np.array(values).reshape(table.shape)
+            (measure,) = self.measures.values()
+            without = self._without_each_sum if is_additive(measure) else self._without_each
+            if reads_all_labels(measure):
+                among = np.full(len(self.y), _NO_BLOCK)
+                among[rows] = blocks
+                table = without(np.arange(len(self.y)), among)
+            else:
+                table = without(rows, blocks)
         found = {}
         for model, one in scored.items():
             means = table[self._folds(model)].mean(axis=0)
@@ -211,6 +223,32 @@ class Lines:
             found[model] = Estimate(float(means[-1]), means[:-1], n_rows, n_equal)
         return found
 
+    def _without_each(self, rows: Integers, blocks: Integers) -> Floats:
+        """Values of all lines without one block after the other, and of all blocks."""
+        ends, n_values = np.array([len(rows)]), N_BLOCKS + 1
+        (values,) = self._read(rows, ends, ends, blocks, range(n_values))[""].values()
+        return np.array(values).reshape(-1, n_values)
+
+    def _without_each_sum(self, rows: Integers, blocks: Integers) -> Floats:
+        """Do the same for a formula of sums: the rows are read once, and blocks subtracted."""
+        ((name, measure),) = self.measures.items()
+        assert measure.formula is not None
+        last = np.maximum.accumulate(blocks)  # rows of other groups are in none
+        ends = np.searchsorted(last, np.arange(N_BLOCKS), side="right")
+        table = []
+        for k in range(len(self.lanes)):
+            noted = _Noted(measure.series)
+            some = {name: replace(measure, formula=noted)}
+            self._read(rows, ends, ends, blocks, [N_BLOCKS], some, [k])
+            left: SumsByKind = {}
+            for kind in measure.series:
+                sums = np.concatenate([part[kind] for part in noted.parts], axis=1)
+                of_all = sums[:, -1:]
+                of_blocks = np.diff(sums, prepend=0.0, axis=1)
+                left[kind] = list(np.concatenate([of_all - of_blocks, of_all], axis=1))
+            table.append(Sums(left).value(measure.formula))
+        return np.array(table)
+
     def _folds(self, model: str) -> list[int]:
         """Lines of a model."""
         return [k for k, (name, _) in enumerate(self.lanes) if name == model]
@@ -221,26 +259,36 @@ class Lines:
         ends: Integers,
         n_seen: NDArray[np.int64],
         blocks: Integers | None = None,
+        apart: Sequence[int] = (N_BLOCKS,),
+        measures: dict[str, Measure] | None = None,
+        lines: Sequence[int] | None = None,
     ) -> Values:
-        """Values of all lines after the first ``ends[i]`` of some rows.
+        """Values of lines after the first ``ends[i]`` of some rows.
 
-        With the block of each row, there are several lines for each: without the rows of one block
-        after the other, and with all rows.
+        With the block of each row, there is a line for each of the blocks `apart`, in which models
+        were not asked about the rows of that block, nor about those of no block.
         """
-        times = 1 if blocks is None else N_BLOCKS + 1
-        told = np.ones(times * len(self.lanes), dtype=bool)
-        known = [self.tape.methods.get(name) for name, _ in self.lanes for _ in range(times)]
-        methods = known if self.tape.methods else None
+        lines = range(len(self.lanes)) if lines is None else lines
+        n_lines = len(lines) * len(apart)
+        names = [name for name, _ in self.lanes]
+        methods = [self.tape.methods.get(names[k]) for k in lines for _ in apart]
         found: Values = {}
         for batch in self.batches:
-            makes = {name: partial(make_sums, self.mechanisms[name]) for name in batch}
-            running = Scores(self.measures, makes, self.tape.classes, told, methods)
+            running = Scores(
+                self.measures if measures is None else measures,
+                {name: partial(make_sums, self.mechanisms[name]) for name in batch},
+                self.tape.classes,
+                np.ones(n_lines, dtype=bool),
+                methods if self.tape.methods else None,
+            )
             if self.majorities:
                 running.labels = {}  # the rows bring what the labels of all say
             values: Values = {}
             for start in range(0, len(rows), self.size):
                 part = slice(start, start + self.size)
-                piece = self._piece(rows[part], None if blocks is None else blocks[part])
+                piece = self._piece(rows[part], lines)
+                if blocks is not None:
+                    piece = self._asked(piece, blocks[part], apart)
                 if self.majorities:
                     both = self.majorities[batch[0]]
                     piece.majority, piece.inclusive = (one[rows[part]] for one in both)
@@ -251,24 +299,57 @@ class Lines:
             found |= values
         return found
 
-    def _piece(self, rows: Integers, blocks: Integers | None) -> ScoredRows:
-        """Some rows with the answers of all lines."""
-        table = np.stack([np.asarray(one[rows]) for one in self.lanes.values()])
+    def _piece(self, rows: Integers, lines: Sequence[int]) -> ScoredRows:
+        """Some rows with the answers of some lines."""
+        lanes = list(self.lanes.values())
         scores = None
-        there = [np.asarray(one[rows]) for one in self.scores if one is not None]
-        if there:
-            none = np.full_like(there[0], np.nan)
-            some = iter(there)
-            scores = np.stack([none if one is None else next(some) for one in self.scores])
-        if blocks is not None:
-            left_out = blocks == np.arange(N_BLOCKS + 1)[:, np.newaxis]
-            nothing = table.dtype.type(LabelSpace(self.tape.classes).nothing)
-            table = np.where(left_out, nothing, table[:, np.newaxis]).reshape(-1, len(rows))
-            scores = None if scores is None else np.repeat(scores, N_BLOCKS + 1, axis=0)
+        if self.needs_scores:
+            there = {k: np.asarray(one[rows]) for k in lines if (one := self.scores[k]) is not None}
+            like = next(iter(there.values()), np.empty((len(rows), 1)))
+            scores = np.stack([there.get(k, np.full_like(like, np.nan)) for k in lines])
         return ScoredRows(
             self.y[rows],
-            table,
+            np.stack([np.asarray(lanes[k][rows]) for k in lines]),
             None if self.tape.weight is None else np.asarray(self.tape.weight[rows]),
             None if self.previous is None else self.previous[rows],
             scores=scores,
         )
+
+    def _asked(self, rows: ScoredRows, blocks: Integers, apart: Sequence[int]) -> ScoredRows:
+        """Repeat every line for each block that its models were not asked about."""
+        left_out = (blocks == np.array(apart)[:, np.newaxis]) | (blocks == _NO_BLOCK)
+        nothing = rows.answers.dtype.type(LabelSpace(self.tape.classes).nothing)
+        answers = np.where(left_out, nothing, rows.answers[:, np.newaxis])
+        scores = None if rows.scores is None else np.repeat(rows.scores, len(apart), axis=0)
+        return replace(rows, answers=answers.reshape(-1, len(rows)), scores=scores)
+
+
+def reads_all_labels(measure: Measure) -> bool:
+    """Whether it compares with what the labels of all rows before said, scored or not."""
+    return any(column.of_labels for column in columns_of_kinds(measure.series))
+
+
+def is_additive(measure: Measure) -> bool:
+    """Whether it is a formula of sums over rows, of which no row changes what another adds."""
+    if any(one.follows and not one.of_labels for one in columns_of_kinds(measure.series)):
+        return False
+    kinds = map(kind_of, measure.series)
+    return measure.formula is not None and all(one.values is not None for one in kinds)
+
+
+class _Noted:
+    """A formula that notes the sums of some kinds.
+
+    Attributes
+    ----------
+    parts : list of dict
+        Sums by kind, of shape (n_series, n_ends), at some ends after the other.
+    """
+
+    def __init__(self, kinds: Iterable[KindOf]) -> None:
+        self.kinds = kinds
+        self.parts: list[dict[KindOf, Floats]] = []
+
+    def __call__(self, sums: Sums) -> Floats:
+        self.parts.append({kind: np.array(sums.of_classes(kind)) for kind in self.kinds})
+        return np.zeros_like(sums["rows"])

@@ -14,7 +14,7 @@ from skstream.evaluation._results._rescore import rescored, tape_of
 from skstream.evaluation._results._result import EvaluationResult, final_value, with_scores
 from skstream.evaluation._results._select import bin_meant, pick
 from skstream.evaluation._slice_groups import Groups, groups_of
-from skstream.evaluation._slice_rows import LEAST_ROWS, Estimate, Lines
+from skstream.evaluation._slice_rows import LEAST_ROWS, Estimate, Lines, reads_all_labels
 from skstream.forgetting import Cumulative, FadingFactor, Forgetting, SlidingWindow, as_forgetting
 from skstream.metrics._measure import Measure
 from skstream.metrics._resolve import resolve_metrics
@@ -139,7 +139,7 @@ def score_slices(
     measures = resolve_metrics(metrics, classes=result.classes)
     return SliceScores(
         overall=whole,
-        results=_results(whole, groups, metrics, measures, mechanisms, record_every),
+        results=_results(whole, groups, measures, mechanisms, record_every),
         n_rows={name: len(rows) for name, rows in zip(groups.names, groups.rows, strict=True)},
         n_other=groups.n_other,
         alpha=alpha,
@@ -579,32 +579,39 @@ class _Results(Mapping[str, EvaluationResult]):
 def _results(
     whole: EvaluationResult,
     groups: "Groups",
-    metrics: Any,
     measures: dict[str, Measure],
     mechanisms: dict[str, Forgetting],
     record_every: int | None,
 ) -> _Results:
     """Score all groups."""
     by_rows = {name: one for name, one in mechanisms.items() if _counts_rows(one)}
+    quick = {name: one for name, one in measures.items() if not reads_all_labels(one)}
+    if not by_rows:
+        quick = {}
+    # Windows that depend on the answers, and measures that read the labels of all rows, are scored
+    # over all rows, as if models were asked about those of the group alone.
+    slow = [
+        (mechanism, {metric: one for metric, one in measures.items() if metric not in some})
+        for mechanism in mechanisms
+        for some in [quick if mechanism in by_rows else {}]
+    ]
     places = [None] if whole.bins is None else list(whole.bins)
-    lines = [Lines(whole, measures, by_rows, place) for place in places if by_rows]
+    lines = [Lines(whole, quick, by_rows, place) for place in places if quick]
     base = replace(
         whole, costs={}, paths={}, models=None, n_unanswered={}, n_unlabelled=0, detections={}
     )
     bare = {}
     for number, name in enumerate(groups.names):
-        found = {}
-        if by_rows:
-            parts = [one.curves(groups.rows[number], whole.checkpoints) for one in lines]
-            found = {
-                key: parts[0][key] if whole.bins is None else np.stack([p[key] for p in parts], 2)
-                for key in parts[0]
-            }
-        for mechanism in mechanisms.keys() - by_rows.keys():
-            # Such a window depends on the answers: as if models were asked about these rows alone.
-            tape = groups.tape(tape_of(whole), number)
-            some = {mechanism: mechanisms[mechanism]}
-            for model, curves in rescored(tape, metrics, some, record_every)["values"].items():
+        parts = [one.curves(groups.rows[number], whole.checkpoints) for one in lines]
+        found = dict(parts[0]) if parts else {}
+        if whole.bins is not None:
+            found = {key: np.stack([part[key] for part in parts], axis=2) for key in found}
+        tape = groups.tape(tape_of(whole), number) if any(some for _, some in slow) else None
+        for mechanism, some in slow:
+            if tape is None or not some:
+                continue
+            again = rescored(tape, some, {mechanism: mechanisms[mechanism]}, record_every)
+            for model, curves in again["values"].items():
                 for metric, curve in curves[mechanism].items():
                     kept = curve if whole.bins is None else curve[:, :, list(whole.bins)]
                     found[model, mechanism, metric] = kept

@@ -21,6 +21,7 @@ from skstream import (
     score_predictions,
     score_slices,
 )
+from skstream.evaluation._slice_rows import is_additive, reads_all_labels
 from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.refit import PeriodicRefit
@@ -148,7 +149,7 @@ def evaluated(kind: str) -> EvaluationResult:
     data = log(240, 2)
     X = np.c_[data["y"] + np.linspace(0, 1, 240), data["amount"]]
     models = {"bayes": IncrementalGaussianNB(), "last": Persistent(), "most": MajorityClass()}
-    metrics = [*METRICS, "auc", "log_loss"]
+    metrics = [*METRICS, "auc", "log_loss", "log_skill", "brier_skill_temporal", "coverage"]
     weight = np.arange(240) % 3 + 0.5
     if kind == "prequential":
         return PrequentialEvaluator(metrics, forgetting=FORGETTING, n_warmup=5).evaluate(
@@ -225,6 +226,27 @@ def test_groups_together_are_the_whole() -> None:
     assert np.average([one["value"] for one in part], weights=weights) == pytest.approx(
         result.scores["bayes"]["accuracy"]
     )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_are_left_out_as_rows_that_were_not_asked(kind: str) -> None:
+    """What is subtracted from sums is what a pass over the rest of the rows does not have."""
+    result = evaluated(kind)
+    scores = score_slices(result, np.arange(240) % 2, forgetting="cumulative")
+    for metric in result.metric_names:
+        for model, one in scores._estimate("1", metric).items():
+            last = scores.results["1"].scores[model][metric]
+            np.testing.assert_allclose(one.value, last, rtol=1e-9)
+        lines, rows = scores._scored[metric], scores._groups.rows[1]
+        if is_additive(lines.measures[metric]) and not reads_all_labels(lines.measures[metric]):
+            blocks = np.arange(len(rows)) // 6
+            np.testing.assert_allclose(
+                lines._without_each_sum(rows, blocks),
+                lines._without_each(rows, blocks),
+                rtol=1e-9,
+                atol=1e-12,
+                err_msg=metric,
+            )
 
 
 def test_groups_can_be_compared_and_saved(tmp_path: Any) -> None:
