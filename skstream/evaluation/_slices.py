@@ -124,7 +124,8 @@ def score_slices(
     groups = groups_of(slices, result, max_slices, n_quantiles)
     is_own = metrics is None
     metrics = {name: one.name for name, one in result.measures.items()} if is_own else metrics
-    mechanisms = as_forgetting(result.details.mechanisms if forgetting is None else forgetting)
+    own = {name: result.details.mechanisms.get(name, name) for name in result.forgetting_names}
+    mechanisms = as_forgetting(own if forgetting is None else forgetting)
     try:
         whole = result.rescore(metrics, forgetting=mechanisms, record_every=record_every)
     except ValueError as error:
@@ -485,7 +486,7 @@ class SliceScores:
         return "\n".join(lines)
 
     def _sentences(self, metric: str) -> Iterator[str]:
-        for model in self.overall.model_names:
+        for model in self.overall.model_names if len(self._compared) > 1 else ():
             with suppress(ValueError):  # no group has an interval
                 yield str(self.worst(model, metric))
         for one in self.reversals(metric):
