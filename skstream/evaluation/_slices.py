@@ -635,7 +635,7 @@ def _counts_rows(mechanism: Forgetting) -> bool:
         return is_integer(mechanism.window_size)
     if isinstance(mechanism, FadingFactor):
         return is_real(mechanism.fading_factor)
-    return isinstance(mechanism, Cumulative)
+    return mechanism == Cumulative()
 
 
 def _check_same(result: EvaluationResult, overall: EvaluationResult) -> None:

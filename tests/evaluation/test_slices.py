@@ -214,7 +214,8 @@ def test_one_group_is_the_whole_result(kind: str) -> None:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_groups_together_are_the_whole() -> None:
     result = evaluated("prequential")
-    scores = score_slices(result, {"country": log()["country"], "amount": log()["amount"]})
+    columns = {"country": log()["country"], "amount": log()["amount"]}
+    scores = score_slices(result, columns, metrics="accuracy")
     wanted = {"model": "bayes", "metric": "accuracy", "forgetting": "all"}
     part = [one for one in scores._records() if wanted.items() <= one.items()]
     tape = result.tape
