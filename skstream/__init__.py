@@ -29,6 +29,7 @@ from skstream.evaluation import (
     prequential_predict,
     run_status,
     score_predictions,
+    score_slices,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
 from skstream.model_selection import (
@@ -104,4 +105,5 @@ __all__ = [
     "recovery_after_drift",
     "run_status",
     "score_predictions",
+    "score_slices",
 ]

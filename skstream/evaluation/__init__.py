@@ -16,6 +16,7 @@ from skstream.evaluation._runs._checkpoint import load_run
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._monitor import DriftMonitor
 from skstream.evaluation._runs._run import EvaluationRun
+from skstream.evaluation._slices import SliceScores, score_slices
 from skstream.evaluation.delayed import DelayedEvaluator, DelayedResult, DelayedRun
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "PredictionLog",
     "PrequentialEvaluator",
     "RunStatus",
+    "SliceScores",
     "Tape",
     "class_report",
     "interval_scores",
@@ -42,4 +44,5 @@ __all__ = [
     "prequential_predict",
     "run_status",
     "score_predictions",
+    "score_slices",
 ]

@@ -12,6 +12,7 @@ from skstream.plotting._ranking import RankingDisplay
 from skstream.plotting._reliability import ReliabilityDisplay
 from skstream.plotting._search import SearchDisplay
 from skstream.plotting._seeds import SeedDisplay
+from skstream.plotting._slices import SliceDisplay
 from skstream.plotting._testbed import TestbedDisplay
 from skstream.plotting._threshold import ThresholdDisplay
 
@@ -28,6 +29,7 @@ __all__ = [
     "ReliabilityDisplay",
     "SearchDisplay",
     "SeedDisplay",
+    "SliceDisplay",
     "TestbedDisplay",
     "ThresholdDisplay",
 ]

@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import Names
@@ -23,6 +22,7 @@ from skstream.plotting._events import (
     stretches,
 )
 from skstream.plotting._lines import BASELINE_COLOR, model_styles
+from skstream.stats._wilson import wilson
 from skstream.utils._choices import is_integer, is_real
 from skstream.utils._optional import optional_import
 
@@ -82,17 +82,6 @@ class Reliability:
             edges[there], edges[there + 1], predicted, observed, low, high,
             mass / max(mass.sum(), np.finfo(float).tiny), n_rows[there],
         )  # fmt: skip
-
-
-def wilson(share: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Confidence interval of a share of `n` independent rows (Wilson 1927).
-
-    With weights `n` is the number of rows of equal weight that would tell as much (Kish 1965).
-    """
-    z2 = ndtri(0.5 + level / 2) ** 2
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

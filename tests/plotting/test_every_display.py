@@ -18,6 +18,7 @@ from skstream import (
     PrequentialEvaluator,
     PrequentialSearch,
     evaluate_over_seeds,
+    score_slices,
 )
 from skstream.drift import DDM, PageHinkley
 from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay
@@ -70,6 +71,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "ThresholdDisplay": lambda: evaluated(PrequentialEvaluator("brier")),
     "SeedDisplay": lambda: evaluate_over_seeds(
         lambda seed: SEA(80, random_state=seed), MODELS, range(3)
+    ),
+    "SliceDisplay": lambda: score_slices(
+        evaluated(PrequentialEvaluator("accuracy")), ["day", "night"] * 40
     ),
     "TestbedDisplay": lambda: PrequentialEvaluator("error").evaluate(MODELS, SHORT_TESTBED),
     "SearchDisplay": lambda: searched({"alpha": [1e-4, 1e-2], "penalty": ["l1", "l2"]}),

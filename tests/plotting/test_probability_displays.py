@@ -18,7 +18,7 @@ from skstream import (
 )
 from skstream.metrics import cost
 from skstream.plotting import RankingDisplay, ReliabilityDisplay, ThresholdDisplay
-from skstream.plotting._reliability import wilson
+from skstream.stats._wilson import wilson
 from skstream.streams import SEA, make_demo_stream
 
 pyplot = pytest.importorskip("matplotlib.pyplot")

@@ -14,7 +14,7 @@ from skstream.evaluation._results import _compare, _report
 from skstream.evaluation._results._protocol_words import in_words
 from skstream.evaluation._results._ranking import rank
 from skstream.evaluation._results._rescore import Values, fold_columns, rescored, tape_of
-from skstream.evaluation._results._select import number, pick, select
+from skstream.evaluation._results._select import Result, number, pick, select
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._detections import FoundByModel, FoundByMonitor, by_monitor, detected
 from skstream.evaluation._runs._ended_models import EndedModel, last_values
@@ -365,11 +365,7 @@ class EvaluationResult:
         ValueError
             If no tape was kept.
         """
-        scores = rescored(tape_of(self), metrics, forgetting, record_every)
-        details = replace(self.details, mechanisms=scores.pop("mechanisms"))
-        result = replace(self, details=details, **scores)
-        _end_at_failures(result)
-        result = replace(result, ended=_ended_again(result))
+        result = with_scores(self, **rescored(tape_of(self), metrics, forgetting, record_every))
         warn_of_undefined(result)
         warn_of_bounds(result)
         return result
@@ -732,6 +728,14 @@ def _end_at_failures(result: EvaluationResult) -> None:
                 for fold, n_valid in enumerate(rows):
                     if n_valid is not None:
                         curve[result.checkpoints > n_valid, fold] = result._error_score
+
+
+def with_scores(result: Result, mechanisms: dict[str, str], **scores: Any) -> Result:
+    """Return a result with other scores of its tape, up to where models failed or ended."""
+    details = replace(result.details, mechanisms=mechanisms)
+    result = replace(result, details=details, **scores)
+    _end_at_failures(result)
+    return replace(result, ended=_ended_again(result))
 
 
 def _ended_again(result: EvaluationResult) -> dict[str, EndedModel]:

@@ -1,0 +1,355 @@
+"""Scores of some rows of a stream, beside baselines that know all rows before each."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from skstream.engine.tape import scores_of_bin
+from skstream.evaluation._results._rescore import lanes_of, tape_of
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.forgetting import Forgetting
+from skstream.metrics._checkpoints import Values, joined_values
+from skstream.metrics._formulas import Sums
+from skstream.metrics._measure import OF_SCORES, Measure
+from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, NOTHING, ScoredRows
+from skstream.metrics._running import block_length
+from skstream.metrics._scores import Scores, make_sums
+from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds, kind_of
+from skstream.metrics._sums import SumsByKind
+from skstream.stats._wilson import wilson
+from skstream.utils._label_space import LabelSpace, is_given
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+
+#: Blocks of the rows of a group, each of which is left out once.
+N_BLOCKS = 20
+#: Fewer rows than these do not tell how much errors depend on each other.
+LEAST_ROWS = 2 * N_BLOCKS
+#: Shares of rows, whose intervals are those of shares.
+_SHARES = ("accuracy", "error")
+_MOST_SCORES = 1 << 22
+# Of rows that are in none of the blocks.
+_NO_BLOCK = -1
+
+
+class Estimate(NamedTuple):
+    """Score of a model over some rows, and without one block of them after the other.
+
+    Attributes
+    ----------
+    value : float
+        The score.
+    left : ndarray of shape (N_BLOCKS,)
+        The scores without each block.
+    n_rows : int
+        Rows that were scored.
+    n_equal : float
+        How many rows of equal weight would tell as much.
+    """
+
+    value: float
+    left: Floats
+    n_rows: int
+    n_equal: float
+
+    def minus(self, other: "Estimate") -> "Estimate":
+        """Difference of two models over the same rows."""
+        values = self.value - other.value, self.left - other.left
+        return Estimate(*values, min(self.n_rows, other.n_rows), min(self.n_equal, other.n_equal))
+
+    @property
+    def error(self) -> float:
+        """Standard error, in which errors may depend on each other within a block; NaN: unknown."""
+        if self.n_rows < LEAST_ROWS or not np.isfinite([self.value, *self.left]).all():
+            return np.nan
+        spread = np.sum((self.left - self.left.mean()) ** 2)
+        return float(np.sqrt((N_BLOCKS - 1) / N_BLOCKS * spread)) or np.nan
+
+    def interval(self, measure: Measure | None, alpha: float) -> tuple[float, float]:
+        """Ends of the interval, NaN where there is none; of no measure: of a difference."""
+        t = float(stats.t.ppf(1 - alpha / 2, N_BLOCKS - 1))
+        value, error = self.value, self.error
+        if measure is not None and measure.name in _SHARES and self.n_rows:
+            # As many independent rows as would have this error, but no more than there are.
+            spread = value * (1 - value)
+            n = min(self.n_equal, spread / error**2) if error > 0 and spread > 0 else self.n_equal
+            ends = wilson(np.array([value]), np.array([n]), 1 - 2 * float(stats.norm.sf(t)))
+            return float(ends[0][0]), float(ends[1][0])
+        lowest, highest = (-np.inf, np.inf) if measure is None else measure.bounds
+        low, high = value - t * error, value + t * error
+        return float(np.maximum(low, lowest)), float(np.minimum(high, highest))
+
+
+class Lines:
+    """Answers of all models and folds, and what the baselines of the whole stream answered.
+
+    Scoring some of the rows reads no others: it takes as long as there are rows.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        With a tape.
+    measures : dict of str to Measure
+        What is measured.
+    mechanisms : dict of str to Forgetting
+        Mechanisms that depend on the number of rows alone.
+    bin : int or None
+        Bin of the answers under delayed labels.
+    """
+
+    def __init__(
+        self,
+        result: EvaluationResult,
+        measures: dict[str, Measure],
+        mechanisms: dict[str, Forgetting],
+        bin: int | None,
+    ) -> None:
+        tape = tape_of(result)
+        self.tape, self.measures, self.mechanisms = tape, measures, mechanisms
+        self.lanes = lanes_of(tape)
+        last = 0
+        self.scores: list[Any] = [None] * len(self.lanes)
+        self.needs_scores = any(one.needs in OF_SCORES for one in measures.values())
+        if self.needs_scores:
+            self.scores = [
+                scores_of_bin(tape.scores[name][fold], answers, bin)
+                if name in tape.scores
+                else None
+                for (name, fold), answers in self.lanes.items()
+            ]
+        if bin is not None:
+            last = next(iter(self.lanes.values())).shape[1] - 1
+            self.lanes = {name: answers[:, bin] for name, answers in self.lanes.items()}
+        self.y = np.asarray(tape.y)
+        self.known = is_given(self.y)
+        if tape.weight is not None:
+            self.known &= np.asarray(tape.weight) > 0
+        n_classes = 0 if tape.classes is None else len(tape.classes)
+        # The blocks of rows are those of one pass over a stream.
+        self.size = block_length(mechanisms.values())
+        if any(one is not None for one in self.scores):
+            self.size = min(self.size, max(1024, _MOST_SCORES // max(1, n_classes)))
+        needs = baselines_of(frozenset().union(*(one.series for one in measures.values())))
+        self.previous = None
+        if "previous" in needs:
+            # The last answers of all came when the label before was known.
+            self.previous = self._previous(
+                None if bin is not None and bin == last else tape.previous
+            )
+        self.majorities: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
+        self.batches = [list(mechanisms)]
+        if needs & {"majority", "inclusive"}:
+            self.batches = [[name] for name in mechanisms]
+            self.majorities = {name: self._majority(n_classes, m) for name, m in mechanisms.items()}
+
+    def _previous(self, told: NDArray[Any] | None) -> NDArray[Any]:
+        """Answers of the persistent baseline to all rows."""
+        rows = np.flatnonzero(self.known)
+        previous = np.full_like(self.y, LabelSpace(self.tape.classes).nothing)
+        previous[rows[1:]] = self.y[rows[:-1]]
+        if told is None:
+            return previous
+        not_given = NOT_GIVEN_TARGET if self.tape.classes is None else NOT_GIVEN
+        return np.where(np.asarray(told) == not_given, previous, told)
+
+    def _majority(self, n_classes: int, mechanism: Forgetting) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Answers of the majority baseline to all rows, without and with the label of the row."""
+        sums: Any = make_sums(mechanism, frozenset({"label"}), n_classes, 0)
+        before, after = np.full_like(self.y, NOTHING), np.full_like(self.y, NOTHING)
+        for start in range(0, len(self.y), self.size):
+            rows = start + np.flatnonzero(self.known[start : start + self.size])
+            if len(rows):
+                weight = None if self.tape.weight is None else np.asarray(self.tape.weight[rows])
+                none = np.empty((0, len(rows)), self.y.dtype)
+                majority = sums.majority(ScoredRows(self.y[rows], none, weight))
+                before[rows], after[rows] = majority.before, majority.after
+        return before, after
+
+    def curves(
+        self, rows: Integers, checkpoints: NDArray[np.int64]
+    ) -> dict[tuple[str, str, str], Floats]:
+        """Curves of shape (n_checkpoints, n_folds) by model, mechanism and measure."""
+        counts = np.searchsorted(rows, checkpoints)
+        ends, firsts, at = np.unique(counts, return_index=True, return_inverse=True)
+        begun = int(len(ends) > 0 and ends[0] == 0)
+        values = self._read(rows, ends[begun:], checkpoints[firsts[begun:]])
+        found = {}
+        for mechanism, metric in product(self.mechanisms, self.measures):
+            table = np.array(values[mechanism][metric])
+            table = np.concatenate([np.full((len(table), begun), np.nan), table], axis=1)
+            for model in dict.fromkeys(name for name, _ in self.lanes):
+                found[model, mechanism, metric] = table[self._folds(model)].T[at]
+        return found
+
+    def scored(self, rows: Integers) -> dict[str, NDArray[np.bool_]]:
+        """Which of some rows are scored in some fold, by model."""
+        found: dict[str, NDArray[np.bool_]] = {}
+        for (model, _), answers in self.lanes.items():
+            one = self.known[rows] & is_given(np.asarray(answers[rows]))
+            found[model] = found[model] | one if model in found else one
+        return found
+
+    def estimates(self, rows: Integers) -> dict[str, Estimate]:
+        """Scores of the only measure over some rows, and without one block after the other."""
+        scored = self.scored(rows)
+        in_any = np.any(list(scored.values()), axis=0)
+        table = np.full((len(self.lanes), N_BLOCKS + 1), np.nan)
+        n = int(in_any.sum())
+        if n:
+            blocks = np.maximum(np.cumsum(in_any) - 1, 0) * N_BLOCKS // n
+            (measure,) = self.measures.values()
+            without = self._without_each_sum if is_additive(measure) else self._without_each
+            if reads_all_labels(measure):
+                among = np.full(len(self.y), _NO_BLOCK)
+                among[rows] = blocks
+                table = without(np.arange(len(self.y)), among)
+            else:
+                table = without(rows, blocks)
+        found = {}
+        for model, one in scored.items():
+            means = table[self._folds(model)].mean(axis=0)
+            n_rows = int(one.sum())
+            n_equal = float(n_rows)
+            if self.tape.weight is not None and n_rows:
+                weight = np.asarray(self.tape.weight)[rows[one]]
+                n_equal = float(weight.sum() ** 2 / (weight**2).sum())
+            found[model] = Estimate(float(means[-1]), means[:-1], n_rows, n_equal)
+        return found
+
+    def _without_each(self, rows: Integers, blocks: Integers) -> Floats:
+        """Values of all lines without one block after the other, and of all blocks."""
+        ends, n_values = np.array([len(rows)]), N_BLOCKS + 1
+        (values,) = self._read(rows, ends, ends, blocks, range(n_values))[""].values()
+        return np.array(values).reshape(-1, n_values)
+
+    def _without_each_sum(self, rows: Integers, blocks: Integers) -> Floats:
+        """Do the same for a formula of sums: the rows are read once, and blocks subtracted."""
+        ((name, measure),) = self.measures.items()
+        assert measure.formula is not None
+        last = np.maximum.accumulate(blocks)  # rows of other groups are in none
+        ends = np.searchsorted(last, np.arange(N_BLOCKS), side="right")
+        table = []
+        for k in range(len(self.lanes)):
+            noted = _Noted(measure.series)
+            some = {name: replace(measure, formula=noted)}
+            self._read(rows, ends, ends, blocks, [N_BLOCKS], some, [k])
+            left: SumsByKind = {}
+            for kind in measure.series:
+                sums = np.concatenate([part[kind] for part in noted.parts], axis=1)
+                of_all = sums[:, -1:]
+                of_blocks = np.diff(sums, prepend=0.0, axis=1)
+                left[kind] = list(np.concatenate([of_all - of_blocks, of_all], axis=1))
+            table.append(Sums(left).value(measure.formula))
+        return np.array(table)
+
+    def _folds(self, model: str) -> list[int]:
+        """Lines of a model."""
+        return [k for k, (name, _) in enumerate(self.lanes) if name == model]
+
+    def _read(
+        self,
+        rows: Integers,
+        ends: Integers,
+        n_seen: NDArray[np.int64],
+        blocks: Integers | None = None,
+        apart: Sequence[int] = (N_BLOCKS,),
+        measures: dict[str, Measure] | None = None,
+        lines: Sequence[int] | None = None,
+    ) -> Values:
+        """Values of lines after the first ``ends[i]`` of some rows.
+
+        With the block of each row, there is a line for each of the blocks `apart`, in which models
+        were not asked about the rows of that block, nor about those of no block.
+        """
+        lines = range(len(self.lanes)) if lines is None else lines
+        n_lines = len(lines) * len(apart)
+        names = [name for name, _ in self.lanes]
+        methods = [self.tape.methods.get(names[k]) for k in lines for _ in apart]
+        found: Values = {}
+        for batch in self.batches:
+            running = Scores(
+                self.measures if measures is None else measures,
+                {name: partial(make_sums, self.mechanisms[name]) for name in batch},
+                self.tape.classes,
+                np.ones(n_lines, dtype=bool),
+                methods if self.tape.methods else None,
+            )
+            if self.majorities:
+                running.labels = {}  # the rows bring what the labels of all say
+            values: Values = {}
+            for start in range(0, len(rows), self.size):
+                part = slice(start, start + self.size)
+                piece = self._piece(rows[part], lines)
+                if blocks is not None:
+                    piece = self._asked(piece, blocks[part], apart)
+                if self.majorities:
+                    both = self.majorities[batch[0]]
+                    piece.majority, piece.inclusive = (one[rows[part]] for one in both)
+                first, last = np.searchsorted(ends, [start, start + len(piece)], side="right")
+                here = slice(first, last)
+                more = running.advance(piece, ends[here] - start, n_seen[here])
+                values = joined_values(values, more)
+            found |= values
+        return found
+
+    def _piece(self, rows: Integers, lines: Sequence[int]) -> ScoredRows:
+        """Some rows with the answers of some lines."""
+        lanes = list(self.lanes.values())
+        scores = None
+        if self.needs_scores:
+            there = {k: np.asarray(one[rows]) for k in lines if (one := self.scores[k]) is not None}
+            like = next(iter(there.values()), np.empty((len(rows), 1)))
+            scores = np.stack([there.get(k, np.full_like(like, np.nan)) for k in lines])
+        return ScoredRows(
+            self.y[rows],
+            np.stack([np.asarray(lanes[k][rows]) for k in lines]),
+            None if self.tape.weight is None else np.asarray(self.tape.weight[rows]),
+            None if self.previous is None else self.previous[rows],
+            scores=scores,
+        )
+
+    def _asked(self, rows: ScoredRows, blocks: Integers, apart: Sequence[int]) -> ScoredRows:
+        """Repeat every line for each block that its models were not asked about."""
+        left_out = (blocks == np.array(apart)[:, np.newaxis]) | (blocks == _NO_BLOCK)
+        nothing = rows.answers.dtype.type(LabelSpace(self.tape.classes).nothing)
+        answers = np.where(left_out, nothing, rows.answers[:, np.newaxis])
+        scores = None if rows.scores is None else np.repeat(rows.scores, len(apart), axis=0)
+        return replace(rows, answers=answers.reshape(-1, len(rows)), scores=scores)
+
+
+def reads_all_labels(measure: Measure) -> bool:
+    """Whether it compares with what the labels of all rows before said, scored or not."""
+    return any(column.of_labels for column in columns_of_kinds(measure.series))
+
+
+def is_additive(measure: Measure) -> bool:
+    """Whether it is a formula of sums over rows, of which no row changes what another adds."""
+    if any(one.follows and not one.of_labels for one in columns_of_kinds(measure.series)):
+        return False
+    kinds = map(kind_of, measure.series)
+    return measure.formula is not None and all(one.values is not None for one in kinds)
+
+
+class _Noted:
+    """A formula that notes the sums of some kinds.
+
+    Attributes
+    ----------
+    parts : list of dict
+        Sums by kind, of shape (n_series, n_ends), at some ends after the other.
+    """
+
+    def __init__(self, kinds: Iterable[KindOf]) -> None:
+        self.kinds = kinds
+        self.parts: list[dict[KindOf, Floats]] = []
+
+    def __call__(self, sums: Sums) -> Floats:
+        self.parts.append({kind: np.array(sums.of_classes(kind)) for kind in self.kinds})
+        return np.zeros_like(sums["rows"])

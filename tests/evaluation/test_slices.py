@@ -1,0 +1,473 @@
+"""Scores of groups of rows are those of a literal loop, whose baselines know the whole stream."""
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LinearRegression
+
+from skstream import (
+    DelayedEvaluator,
+    EvaluationResult,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    Persistent,
+    PersistentRegressor,
+    PrequentialEvaluator,
+    load,
+    score_predictions,
+    score_slices,
+)
+from skstream.evaluation._slice_rows import is_additive, reads_all_labels
+from skstream.metrics import Measure
+from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.refit import PeriodicRefit
+
+FORGETTING = {"all": "cumulative", "window": "window:20", "fading": "fading:0.9", "adwin": "adwin"}
+METRICS = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "f1_macro"]
+
+
+def log(n: int = 240, n_classes: int = 3, seed: int = 0) -> dict[str, Any]:
+    """Labels that stay for some rows, two models, and columns of groups."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(rng.integers(0, n_classes, n), 3)[:n]
+    country = rng.choice(["DE", "FR", "US"], n, p=[0.6, 0.3, 0.1]).astype(object)
+    models = {
+        name: np.where(rng.random(n) < share, rng.integers(0, n_classes, n), y)
+        for name, share in (("gbm", 0.3), ("nb", 0.5))
+    }
+    return {"y": y, "models": models, "country": country, "amount": rng.exponential(size=n)}
+
+
+def same(one: EvaluationResult, other: EvaluationResult, rtol: float = 0.0) -> None:
+    np.testing.assert_array_equal(one.checkpoints, other.checkpoints)
+    for model in one.model_names:
+        for forgetting in one.forgetting_names:
+            for metric in one.metric_names:
+                np.testing.assert_allclose(
+                    one.curve(model, metric, forgetting=forgetting),
+                    other.curve(model, metric, forgetting=forgetting),
+                    rtol=rtol,
+                    atol=rtol,
+                    err_msg=f"{model} {forgetting} {metric}",
+                )
+
+
+# -- a literal loop
+
+
+def literal(
+    y: list[Any], answers: list[Any], weight: list[float], mine: list[bool], kind: str
+) -> list[dict[str, float]]:
+    """Measures after every row; windows of 20 and fading factors of .9, all row by row."""
+    past: list[tuple[Any, float]] = []  # labels of the whole stream
+    scored: list[tuple[Any, Any, Any, Any, float]] = []
+    values = []
+
+    def kept(rows: list[Any]) -> list[tuple[Any, float]]:
+        rows = rows[-20:] if kind == "window" else rows
+        fades = 0.9 if kind == "fading" else 1.0
+        return [(row, fades ** (len(rows) - 1 - k)) for k, row in enumerate(rows)]
+
+    for label, answer, w, is_mine in zip(y, answers, weight, mine, strict=True):
+        if label is not None and w > 0:
+            sums: dict[Any, float] = defaultdict(float)
+            for (one, its_weight), fade in kept(past):
+                sums[one] += its_weight * fade
+            majority = max(sorted(sums), key=lambda one: sums[one]) if sums else None
+            previous = past[-1][0] if past else None
+            if is_mine and answer is not None:
+                scored.append((label, answer, previous, majority, w))
+            past.append((label, w))
+        rows = [(*row[:4], row[4] * fade) for row, fade in kept(scored)]
+        values.append(measured(rows))
+    return values
+
+
+def measured(rows: list[tuple[Any, Any, Any, Any, float]]) -> dict[str, float]:
+    def share(wrong: Any) -> float:
+        total = sum(row[4] for row in rows)
+        return sum(row[4] for row in rows if wrong(row)) / total if rows else np.nan
+
+    def skill(baseline: int) -> float:
+        there = [row for row in rows if row[baseline] is not None]
+        wrong = sum(row[4] for row in there if row[0] != row[1])
+        of_baseline = sum(row[4] for row in there if row[0] != row[baseline])
+        return 1 - wrong / of_baseline if of_baseline else np.nan
+
+    return {
+        "accuracy": 1 - share(lambda row: row[0] != row[1]),
+        "kappa_m": skill(3),
+        "kappa_temporal": skill(2),
+    }
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_are_those_of_a_literal_loop(weighted: bool) -> None:
+    data = log(150)
+    y, country = data["y"].tolist(), data["country"]
+    answers = data["models"]["gbm"].tolist()
+    weight = [1.0 + (k % 4) / 2 if weighted and k % 7 else float(not weighted) for k in range(150)]
+    for row in (3, 4, 50, 149):
+        y[row] = None
+    for row in (0, 5, 51, 60):
+        answers[row] = None
+    country[7:9] = None
+    forgetting = {name: FORGETTING[name] for name in ("all", "window", "fading")}
+    with pytest.warns(UserWarning, match="different rows"):
+        result = score_predictions(
+            y,
+            {"gbm": answers, "other": data["models"]["nb"]},
+            sample_weight=weight if weighted else None,
+            metrics=["accuracy", "kappa_m", "kappa_temporal"],
+            forgetting=forgetting,
+            unanswered="skip",
+        )
+    scores = score_slices(result, country)
+    assert scores.slice_names == ["DE", "FR", "US", "missing"]
+    for name in scores.slice_names:
+        mine = [(one or "missing") == name for one in country]
+        for kind in forgetting:
+            want = literal(y, answers, weight, mine, kind)
+            for metric in result.metric_names:
+                np.testing.assert_allclose(
+                    scores.results[name].curve("gbm", metric, forgetting=kind)[:, 0],
+                    [values[metric] for values in want],
+                    rtol=1e-9,
+                    atol=1e-12,
+                    err_msg=f"{name} {kind} {metric}",
+                )
+
+
+# -- laws
+
+
+def evaluated(kind: str) -> EvaluationResult:
+    data = log(240, 2)
+    X = np.c_[data["y"] + np.linspace(0, 1, 240), data["amount"]]
+    models = {"bayes": IncrementalGaussianNB(), "last": Persistent(), "most": MajorityClass()}
+    metrics = [*METRICS, "auc", "log_loss", "log_skill", "brier_skill_temporal", "coverage"]
+    weight = np.arange(240) % 3 + 0.5
+    if kind == "prequential":
+        return PrequentialEvaluator(metrics, forgetting=FORGETTING, n_warmup=5).evaluate(
+            models, X, data["y"], sample_weight=weight
+        )
+    if kind == "k-fold":
+        return KFoldEvaluator(
+            METRICS, forgetting=FORGETTING, n_folds=3, strategy="cross", random_state=0
+        ).evaluate(models, X, data["y"])
+    if kind == "delayed":
+        return DelayedEvaluator(METRICS, forgetting=FORGETTING, n_bins=2, delay=7).evaluate(
+            models, X, data["y"]
+        )
+    if kind == "as_known":
+        arrival = np.arange(240.0)
+        labels = data["y"].astype(object)
+        labels[::11] = None
+        return score_predictions(
+            labels,
+            data["models"],
+            metrics=METRICS,
+            forgetting=FORGETTING,
+            arrival=arrival,
+            label_time=arrival + 1 + (np.arange(240) * 7) % 40,
+            view="as_known",
+        )
+    models = {"ols": PeriodicRefit(LinearRegression(), every=50), "last": PersistentRegressor()}
+    forgetting = {name: FORGETTING[name] for name in ("all", "window", "fading")}
+    return PrequentialEvaluator(["mae", "rmse", "r2"], forgetting=forgetting).evaluate(
+        models, X, data["amount"]
+    )
+
+
+KINDS = ["prequential", "k-fold", "delayed", "as_known", "regression"]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_are_results_of_the_masked_tape(kind: str) -> None:
+    """The same group scored the other way round: by the measures over all rows of its tape."""
+    result, country = evaluated(kind), log()["country"]
+    scores = score_slices(result, country)
+    assert result.tape is not None and sum(scores.n_rows.values()) == result.tape.n_rows
+    for name, one in scores.results.items():
+        again = one.rescore(result.metric_names, forgetting=result.details.mechanisms)
+        same(one, again, rtol=1e-9)
+        assert one.tape is not None
+        rows = np.arange(240) if one.tape.row is None else one.tape.row
+        (answers,) = {one.tape.answers[model].shape for model in one.model_names}
+        others = one.tape.answers[one.model_names[0]][:, country[rows] != name]
+        assert answers[1] == len(rows) and (np.isnan(others) | (others == -1)).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_group_is_the_whole_result(kind: str) -> None:
+    result = evaluated(kind)
+    scores = score_slices(result, np.ones(240, dtype=int))
+    same(scores.results["1"], result)
+    same(scores.overall, result)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_groups_together_are_the_whole() -> None:
+    result = evaluated("prequential")
+    columns = {"country": log()["country"], "amount": log()["amount"]}
+    scores = score_slices(result, columns, metrics="accuracy")
+    wanted = {"model": "bayes", "metric": "accuracy", "forgetting": "all"}
+    part = [one for one in scores._records() if wanted.items() <= one.items()]
+    tape = result.tape
+    assert tape is not None and tape.weight is not None
+    groups = [one.tape.answers["bayes"][0] != -1 for one in scores.results.values()]  # type: ignore[union-attr]
+    assert [one["n_rows"] for one in part] == [int(one.sum()) for one in groups]
+    assert (np.sum(groups, axis=0) == (tape.answers["bayes"][0] != -1)).all()
+    weights = [tape.weight[one].sum() for one in groups]
+    assert np.average([one["value"] for one in part], weights=weights) == pytest.approx(
+        result.scores["bayes"]["accuracy"]
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_are_left_out_as_rows_that_were_not_asked(kind: str) -> None:
+    """What is subtracted from sums is what a pass over the rest of the rows does not have."""
+    result = evaluated(kind)
+    scores = score_slices(result, np.arange(240) % 2, forgetting="cumulative")
+    for metric in result.metric_names:
+        for model, one in scores._estimate("1", metric).items():
+            last = scores.results["1"].scores[model][metric]
+            np.testing.assert_allclose(one.value, last, rtol=1e-9)
+        lines, rows = scores._scored[metric], scores._groups.rows[1]
+        if is_additive(lines.measures[metric]) and not reads_all_labels(lines.measures[metric]):
+            blocks = np.arange(len(rows)) // 6
+            np.testing.assert_allclose(
+                lines._without_each_sum(rows, blocks),
+                lines._without_each(rows, blocks),
+                rtol=1e-9,
+                atol=1e-12,
+                err_msg=metric,
+            )
+
+
+def test_groups_can_be_compared_and_saved(tmp_path: Any) -> None:
+    result = evaluated("prequential")
+    one = score_slices(result, log()["country"]).results["DE"]
+    assert one.compare("bayes", "last").n_rows == one.compare("bayes", "most").n_rows < 160
+    same(load(one.save(tmp_path / "de.npz")), one)
+    assert one.select(models="bayes").scores["bayes"] == one.scores["bayes"]
+
+
+def test_failed_models_keep_their_error_score() -> None:
+    class Fails(BaseEstimator, ClassifierMixin):
+        def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Fails":
+            self.classes_ = np.array([0, 1])
+            return self
+
+        def predict(self, X: Any) -> Any:
+            if X[0, 0] > 150:
+                raise ValueError("no")
+            return np.zeros(len(X), dtype=int)
+
+    X, y = np.arange(200.0)[:, None], np.arange(200) % 2
+    with pytest.warns(Warning, match="failed"):
+        result = PrequentialEvaluator("accuracy", error_score=0.0).evaluate(
+            {"a": Fails(), "b": MajorityClass()}, X, y
+        )
+    scores = score_slices(result, y)
+    assert scores.results["0"].curve("a")[[140, 199], 0].tolist() == [1.0, 0.0]
+    assert np.isnan(scores.interval("1", "a", "accuracy", "cumulative")).all()
+
+
+# -- columns
+
+
+def test_quantiles_know_the_past_alone() -> None:
+    data = log(2000)
+    result = score_predictions(data["y"], data["models"], metrics="accuracy")
+    before = score_slices(result, data["amount"])
+    assert before.slice_names == ["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"]
+    assert all(abs(n - 500) < 50 for n in before.n_rows.values())
+    changed = data["amount"].copy()
+    changed[1500:] *= -100
+    after = score_slices(result, changed)
+    for name in before.slice_names:
+        pair = [one.results[name].tape.answers["gbm"][0] for one in (before, after)]  # type: ignore[union-attr]
+        assert (pair[0][:1500] == pair[1][:1500]).all()
+    assert after.n_rows["1st quarter"] > 880
+    # Ties are together, and nothing is before the first value.
+    ties = np.where(np.arange(2000) % 3, 0.0, data["amount"])
+    assert score_slices(result, ties).n_rows["1st quarter"] == pytest.approx(1334, abs=10)
+
+
+def test_columns_name_groups() -> None:
+    data = log(60)
+    result = score_predictions(data["y"], data["models"], metrics="accuracy")
+
+    def names(column: Any, **options: Any) -> list[str]:
+        return score_slices(result, column, **options).slice_names
+
+    numbers = np.arange(60)
+    assert names(numbers % 3) == ["0", "1", "2"]
+    assert names((numbers % 3) / 2) == ["0", "0.5", "1"]
+    assert names(numbers % 2 == 0) == ["False", "True"]
+    assert names(np.where(numbers % 2, 1.0, np.nan)) == ["1", "missing"]
+    assert names([None, True] * 30) == ["True", "missing"]
+    assert names(["missing", None] * 30) == ["'missing'", "missing"]
+    assert names([None] * 60) == ["missing"]
+    assert names(numbers, n_quantiles=2) == ["1st half", "2nd half"]
+    assert names([None, *range(59, 0, -1)], n_quantiles=7) == ["1st of 7", "missing"]
+    dates = np.datetime64("2026-01-01") + numbers // 30
+    assert names(dates) == ["2026-01-01", "2026-01-02"]
+    both = {"new": numbers % 2 == 0, "device": ["web", None] * 30, "amount": numbers}
+    assert names(both, n_quantiles=2) == [
+        "new=False, device missing, amount 2nd half",
+        "new=True, web, amount 1st half",
+        "new=True, web, amount 2nd half",
+    ]
+    assert names({"a": ["x, y", "x"] * 30, "b": ["z", "y, z"] * 30}) == [
+        "'x', 'y, z'",
+        "'x, y', 'z'",
+    ]
+
+
+def test_small_groups_are_the_others() -> None:
+    n = 50_000
+    y = np.arange(n) % 2
+    customer = np.array([f"c{k}" for k in range(n)], dtype=object)
+    customer[:3000], customer[3000:5000] = "other", "b"
+    scores = score_slices(
+        score_predictions(y, {"a": y}, metrics="accuracy"), customer, max_slices=2
+    )
+    assert scores.n_rows == {"b": 2000, "other": 3000, "(other)": 45_000}
+    assert scores.n_other == 45_000 and "45,000 smaller groups" in str(scores)
+    assert scores.worst().slice in ("b", "other")
+
+
+def test_frames_are_columns() -> None:
+    pandas = pytest.importorskip("pandas")
+    data = log()
+    frame = pandas.DataFrame({"country": data["country"], "new": np.arange(240) % 2 == 0})
+    result = score_predictions(data["y"], data["models"], metrics="accuracy")
+    scores = score_slices(result, frame.astype({"country": "category"}))
+    table = scores.to_frame()
+    assert list(table)[:4] == ["slice", "model", "metric", "forgetting"] and len(table) == 12
+    assert (table.low < table.value).all() and (table.value < table.high).all()
+    assert scores.slice_names[:2] == ["DE, new=False", "DE, new=True"]
+    assert scores.n_rows["DE, new=True"] == int(((frame.country == "DE") & frame.new).sum())
+
+
+# -- comparisons
+
+
+def test_small_groups_are_not_worst_by_luck() -> None:
+    rng = np.random.default_rng(0)
+    n = 6000
+    group = np.array(["a", "b", "c"])[rng.integers(0, 3, n)].astype(object)
+    wrong = rng.random(n) < np.where(group == "c", 0.3, 0.2)
+    group[100:103], wrong[100:103] = "unlucky", True
+    y = np.zeros(n, dtype=int)
+    result = score_predictions(
+        y, {"m": wrong.astype(int)}, metrics=["accuracy", "error", "f1:1"], classes=[0, 1]
+    )
+    scores = score_slices(result, group)
+    assert scores.gap() > 0.75
+    worst = scores.worst()
+    assert (worst.slice, worst.certain) == ("c", True)
+    assert worst.low < worst.value < worst.high < worst.rest
+    of_error = scores.worst(metric="error")
+    assert of_error.slice == "c" and of_error.high == pytest.approx(1 - worst.low)
+    assert str(worst).startswith("worst group: 'c' (")
+    low, high = scores.interval("unlucky", "m", "accuracy", "cumulative")
+    assert low == 0.0 and high > 0.7
+    assert np.isnan(scores.interval("unlucky", "m", "f1:1", "cumulative")).all()
+    luck = score_slices(result, rng.permutation(group))
+    assert not luck.worst().certain and "no group is significantly worse" in str(luck)
+
+
+def test_intervals_know_that_errors_come_in_runs() -> None:
+    rng = np.random.default_rng(0)
+    wrong = np.repeat(rng.random(200) < 0.3, 50).astype(int)
+    y = np.zeros(len(wrong), dtype=int)
+    group = np.arange(len(wrong)) % 2
+    widths = []
+    for order in (np.arange(len(wrong)), rng.permutation(len(wrong))):
+        result = score_predictions(y, {"m": wrong[order]}, metrics="accuracy", classes=[0, 1])
+        worst = score_slices(result, group[order]).worst()
+        widths.append(worst.high - worst.low)
+    assert widths[0] > 4 * widths[1]
+
+
+def test_other_measures_have_jackknife_intervals() -> None:
+    rng = np.random.default_rng(1)
+    n = 4000
+    group = rng.integers(0, 2, n)
+    y = rng.integers(0, 2, n)
+    score = np.clip(0.5 + (y - 0.5) * np.where(group, 0.1, 0.6) + rng.normal(0, 0.2, n), 0, 1)
+    result = score_predictions(y, probabilities={"m": score}, metrics=["auc", "kappa"])
+    worst = score_slices(result, group).worst()
+    assert (worst.slice, worst.metric, worst.certain) == ("1", "auc", True)
+    # As the standard error of independent rows (Hanley and McNeil), at half the level.
+    half = worst.high - worst.value
+    assert 0.02 < half < 0.06
+    assert score_slices(result, group).worst(metric="kappa").certain
+
+
+def test_a_model_that_wins_overall_can_lose_in_a_group() -> None:
+    n = 3000
+    group = np.where(np.arange(n) % 10 < 2, "small", "large")
+    rng = np.random.default_rng(0)
+    y = np.zeros(n, dtype=int)
+    models = {
+        "a": (rng.random(n) < np.where(group == "small", 0.5, 0.1)).astype(int),
+        "b": (rng.random(n) < 0.3).astype(int),
+    }
+    result = score_predictions(y, models, metrics="accuracy", classes=[0, 1])
+    scores = score_slices(result, group)
+    (found,) = scores.reversals()
+    assert found[:4] == ("small", "accuracy", "a", "b") and found.certain
+    assert found.difference == pytest.approx(0.2, abs=0.08)
+    assert "in 'small' b is better by 0.2" in str(scores)
+
+
+# -- errors
+
+
+def test_bad_input() -> None:
+    data = log(60)
+    result = score_predictions(data["y"], data["models"], metrics="accuracy")
+    for column, options, error, words in [
+        (["a"] * 59, {}, ValueError, "slices has 59 values, and the stream has 60 rows"),
+        ({"c": ["a"] * 61}, {}, ValueError, r"slices\['c'\] has 61 values"),
+        ("country", {}, TypeError, r"log.column\('country'\)"),
+        ({}, {}, ValueError, "no column"),
+        ([["a"]] * 60, {}, ValueError, "one-dimensional"),
+        ([1, "a"] * 30, {}, ValueError, "not numbers"),
+        (["a"] * 60, {"max_slices": 0}, ValueError, "max_slices"),
+        (["a"] * 60, {"n_quantiles": 1}, ValueError, "n_quantiles"),
+        (["a"] * 60, {"alpha": 2}, ValueError, "alpha"),
+    ]:
+        with pytest.raises(error, match=words):
+            score_slices(result, column, **options)
+    scores = score_slices(result, ["a", "b"] * 30, forgetting="window:10")
+    with pytest.raises(ValueError, match="forgetting='cumulative'"):
+        scores.worst()
+    with pytest.raises(KeyError, match="There is no slice 'c'"):
+        scores.results["c"]
+    with pytest.raises(KeyError, match="no measure"):
+        scores.gap(metric="kappa")
+
+
+def test_what_has_no_slices() -> None:
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 2
+    held_out = HoldoutEvaluator("accuracy", holdout="next", every=10).evaluate(
+        MajorityClass(), X, y
+    )
+    with pytest.raises(ValueError, match="holdout"):
+        score_slices(held_out, y)
+    own = PrequentialEvaluator(Measure(lambda y, p: 0.25, name="accuracy")).evaluate(
+        MajorityClass(), X, y
+    )
+    with pytest.raises(ValueError, match="is it your own"):
+        score_slices(own, y)
+    assert score_slices(own, y, metrics="error").slice_names == ["0", "1"]
