@@ -81,6 +81,14 @@ def test_days_and_views(score: Run, tmp_path: Path) -> None:
     assert known.checkpoints.tolist() == [1, 2, 2, 4, 5, 5, 5, 5, 6]
 
 
+def test_groups_are_scored(score: Run) -> None:
+    status, out, errors = score("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm")
+    assert (status, errors) == (0, "")
+    expected = score_predictions(LOG["fraud"], {"gbm": LOG["gbm"]}, metrics="accuracy")
+    assert str(expected) in out
+    assert "2 groups of 6 rows" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -206,6 +206,13 @@ def _add_score(commands: Any, run: Command) -> None:
         "1,000 checkpoints)",
     )
     add(
+        "--slices",
+        action="append",
+        metavar="COL",
+        help="column of groups, each of which is scored: its values, or quarters of its numbers; "
+        "repeatable: groups are then combinations",
+    )
+    add(
         "--unanswered",
         choices=("error", "skip", "wrong"),
         default="error",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from skstream.cli._output import check_outputs, show, write
-from skstream.evaluation import PredictionLog
+from skstream.evaluation import PredictionLog, score_slices
 from skstream.utils._choices import did_you_mean
 
 
@@ -37,6 +37,19 @@ def score(options: argparse.Namespace) -> int:
             f"{did_you_mean(drawn, result.metric_names)} Others are asked for with --metric."
         )
     show(result)
+    if options.slices:
+        groups = {name: log.column(name) for name in options.slices}
+        forgetting = options.forgetting or "cumulative"
+        show("")
+        show(
+            score_slices(
+                result,
+                groups if len(groups) > 1 else next(iter(groups.values())),
+                metrics=options.metric,
+                forgetting=forgetting,
+                record_every=options.every,
+            )
+        )
     write(result, options.plot, options.save, metric=drawn)
     return 0
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from skstream.evaluation._folder._lock import only_writer, read_lock
 from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
-from skstream.evaluation._folder._read_checksums import Checksums, PassChecksums, differences
+from skstream.evaluation._folder._read_checksums import PassChecksums, differences
 from skstream.evaluation._folder._reports import Reporter
 from skstream.evaluation._runs._checkpoint import KeptRun, load_checkpoint, save_checkpoint
-from skstream.evaluation._runs._run_outcome import RunOutcome
+from skstream.evaluation._runs._run_outcome import Checksums, RunOutcome
 from skstream.streams._chunk import Chunk
 from skstream.utils._files import remove_stale
 from skstream.utils._times import UNITS, parse_duration

@@ -10,11 +10,9 @@ from zlib import crc32
 
 import numpy as np
 
+from skstream.evaluation._runs._run_outcome import Checksums
 from skstream.utils._content import NotComparable, content, name_of
 from skstream.utils._rows import is_frame
-
-#: What a pass read, in words; checksums by these names are equal if two passes read the same.
-Checksums = Mapping[str, tuple[int, ...]]
 
 LABEL_TIMES = "label times"
 #: Begin of the names of what is read of held-out rows.

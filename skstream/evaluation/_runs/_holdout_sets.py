@@ -13,11 +13,11 @@ from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
 from skstream.evaluation._folder._read_checksums import (
     HELD_OUT,
-    Checksums,
     PassChecksums,
     differences,
 )
 from skstream.evaluation._runs._input import EncodedRows, encoded
+from skstream.evaluation._runs._run_outcome import Checksums
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream
 from skstream.streams._arrays import ArrayStream

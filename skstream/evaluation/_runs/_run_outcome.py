@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,8 @@ from skstream.evaluation._runs._cost import Cost
 from skstream.streams import Drift
 from skstream.utils._npy import StoredArray
 
-if TYPE_CHECKING:
-    from skstream.evaluation._folder._read_checksums import Checksums
-
+#: What a pass read, in words; checksums by these names are equal if two passes read the same.
+Checksums = Mapping[str, tuple[int, ...]]
 #: Name of a model, and number of a fold.
 Place = tuple[str, int]
 
@@ -66,7 +65,7 @@ class RunOutcome:
     n_rows: int = 0
     n_unlabelled: int = 0
     unlabelled_held_out: tuple[int, int] | None = None
-    read: "Checksums" = field(default_factory=dict)
+    read: Checksums = field(default_factory=dict)
     error: Exception | SystemExit | None = None
     cause: BaseException | None = None
     interrupted: bool = False
