@@ -10,9 +10,9 @@ from joblib import effective_n_jobs
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
 from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._folder import GroupFolder, RunFolder, fingerprint, opened
-from skstream.evaluation._folder._read_checksums import Checksums
 from skstream.evaluation._results._result import assemble
 from skstream.evaluation._runs._checkpoint import KeptRun
+from skstream.evaluation._runs._run_outcome import Checksums
 from skstream.model_selection._race import RaceOptions
 from skstream.model_selection._search_plan import Plan, evaluator_of
 from skstream.model_selection._search_run import SearchRun, all_failed
