@@ -8,6 +8,7 @@ from skstream.evaluation._folder import RunStatus, run_status
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._intervals import IntervalScores, interval_scores
 from skstream.evaluation._kfold import KFoldEvaluator
+from skstream.evaluation._label_estimates import LabelEstimates, estimate_unlabelled
 from skstream.evaluation._log import PredictionLog, score_predictions
 from skstream.evaluation._predict import prequential_predict
 from skstream.evaluation._prequential import PrequentialEvaluator
@@ -32,6 +33,7 @@ __all__ = [
     "HoldoutEvaluator",
     "IntervalScores",
     "KFoldEvaluator",
+    "LabelEstimates",
     "ModelError",
     "PredictionLog",
     "PrequentialEvaluator",
@@ -40,6 +42,7 @@ __all__ = [
     "Tape",
     "class_report",
     "interval_scores",
+    "estimate_unlabelled",
     "load_run",
     "prequential_predict",
     "run_status",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from os import PathLike
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,9 @@ from skstream.utils._masked import unmasked
 from skstream.utils._rows import is_frame
 from skstream.utils._times import LARGEST_EXACT
 from skstream.utils._warnings import warn
+
+if TYPE_CHECKING:
+    from skstream.evaluation._label_estimates import LabelEstimates
 
 Floats = NDArray[np.float64]
 View = Literal["hindsight", "as_known"]
@@ -134,21 +137,11 @@ def score_predictions(
     >>> result.scores["old"], result.n_unlabelled
     ({'accuracy': 0.75, 'kappa': 0.5}, 1)
     """
-    labels, shares = _by_model(predictions, probabilities)
-    y = as_labels(y_true, "y_true")
     given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}
-    meta = as_meta({name: one for name, one in given.items() if one is not None}, len(y))
-    made = {name: as_labels(one, f"predictions of {name!r}") for name, one in labels.items()}
-    tables = {name: by_class(one) for name, one in shares.items()}
-    lengths = {"y_true": len(y)} | {f"predictions of {n!r}": len(one) for n, one in made.items()}
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"All columns must have the same number of rows. Got {lengths}.")
-    if not len(y):
-        raise ValueError("y_true has no rows: there is nothing to score.")
-    piece = Piece(y, made, tables, meta)
+    piece = piece_of(y_true, predictions, probabilities, given)
     return _scored(
         [piece],
-        None if _is_regression(piece, metrics, classes) else _classes(classes, [y]),
+        None if _is_regression(piece, metrics, classes) else classes_of(classes, [piece.y]),
         metrics,
         forgetting=forgetting,
         view=view,
@@ -156,7 +149,7 @@ def score_predictions(
         monitors=monitors,
         record_every=record_every,
         keep_tape=True,
-        n_rows=len(y),
+        n_rows=len(piece.y),
     )
 
 
@@ -284,20 +277,10 @@ class PredictionLog:
         ValueError
             As by `score_predictions`; the rows are counted from the first of all.
         """
-        stream = self._stream(self._label_columns())
-        refuse_endless(stream)
-        pieces = self._pieces(stream)
-        first = next(pieces)
-        classes = None
-        is_regression = _is_regression(first, metrics, self.classes)
-        if not is_regression and task_of(metrics) is None and isinstance(stream, FileStream):
-            # A later row of the files may hold the first fraction.
-            is_regression = self.classes is None and stream.classes is None
-        if not is_regression:
-            classes = _classes(self.classes, self._labels(stream))
+        stream, pieces, classes = self._opened(metrics)
         n_rows = stream.n_rows if isinstance(stream, ArrayStream) else None
         return _scored(
-            chain([first], pieces),
+            pieces,
             classes,
             metrics,
             forgetting=forgetting,
@@ -307,6 +290,49 @@ class PredictionLog:
             record_every=record_every,
             keep_tape=keep_tape,
             n_rows=n_rows,
+        )
+
+    def estimate(
+        self,
+        metrics: Any = ("accuracy", "log_loss", "brier"),
+        *,
+        every: Any = None,
+        window: int | None = None,
+        calibrate: str | None = "sigmoid",
+        max_wait: Any = None,
+        unanswered: Literal["error", "skip"] = "error",
+    ) -> "LabelEstimates":
+        """Estimate the scores of rows that have no labels yet, and say how right that has been.
+
+        Parameters
+        ----------
+        metrics, every, window, calibrate, max_wait, unanswered
+            As for `estimate_unlabelled`. Labels and probabilities of all rows are in memory.
+
+        Returns
+        -------
+        estimates : LabelEstimates
+            As of `estimate_unlabelled`.
+
+        Raises
+        ------
+        ValueError
+            As by `estimate_unlabelled`; the rows are counted from the first of all.
+        """
+        # It reads logs, so that it cannot be imported at the top.
+        from skstream.evaluation._label_estimates import check_is_classification, estimates_of
+
+        check_is_classification(metrics, self.probabilities)
+        _, pieces, classes = self._opened(metrics)
+        return estimates_of(
+            pieces,
+            classes,
+            metrics=metrics,
+            every=every,
+            window=window,
+            calibrate=calibrate,
+            max_wait=max_wait,
+            unanswered=unanswered,
         )
 
     def column(self, name: str) -> NDArray[Any]:
@@ -324,6 +350,21 @@ class PredictionLog:
         """
         parts = [as_labels(_column(X, name)) for X, _, _ in self._stream([name])]
         return np.concatenate(parts)
+
+    def _opened(self, metrics: Any) -> tuple[Stream, Iterator[Piece], NDArray[Any] | None]:
+        """Open the source: its pieces, and the classes, None of a regression."""
+        stream = self._stream(self._label_columns())
+        refuse_endless(stream)
+        pieces = self._pieces(stream)
+        first = next(pieces)
+        classes = None
+        is_regression = _is_regression(first, metrics, self.classes)
+        if not is_regression and task_of(metrics) is None and isinstance(stream, FileStream):
+            # A later row of the files may hold the first fraction.
+            is_regression = self.classes is None and stream.classes is None
+        if not is_regression:
+            classes = classes_of(self.classes, self._labels(stream))
+        return stream, chain([first], pieces), classes
 
     def _label_columns(self) -> list[str]:
         return list(dict.fromkeys(self.predictions.values()))
@@ -390,6 +431,23 @@ class PredictionLog:
                 "Pass classes=[...], or a function that opens the source again."
             )
         return (distinct_labels(labels) for labels in stream.labels())
+
+
+def piece_of(
+    y_true: ArrayLike, predictions: Any, probabilities: Any, given: Mapping[str, Any]
+) -> Piece:
+    """Arrays that a user passed, checked, as one piece; `given` are the times and weights."""
+    labels, shares = _by_model(predictions, probabilities)
+    y = as_labels(y_true, "y_true")
+    meta = as_meta({name: one for name, one in given.items() if one is not None}, len(y))
+    made = {name: as_labels(one, f"predictions of {name!r}") for name, one in labels.items()}
+    tables = {name: by_class(one) for name, one in shares.items()}
+    lengths = {"y_true": len(y)} | {f"predictions of {n!r}": len(one) for n, one in made.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"All columns must have the same number of rows. Got {lengths}.")
+    if not len(y):
+        raise ValueError("y_true has no rows: there is nothing to score.")
+    return Piece(y, made, tables, meta)
 
 
 def _by_model(
@@ -468,7 +526,7 @@ def _fractions(values: Floats) -> bool:
     return bool((values != np.floor(values)).any())
 
 
-def _classes(given: Any, labels: Iterable[NDArray[Any]]) -> NDArray[Any]:
+def classes_of(given: Any, labels: Iterable[NDArray[Any]]) -> NDArray[Any]:
     if given is not None:
         return find_classes(given, "classes")
     found = [one for one in (distinct_labels(part, "y_true") for part in labels) if len(one)]
@@ -528,7 +586,7 @@ def _scored(
     warn_of_calls(measures, n_rows, record_every)
     pieces = iter(pieces)
     first = next(pieces)
-    _check_names(first, classes)
+    check_names(first, classes)
     models = first.models
     coder = Coder(classes, unanswered, as_known=view == "as_known")
     rows: Iterable[ScoredRows] = map(coder.rows, chain([first], pieces))
@@ -598,7 +656,7 @@ def _check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be {words}. Got {value!r} instead.")
 
 
-def _check_names(first: Piece, classes: NDArray[Any] | None) -> None:
+def check_names(first: Piece, classes: NDArray[Any] | None) -> None:
     """Refuse probabilities by class where models are named."""
     if classes is None or first.labels or len(first.shares) == 1:
         return

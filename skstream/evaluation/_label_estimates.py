@@ -1,0 +1,819 @@
+"""Estimates of scores before the labels are there, and how right such estimates have been."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skstream.evaluation._log import check_names, classes_of, piece_of
+from skstream.evaluation._log_rows import Coder, Piece
+from skstream.forgetting import duration_of
+from skstream.metrics import _formulas as formulas
+from skstream.metrics._checkpoints import as_floats
+from skstream.metrics._columns import Column, OfColumn, read_scores
+from skstream.metrics._measure import Measure
+from skstream.metrics._proper import BrierLoss, LogLoss
+from skstream.metrics._resolve import resolve_metrics, task_of
+from skstream.metrics._rows import ScoredRows, joined_weights
+from skstream.utils._calibration_maps import METHODS as MAPS
+from skstream.utils._calibration_maps import calibrated, fit_calibration, scores_of
+from skstream.utils._choices import is_integer, is_real
+from skstream.utils._displays import display
+from skstream.utils._label_space import is_given, listed
+from skstream.utils._optional import optional_import
+from skstream.utils._tables import aligned
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+#: Values that a measure gives to some rows if their labels have the codes `y`.
+RowValues = Callable[[NDArray[Any], ScoredRows, int], NDArray[Any]]
+
+NEWEST, CONFIDENCE, CALIBRATED = "newest labels", "confidence", "calibrated"
+
+#: Moments of a track record, where `every` does not say.
+N_MOMENTS = 200
+# A calibrator is fitted at each moment.
+_MOST_MOMENTS = 10_000
+#: Newest labelled rows that a calibrator is fitted to.
+ROWS_TO_CALIBRATE = 5_000
+# The truth of a moment is known when at most this share of its rows may still get a label.
+_OPEN = 0.05
+# With fewer moments that share no row, the errors are about a few stretches of the stream.
+_FEW = 10
+_QUANTILE = 0.9
+
+
+class _Errors(NamedTuple):
+    """How far one estimate was from the truth, at the moments whose truth is known."""
+
+    model: str
+    metric: str
+    method: str
+    now: float
+    n_moments: int
+    mae: float
+    bias: float
+    q90: float
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class LabelEstimates:
+    """Estimated scores of the rows that wait for their labels; `print` shows a table.
+
+    The methods are "newest labels" (the score of the newest labelled rows), "confidence" (the score
+    that is expected if the model's probabilities are right) and "calibrated" (the same after a map
+    that was fitted to the rows labelled so far).
+
+    Attributes
+    ----------
+    now : dict of str to dict of str to dict of str to float
+        ``now[model][metric][method]``: estimates at the end of the log; NaN where no row waits.
+    waiting_now : dict of str to int
+        Rows of each model that are answered and have no label at the end of the log.
+    overdue : dict of str to int
+        Those of them that have waited longer than any label took.
+    rows : ndarray of shape (n_moments,), dtype int64
+        Moments of the track record: each is that right after the arrival of this row.
+    times : ndarray of shape (n_moments,), dtype datetime64[us] or float64
+        Times of these arrivals.
+    n_waiting : dict of str to ndarray of shape (n_moments,)
+        Rows of each model that waited at each moment.
+    n_labelled : dict of str to ndarray of shape (n_moments,)
+        Those of them whose labels came later. Only they are in the truth.
+    n_apart : dict of str to int
+        Of the moments with a truth, how many share no labelled row with the one before.
+    estimates : dict of str to dict of str to dict of str to ndarray of shape (n_moments,)
+        ``estimates[model][metric][method]``: what was estimated at each moment, from labels that
+        were known then. NaN where no row waited or no label was known.
+    truth : dict of str to dict of str to ndarray of shape (n_moments,)
+        ``truth[model][metric]``: the score of the rows that waited, by the labels that came later.
+        NaN while more than 5 % of them may still get one.
+    end : datetime64 or float
+        End of the log: the last time in it.
+    n_rows : int
+        Rows of the log.
+
+    See Also
+    --------
+    estimate_unlabelled : Makes it of arrays.
+    PredictionLog.estimate : Makes it of files and frames.
+    """
+
+    now: Mapping[str, Mapping[str, Mapping[str, float]]]
+    waiting_now: Mapping[str, int]
+    overdue: Mapping[str, int]
+    rows: NDArray[np.int64]
+    times: NDArray[Any]
+    n_waiting: Mapping[str, NDArray[np.int64]]
+    n_labelled: Mapping[str, NDArray[np.int64]]
+    n_apart: Mapping[str, int]
+    estimates: Mapping[str, Mapping[str, Mapping[str, Floats]]]
+    truth: Mapping[str, Mapping[str, Floats]]
+    end: Any
+    n_rows: int
+
+    @property
+    def track_record(self) -> Any:
+        """Every estimate of the past beside its truth, as a pandas data frame.
+
+        The columns are model, metric, method, row and time (of the moment), n_waiting, n_labelled,
+        estimate, truth and error (the estimate less the truth).
+        """
+        pandas = optional_import("pandas", "track_record")
+        parts = [
+            pandas.DataFrame(
+                {
+                    "model": model,
+                    "metric": metric,
+                    "method": method,
+                    "row": self.rows,
+                    "time": self.times,
+                    "n_waiting": self.n_waiting[model],
+                    "n_labelled": self.n_labelled[model],
+                    "estimate": values,
+                    "truth": self.truth[model][metric],
+                    "error": values - self.truth[model][metric],
+                }
+            )
+            for model, metric, method, values in self._all()
+        ]
+        return pandas.concat(parts, ignore_index=True)
+
+    @property
+    def best(self) -> dict[str, dict[str, str | None]]:
+        """Method with the smallest mean absolute error so far, by model and metric.
+
+        Of equal ones "newest labels"; None where no truth is known.
+        """
+        found: dict[str, dict[str, str | None]] = {}
+        for model, by_metric in self.estimates.items():
+            found[model] = {}
+            for metric in by_metric:
+                own = [e for e in self._errors if (e.model, e.metric) == (model, metric)]
+                known = [one for one in own if one.n_moments]
+                least = min(known, key=lambda one: one.mae, default=None)
+                found[model][metric] = None if least is None else least.method
+        return found
+
+    def summary(self) -> Any:
+        """Return each estimate of today beside its errors of the past.
+
+        All methods are compared at the same moments.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns model, metric, method, n_waiting, now, n_moments (with a truth), n_apart (those
+            that share no row with the one before), mae (mean absolute error), bias (mean of
+            estimate less truth) and q90 (90 % of the absolute errors are at most this).
+        """
+        pandas = optional_import("pandas", "summary()")
+        return pandas.DataFrame(
+            [
+                {
+                    "model": one.model,
+                    "metric": one.metric,
+                    "method": one.method,
+                    "n_waiting": self.waiting_now[one.model],
+                    "now": one.now,
+                    "n_moments": one.n_moments,
+                    "n_apart": self.n_apart[one.model],
+                    "mae": one.mae,
+                    "bias": one.bias,
+                    "q90": one.q90,
+                }
+                for one in self._errors
+            ]
+        )
+
+    def plot(self, metric: str | None = None, **options: Any) -> Any:
+        """Plot the estimates over time, and the truth where it is known.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            The measure; None: the first.
+        **options
+            Passed to ``EstimateDisplay.from_result``, such as ``model`` or ``ax``.
+
+        Returns
+        -------
+        display : EstimateDisplay
+            With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
+        """
+        return display("EstimateDisplay").from_result(self, metric, **options)
+
+    def _all(self) -> Iterator[tuple[str, str, str, Floats]]:
+        for model, by_metric in self.estimates.items():
+            for metric, by_method in by_metric.items():
+                for method, values in by_method.items():
+                    yield model, metric, method, values
+
+    @cached_property
+    def _errors(self) -> list[_Errors]:
+        found = []
+        for model, metric, method, values in self._all():
+            truth = self.truth[model][metric]
+            there = np.isfinite(truth)
+            for other in self.estimates[model][metric].values():
+                there &= np.isfinite(other)
+            errors = (values - truth)[there]
+            size = np.abs(errors)
+            nan = float("nan")
+            mean, bias, quantile = (
+                (float(size.mean()), float(errors.mean()), float(np.quantile(size, _QUANTILE)))
+                if len(errors)
+                else (nan, nan, nan)
+            )
+            now = self.now[model][metric][method]
+            found.append(_Errors(model, metric, method, now, len(errors), mean, bias, quantile))
+        return found
+
+    def __repr__(self) -> str:
+        waiting = ", ".join(f"{name}: {n:,} rows" for name, n in self.waiting_now.items())
+        return f"LabelEstimates({waiting} wait for labels; print() it, see summary(), plot())"
+
+    def __str__(self) -> str:
+        header = ["model", "measure", "now", "mean abs. error", "90 % within", "bias", "estimate"]
+        lines = [
+            [
+                one.model,
+                one.metric,
+                *(_shown(value) for value in (one.now, one.mae, one.q90)),
+                _shown(one.bias, sign=True),
+                one.method,
+            ]
+            for one in self._errors
+        ]
+        return "\n".join([*self._heading(), *aligned(header, lines), *self._sentences()])
+
+    def _heading(self) -> list[str]:
+        lines = []
+        for model, n in self.waiting_now.items():
+            if not n:
+                lines.append(f"{model}: no row waits for its label, so there is nothing to guess.")
+                continue
+            overdue = self.overdue[model]
+            more = f"; {overdue:,} have waited longer than any label took" if overdue else ""
+            lines.append(f"{model}: {n:,} of {self.n_rows:,} rows wait for their labels{more}.")
+        return lines
+
+    def _sentences(self) -> list[str]:
+        lines = []
+        for model, by_metric in self.best.items():
+            own = [one for one in self._errors if one.model == model]
+            if not own[0].n_moments:
+                lines.append(f"{model}: no estimate could be checked yet. {self._why(model)}")
+                continue
+            words = ", ".join(f"{method} ({metric})" for metric, method in by_metric.items())
+            apart = self.n_apart[model]
+            lines.append(f"{model}: closest to the truth so far: {words}.")
+            lines.append(
+                f"  Checked at {own[0].n_moments:,} moments that overlap: {apart:,} share no rows"
+                + (", too few to rely on." if apart < _FEW else ".")
+            )
+        return lines
+
+    def _why(self, model: str) -> str:
+        if not len(self.rows) or not (self.n_labelled[model] > 0).any():
+            return "No row that waited has got its label."
+        return (
+            f"More than {_OPEN:.0%} of the rows that waited at each moment have no label to this "
+            "day. If some labels never come, pass max_wait=, the time after which a row no longer "
+            "counts as waiting."
+        )
+
+
+def _shown(value: float, *, sign: bool = False) -> str:
+    return "-" if np.isnan(value) else f"{value:{'+' if sign else ''}.4f}"
+
+
+def estimate_unlabelled(
+    y_true: ArrayLike,
+    probabilities: Any,
+    *,
+    arrival: ArrayLike,
+    label_time: ArrayLike,
+    predictions: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    metrics: Any = ("accuracy", "log_loss", "brier"),
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    every: Any = None,
+    window: int | None = None,
+    calibrate: str | None = "sigmoid",
+    max_wait: Any = None,
+    unanswered: Literal["error", "skip"] = "error",
+) -> LabelEstimates:
+    """Estimate the scores of rows that have no labels yet, and say how right such estimates were.
+
+    At moments along the log, three estimates are made for the rows that waited for their labels
+    then, by what was known then. Where those labels came later, each estimate is compared with the
+    score that the rows turned out to have.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        True labels in the order of the stream. Missing ones (None, NaN) have not come.
+    probabilities : array-like, or dict of str to array-like
+        Probabilities of a model, or of models by name, as for `score_predictions`.
+    arrival : array-like of shape (n_rows,)
+        When each row came and was predicted: numbers or datetimes that never go back.
+    label_time : array-like of shape (n_rows,)
+        When each label became known, of the same kind; it is ignored where there is no label.
+    predictions : array-like of shape (n_rows,) or dict of str to array-like, default=None
+        Predictions of a model, or of models by name. None: the most probable class.
+    metrics : str, Measure or list, default=("accuracy", "log_loss", "brier")
+        Measures that are means of a value of each row: "accuracy", "error", "log_loss", "brier",
+        "top_k_accuracy" and ``cost(matrix)``.
+    classes : array-like of shape (n_classes,), default=None
+        All labels that can occur. None: those that occur in `y_true`.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Scoring weights.
+    every : int, str or timedelta, default=None
+        Moments of the track record: after every so many rows, or at the last arrival of every
+        period, such as "1D" (periods are counted from 1970). None: about 200, spread evenly over
+        the rows.
+    window : int, default=None
+        How many of the newest labelled rows make the naive estimate. None: as many as are waiting.
+    calibrate : {"sigmoid", "isotonic", "beta", "temperature"} or None, default="sigmoid"
+        Map of the second estimate, as of `PrequentialCalibrator`. At each moment it is fitted to
+        the newest labelled rows, at most 5,000. None: without this estimate.
+    max_wait : number, str or timedelta, default=None
+        Time after which a row without a label no longer counts as waiting, for logs where some
+        labels never come: a duration such as "30D", or a number if the times are numbers.
+    unanswered : {"error", "skip"}, default="error"
+        What to do where a model has no probabilities (None, NaN): "skip" leaves the row out for
+        that model.
+
+    Returns
+    -------
+    estimates : LabelEstimates
+        Estimates of today, the track record of each, and which was closest so far.
+
+    Raises
+    ------
+    ValueError
+        If a model has no probabilities, no row has a label, times go back or are missing, or a
+        measure is no mean over rows or is about numbers.
+
+    See Also
+    --------
+    score_predictions : Scores the labelled rows.
+    PrequentialCalibrator : A model whose probabilities are calibrated along the stream.
+
+    Notes
+    -----
+    "confidence" of a row is the mean of the measure over its classes, weighted by the model's
+    probabilities: for accuracy the probability of the answer, for the log loss the entropy, for
+    the Brier score of two classes p (1 - p). "calibrated" weights by the calibrated probabilities
+    instead; the answers and probabilities that are scored remain those of the model. Both see
+    features only, through the model: where labels begin to depend on features in another way, they
+    stay as confident as before. Only "newest labels" sees such a change, as late as labels come.
+
+    A label that becomes known at the time of a later row's arrival is known at that arrival. No
+    estimate uses a label before its time, and an estimate of the past equals `now` of a log that
+    ends there.
+
+    Examples
+    --------
+    A model says 0.9, and is right in half of the rows; labels come two rows late:
+
+    >>> from skstream import estimate_unlabelled
+    >>> y_true = [1, 0, 1, 0, 1, 0, None, None]
+    >>> estimates = estimate_unlabelled(
+    ...     y_true,
+    ...     [0.9] * 8,
+    ...     arrival=range(8),
+    ...     label_time=range(2, 10),
+    ...     metrics="accuracy",
+    ...     calibrate=None,
+    ... )
+    >>> print(estimates)
+    model: 2 of 8 rows wait for their labels.
+    model  measure      now  mean abs. error  90 % within     bias  estimate
+    -----  --------  ------  ---------------  -----------  -------  -------------
+    model  accuracy  0.5000           0.1250       0.3500  +0.1250  newest labels
+    model  accuracy  0.9000           0.4000       0.4000  +0.4000  confidence
+    model: closest to the truth so far: newest labels (accuracy).
+      Checked at 4 moments that overlap: 2 share no rows, too few to rely on.
+    """
+    given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}
+    check_is_classification(metrics, probabilities)
+    piece = piece_of(y_true, predictions, probabilities, given)
+    return estimates_of(
+        [piece],
+        classes_of(classes, [piece.y]),
+        metrics=metrics,
+        every=every,
+        window=window,
+        calibrate=calibrate,
+        max_wait=max_wait,
+        unanswered=unanswered,
+    )
+
+
+def estimates_of(
+    pieces: Iterable[Piece],
+    classes: NDArray[Any] | None,
+    *,
+    metrics: Any,
+    every: Any,
+    window: int | None,
+    calibrate: str | None,
+    max_wait: Any,
+    unanswered: Any,
+) -> LabelEstimates:
+    """Estimates of the pieces of a log; see `estimate_unlabelled`."""
+    _check_settings(window, calibrate, unanswered)
+    assert classes is not None, "there are probabilities"
+    if len(classes) < 2:
+        raise ValueError(
+            f"There is only one class, {classes[0]!r}: pass all labels that can occur as classes=."
+        )
+    measures = resolve_metrics(metrics, classes=classes)
+    values = {name: _row_values(one) for name, one in measures.items()}
+    coder, parts, models = Coder(classes, unanswered, as_known=False), [], []
+    for piece in pieces:
+        if not parts:
+            check_names(piece, classes)
+            _check_first(piece)
+            models = piece.models
+        parts.append(coder.rows(piece))
+    if coder.n_unlabelled == coder.n_rows:
+        raise ValueError(
+            f"None of the {coder.n_rows:,} rows has a label: no estimate can be checked, and there "
+            "are no newest labels. Pass the rows before, too, whose labels have come."
+        )
+    coder.check_end(models)
+    rows = _joined(parts)
+    assert rows.time is not None
+    came, known = as_floats(rows.time), np.concatenate(coder.known)
+    dates = rows.time.dtype.kind == "M"
+    end = max(float(came[-1]), float(known[np.isfinite(known)].max()))
+    places = _moments(rows.time, every)
+    log = _Log.of(came, known, end, _length(max_wait, dates))
+    found = {
+        name: _of_model(rows.model(k), len(classes), log, places, values, window, calibrate)
+        for k, name in enumerate(models)
+    }
+    by_model: dict[str, Any] = {
+        field: {name: getattr(one, field) for name, one in found.items()}
+        for field in _OfModel._fields
+    }
+    return LabelEstimates(
+        **by_model,
+        rows=places.astype(np.int64),
+        times=rows.time[places],
+        end=np.int64(end).astype(rows.time.dtype) if dates else end,
+        n_rows=len(rows),
+    )
+
+
+# -- what the user gave
+
+
+def check_is_classification(metrics: Any, probabilities: Any) -> None:
+    """Refuse measures of numbers, and logs without probabilities."""
+    if task_of(metrics) == "targets":
+        raise ValueError(
+            f"metrics={metrics!r} is about numbers. A regressor says no probabilities that an "
+            "error could be expected from: only the errors of the newest labels estimate it, "
+            "which are score_predictions(..., view='as_known', forgetting='window:1000')."
+        )
+    if probabilities is None or (isinstance(probabilities, Mapping) and not probabilities):
+        raise ValueError(
+            "There are no probabilities: pass probabilities=. Without them only the newest labels "
+            "say something of rows without labels, which are score_predictions(..., "
+            "view='as_known', forgetting='window:1000')."
+        )
+
+
+def _check_settings(window: Any, calibrate: Any, unanswered: Any) -> None:
+    if window is not None and (not is_integer(window) or window < 1):
+        raise ValueError(
+            "window must be a number of labelled rows, at least 1, or None (as many as are "
+            f"waiting). Got {window!r} instead."
+        )
+    if calibrate not in (None, *MAPS):
+        words = ", ".join(map(repr, MAPS))
+        raise ValueError(f"calibrate must be one of {words}, or None. Got {calibrate!r} instead.")
+    if unanswered not in ("error", "skip"):
+        raise ValueError(
+            f"unanswered must be 'error' or 'skip'. Got {unanswered!r} instead; a row without "
+            "probabilities has no confidence."
+        )
+
+
+def _check_first(piece: Piece) -> None:
+    lacking = [name for name in piece.models if name not in piece.shares]
+    if lacking:
+        raise ValueError(
+            f"There are no probabilities of {listed(lacking)}, and the confidence of an answer is "
+            "its probability. Pass them, or leave out the predictions of these models."
+        )
+    for role in ("arrival", "label_time"):
+        if role not in piece.meta:
+            raise ValueError(
+                f"{role} is missing: which rows wait for labels is known only from the times at "
+                "which rows came and labels became known."
+            )
+
+
+def _length(value: Any, dates: bool) -> float:
+    """Read `max_wait` in the unit of the times; infinite: none."""
+    if value is None:
+        return np.inf
+    duration = duration_of("estimate_unlabelled", "max_wait", value)
+    if dates != (duration is not None):
+        kind, wanted = ("datetimes", '"30D"') if dates else ("numbers", "30")
+        raise ValueError(
+            f"The times are {kind}: max_wait must be like {wanted}. Got {value!r} instead."
+        )
+    length = value if duration is None else duration.astype(np.int64)
+    if not is_real(length) or not length > 0:
+        raise ValueError(f"max_wait must be longer than 0. Got {value!r} instead.")
+    return float(length)
+
+
+def _moments(times: NDArray[Any], every: Any) -> Integers:
+    """Rows whose arrivals are the moments of the track record."""
+    n = len(times)
+    if every is None:
+        return np.unique(np.linspace(0, n, min(n, N_MOMENTS) + 1)[1:].astype(np.intp) - 1)
+    period = duration_of("estimate_unlabelled", "every", every)
+    if period is None:
+        if not is_integer(every) or every < 1:
+            raise ValueError(
+                f'every must be a number of rows, at least 1, or a duration such as "1D". Got '
+                f"{every!r} instead."
+            )
+        found = np.arange(every - 1, n, every)
+    elif times.dtype.kind != "M":
+        raise ValueError(f"every={every!r} is a duration, and the times are numbers: pass rows.")
+    else:
+        numbers = times.astype(np.int64) // period.astype(np.int64)
+        found = np.flatnonzero(np.append(numbers[1:] != numbers[:-1], True))
+    if len(found) > _MOST_MOMENTS:
+        raise ValueError(
+            f"every={every!r} makes {len(found):,} moments, and a calibrator is fitted at each: "
+            f"choose at most {_MOST_MOMENTS:,}."
+        )
+    return found
+
+
+def _joined(parts: list[ScoredRows]) -> ScoredRows:
+    return ScoredRows(
+        np.concatenate([part.y for part in parts]),
+        np.concatenate([part.answers for part in parts], axis=1),
+        joined_weights(parts),
+        scores=np.concatenate([part.scores for part in parts], axis=1),
+        time=np.concatenate([part.time for part in parts]),
+    )
+
+
+def _row_values(measure: Measure) -> RowValues:
+    """Return what gives the value of each row, of a measure that is the mean of them."""
+    formula = measure.formula
+    series = formula.series if isinstance(formula, formulas.MeanOf) else None
+    column: Column | None = None
+    if formula is formulas.accuracy:
+        return lambda y, rows, _: rows.p == y
+    if formula is formulas.error:
+        return lambda y, rows, _: rows.p != y
+    if formula is formulas.log_loss:
+        column = LogLoss()
+    elif formula is formulas.brier:
+        column = BrierLoss()
+    elif isinstance(series, OfColumn) and series.by is None and series.output is not None:
+        column = series.column
+    if column is None or column.follows or column.of_labels or column.baseline is not None:
+        raise ValueError(
+            f"Measure {measure.name!r} is not the mean of a value that each row has by itself, so "
+            "that it cannot be expected from probabilities. Use 'accuracy', 'error', 'log_loss', "
+            "'brier', 'top_k_accuracy', or cost(matrix) of skstream.metrics, with a threshold that "
+            'is no "best".'
+        )
+    of_rows = column
+    return lambda y, rows, k: read_scores(
+        of_rows, ScoredRows(y, rows.answers, scores=rows.scores), None, k
+    )[0][0]
+
+
+# -- the clock
+
+
+class _Log(NamedTuple):
+    """When rows wait, counted in rows: k stands for the arrival of row k, n for the end.
+
+    Attributes
+    ----------
+    labelled : ndarray of shape (n_rows,), dtype intp
+        From when on each label is known; n + 1: never.
+    gone : ndarray of shape (n_rows,), dtype intp
+        From when on each row no longer waits; n + 1: it waits at the end.
+    order : ndarray of shape (n_labels,), dtype intp
+        Labelled rows in the order of their labels.
+    overdue : ndarray of shape (n_rows,), dtype bool
+        Rows without a label that have waited longer than any label took.
+    """
+
+    labelled: Integers
+    gone: Integers
+    order: Integers
+    overdue: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, came: Floats, known: Floats, end: float, max_wait: float) -> "_Log":
+        n = len(came)
+        has_label = np.isfinite(known)
+        labelled = np.full(n, n + 1)
+        # At one time events go by their rows; of one row the arrival is before the label.
+        labelled[has_label] = np.maximum(
+            np.searchsorted(came, known[has_label]), np.flatnonzero(has_label) + 1
+        )
+        gone = labelled
+        if np.isfinite(max_wait):
+            last = came + max_wait
+            expired = np.where(last >= end, n + 1, np.searchsorted(came, last, side="right"))
+            gone = np.minimum(labelled, expired)
+        order = np.flatnonzero(has_label)
+        order = order[np.argsort(known[order], kind="stable")]
+        longest = float((known - came)[has_label].max())
+        return cls(labelled, gone, order, ~has_label & (end - came > longest))
+
+    def some(self, rows: Integers) -> "_Log":
+        """Return the same of some rows, in their order; times are still those of all rows."""
+        place = np.full(len(self.labelled), -1)
+        place[rows] = np.arange(len(rows))
+        order = place[self.order]
+        return _Log(self.labelled[rows], self.gone[rows], order[order >= 0], self.overdue[rows])
+
+
+def _totals(values: NDArray[Any]) -> NDArray[Any]:
+    """Sums of the first 0, 1, ... values."""
+    kind = np.float64 if values.dtype.kind == "f" else np.int64
+    return np.concatenate([np.zeros(1, kind), np.cumsum(values, dtype=kind)])
+
+
+class _Waiting:
+    """Sums over the rows of a model that wait at some moments, in one pass.
+
+    They are the sum over the rows that have come less that over those that no longer wait.
+    """
+
+    def __init__(self, log: _Log, numbers: Integers, at: Integers) -> None:
+        self._order = np.argsort(log.gone, kind="stable")
+        self.n_come = np.searchsorted(numbers, at, side="right")
+        self._n_gone = np.searchsorted(log.gone[self._order], at, side="right")
+
+    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        come, gone = _totals(values), _totals(values[self._order])
+        difference: NDArray[Any] = come[self.n_come] - gone[self._n_gone]
+        return difference
+
+    def first(self, counted: NDArray[np.bool_]) -> Integers:
+        """Return the first of the counted rows that wait at each moment."""
+        n = len(self._order)
+        of_all = np.where(counted[self._order], self._order, n)
+        firsts = np.append(np.minimum.accumulate(of_all[::-1])[::-1], n)
+        found: Integers = firsts[self._n_gone]
+        return found
+
+
+# -- one model
+
+
+class _OfModel(NamedTuple):
+    """What `LabelEstimates` holds of one model, by the same names."""
+
+    now: dict[str, dict[str, float]]
+    waiting_now: int
+    overdue: int
+    n_waiting: NDArray[np.int64]
+    n_labelled: NDArray[np.int64]
+    n_apart: int
+    estimates: dict[str, dict[str, Floats]]
+    truth: dict[str, Floats]
+
+
+def _of_model(
+    rows: ScoredRows,
+    n_classes: int,
+    log: _Log,
+    places: Integers,
+    values: Mapping[str, RowValues],
+    window: int | None,
+    calibrate: str | None,
+) -> _OfModel:
+    """Estimates of one model at some moments, and at the end of the log."""
+    at = np.append(places, len(rows))
+    numbers = np.flatnonzero(_answered(rows))
+    rows, log = rows[numbers], log.some(numbers)
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+    has_label, at_end = is_given(rows.y), log.gone > at[-1]
+    waiting = _Waiting(log, numbers, at)
+    n_waiting = waiting.sums(np.ones(len(rows), dtype=np.int64))
+    n_labelled = waiting.sums(has_label)
+    settled = (n_labelled > 0) & (waiting.sums(at_end) <= _OPEN * n_waiting)
+    n_known = np.searchsorted(log.labelled[log.order], at, side="right")
+    possible = (n_waiting > 0) & (n_known > 0)
+    shares = _shares(rows, n_classes)
+    n_newest = n_waiting if window is None else np.full(len(at), window)
+    estimates: dict[str, dict[str, Floats]] = {}
+    truth = {}
+    for name, row_values in values.items():
+        own = np.zeros(len(rows))
+        own[has_label] = row_values(rows.y[has_label], rows[np.flatnonzero(has_label)], n_classes)
+        truth[name] = _ratio(waiting.sums(own * weight), waiting.sums(weight * has_label), settled)
+        expected = _expected(row_values, rows, shares)
+        estimates[name] = {
+            NEWEST: _newest(own, weight, log.order, n_known, n_newest, possible),
+            CONFIDENCE: _ratio(waiting.sums(expected * weight), waiting.sums(weight), possible),
+        }
+    if calibrate is not None:
+        for name in values:
+            estimates[name][CALIBRATED] = np.full(len(at), np.nan)
+        for k in np.flatnonzero(possible):
+            newest = log.order[max(0, n_known[k] - ROWS_TO_CALIBRATE) : n_known[k]]
+            beliefs = fit_calibration(
+                calibrate,
+                "predict_proba",
+                scores_of(shares[newest], "predict_proba", n_classes),
+                rows.y[newest].astype(np.int64),
+                weight[newest],
+                n_classes,
+            )
+            now = np.flatnonzero(log.gone[: waiting.n_come[k]] > at[k])
+            believed = calibrated(beliefs, shares[now], "predict_proba", n_classes)
+            some, own = rows[now], weight[now]
+            for name, row_values in values.items():
+                expected = _expected(row_values, some, believed)
+                estimates[name][CALIBRATED][k] = (expected * own).sum() / own.sum()
+    checked = (settled & possible)[:-1]
+    first = numbers[waiting.first(has_label)[:-1][checked]]
+    return _OfModel(
+        now={
+            name: {method: float(one[-1]) for method, one in by_method.items()}
+            for name, by_method in estimates.items()
+        },
+        waiting_now=int(n_waiting[-1]),
+        overdue=int(np.count_nonzero(log.overdue & at_end)),
+        n_waiting=n_waiting[:-1],
+        n_labelled=n_labelled[:-1],
+        n_apart=_n_apart(places[checked], first),
+        estimates={
+            name: {method: one[:-1] for method, one in by_method.items()}
+            for name, by_method in estimates.items()
+        },
+        truth={name: one[:-1] for name, one in truth.items()},
+    )
+
+
+def _answered(rows: ScoredRows) -> NDArray[np.bool_]:
+    answered: NDArray[np.bool_] = (rows.p >= 0) & np.isfinite(rows.s).all(axis=1)
+    return answered if rows.weight is None else answered & (rows.weight > 0)
+
+
+def _shares(rows: ScoredRows, n_classes: int) -> Floats:
+    """Probabilities of all classes."""
+    second = rows.s[:, 0]
+    return np.column_stack([1.0 - second, second]) if n_classes == 2 else rows.s
+
+
+def _expected(row_values: RowValues, rows: ScoredRows, shares: Floats) -> Floats:
+    """Value of each row that is expected if its label has these probabilities."""
+    total = np.zeros(len(rows))
+    n_classes = shares.shape[1]
+    for code in range(n_classes):
+        total += shares[:, code] * row_values(np.full_like(rows.y, code), rows, n_classes)
+    return total
+
+
+def _newest(
+    own: Floats,
+    weight: Floats,
+    order: Integers,
+    n_known: Integers,
+    n_newest: Integers,
+    possible: NDArray[np.bool_],
+) -> Floats:
+    """Mean value of the newest labelled rows."""
+    values, weights = _totals((own * weight)[order]), _totals(weight[order])
+    start = np.maximum(n_known - n_newest, 0)
+    return _ratio(values[n_known] - values[start], weights[n_known] - weights[start], possible)
+
+
+def _ratio(values: Floats, by: Floats, where: NDArray[np.bool_]) -> Floats:
+    return np.divide(values, by, out=np.full(len(values), np.nan), where=where)
+
+
+def _n_apart(moments: Integers, first: Integers) -> int:
+    """How many moments share no row with the one counted before; `first` are their first rows."""
+    n, last = 0, -1
+    for moment, own in zip(moments.tolist(), first.tolist(), strict=True):
+        if own > last:
+            n, last = n + 1, moment
+    return n
