@@ -75,6 +75,8 @@ class LabelEstimates:
         Rows of each model that are answered and have no label at the end of the log.
     overdue : dict of str to int
         Those of them that have waited longer than any label took.
+    given_up : dict of str to int
+        Rows without a label that do not count as waiting, because of `max_wait`.
     rows : ndarray of shape (n_moments,), dtype int64
         Moments of the track record: each is that right after the arrival of this row.
     times : ndarray of shape (n_moments,), dtype datetime64[us] or float64
@@ -105,6 +107,7 @@ class LabelEstimates:
     now: Mapping[str, Mapping[str, Mapping[str, float]]]
     waiting_now: Mapping[str, int]
     overdue: Mapping[str, int]
+    given_up: Mapping[str, int]
     rows: NDArray[np.int64]
     times: NDArray[Any]
     n_waiting: Mapping[str, NDArray[np.int64]]
@@ -253,12 +256,14 @@ class LabelEstimates:
     def _heading(self) -> list[str]:
         lines = []
         for model, n in self.waiting_now.items():
+            words = f"{model}: {n:,} of {self.n_rows:,} rows wait for their labels"
             if not n:
-                lines.append(f"{model}: no row waits for its label, so there is nothing to guess.")
-                continue
-            overdue = self.overdue[model]
-            more = f"; {overdue:,} have waited longer than any label took" if overdue else ""
-            lines.append(f"{model}: {n:,} of {self.n_rows:,} rows wait for their labels{more}.")
+                words = f"{model}: no row waits for its label, so that nothing is estimated now"
+            if self.overdue[model]:
+                words += f"; {self.overdue[model]:,} have waited longer than any label took"
+            if self.given_up[model]:
+                words += f"; {self.given_up[model]:,} rows more have waited longer than max_wait"
+            lines.append(f"{words}.")
         return lines
 
     def _sentences(self) -> list[str]:
@@ -431,7 +436,7 @@ def estimates_of(
     assert classes is not None, "there are probabilities"
     if len(classes) < 2:
         raise ValueError(
-            f"There is only one class, {classes[0]!r}: pass all labels that can occur as classes=."
+            f"There is only one class, {listed(classes.tolist())}: pass all labels that can occur as classes=."
         )
     measures = resolve_metrics(metrics, classes=classes)
     values = {name: _row_values(one) for name, one in measures.items()}
@@ -692,6 +697,7 @@ class _OfModel(NamedTuple):
     now: dict[str, dict[str, float]]
     waiting_now: int
     overdue: int
+    given_up: int
     n_waiting: NDArray[np.int64]
     n_labelled: NDArray[np.int64]
     n_apart: int
@@ -761,6 +767,7 @@ def _of_model(
         },
         waiting_now=int(n_waiting[-1]),
         overdue=int(np.count_nonzero(log.overdue & at_end)),
+        given_up=int(np.count_nonzero(~has_label & ~at_end)),
         n_waiting=n_waiting[:-1],
         n_labelled=n_labelled[:-1],
         n_apart=_n_apart(places[checked], first),
