@@ -15,6 +15,7 @@ OPTIONS = {
     "search_fading_factors": ["--rows", "1500"],
     "online_or_retrained": ["--rows", "800"],
     "how_often_to_refit": ["--rows", "1000"],
+    "estimates_before_labels": ["--rows", "3000"],
 }
 README_BLOCKS = re.findall(
     r"^```python\n(.*?)^```$", (PROJECT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE

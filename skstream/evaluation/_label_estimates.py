@@ -308,7 +308,7 @@ def estimate_unlabelled(
     sample_weight: ArrayLike | None = None,
     every: Any = None,
     window: int | None = None,
-    calibrate: str | None = "sigmoid",
+    calibrate: str | None = "isotonic",
     max_wait: Any = None,
     unanswered: Literal["error", "skip"] = "error",
 ) -> LabelEstimates:
@@ -343,7 +343,7 @@ def estimate_unlabelled(
         the rows.
     window : int, default=None
         How many of the newest labelled rows make the naive estimate. None: as many as are waiting.
-    calibrate : {"sigmoid", "isotonic", "beta", "temperature"} or None, default="sigmoid"
+    calibrate : {"isotonic", "sigmoid", "beta", "temperature"} or None, default="isotonic"
         Map of the second estimate, as of `PrequentialCalibrator`. At each moment it is fitted to
         the newest labelled rows, at most 5,000. None: without this estimate.
     max_wait : number, str or timedelta, default=None
@@ -436,7 +436,8 @@ def estimates_of(
     assert classes is not None, "there are probabilities"
     if len(classes) < 2:
         raise ValueError(
-            f"There is only one class, {listed(classes.tolist())}: pass all labels that can occur as classes=."
+            f"There is only one class, {listed(classes.tolist())}: pass all labels that can occur "
+            "as classes=."
         )
     measures = resolve_metrics(metrics, classes=classes)
     values = {name: _row_values(one) for name, one in measures.items()}

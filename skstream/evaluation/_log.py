@@ -298,7 +298,7 @@ class PredictionLog:
         *,
         every: Any = None,
         window: int | None = None,
-        calibrate: str | None = "sigmoid",
+        calibrate: str | None = "isotonic",
         max_wait: Any = None,
         unanswered: Literal["error", "skip"] = "error",
     ) -> "LabelEstimates":

@@ -4,6 +4,7 @@ from skstream.plotting._binned import BinnedPerformanceDisplay
 from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
 from skstream.plotting._drift import DriftDisplay
+from skstream.plotting._estimates import EstimateDisplay
 from skstream.plotting._folds import FoldDisplay
 from skstream.plotting._loss_dependence import LossDependenceDisplay
 from skstream.plotting._operating_characteristic import OperatingCharacteristicDisplay
@@ -21,6 +22,7 @@ __all__ = [
     "ComparisonDisplay",
     "CriticalDifferenceDisplay",
     "DriftDisplay",
+    "EstimateDisplay",
     "FoldDisplay",
     "LossDependenceDisplay",
     "OperatingCharacteristicDisplay",

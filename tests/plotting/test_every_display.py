@@ -17,6 +17,7 @@ from skstream import (
     Persistent,
     PrequentialEvaluator,
     PrequentialSearch,
+    estimate_unlabelled,
     evaluate_over_seeds,
     score_slices,
 )
@@ -58,6 +59,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
         KFoldEvaluator("accuracy", n_folds=3, random_state=0)
     ).rank(),
     "DriftDisplay": lambda: evaluated(PrequentialEvaluator("error")),
+    "EstimateDisplay": lambda: estimate_unlabelled(
+        [0, 1] * 20, [0.7] * 40, arrival=range(40), label_time=range(9, 49)
+    ),
     "LossDependenceDisplay": lambda: loss_dependence(evaluated(PrequentialEvaluator("error"))),
     "OperatingCharacteristicDisplay": lambda: detector_study(
         lambda seed: np.random.default_rng(seed).random(900) < np.repeat([0.1, 0.6], [500, 400]),

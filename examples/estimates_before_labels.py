@@ -1,0 +1,160 @@
+"""How good is a model on rows whose labels are not there yet? Three estimates, and their records.
+
+Models learn from a stream whose labels are late; their first answers are a log. At 200 moments the
+rows that wait are scored by the newest labels, by the model's confidence, and by its confidence
+after a calibrator; then the labels come.
+
+    python examples/estimates_before_labels.py pictures --data data
+
+The streams (electricity.parquet, weather_noaa.parquet, sea_60k.parquet) are read from --data, or
+from the folder that the environment variable SKSTREAM_DATA names; a demo stream takes their place.
+"""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+
+matplotlib.use("Agg")  # pictures go to files; none is shown
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
+
+from skstream import (
+    DelayedEvaluator,
+    ParquetStream,
+    PrequentialCalibrator,
+    estimate_unlabelled,
+    make_stream_pipeline,
+)
+from skstream.evaluation import LabelEstimates
+from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.streams import make_demo_stream, take_rows
+
+
+class Setting(NamedTuple):
+    """A stream: columns that are no features, and by how many rows its labels are late."""
+
+    excluded: tuple[str, ...]
+    delay: int
+
+
+SETTINGS = {
+    # The label is read off the column nswprice; vicprice comes with it. A week of half-hours.
+    "electricity": Setting(("date", "nswprice", "vicprice"), 336),
+    "weather_noaa": Setting((), 30),  # days
+    "sea_60k": Setting((), 1_000),
+    "demo": Setting((), 336),
+}
+METRICS = ["accuracy", "log_loss", "brier"]
+
+
+def estimated(name: str, path: Path, n_rows: int | None, calibrate: str) -> LabelEstimates:
+    """Estimate the scores of three models, from the log of their first answers."""
+    setting = SETTINGS[name]
+    stream: Any = make_demo_stream(20_000)
+    if name != "demo":
+        stream = ParquetStream(path, target="class", exclude=setting.excluded)
+    stream = stream if n_rows is None else take_rows(stream, n_rows)
+    bayes = IncrementalGaussianNB()
+    models = {
+        "linear": make_stream_pipeline(StandardScaler(), SGDClassifier(loss="log_loss")),
+        "Bayes": bayes,
+        "Bayes, calibrated": PrequentialCalibrator(bayes),
+    }
+    evaluator = DelayedEvaluator(
+        METRICS, delay=setting.delay, n_bins=1, poll_every=None, random_state=0
+    )
+    tape = evaluator.evaluate(models, stream).tape
+    # Rows stand on the tape in the order of their labels, here that of their arrival.
+    answered = tape.row >= setting.delay  # before, no model had learnt
+    arrival = tape.row[answered]
+    return estimate_unlabelled(
+        tape.classes[tape.y[answered]],
+        {model: tape.probabilities(model, bin=0)[answered] for model in models},
+        arrival=arrival,
+        label_time=arrival + setting.delay,
+        metrics=METRICS,
+        classes=tape.classes,
+        calibrate=calibrate,
+        unanswered="skip",
+    )
+
+
+def table(found: dict[str, LabelEstimates], metric: str) -> str:
+    """Mean absolute errors of the estimates; the smallest of each line is marked."""
+    lines = []
+    for name, estimates in found.items():
+        frame = estimates.summary()
+        for model, part in frame[frame["metric"] == metric].groupby("model", sort=False):
+            mae = dict(zip(part["method"], part["mae"], strict=True))
+            best = estimates.best[str(model)][metric]
+            marked = [f"{mae[k]:.3f}{'*' if k == best else ' '}" for k in mae]
+            apart = f"{int(part['n_apart'].iloc[0]):,}"
+            lines.append([name, str(model), *marked, apart])
+    header = ["stream", "model", "newest labels", "confidence", "calibrated", "apart"]
+    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if k < 2 else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in [header, ["-" * width for width in widths], *lines]
+    )
+
+
+def drifting() -> LabelEstimates:
+    """Labels that turn round in the middle, while the features and the model's answers do not."""
+    rng = np.random.default_rng(0)
+    says = rng.uniform(0.5, 1.0, 20_000)
+    right = np.where(np.arange(20_000) < 12_000, says, 1.0 - says)
+    y_true = (rng.random(20_000) < right).astype(int)
+    arrival = np.datetime64("2026-01-01") + np.arange(20_000) * np.timedelta64(15, "m")
+    label_time = arrival + np.timedelta64(10, "D")
+    came = label_time <= arrival[-1]
+    return estimate_unlabelled(
+        np.where(came, y_true, None),
+        {"model": says},
+        arrival=arrival,
+        label_time=label_time,
+        metrics="accuracy",
+        every="1D",
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(), help="of the pictures")
+    parser.add_argument("--data", type=Path, help="folder of the streams")
+    parser.add_argument("--rows", type=int, help="rows of each stream at most")
+    parser.add_argument("--calibrate", default="isotonic", help="map of the third estimate")
+    options = parser.parse_args()
+    folder = options.data or Path(os.environ.get("SKSTREAM_DATA", "."))
+    streams = {name: folder / f"{name}.parquet" for name in SETTINGS if name != "demo"}
+    streams = {name: path for name, path in streams.items() if path.exists()}
+    if not streams:
+        print(f"No stream in {folder.resolve()}: a demo stream takes their place.\n")
+        streams = {"demo": folder}
+    found = {
+        name: estimated(name, path, options.rows, options.calibrate)
+        for name, path in streams.items()
+    }
+    for metric in METRICS:
+        print(f"Mean absolute error of the estimated {metric}\n{table(found, metric)}\n")
+    drift = drifting()
+    print(drift)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    first = next(iter(found))
+    for name, estimates in {first: found[first], "drift": drift}.items():
+        file = options.folder / f"estimates_{name}.png"
+        estimates.plot("accuracy").figure_.savefig(file, dpi=120)
+        plt.close("all")
+        print(f"wrote {file}")
+
+
+if __name__ == "__main__":
+    main()
