@@ -306,7 +306,7 @@ class PredictionLog:
 
         Parameters
         ----------
-        metrics, every, window, calibrate, max_wait, unanswered
+        metrics, every, window, calibrate, max_wait, unanswered : object
             As for `estimate_unlabelled`. Labels and probabilities of all rows are in memory.
 
         Returns
