@@ -323,7 +323,7 @@ class PredictionLog:
         from skstream.evaluation._label_estimates import check_is_classification, estimates_of
 
         check_is_classification(metrics, self.probabilities)
-        _, pieces, classes = self._opened(metrics)
+        _, pieces, classes = self._opened("accuracy")  # which is about classes
         return estimates_of(
             pieces,
             classes,
