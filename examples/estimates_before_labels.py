@@ -145,8 +145,10 @@ def main() -> None:
     }
     for metric in METRICS:
         print(f"Mean absolute error of the estimated {metric}\n{table(found, metric)}\n")
+    for name, estimates in found.items():
+        print(name, *(line for line in str(estimates).splitlines() if "closest" in line), sep="\n")
     drift = drifting()
-    print(drift)
+    print(f"\n{drift}")
     options.folder.mkdir(parents=True, exist_ok=True)
     first = next(iter(found))
     for name, estimates in {first: found[first], "drift": drift}.items():

@@ -72,8 +72,8 @@ class LabelEstimates:
         Rows of each model that waited at each moment.
     n_labelled : dict of str to ndarray of shape (n_moments,)
         Those of them whose labels came later. Only they are in the truth.
-    n_apart : dict of str to int
-        Of the moments with a truth, how many share no labelled row with the one before.
+    apart : dict of str to ndarray of shape (n_apart,), dtype int64
+        Which moments with a truth share no labelled row with the one of them before.
     estimates : dict of str to dict of str to dict of str to ndarray of shape (n_moments,)
         ``estimates[model][metric][method]``: what was estimated at each moment, from labels that
         were known then. NaN where no row waited or no label was known.
@@ -99,7 +99,7 @@ class LabelEstimates:
     times: NDArray[Any]
     n_waiting: Mapping[str, NDArray[np.int64]]
     n_labelled: Mapping[str, NDArray[np.int64]]
-    n_apart: Mapping[str, int]
+    apart: Mapping[str, NDArray[np.int64]]
     estimates: Mapping[str, Mapping[str, Mapping[str, Floats]]]
     truth: Mapping[str, Mapping[str, Floats]]
     end: Any
@@ -165,7 +165,7 @@ class LabelEstimates:
             {
                 **one._asdict(),
                 "n_waiting": self.waiting_now[one.model],
-                "n_apart": self.n_apart[one.model],
+                "n_apart": len(self.apart[one.model]),
             }
             for one in self._errors
         )
@@ -247,22 +247,40 @@ class LabelEstimates:
     def _sentences(self) -> list[str]:
         lines = []
         for model, by_metric in self.best.items():
-            own = [one for one in self._errors if one.model == model]
-            if not own[0].n_moments:
+            n_moments = next(one.n_moments for one in self._errors if one.model == model)
+            if not n_moments:
                 lines.append(f"{model}: no estimate could be checked yet. {self._why(model)}")
                 continue
-            words = ", ".join(f"{method} ({metric})" for metric, method in by_metric.items())
-            apart = self.n_apart[model]
+            words = ", ".join(
+                f"{method} ({metric}{self._by_how_much(model, metric, method)})"
+                for metric, method in by_metric.items()
+            )
+            n_apart = len(self.apart[model])
             lines.append(f"{model}: closest to the truth so far: {words}.")
             lines.append(
-                f"  Checked at {own[0].n_moments:,} moments that overlap: {apart:,} share no rows"
-                + (", too few to rely on." if apart < _FEW else ".")
+                f"  Checked at {n_moments:,} moments; {n_apart:,} of them share no rows"
+                + (", too few to rely on." if n_apart < _FEW else ".")
             )
         return lines
 
+    def _by_how_much(self, model: str, metric: str, best: str | None) -> str:
+        """Say where the best is not closer by two standard errors, over moments that lie apart."""
+        apart, by_method = self.apart[model], self.estimates[model][metric]
+        truth = self.truth[model][metric][apart]
+        sizes = {method: np.abs(values[apart] - truth) for method, values in by_method.items()}
+        closer = [sizes[method] - sizes[best] for method in by_method if method != best]
+        is_clear = len(apart) > 1 and all(
+            one.mean() > 2.0 * one.std(ddof=1) / np.sqrt(len(one)) for one in closer
+        )
+        return "" if is_clear else ", by little"
+
     def _why(self, model: str) -> str:
-        if not len(self.rows) or not (self.n_labelled[model] > 0).any():
+        if not len(self.rows):
+            return f"The log of {self.n_rows:,} rows ends before the first moment: lower every=."
+        if not (self.n_labelled[model] > 0).any():
             return "No row that waited has got its label."
+        if any(np.isfinite(truth).any() for truth in self.truth[model].values()):
+            return "Where the truth is known, no label was known before."
         return (
             f"More than {OPEN:.0%} of the rows that waited at each moment have no label to this "
             "day. If some labels never come, pass max_wait=, the time after which a row no longer "
@@ -380,8 +398,8 @@ def estimate_unlabelled(
     -----  --------  ------  ---------------  -----------  -------  -------------
     model  accuracy  0.5000           0.1250       0.3500  +0.1250  newest labels
     model  accuracy  0.9000           0.4000       0.4000  +0.4000  confidence
-    model: closest to the truth so far: newest labels (accuracy).
-      Checked at 4 moments that overlap: 2 share no rows, too few to rely on.
+    model: closest to the truth so far: newest labels (accuracy, by little).
+      Checked at 4 moments; 2 of them share no rows, too few to rely on.
     """
     given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}
     check_is_classification(metrics, probabilities)
@@ -520,7 +538,10 @@ def _length(value: Any, dates: bool) -> float:
         )
     length = value if duration is None else duration.astype(np.int64)
     if not is_real(length) or not length > 0:
-        raise ValueError(f"max_wait must be longer than 0. Got {value!r} instead.")
+        raise ValueError(
+            f'max_wait must be a duration such as "30D", or a number above 0. Got {value!r} '
+            "instead."
+        )
     return float(length)
 
 

@@ -143,7 +143,7 @@ class OfModel(NamedTuple):
     given_up: int
     n_waiting: NDArray[np.int64]
     n_labelled: NDArray[np.int64]
-    n_apart: int
+    apart: NDArray[np.int64]
     estimates: dict[str, dict[str, Floats]]
     truth: dict[str, Floats]
 
@@ -180,7 +180,9 @@ def of_model(
         expected = _expected(row_values, rows, shares)
         estimates[name] = {
             NEWEST: _newest(own, weight, log.order, n_known, n_newest, possible),
-            CONFIDENCE: _ratio(waiting.sums(expected * weight), waiting.sums(weight), possible),
+            CONFIDENCE: _ratio(
+                waiting.sums(expected * weight), waiting.sums(weight), n_waiting > 0
+            ),
         }
     if calibrate is not None:
         for name in values:
@@ -201,8 +203,8 @@ def of_model(
             for name, row_values in values.items():
                 expected = _expected(row_values, some, believed)
                 estimates[name][CALIBRATED][k] = (expected * own).sum() / own.sum()
-    checked = (settled & possible)[:-1]
-    first = numbers[waiting.first(has_label)[:-1][checked]]
+    checked = np.flatnonzero((settled & possible)[:-1])
+    first = numbers[waiting.first(has_label)[checked]]
     return OfModel(
         now={
             name: {method: float(one[-1]) for method, one in by_method.items()}
@@ -213,7 +215,7 @@ def of_model(
         given_up=int(np.count_nonzero(~has_label & ~at_end)),
         n_waiting=n_waiting[:-1],
         n_labelled=n_labelled[:-1],
-        n_apart=_n_apart(places[checked], first),
+        apart=checked[_apart(places[checked], first)],
         estimates={
             name: {method: one[:-1] for method, one in by_method.items()}
             for name, by_method in estimates.items()
@@ -261,10 +263,11 @@ def _ratio(values: Floats, by: Floats, where: NDArray[np.bool_]) -> Floats:
     return ratio
 
 
-def _n_apart(moments: Integers, first: Integers) -> int:
-    """How many moments share no row with the one counted before; `first` are their first rows."""
-    n, last = 0, -1
-    for moment, own in zip(moments.tolist(), first.tolist(), strict=True):
+def _apart(moments: Integers, first: Integers) -> list[int]:
+    """Which moments share no row with the one chosen before; `first` are their first rows."""
+    chosen, last = [], -1
+    for k, (moment, own) in enumerate(zip(moments.tolist(), first.tolist(), strict=True)):
         if own > last:
-            n, last = n + 1, moment
-    return n
+            chosen.append(k)
+            last = moment
+    return chosen

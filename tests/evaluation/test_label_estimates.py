@@ -52,11 +52,11 @@ def test_a_small_log_by_hand() -> None:
     )
     assert estimates.n_waiting["model"].tolist() == [1, 1, 2, 2, 2]  # rows 0; 1; 1 2; 1 3; 3 4
     of = estimates.estimates["model"]
-    means = [np.nan, 0.9, 0.85, 0.8, 0.65]
+    means = [0.6, 0.9, 0.85, 0.8, 0.65]
     np.testing.assert_allclose(of["accuracy"][CONFIDENCE], means, rtol=1e-13)
-    squares = [np.nan, 0.09, (0.09 + 0.16) / 2, (0.09 + 0.21) / 2, (0.21 + 0.24) / 2]
+    squares = [0.24, 0.09, (0.09 + 0.16) / 2, (0.09 + 0.21) / 2, (0.21 + 0.24) / 2]
     np.testing.assert_allclose(of["brier"][CONFIDENCE], squares, rtol=1e-13)
-    np.testing.assert_allclose(of["cost"][CONFIDENCE], [np.nan, 0.1, 0.15, 0.2, 0.35], rtol=1e-13)
+    np.testing.assert_allclose(of["cost"][CONFIDENCE], [2.0, 0.1, 0.15, 0.2, 0.35], rtol=1e-13)
     np.testing.assert_array_equal(of["accuracy"][NEWEST], [np.nan, 1, 1, 1, 1])
     np.testing.assert_allclose(of["brier"][NEWEST], [np.nan, 0.16, 0.16, 0.1, 0.025], rtol=1e-13)
     # More than 5 % of the rows of the last moment have no label yet.
@@ -97,7 +97,7 @@ def test_sums_over_waiting_rows_are_those_of_the_literal_filter() -> None:
         for metric, (own, expected) in losses.items():
             of = estimates.estimates["b"][metric]
             confidence = np.average(expected[waiting], weights=weight[waiting])
-            np.testing.assert_allclose(of[CONFIDENCE][k], confidence if newest else np.nan)
+            np.testing.assert_allclose(of[CONFIDENCE][k], confidence)
             mean = np.average(own[newest], weights=weight[newest]) if newest else np.nan
             np.testing.assert_allclose(of[NEWEST][k], mean)
             truth = estimates.truth["b"][metric][k]
@@ -259,7 +259,28 @@ def test_what_waits_is_said() -> None:
     assert np.isnan(done.now["model"]["accuracy"][CONFIDENCE])
     first = estimate_unlabelled([0, 1] + [None] * (n - 2), [0.7] * n, **given)
     assert "model: 38 of 40 rows wait for their labels; 37 have waited longer" in str(first)
+    only = estimate_unlabelled([0] + [None] * (n - 1), [0.7] * n, **given, classes=[0, 1], every=1)
+    assert "Where the truth is known, no label was known before." in str(only)
     assert repr(first).startswith("LabelEstimates(model: 38 rows wait for labels;")
+    few = estimate_unlabelled([0, 1] * (n // 2), [0.7] * n, **given, every=41)
+    assert "ends before the first moment: lower every=." in str(few)
+
+
+def test_a_lead_that_may_be_luck_is_said() -> None:
+    said = np.full(2_000, 0.7)
+    right = np.random.default_rng(0).random(2_000) < said
+    luck = estimates_of(right, said, 300)  # six moments share no rows
+    assert ", by little)." in str(luck)
+    assert "6 of them share no rows, too few to rely on." in str(luck)
+    assert "newest labels (accuracy)." in str(estimates_of(~right, said, 30))
+
+
+def estimates_of(right: Any, said: Any, delay: int) -> LabelEstimates:
+    given: dict[str, Any] = {"metrics": "accuracy", "calibrate": None}
+    arrival = np.arange(len(said))
+    return estimate_unlabelled(
+        right.astype(int), said, arrival=arrival, label_time=arrival + delay, **given
+    )
 
 
 GIVEN: dict[str, Any] = {
@@ -296,7 +317,7 @@ GIVEN: dict[str, Any] = {
         ({"every": "1D"}, "is a duration, and the times are numbers"),
         ({"every": "1M"}, "a duration in W"),
         ({"max_wait": "3D"}, "The times are numbers: max_wait must be like 30"),
-        ({"max_wait": 0}, "max_wait must be longer than 0"),
+        ({"max_wait": 0}, "or a number above 0. Got 0"),
         ({"unanswered": "wrong"}, "unanswered must be 'error' or 'skip'"),
     ],
 )
