@@ -62,6 +62,7 @@ def test_a_small_log_by_hand() -> None:
     # More than 5 % of the rows of the last moment have no label yet.
     np.testing.assert_array_equal(estimates.truth["model"]["accuracy"], [1, 1, 1, 0.5, np.nan])
     np.testing.assert_allclose(estimates.truth["model"]["cost"], [0, 0, 0, 0.5, np.nan])
+    assert estimates.apart["model"].tolist() == [1]  # row 1 waits at the others, too
     assert estimates.waiting_now == {"model": 1}
     now = estimates.now["model"]["accuracy"]
     assert now == {NEWEST: 0.0, CONFIDENCE: pytest.approx(0.6)}
@@ -104,6 +105,21 @@ def test_sums_over_waiting_rows_are_those_of_the_literal_filter() -> None:
             if np.isfinite(truth):
                 np.testing.assert_allclose(truth, np.average(own[later], weights=weight[later]))
     assert np.isfinite(estimates.truth["b"]["error"]).sum() > 5
+
+
+def test_a_row_of_weight_two_is_two_rows() -> None:
+    given = log(n_classes=2)
+    given["label_time"] += 1
+    given["y_true"] = np.where(given["label_time"] > given["arrival"][-1], None, given["y_true"])
+    given["probabilities"] = given["probabilities"]["a"]
+    times = given.pop("sample_weight").astype(int)
+    columns = ("y_true", "probabilities", "arrival", "label_time")
+    repeated = {name: np.repeat(given[name], times, axis=0) for name in columns}
+    one = estimate_unlabelled(**given, sample_weight=times).now["model"]
+    other = estimate_unlabelled(**{**given, **repeated}).now["model"]
+    for metric in one:
+        for method in (CONFIDENCE, CALIBRATED):
+            np.testing.assert_allclose(one[metric][method], other[metric][method])
 
 
 @pytest.mark.parametrize("calibrate", ["sigmoid", "isotonic", "beta", "temperature"])
