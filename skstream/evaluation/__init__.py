@@ -3,12 +3,12 @@
 from skstream.engine.failures import ModelError
 from skstream.engine.tape import Tape
 from skstream.evaluation._class_report import ClassReport, class_report
+from skstream.evaluation._estimates import LabelEstimates, estimate_unlabelled
 from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._folder import RunStatus, run_status
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._intervals import IntervalScores, interval_scores
 from skstream.evaluation._kfold import KFoldEvaluator
-from skstream.evaluation._label_estimates import LabelEstimates, estimate_unlabelled
 from skstream.evaluation._log import PredictionLog, score_predictions
 from skstream.evaluation._predict import prequential_predict
 from skstream.evaluation._prequential import PrequentialEvaluator
@@ -41,8 +41,8 @@ __all__ = [
     "SliceScores",
     "Tape",
     "class_report",
-    "interval_scores",
     "estimate_unlabelled",
+    "interval_scores",
     "load_run",
     "prequential_predict",
     "run_status",

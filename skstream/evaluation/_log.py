@@ -42,7 +42,7 @@ from skstream.utils._times import LARGEST_EXACT
 from skstream.utils._warnings import warn
 
 if TYPE_CHECKING:
-    from skstream.evaluation._label_estimates import LabelEstimates
+    from skstream.evaluation._estimates import LabelEstimates
 
 Floats = NDArray[np.float64]
 View = Literal["hindsight", "as_known"]
@@ -320,7 +320,7 @@ class PredictionLog:
             As by `estimate_unlabelled`; the rows are counted from the first of all.
         """
         # It reads logs, so that it cannot be imported at the top.
-        from skstream.evaluation._label_estimates import check_is_classification, estimates_of
+        from skstream.evaluation._estimates import check_is_classification, estimates_of
 
         check_is_classification(metrics, self.probabilities)
         _, pieces, classes = self._opened("accuracy")  # which is about classes

@@ -268,7 +268,8 @@ class LabelEstimates:
         apart, by_method = self.apart[model], self.estimates[model][metric]
         truth = self.truth[model][metric][apart]
         sizes = {method: np.abs(values[apart] - truth) for method, values in by_method.items()}
-        closer = [sizes[method] - sizes[best] for method in by_method if method != best]
+        least = sizes[str(best)]
+        closer = [size - least for method, size in sizes.items() if method != best]
         is_clear = len(apart) > 1 and all(
             one.mean() > 2.0 * one.std(ddof=1) / np.sqrt(len(one)) for one in closer
         )
