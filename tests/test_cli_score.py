@@ -81,6 +81,19 @@ def test_days_and_views(score: Run, tmp_path: Path) -> None:
     assert known.checkpoints.tolist() == [1, 2, 2, 4, 5, 5, 5, 5, 6]
 
 
+def test_rows_without_labels_are_estimated(score: Run, log: Path) -> None:
+    log.write_text(log.read_text() + "\n,no,0.1,0.9,2025-01-05T12:00,")
+    options = ("--probabilities", "m=p", "--time", "time", "--label-time", "known", "--estimate")
+    status, out, errors = score(*options)
+    assert (status, errors) == (0, "")
+    assert "m: 1 of 7 rows wait for their labels." in out
+    assert "m: closest to the truth so far:" in out
+    assert "having waited longer than max_wait: 1." in score(*options, "--max-wait", "1D")[1]
+    status, out, errors = score(*options, "--max-wait", "7")
+    assert status and not out
+    assert 'pass --max-wait such as "30D"' in errors
+
+
 def test_groups_are_scored(score: Run) -> None:
     status, out, errors = score("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm")
     assert (status, errors) == (0, "")
@@ -99,6 +112,9 @@ def test_groups_are_scored(score: Run) -> None:
         (("--predictions", "gbm", "--forgetting", "window:1D"), "pass --time"),
         (("--predictions", "gbm", "--label-time", "known"), "label_time needs arrival"),
         (("--predictions", "gbm", "--plot-metric", "auc"), "needs --plot FILE"),
+        (("--predictions", "gbm", "--max-wait", "9D"), "needs --estimate"),
+        (("--predictions", "gbm", "--estimate"), "There are no probabilities"),
+        (("--probabilities", "p", "--estimate"), "pass --time"),
         (("--predictions", "gbm", "--forgetting", "window:1M"), "or a duration in"),
     ],
 )

@@ -213,6 +213,18 @@ def _add_score(commands: Any, run: Command) -> None:
         "repeatable: groups are then combinations",
     )
     add(
+        "--estimate",
+        action="store_true",
+        help="estimate accuracy, log loss and Brier score of the rows that have no labels yet, and "
+        "say how right such estimates have been; needs --probabilities, --time and --label-time",
+    )
+    add(
+        "--max-wait",
+        metavar="TIME",
+        help="with --estimate: time, such as 30D, after which a row without a label no longer "
+        "counts as waiting (default: none)",
+    )
+    add(
         "--unanswered",
         choices=("error", "skip", "wrong"),
         default="error",

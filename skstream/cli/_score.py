@@ -2,10 +2,11 @@
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from skstream.cli._output import check_outputs, show, write
-from skstream.evaluation import PredictionLog, score_slices
+from skstream.evaluation import LabelEstimates, PredictionLog, score_slices
 from skstream.utils._choices import did_you_mean
 
 
@@ -14,6 +15,8 @@ def score(options: argparse.Namespace) -> int:
     check_outputs(options.plot, options.save)
     if options.plot_metric is not None and options.plot is None:
         raise ValueError("--plot-metric says what to draw, and needs --plot FILE.")
+    if options.max_wait is not None and not options.estimate:
+        raise ValueError("--max-wait is about rows that wait for labels, and needs --estimate.")
     log = PredictionLog(
         options.file[0] if len(options.file) == 1 else options.file,
         target=options.target,
@@ -36,6 +39,7 @@ def score(options: argparse.Namespace) -> int:
             f"--plot-metric {drawn} is not among the measures: {', '.join(result.metric_names)}."
             f"{did_you_mean(drawn, result.metric_names)} Others are asked for with --metric."
         )
+    estimates = _estimates(log, options) if options.estimate else None
     show(result)
     if options.slices:
         groups = {name: log.column(name) for name in options.slices}
@@ -50,8 +54,20 @@ def score(options: argparse.Namespace) -> int:
                 record_every=options.every,
             )
         )
+    if estimates is not None:
+        show("")
+        show(estimates)
     write(result, options.plot, options.save, metric=drawn)
     return 0
+
+
+def _estimates(log: PredictionLog, options: argparse.Namespace) -> LabelEstimates:
+    """Estimates of the rows without labels; `--max-wait` is a number where the times are."""
+    max_wait: Any = options.max_wait
+    with suppress(TypeError, ValueError):
+        max_wait = float(max_wait)
+    skipped: Any = "error" if options.unanswered == "error" else "skip"
+    return log.estimate(max_wait=max_wait, unanswered=skipped)
 
 
 def _predictions(given: Sequence[str]) -> dict[str, str]:

@@ -238,9 +238,11 @@ class LabelEstimates:
             if not n:
                 words = f"{model}: no row waits for its label, so that nothing is estimated now"
             if self.overdue[model]:
-                words += f"; {self.overdue[model]:,} have waited longer than any label took"
+                words += f", longer than any label took: {self.overdue[model]:,}"
             if self.given_up[model]:
-                words += f"; {self.given_up[model]:,} rows more have waited longer than max_wait"
+                words += (
+                    f"; not counted, having waited longer than max_wait: {self.given_up[model]:,}"
+                )
             lines.append(f"{words}.")
         return lines
 
@@ -256,11 +258,12 @@ class LabelEstimates:
                 for metric, method in by_metric.items()
             )
             n_apart = len(self.apart[model])
-            lines.append(f"{model}: closest to the truth so far: {words}.")
-            lines.append(
-                f"  Checked at {n_moments:,} moments; {n_apart:,} of them share no rows"
-                + (", too few to rely on." if n_apart < _FEW else ".")
+            apart = (
+                f"{n_apart:,} of them share no rows" if n_apart > 1 else "all of them share rows"
             )
+            few = ", too few to rely on" if n_apart < _FEW else ""
+            lines.append(f"{model}: closest to the truth so far: {words}.")
+            lines.append(f"  Checked at {n_moments:,} moments; {apart}{few}.")
         return lines
 
     def _by_how_much(self, model: str, metric: str, best: str | None) -> str:
@@ -522,8 +525,8 @@ def _check_first(piece: Piece) -> None:
     for role in ("arrival", "label_time"):
         if role not in piece.meta:
             raise ValueError(
-                f"{role} is missing: which rows wait for labels is known only from the times at "
-                "which rows came and labels became known."
+                f"Which rows wait for labels is known only from the times at which rows came and "
+                f"labels became known: pass {role}=."
             )
 
 
@@ -535,7 +538,7 @@ def _length(value: Any, dates: bool) -> float:
     if dates != (duration is not None):
         kind, wanted = ("datetimes", '"30D"') if dates else ("numbers", "30")
         raise ValueError(
-            f"The times are {kind}: max_wait must be like {wanted}. Got {value!r} instead."
+            f"The times are {kind}: pass max_wait= such as {wanted}. Got {value!r} instead."
         )
     length = value if duration is None else duration.astype(np.int64)
     if not is_real(length) or not length > 0:

@@ -19,6 +19,7 @@ OPTIONS = {
     "holdout": "--holdout",
     "keep_tape": "--keep-tape",
     "max_categories": "--max-categories",
+    "max_wait": "--max-wait",
     "label_time": "--label-time",
     "metrics": "--metric",
     "missing": "--missing",

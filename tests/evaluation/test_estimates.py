@@ -219,7 +219,7 @@ def test_rows_whose_labels_never_come_can_be_left_out() -> None:
     assert plain.best["model"]["accuracy"] is None
     found = estimate_unlabelled(y, [0.8] * n, **given, max_wait=15)
     assert found.waiting_now == {"model": 12}  # of the last 16 rows; 4 have their labels
-    assert "195 rows more have waited longer than max_wait" in str(found)
+    assert "not counted, having waited longer than max_wait: 195." in str(found)
     assert found.best["model"]["accuracy"] == NEWEST
     dates = np.datetime64("2026-01-01") + np.arange(n) * np.timedelta64(1, "D")
     given = {"arrival": dates, "label_time": dates + np.timedelta64(10, "D")}
@@ -274,7 +274,9 @@ def test_what_waits_is_said() -> None:
     assert "model: no row waits for its label" in str(done)
     assert np.isnan(done.now["model"]["accuracy"][CONFIDENCE])
     first = estimate_unlabelled([0, 1] + [None] * (n - 2), [0.7] * n, **given)
-    assert "model: 38 of 40 rows wait for their labels; 37 have waited longer" in str(first)
+    assert "model: 38 of 40 rows wait for their labels, longer than any label took: 37." in str(
+        first
+    )
     only = estimate_unlabelled([0] + [None] * (n - 1), [0.7] * n, **given, classes=[0, 1], every=1)
     assert "Where the truth is known, no label was known before." in str(only)
     assert repr(first).startswith("LabelEstimates(model: 38 rows wait for labels;")
@@ -289,6 +291,7 @@ def test_a_lead_that_may_be_luck_is_said() -> None:
     assert ", by little)." in str(luck)
     assert "6 of them share no rows, too few to rely on." in str(luck)
     assert "newest labels (accuracy)." in str(estimates_of(~right, said, 30))
+    assert "all of them share rows, too few to rely on." in str(estimates_of(right, said, 1_500))
 
 
 def estimates_of(right: Any, said: Any, delay: int) -> LabelEstimates:
@@ -323,8 +326,8 @@ GIVEN: dict[str, Any] = {
         ({"y_true": [0, 0, 0, None]}, r"only one class, \[0\]: pass all labels"),
         ({"arrival": [0, 2, 1, 3]}, "arrival goes back at row 2"),
         ({"label_time": [1, 0, 3, 9]}, "before the arrival of its row"),
-        ({"arrival": None, "label_time": None}, "arrival is missing"),
-        ({"label_time": None}, "label_time is missing"),
+        ({"arrival": None, "label_time": None}, "pass arrival="),
+        ({"label_time": None}, "pass label_time="),
         ({"probabilities": [0.2, 0.7, 1.4, 0.1]}, "a probability is in"),
         ({"window": 0}, "window must be a number of labelled rows"),
         ({"window": "7D"}, "window must be a number of labelled rows"),
@@ -332,7 +335,7 @@ GIVEN: dict[str, Any] = {
         ({"every": 0}, "every must be a number of rows"),
         ({"every": "1D"}, "is a duration, and the times are numbers"),
         ({"every": "1M"}, "a duration in W"),
-        ({"max_wait": "3D"}, "The times are numbers: max_wait must be like 30"),
+        ({"max_wait": "3D"}, "The times are numbers: pass max_wait= such as 30"),
         ({"max_wait": 0}, "or a number above 0. Got 0"),
         ({"unanswered": "wrong"}, "unanswered must be 'error' or 'skip'"),
     ],
