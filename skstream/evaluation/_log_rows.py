@@ -79,7 +79,7 @@ class Coder:
         if tables:
             scores = np.full((len(models), n, self.n_columns), np.nan)
             for name, table in tables.items():
-                scores[models.index(name)] = table[:, 1:] if len(self.classes) == 2 else table  # type: ignore[arg-type]
+                scores[models.index(name)] = _scores_of(table)
         weight = piece.meta.get("sample_weight")
         if weight is not None:
             weight = checked_weights(weight, lambda at: f"sample_weight of row {first + at}")
@@ -306,6 +306,14 @@ def _table_of_columns(
     elif lacking:
         raise ValueError(f"probabilities of {name!r} has no column of the class {lacking[0]!r}.")
     return table
+
+
+def _scores_of(table: Floats) -> Floats:
+    """Scores as `ScoredRows` holds them: of at most two classes those of the second."""
+    n_classes = table.shape[1]
+    if n_classes == 1:
+        return 1.0 - table
+    return table[:, 1:] if n_classes == 2 else table
 
 
 def _stacked(name: str, rows: NDArray[Any], n_classes: int, first_row: int) -> Floats:

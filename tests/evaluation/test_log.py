@@ -376,3 +376,9 @@ def test_the_baseline_is_that_of_the_rows() -> None:
     last = PrequentialEvaluator("accuracy").evaluate(Persistent(), np.zeros((100, 1)), y)
     assert last.scores["Persistent"]["accuracy"] < 1.0
     assert result.scores["m"]["kappa_temporal"] == 1.0
+
+
+def test_probabilities_of_the_only_class_are_not_those_of_another() -> None:
+    shares = {"m": {"a": [1.0, 1.0]}}
+    result = score_predictions(["a", "a"], probabilities=shares, metrics=["brier", "accuracy"])
+    assert result.scores == {"m": {"brier": 0.0, "accuracy": 1.0}}
