@@ -102,6 +102,35 @@ def test_groups_are_scored(score: Run) -> None:
     assert "2 groups of 6 rows" in out
 
 
+def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -> None:
+    pytest.importorskip("matplotlib")
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    n = 1_000
+    y, share = rng.integers(0, 2, n), rng.random(n)
+    time = pandas.Timestamp("2025-01-01") + pandas.to_timedelta(np.arange(n), unit="h")
+    known = time + pandas.Timedelta("3D")
+    frame = pandas.DataFrame({"y": y, "p": share, "time": time, "known": known, "g": y})
+    frame.loc[frame["known"] > time[-1], "y"] = None
+    frame.to_parquet(tmp_path / "log.parquet")
+    status = main(
+        [
+            *("score", str(tmp_path / "log.parquet"), "--target", "y", "--probabilities", "m=p"),
+            *("--time", "time", "--label-time", "known", "--metric", "accuracy", "--every", "1D"),
+            *("--forgetting", "window:7D", "--slices", "g", "--estimate"),
+            *("--plot", str(tmp_path / "plot.png")),
+        ]
+    )
+    out = capsys.readouterr().out
+    assert status == 0
+    assert "scores of the last 7D" in out
+    assert "2 groups of 1,000 rows: cumulative" in out
+    assert "rows wait for their labels" in out
+    for name in ("plot", "plot-slices", "plot-estimates"):
+        assert (tmp_path / f"{name}.png").stat().st_size > 1_000
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

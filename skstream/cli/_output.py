@@ -67,13 +67,17 @@ def write(
         if replaced:
             say(f"replaced an earlier result in {folder}: {', '.join(replaced)}")
     if picture is not None:
-        display = result.plot(metric, forgetting=forgetting)
-        try:
-            with atomic_write(picture) as temporary:
-                display.figure_.savefig(temporary, dpi=150, bbox_inches="tight")
-        finally:
-            optional_import("matplotlib.pyplot", "A picture").close(display.figure_)
-        print(f"Picture: {picture}")
+        draw(result.plot(metric, forgetting=forgetting), picture)
+
+
+def draw(display: Any, picture: Path) -> None:
+    """Write what a display shows, and close it."""
+    try:
+        with atomic_write(picture) as temporary:
+            display.figure_.savefig(temporary, dpi=150, bbox_inches="tight")
+    finally:
+        optional_import("matplotlib.pyplot", "A picture").close(display.figure_)
+    print(f"Picture: {picture}")
 
 
 def _save_scores(result: Any, path: Path) -> Path:

@@ -3,10 +3,17 @@
 import argparse
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from skstream.cli._output import check_outputs, show, write
-from skstream.evaluation import LabelEstimates, PredictionLog, score_slices
+from skstream.cli._output import check_outputs, draw, show, write
+from skstream.evaluation import (
+    EvaluationResult,
+    LabelEstimates,
+    PredictionLog,
+    SliceScores,
+    score_slices,
+)
 from skstream.utils._choices import did_you_mean
 
 
@@ -39,26 +46,38 @@ def score(options: argparse.Namespace) -> int:
             f"--plot-metric {drawn} is not among the measures: {', '.join(result.metric_names)}."
             f"{did_you_mean(drawn, result.metric_names)} Others are asked for with --metric."
         )
+    slices = _slices(log, result, options) if options.slices else None
     estimates = _estimates(log, options) if options.estimate else None
     show(result)
-    if options.slices:
-        groups = {name: log.column(name) for name in options.slices}
-        forgetting = options.forgetting or "cumulative"
-        show("")
-        show(
-            score_slices(
-                result,
-                groups if len(groups) > 1 else next(iter(groups.values())),
-                metrics=options.metric,
-                forgetting=forgetting,
-                record_every=options.every,
-            )
-        )
-    if estimates is not None:
-        show("")
-        show(estimates)
+    for more in (slices, estimates):
+        if more is not None:
+            show(f"\n{more}")
     write(result, options.plot, options.save, metric=drawn)
+    if options.plot is not None:
+        if slices is not None:
+            draw(slices.plot(drawn, kind="bars"), _beside(options.plot, "slices"))
+        if estimates is not None:
+            draw(estimates.plot(), _beside(options.plot, "estimates"))
     return 0
+
+
+def _beside(picture: Path, what: str) -> Path:
+    return picture.with_name(f"{picture.stem}-{what}{picture.suffix}")
+
+
+def _slices(
+    log: PredictionLog, result: EvaluationResult, options: argparse.Namespace
+) -> SliceScores:
+    """Scores of groups; over all rows first, which has intervals."""
+    groups = {name: log.column(name) for name in options.slices}
+    given = options.forgetting or []
+    return score_slices(
+        result,
+        groups if len(groups) > 1 else next(iter(groups.values())),
+        metrics=options.metric,
+        forgetting=["cumulative", *(one for one in given if one != "cumulative")],
+        record_every=options.every,
+    )
 
 
 def _estimates(log: PredictionLog, options: argparse.Namespace) -> LabelEstimates:
