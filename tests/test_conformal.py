@@ -31,7 +31,7 @@ def rows(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
     return X, X @ [1.0, 2.0] + rng.normal(size=n) * np.repeat([1.0, 4.0], n // 2)
 
 
-def literal(y: np.ndarray, coverage: float, step: float, window: int) -> tuple[Any, list[float]]:
+def literal(y: np.ndarray, coverage: float, step: float, window: int) -> Any:
     """The algorithm for a model that always answers 0, as the paper writes it."""
     alpha, errors, intervals, levels = 1.0 - coverage, [], [(-np.inf, np.inf)], []
     for target in y[1:]:
@@ -44,14 +44,14 @@ def literal(y: np.ndarray, coverage: float, step: float, window: int) -> tuple[A
             alpha += step * (1.0 - coverage - missed)
             levels.append(float(missed))
         errors.append(abs(target))
-    return np.array(intervals), levels
+    return np.array(intervals), levels, alpha
 
 
 @pytest.mark.parametrize(("step", "window"), [(0.0, 50), (0.02, 50), (0.3, 7), (0.05, 1000)])
 def test_intervals_are_those_of_the_literal_algorithm(step: float, window: int) -> None:
     X, y = rows()
     model = OnlineConformalRegressor(Zero(), coverage=0.8, step_size=step, window_size=window)
-    expected, _ = literal(y, 0.8, step, window)
+    expected, _, _ = literal(y, 0.8, step, window)
     np.testing.assert_allclose(model.fit(X, y).intervals_, expected)
 
 
@@ -64,11 +64,12 @@ def test_share_missed_is_bounded_on_any_stream(
     targets: list[float], coverage: float, step: float
 ) -> None:
     y = np.array(targets)
-    _, missed = literal(y, coverage, step, 20)
+    _, missed, level = literal(y, coverage, step, 20)
     model = OnlineConformalRegressor(Zero(), coverage=coverage, step_size=step, window_size=20)
     model.fit(np.zeros((len(y), 1)), y)
     bound = (max(coverage, 1 - coverage) + step) / (step * len(missed))
     assert abs(np.mean(missed) - (1 - coverage)) <= bound + 1e-12
+    assert model.alpha_ == pytest.approx(level)
     assert -step - 1e-12 <= model.alpha_ <= 1 + step + 1e-12
 
 

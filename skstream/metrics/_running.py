@@ -352,7 +352,7 @@ class RunningMeasures:
         last, rows = self.n_rows, self._waiting.rows()
         due, now = self._due(rows)
         recorded = int(due[-1]) if len(due) else self._recorder.last
-        if last > recorded or (isinstance(self._recorder, PeriodRecorder) and last):
+        if last > recorded:
             due = np.append(due, last)
             newest = rows.time if len(rows) else self._scores.last_time
             if self._timed and newest is not None:

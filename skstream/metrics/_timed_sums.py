@@ -108,7 +108,7 @@ class WindowOfTimeSums(RunningSums):
         stops, now = ends + n_old, labelled.now
         starts = np.zeros(len(ends), dtype=np.intp)
         if len(rows) and len(ends):
-            starts = np.minimum(self._starts(rows.time, now), stops)  # type: ignore[arg-type]
+            starts = self._starts(rows.time, now)  # type: ignore[arg-type]
         self._note(n_old, ends, starts)
         labels = self._sums(self.of_labels, rows, starts, stops)
         if SPREAD in self.series:

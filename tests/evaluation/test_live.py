@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
-from skstream import DelayedEvaluator, MajorityClass, ModelError, Persistent, load_run
+from skstream import (
+    DelayedEvaluator,
+    MajorityClass,
+    ModelError,
+    Persistent,
+    PrequentialEvaluator,
+    load_run,
+)
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams._chunk import Chunk
 from tests._examples import examples, newest_alone
@@ -464,3 +471,23 @@ def test_a_model_that_fails_in_the_middle_of_frames_loses_no_event(how, tmp_path
     assert_same(run.result(), expected.result())
     assert run.n_skipped == {"breaks": 1, "fine": 0}
     assert run.n_pending == 0
+
+
+def test_times_go_on_from_call_to_call(tmp_path):
+    times = np.datetime64("2025-01-01", "us") + np.arange(6) * np.timedelta64(1, "D")
+    evaluator = PrequentialEvaluator("accuracy", forgetting="window:2D", record_every="1D")
+    run = evaluator.start(Persistent(), classes=[0, 1])
+    X, y = np.zeros((6, 1)), [0, 1, 1, 0, 0, 0]
+    for k in range(0, 6, 2):
+        run.update(X[k : k + 2], y[k : k + 2], arrival=times[k : k + 2])
+        run.save(tmp_path / "run")
+        run = load_run(tmp_path / "run")
+    result = run.result()
+    whole = evaluator.evaluate(Persistent(), X, y, arrival=times)
+    np.testing.assert_array_equal(result.times, whole.times)
+    np.testing.assert_array_equal(result.curve("Persistent"), whole.curve("Persistent"))
+    with pytest.raises(ValueError, match="goes back at row 6"):
+        run.update(X[:1], y[:1], arrival=times[:1])
+    with pytest.raises(ValueError, match="pass arrival="):
+        run.update(X[:1], y[:1])
+    assert run.result().n_rows == 6

@@ -370,6 +370,23 @@ def test_one_column_of_probabilities_is_that_of_the_second_class_or_of_a_named_o
     assert second.tape.predictions("model").tolist() == ["a", "b", "a"]
 
 
+def test_the_first_fraction_may_be_in_a_later_row(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"y": [1.0, 2.0, 3.0, 4.5], "m": [1.0, 2.0, 3.0, 4.0]})
+    frame.to_parquet(tmp_path / "log.parquet")
+    log = PredictionLog(
+        tmp_path / "log.parquet", target="y", predictions="m", options={"chunk_size": 2}
+    )
+    assert log.score().scores["m"]["mae"] == 0.125
+
+
+def test_labels_of_which_some_are_missing_are_whole_numbers_again() -> None:
+    result = score_predictions([0.0, 1.0, np.nan, 1.0], [0.0, 1.0, 1.0, 0.0])
+    assert result.classes is not None and result.classes.tolist() == [0, 1]
+    assert result.classes.dtype.kind == "i"
+
+
 def test_the_baseline_is_that_of_the_rows() -> None:
     y = np.repeat([0, 1], 50)
     result = score_predictions(y, {"m": y}, metrics="kappa_temporal")

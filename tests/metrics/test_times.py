@@ -244,9 +244,11 @@ def test_bad_times_are_said() -> None:
 def test_a_result_can_be_merged() -> None:
     rows = labels(300, FEW)
     forgetting = ["window:1h", "half-life:1h"]
-    whole = measures(["accuracy", "auc"], np.arange(FEW), forgetting)
+    whole = measures(["accuracy", "auc", "kappa_se"], np.arange(FEW), forgetting)
     whole.read(rows)
-    first, second = (measures(["accuracy", "auc"], np.arange(FEW), forgetting) for _ in range(2))
+    first, second = (
+        measures(["accuracy", "auc", "kappa_se"], np.arange(FEW), forgetting) for _ in range(2)
+    )
     first.read(rows[:170])
     second.read(rows[170:])
     merged = first.merge(second).final()
