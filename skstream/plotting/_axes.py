@@ -200,6 +200,25 @@ def show_times_along(ax: Any, *, dates: bool) -> None:
     ax.set_xlabel("time")
 
 
+def places_along(checkpoints: np.ndarray, times: np.ndarray | None) -> np.ndarray:
+    """Places of checkpoints along an axis: their times where there are any, else their rows."""
+    return checkpoints if times is None else numbers_of_times(times)
+
+
+def measure_along(
+    ax: Any, along: np.ndarray, times: np.ndarray | None, *, keep: bool
+) -> float | None:
+    """Set limits and marks of the horizontal axis; return where the last checkpoint is."""
+    end = float(along[-1]) if len(along) else None
+    if end is not None:
+        widen_limits(ax, "x", 0.0 if times is None else float(along[0]), end, keep=keep)
+    if times is None:
+        count_rows_along(ax)
+    else:
+        show_times_along(ax, dates=times.dtype.kind == "M")
+    return end
+
+
 def give_legend(
     ax: Any,
     legend: LegendChoice,

@@ -122,7 +122,7 @@ class FoldDisplay(PrequentialDisplay):
         if self.spread != "lines":
             return super()._draw_spread(ax, curve, line)
         style = {"color": line.get_color(), "alpha": 0.35, "linewidth": 0.6, "zorder": 2}
-        ax.plot(self.checkpoints, curve, **style)
+        ax.plot(self._along(), curve, **style)
         return {self._spread_words(): line_key(alpha=0.5, linewidth=0.6)}
 
     def _spread_words(self) -> str:

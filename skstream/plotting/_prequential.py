@@ -11,14 +11,7 @@ from numpy.typing import ArrayLike
 
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._predictions import result_of_predictions
-from skstream.plotting._axes import (
-    count_rows_along,
-    give_title,
-    numbers_of_times,
-    show_times_along,
-    was_used,
-    widen_limits,
-)
+from skstream.plotting._axes import give_title, measure_along, places_along, was_used
 from skstream.plotting._base import Canvas
 from skstream.plotting._detections import Found, check_detections, draw_detections, refits_of
 from skstream.plotting._drifts import Drifts, draw_drifts
@@ -219,13 +212,7 @@ class PrequentialDisplay(MeasureDisplay):
             line = canvas.draw_line(ax, name, along, curve.mean(axis=1), defaults[name])
             if curve.shape[1] > 1:
                 others |= self._draw_spread(ax, curve, line)
-        end = float(along[-1]) if len(along) else None
-        if end is not None:
-            widen_limits(ax, "x", 0.0 if self.times is None else float(along[0]), end, keep=used)
-        if self.times is None:
-            count_rows_along(ax)
-        else:
-            show_times_along(ax, dates=self.times.dtype.kind == "M")
+        end = measure_along(ax, along, self.times, keep=used)
         means = {name: curve.mean(axis=1) for name, curve in self.curves.items()}
         guess = self._best_guess(means)
         bounded = bool(np.isfinite(self._facts.bounds).all())
@@ -247,7 +234,7 @@ class PrequentialDisplay(MeasureDisplay):
 
     def _along(self) -> np.ndarray:
         """Places of the checkpoints along the axis."""
-        return self.checkpoints if self.times is None else numbers_of_times(self.times)
+        return places_along(self.checkpoints, self.times)
 
     def _place(self, rows: Any) -> Any:
         """Places of rows along the axis; between checkpoints times are interpolated."""

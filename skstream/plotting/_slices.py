@@ -10,7 +10,13 @@ import numpy as np
 
 from skstream.evaluation import SliceScores
 from skstream.evaluation._results._result import curve_of_one
-from skstream.plotting._axes import count_rows_along, give_title, plain_look, was_used, widen_limits
+from skstream.plotting._axes import (
+    give_title,
+    measure_along,
+    places_along,
+    plain_look,
+    was_used,
+)
 from skstream.plotting._base import Canvas, Layout
 from skstream.plotting._lines import BASELINE_COLOR, COLORS, ink, model_styles, with_remarks
 from skstream.plotting._measure import MeasureDisplay, names_in
@@ -57,6 +63,8 @@ class SliceDisplay(MeasureDisplay):
         The model.
     kind : {"lines", "bars"}, default="lines"
         What is drawn.
+    times : ndarray of shape (n_checkpoints,), dtype datetime64 or float64, default=None
+        Times of the checkpoints, which are then along the axis in the place of rows.
 
     Attributes
     ----------
@@ -88,6 +96,7 @@ class SliceDisplay(MeasureDisplay):
     n_rows: Mapping[str, int]
     model: str
     kind: Kind = "lines"
+    times: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in ("lines", "bars"):
@@ -151,6 +160,7 @@ class SliceDisplay(MeasureDisplay):
             n_rows={name: result.n_scored[name][model] for name in ends},
             model=model,
             kind=kind,
+            times=whole.times,
             **what,
         ).plot(**options)
 
@@ -171,16 +181,13 @@ class SliceDisplay(MeasureDisplay):
 
     def _draw_lines(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
-        used = was_used(ax)
+        used, along = was_used(ax), places_along(self.checkpoints, self.times)
         styles = model_styles(list(self.curves), self.baselines)
         for name, curve in self.curves.items():
-            canvas.draw_line(ax, name, self.checkpoints, curve, styles[name])
-        end = float(self.checkpoints[-1]) if len(self.checkpoints) else None
-        if end is not None:
-            widen_limits(ax, "x", 0.0, end, keep=used)
-        count_rows_along(ax)
+            canvas.draw_line(ax, name, along, curve, styles[name])
+        end = measure_along(ax, along, self.times, keep=used)
         self._finish_values(canvas, [curve[:, None] for curve in self.curves.values()], keep=used)
-        others = self._shade_guess(ax, self.checkpoints, None)
+        others = self._shade_guess(ax, along, None)
         give_title(ax, self._title())
         lines = with_remarks(ax, canvas.lines, ())
         canvas.give_legend(ax, lines=lines, others=others, end=end)
@@ -225,6 +232,7 @@ class SliceDisplay(MeasureDisplay):
             yield {
                 "slice": name,
                 "row": self.checkpoints,
+                **({} if self.times is None else {"time": self.times}),
                 "value": curve,
                 "n_rows": np.where(at_end, n_rows, np.nan),
                 "low": np.where(at_end, low, np.nan),

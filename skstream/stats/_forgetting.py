@@ -25,7 +25,10 @@ def one_forgetting(forgetting: Forgetting | str, purpose: str) -> Forgetting:
             f"FadingFactor."
         )
     if mechanisms[0].counts_time:
-        raise ValueError(f"{purpose} counts rows, and {mechanisms[0]} counts time. Give rows.")
+        raise ValueError(
+            f"{purpose} counts rows, and {mechanisms[0]} counts time. Give rows, "
+            'as in forgetting="window:1000".'
+        )
     return mechanisms[0]
 
 
