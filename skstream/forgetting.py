@@ -49,7 +49,8 @@ def duration_of(owner: str, parameter: str, value: Any) -> np.timedelta64 | None
     if isinstance(value, str) and not value.strip().replace(".", "", 1).isdigit():
         found = parse_duration(value)
         if found is None:
-            _refuse(owner, parameter, f"a number of rows, or a duration in {UNITS}", value)
+            wanted = f"a number of rows, or a duration in {UNITS}; months and years are none"
+            _refuse(owner, parameter, wanted, value)
         value = found
     if not isinstance(value, timedelta | np.timedelta64):
         return None
