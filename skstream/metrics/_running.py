@@ -286,16 +286,17 @@ class RunningMeasures:
 
     def _check_times(self, rows: ScoredRows) -> None:
         if rows.time is None:
-            what = " and ".join(self._counting_time) or "The curves"
+            what = " and ".join(self._counting_time) or "the curves"
             raise ValueError(
-                f"{what[0].upper()}{what[1:]} count time, and the rows do not say when they came: "
-                "pass arrival=."
+                f"Time is counted by {what}, and the rows do not say when they came: pass "
+                "arrival=. A tape has times where the evaluation counted time, or of a log with "
+                "arrival=."
             )
         if self._counting_time and rows.time.dtype.kind != "M":
             what = " and ".join(self._counting_time)
             raise ValueError(
-                f"{what[0].upper()}{what[1:]} count time in days or hours, and arrival holds "
-                "numbers: pass datetimes (numpy.datetime64), or count rows."
+                f"Days or hours are counted by {what}, and arrival holds numbers: pass datetimes "
+                "(numpy.datetime64), or count rows."
             )
         self._time_type = rows.time.dtype
 

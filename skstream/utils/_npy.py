@@ -186,8 +186,9 @@ class GrowingArray:
         with naming(path), path.open("r+b") as file:
             file.seek(_HEADER + self._n_written * self._row_bytes)
             for block in self._waiting:
-                file.write(block.data)
-                checksum = zlib.crc32(block.data, checksum)
+                values = block.view(np.int64) if block.dtype.kind == "M" else block
+                file.write(values.data)
+                checksum = zlib.crc32(values.data, checksum)
             file.flush()  # the header says no more than what is there
             file.seek(0)
             file.write(self._header(n_rows))

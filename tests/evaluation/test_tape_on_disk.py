@@ -389,3 +389,20 @@ def test_comparing_and_rescoring_do_not_load_the_tape(tmp_path, monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * n  # less than one column of floats
+
+
+def test_times_are_kept_on_disk_too(tmp_path):
+    times = np.datetime64("2025-01-01", "us") + np.arange(60) * np.timedelta64(1, "h")
+    y = np.arange(60) % 3 % 2
+    options = {"metrics": "accuracy", "record_every": "1D"}
+    in_files = sk.PrequentialEvaluator(**options, keep_tape="disk", checkpoint=tmp_path / "run")
+    results = [
+        one.evaluate(sk.Persistent(), np.zeros((60, 1)), y, arrival=times)
+        for one in (in_files, sk.PrequentialEvaluator(**options))
+    ]
+    again = [one.rescore("accuracy", forgetting="window:6h") for one in results]
+    np.testing.assert_array_equal(*[one.curve("Persistent") for one in again])
+    np.testing.assert_array_equal(*[one.times for one in again])
+    loaded = sk.load(tmp_path / "run")
+    np.testing.assert_array_equal(loaded.times, results[0].times)
+    np.testing.assert_array_equal(loaded.tape.time, times)
