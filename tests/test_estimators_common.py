@@ -50,6 +50,7 @@ from skstream.preprocessing import (
 from skstream.refit import PeriodicRefit
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.testing import check_stream_estimator
+from skstream.tree import HoeffdingTreeClassifier
 from skstream.utils._validation import is_fitted, tags_of
 from tests._public import public_objects
 
@@ -138,6 +139,10 @@ EXAMPLES: dict[type, list[Any]] = {
     WindowedKNeighborsClassifier: [
         WindowedKNeighborsClassifier(),
         WindowedKNeighborsClassifier(3, 50),
+    ],
+    HoeffdingTreeClassifier: [
+        HoeffdingTreeClassifier(),
+        HoeffdingTreeClassifier(grace_period=20, leaf_prediction="nb", max_bytes=200_000),
     ],
 }
 
@@ -236,6 +241,8 @@ def _order_matters(estimator: Any) -> bool:
     if isinstance(estimator, MajorityWindow):
         return estimator.window_size < 60  # else the window holds all rows of the check
     if getattr(estimator, "weight_decay", None) is not None:
+        return True
+    if getattr(estimator, "leaf_prediction", None) == "nba":
         return True
     parts = [estimator, *estimator.get_params(deep=True).values()]
     return any(

@@ -56,8 +56,9 @@ class Jitted(Generic[P, R]):
         The function as written.
     """
 
-    def __init__(self, function: Callable[P, R]):
+    def __init__(self, function: Callable[P, R], **options: Any):
         self.plain = function
+        self._options = options
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -94,6 +95,10 @@ class Jitted(Generic[P, R]):
         # every operation rounds as it does in Python. error_model: 1 / 0 is inf, as in C.
         options: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
         function = _calling_helpers(self.plain, "compiled")
+        # Not all of these are documented. An option that this numba does not have is left out: the
+        # code is right without it, and slower.
+        known = getattr(getattr(numba.core, "cpu", None), "CPUTargetOptions", None)
+        options |= {name: v for name, v in self._options.items() if hasattr(known, name)}
         try:
             compiled = numba.njit(cache=True, **options)(function)
         except RuntimeError:  # no directory in which the machine code can be stored
@@ -127,6 +132,42 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     4.0
     """
     return Jitted(function)
+
+
+def jit_of_row(function: Callable[P, R]) -> Jitted[P, R]:
+    """Compile a function that is called at every row with many arrays; a decorator like `jit`.
+
+    It is put into its callers, and references to arrays are not counted: each of the two would
+    take longer than what such a function does. It may not make an array, nor copy one into a slice,
+    and neither may its callers, which have this decorator, or `jit_without_arrays`.
+
+    Parameters
+    ----------
+    function : callable
+        Written in the subset of Python that numba knows.
+
+    Returns
+    -------
+    Jitted
+        Behaves like the function.
+    """
+    return Jitted(function, _nrt=False, forceinline=True)
+
+
+def jit_without_arrays(function: Callable[P, R]) -> Jitted[P, R]:
+    """Compile a function that makes no arrays, as `jit_of_row`, but not into its callers.
+
+    Parameters
+    ----------
+    function : callable
+        Written in the subset of Python that numba knows.
+
+    Returns
+    -------
+    Jitted
+        Behaves like the function.
+    """
+    return Jitted(function, _nrt=False)
 
 
 def is_dispatcher(value: Any) -> bool:

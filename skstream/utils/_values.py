@@ -141,10 +141,15 @@ def factorized_columns(X: Any) -> list[Factorized]:
     """
     if not hasattr(X, "iloc"):
         return [_factorized(column) for column in column_lists(X)]
-    return [_factorized_series(X.iloc[:, place]) for place in range(X.shape[1])]
+    return [factorized_column(X.iloc[:, place]) for place in range(X.shape[1])]
 
 
-def _factorized_series(series: Any) -> Factorized:
+def factorized_column(series: Any) -> Factorized:
+    """Column, as `column_at` returns it, each value looked at once."""
+    if type(series).__module__.partition(".")[0] == "polars":
+        return _factorized(polars_list(series))
+    if isinstance(series, np.ndarray):
+        return _factorized(list(series) if series.dtype.kind in _TIMES else series.tolist())
     categories = getattr(series.dtype, "categories", None)
     if categories is None:
         return _factorized(series.tolist())

@@ -45,6 +45,7 @@ _MODELS: _Table = {
     "skstream.optimal.BayesOptimal": "optimal.BayesOptimalKernel",
     "skstream.pipeline.StreamPipeline": "pipeline.StreamPipelineKernel",
     "skstream.refit.PeriodicRefit": "refit.PeriodicRefitKernel",
+    "skstream.tree.HoeffdingTreeClassifier": "tree.HoeffdingTreeKernel",
     "skstream.temporal.TemporalCorrection": "temporal.TemporalCorrectionKernel",
     "skstream.temporal.TemporallyAugmented": "temporal.TemporallyAugmentedKernel",
 }

@@ -1,0 +1,123 @@
+"""Kernel of the Hoeffding tree: the core that the tree itself uses, for blocks of rows."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernels.compose import asks_of_next, used_rows
+from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
+from skstream.engine.kernels.memory import MemoryKernel, State
+from skstream.engine.kernels.schema import Columns, class_labels, refused_task
+from skstream.engine.kernels.scored import answers_to, best_or_all
+from skstream.preprocessing._categories import MixedTypes
+from skstream.tree._arrays import Rows, copied, execute, with_nominal
+from skstream.tree._features import Features, Read, read_columns
+from skstream.tree._layout import Tree
+from skstream.utils._values import holds_times
+
+
+class _Memory(NamedTuple):
+    """What is known of the columns, and the tree; no step changes it."""
+
+    features: Features
+    tree: Tree
+
+
+class HoeffdingTreeKernel(MemoryKernel):
+    """The tree as arrays. Rows of a batch are learnt one after another."""
+
+    shareable = True
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse regression, and answers that a tree does not have."""
+        return refused_task(estimator, task, ("predict", "predict_proba"))
+
+    def _read(self) -> _Memory:
+        return _Memory(self.estimator.columns_, copied(self.estimator.tree_))
+
+    def row_bytes(self, state: State) -> int:
+        """Memory of a row as numbers, and of its probabilities."""
+        return 64 * len(class_labels(self.task)) + 32 * (state.columns.number or 0)
+
+    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
+        n_classes = len(class_labels(self.task))
+        if not block.n_learns and not block.n_asks:
+            return state, self._answers(np.empty((0, n_classes)))
+        if state.memory is None and block.n_asks and block.stamp[0] == 0:
+            raise Declined("asking before anything is learnt has no kernel")
+        tree = self.estimator
+        try:
+            columns, read, memory = self._numbers(state, block)
+            nominal = read.features.is_nominal
+            grown = copied(memory.tree) if block.n_learns else memory.tree
+            if block.n_learns:
+                grown = with_nominal(grown, nominal, tree.max_bytes)
+        except ValueError as error:  # for the tree itself to show at its row
+            raise Declined("rows or parameters that the tree refuses have no kernel") from error
+        has_nominal = True in nominal
+        grown, shares = execute(
+            *(grown, tree._settings, Rows(read.learnt, has_nominal)),
+            block.y,
+            np.ones(block.n_learns) if block.weight is None else block.weight,
+            Rows(read.asked, has_nominal),
+            block.stamp,
+            asks_of_next(block),
+            tree.max_bytes,
+        )
+        return state.after(block, columns, _Memory(read.features, grown)), self._answers(shares)
+
+    def _answers(self, shares: NDArray[Any]) -> NDArray[Any]:
+        return answers_to(self.task, partial(best_or_all, shares))
+
+    def _numbers(self, state: State, block: Block) -> tuple[Columns, Read, _Memory]:
+        """Rows of a block as numbers, and what was known before it."""
+        if state.memory is None or True not in state.memory.features.is_nominal:
+            try:
+                learn, ask, columns = read_block(
+                    block, state.columns, dtypes=EXACT_OR_SINGLE, finite=False
+                )
+            except Declined:
+                pass  # there may be categories
+            else:
+                memory = self._memory(state, columns)
+                if True not in memory.features.is_nominal:
+                    if np.isinf(learn).any() or np.isinf(ask).any():
+                        raise Declined("rows with infinite numbers have no kernel")
+                    return columns, Read(memory.features.after_numbers(learn), learn, ask), memory
+        columns = state.columns.after(block)
+        memory = self._memory(state, columns)
+        used, learnt, asked = used_rows(block)
+        for X, _ in used:
+            if sparse.issparse(X):
+                raise Declined("sparse rows have no kernel")
+            check_any_values(X)
+            if holds_times(X):
+                raise Declined("rows with dates have no kernel")
+        try:
+            most = self.estimator.max_categories
+            return (
+                columns,
+                read_columns(memory.features, used, learnt, asked, block.stamp, most),
+                memory,
+            )
+        except (MixedTypes, TypeError) as error:
+            raise Declined("a column with values of two types has no kernel") from error
+
+    def _memory(self, state: State, columns: Columns) -> _Memory:
+        if state.memory is not None:
+            memory: _Memory = state.memory
+            return memory
+        assert columns.number is not None
+        n_classes = len(class_labels(self.task))
+        return _Memory(*self.estimator._begun(columns.number, columns.names, n_classes))
+
+    def _write(self, memory: _Memory) -> None:
+        self.estimator.columns_ = memory.features
+        self.estimator.tree_ = copied(memory.tree)

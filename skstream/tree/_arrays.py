@@ -1,0 +1,258 @@
+"""Trees as arrays: made, enlarged, kept within a limit of memory, and executed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.tree._core import (
+    FEATURE,
+    IS_FULL,
+    MOST_KNOWN,
+    N_BRANCHES,
+    N_CATEGORIES,
+    N_FREE,
+    N_NODES,
+    N_SLOTS,
+    run,
+)
+from skstream.tree._layout import Floats, Integers, Scratch, Settings, Tree
+
+Bools = NDArray[np.bool_]
+
+
+def new_tree(n_features: int, n_classes: int, n_watched: int | None = None) -> Tree:
+    """Make a tree of numeric features that has learnt nothing.
+
+    `n_watched` is the number of features that a leaf watches; all unless given.
+    """
+    known = np.full(n_features, -1)
+    return _made((8, 4, 0, 0, 0), n_classes, n_watched or n_features, known)
+
+
+def with_nominal(
+    tree: Tree, is_nominal: Sequence[bool | None], max_bytes: int | None = None
+) -> Tree:
+    """Return a tree that takes some more features as nominal, with room for their categories."""
+    new = [place for place, one in enumerate(is_nominal) if one and tree.known[place] < 0]
+    if not new:
+        return tree
+    if not tree.column.shape[1]:
+        n_nodes, n_slots, *_ = _sizes(tree)
+        tree = _with_sizes(tree, (n_nodes, n_slots, 16, 4 * len(tree.known), 4))
+    tree.known[new] = 0
+    check_limit(tree, max_bytes)
+    return tree
+
+
+def _made(
+    sizes: tuple[int, int, int, int, int], n_classes: int, n_watched: int, known: Integers
+) -> Tree:
+    n_nodes, n_slots, n_branches, n_categories, n_codes = sizes
+    nodes = np.zeros((n_nodes, 6), np.int64)
+    nodes[:, FEATURE] = -1
+    return Tree(
+        counts=np.zeros(8, np.int64),
+        nodes=nodes,
+        values=np.zeros((n_nodes, 5)),
+        stats=np.zeros((n_nodes, n_classes)),
+        orders=np.zeros((n_nodes, n_classes), np.int64),
+        branches=np.full(n_branches, -1, np.int64),
+        free=np.zeros(n_slots, np.int64),
+        subset=np.tile(np.arange(n_watched), (n_slots, 1)),
+        seen=np.zeros((n_slots, n_classes)),
+        came=np.zeros((n_slots, 1 + n_classes), np.int64),
+        moments=np.zeros((n_slots, n_classes, 5, n_watched)),
+        categories=np.zeros((n_slots, n_classes, n_categories)),
+        column=np.zeros((len(known), n_codes), np.int64),
+        known=known.copy(),
+    )
+
+
+def new_scratch(tree: Tree) -> Scratch:
+    """Room for what is computed of one row by a tree."""
+    n_slots, k, _, d = tree.moments.shape
+    n_parts = max(2, tree.column.shape[1])
+    return Scratch(
+        votes=np.zeros(k),
+        bayes=np.zeros(k),
+        powers=np.zeros(k),
+        terms=np.zeros(d),
+        parts=np.zeros((n_parts, k)),
+        part_orders=np.zeros((n_parts, k), np.int64),
+        part_sizes=np.zeros(n_parts, np.int64),
+        doubled=np.empty((n_slots, k, d)),
+        half_logs=np.empty((n_slots, k, d)),
+        is_stale=np.ones((n_slots, k), np.bool_),
+        gathered=np.zeros(d),
+    )
+
+
+def copied(tree: Tree) -> Tree:
+    """Copy a tree, to be brought forward."""
+    copies: Any = [array.copy() for array in tree]
+    return Tree(*copies)
+
+
+def n_bytes(tree: Tree) -> int:
+    """Memory of a tree: of its arrays, and of the factors that are formed while it is executed."""
+    n_slots, k, _, d = tree.moments.shape
+    of_arrays: int = sum(array.nbytes for array in tree)
+    of_factors: int = n_slots * k * (16 * d + 1)
+    return of_arrays + of_factors
+
+
+def enlarged(tree: Tree, max_bytes: int | None = None) -> Tree:
+    """Copy a tree into arrays with more room; without any, if memory has come to its limit.
+
+    How much room there is follows from what has been learnt alone, not from how rows were divided.
+    """
+    counts = tree.counts
+    n_parts = max(2, tree.column.shape[1])
+    sizes = _sizes(tree)
+    n_used = counts[N_SLOTS] - counts[N_FREE]
+    n_nodes, n_slots, n_branches, n_categories, n_codes = sizes
+    if counts[MOST_KNOWN] > 0 and counts[MOST_KNOWN] >= n_codes:
+        n_codes *= 2
+        n_parts = n_codes
+    if counts[MOST_KNOWN] > 0 and counts[N_CATEGORIES] + len(tree.known) > n_categories:
+        n_categories *= 2
+    while counts[MOST_KNOWN] > 0 and counts[N_BRANCHES] + 2 * n_parts > n_branches:
+        n_branches *= 2
+    while counts[N_NODES] + n_parts + 1 > n_nodes:
+        n_nodes *= 2
+    while n_used + n_parts + 1 > n_slots:
+        n_slots *= 2
+    wanted = (n_nodes, n_slots, n_branches, n_categories, n_codes)
+    if max_bytes is None:
+        return _with_sizes(tree, wanted)
+    of_nodes, of_slots, fixed = _bytes_of(tree, wanted)
+    if n_nodes * of_nodes + n_slots * of_slots + fixed <= max_bytes:
+        return _with_sizes(tree, wanted)
+    # The last time: a quarter for nodes, which are small, and the rest for statistics.
+    of_nodes, of_slots, fixed = _bytes_of(tree, sizes)
+    free = max_bytes - fixed
+    n_slots = max(sizes[1], int(0.75 * free / of_slots))
+    n_nodes = max(sizes[0], int((free - n_slots * of_slots) / of_nodes))
+    larger = _with_sizes(tree, (n_nodes, n_slots, *sizes[2:]))
+    larger.counts[IS_FULL] = 1
+    return larger
+
+
+def _sizes(tree: Tree) -> tuple[int, int, int, int, int]:
+    return (
+        len(tree.nodes),
+        len(tree.free),
+        len(tree.branches),
+        tree.categories.shape[2],
+        tree.column.shape[1],
+    )
+
+
+def _bytes_of(tree: Tree, sizes: tuple[int, int, int, int, int]) -> tuple[int, int, int]:
+    """Bytes of a node, of a slot, and of what depends on the number of neither."""
+    k, _, d = tree.moments.shape[1:]
+    _, _, n_branches, n_categories, n_codes = sizes
+    of_nodes = 8 * (6 + 5 + 2 * k)
+    of_slots = 8 * (1 + d + k + 1 + k + 5 * k * d + k * n_categories) + k * (16 * d + 1)
+    return of_nodes, of_slots, 8 * (8 + n_branches + len(tree.known) * (n_codes + 1))
+
+
+def _with_sizes(tree: Tree, sizes: tuple[int, int, int, int, int]) -> Tree:
+    _, k, _, d = tree.moments.shape
+    larger = _made(sizes, k, d, tree.known)
+    for old, new in zip(tree, larger, strict=True):
+        new[tuple(slice(n) for n in old.shape)] = old
+    return larger
+
+
+def check_limit(tree: Tree, max_bytes: int | None) -> None:
+    """Raise a ValueError if a limit is too low for a tree that has learnt nothing."""
+    if max_bytes is not None and n_bytes(tree) > max_bytes:
+        raise ValueError(
+            f"max_bytes={max_bytes} is too little: for {len(tree.known)} features and "
+            f"{tree.stats.shape[1]} classes a tree of one leaf takes {n_bytes(tree)} bytes."
+        )
+
+
+def _writeable(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array for compiled code, which is made for arrays that may be written into."""
+    is_plain = array.flags.writeable and array.flags.c_contiguous
+    return array if is_plain else np.array(array, order="C")
+
+
+class Rows:
+    """Rows as a tree reads them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features), dtype float64
+        Numbers, NaN where there is none; of nominal features codes, -1 for a category that the
+        tree does not know.
+    has_nominal : bool
+        Whether there are nominal features.
+    """
+
+    def __init__(self, X: Floats, has_nominal: bool):
+        self.X = _writeable(np.ascontiguousarray(X, dtype=np.float64))
+        self.gaps: Bools = np.full(len(X), has_nominal)
+        if not has_nominal and len(X):
+            # A sum is fast, and NaN if there is any gap.
+            with np.errstate(all="ignore"):
+                sums = self.X @ np.zeros(self.X.shape[1])
+            self.gaps = np.isnan(sums)
+
+
+def execute(
+    tree: Tree,
+    settings: Settings,
+    learn: Rows,
+    y: Integers,
+    weight: Floats,
+    ask: Rows,
+    stamp: Integers,
+    is_next: Bools,
+    max_bytes: int | None = None,
+) -> tuple[Tree, Floats]:
+    """Ask and learn rows in order.
+
+    Parameters
+    ----------
+    tree : Tree
+        It changes.
+    settings : Settings
+    learn : Rows
+    y : ndarray of shape (n_learns,), dtype int64
+        Codes of the classes.
+    weight : ndarray of shape (n_learns,), dtype float64
+        Positive weights.
+    ask : Rows
+    stamp : ndarray of shape (n_asks,), dtype int64
+        Number of rows learnt before each ask.
+    is_next : ndarray of shape (n_asks,), dtype bool
+        Whether the row asked is the one that is learnt next.
+    max_bytes : int, optional
+        Limit of memory.
+
+    Returns
+    -------
+    tree : Tree
+        The same, or a larger one.
+    shares : ndarray of shape (n_asks, n_classes), dtype float64
+        Probabilities.
+    """
+    shares = np.zeros((len(stamp), tree.stats.shape[1]))
+    if not tree.counts.flags.writeable:
+        tree = copied(tree)
+    y, weight, stamp = _writeable(y), _writeable(weight), _writeable(stamp)
+    t = i = 0
+    while True:
+        scratch = new_scratch(tree)
+        t, i = run(
+            *(tree, settings, scratch, learn.X, y, weight, learn.gaps),
+            *(ask.X, stamp, ask.gaps, is_next, t, i, shares),
+        )
+        if t == len(y) and i == len(stamp):
+            return tree, shares
+        tree = enlarged(tree, max_bytes)

@@ -1,0 +1,137 @@
+"""The kernel of the Hoeffding tree answers and remembers what the loop does."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from skstream.engine.kernels import Declined, Task, make_kernel
+from skstream.tree import HoeffdingTreeClassifier
+from skstream.tree import _arrays as arrays
+from tests._calls import n_calls
+from tests._examples import examples
+from tests.kernels._reference import (
+    TIMELINES,
+    assert_equals_loop,
+    assert_untouched,
+    make_block,
+    random_cuts,
+    running,
+)
+
+LABELS = np.array(["a", "b", "c"])
+
+
+def rows_of(kind: str, n: int, rng: np.random.Generator) -> Any:
+    """Numbers, numbers with gaps, or numbers and categories with gaps that begin with one."""
+    X = rng.integers(0, 8, (n, 3)) / rng.choice([1.0, 3.0])
+    if kind == "numbers":
+        return X
+    X[rng.random(X.shape) < 0.2] = np.nan
+    if kind == "gaps":
+        return X
+    mixed = X.astype(object)
+    words = rng.choice(list("vwxyz")[: rng.integers(1, 6)], n)
+    mixed[:, 1] = np.where(rng.random(n) < 0.2, None, words)
+    mixed[: rng.integers(0, 3), 1] = None
+    return mixed
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    timeline=st.sampled_from(TIMELINES),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    kind=st.sampled_from(["numbers", "gaps", "categories"]),
+    leaf=st.sampled_from(["mc", "nb", "nba"]),
+    is_weighted=st.booleans(),
+    has_learnt=st.booleans(),
+    is_limited=st.booleans(),
+)
+@examples(60)
+def test_kernel_is_the_loop_bit_for_bit(
+    seed, timeline, method, kind, leaf, is_weighted, has_learnt, is_limited
+) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    X = rows_of(kind, n, rng)
+    first = np.array([len(str(value)) for value in X[:, 0]])
+    y = (first + rng.integers(0, 2, n)) % 3
+    block = make_block(X, y, timeline, rng, rng.random(n) + 0.1 if is_weighted else None)
+    model = HoeffdingTreeClassifier(
+        criterion=str(rng.choice(["entropy", "gini"])),
+        grace_period=float(rng.integers(2, 12)),
+        delta=0.3,
+        tau=0.5,
+        leaf_prediction=leaf,
+        max_depth=rng.choice([None, 1, 2]),
+        zero_variance=str(rng.choice(["exclude", "ignore"])),
+        nominal_features=[2] if rng.random() < 0.3 else None,
+        max_categories=int(rng.choice([2, 3, 256])),
+        max_bytes=20_000 if is_limited else None,
+    )
+    if has_learnt:
+        model.partial_fit(rows_of(kind, 9, rng), list("abcabcabc"), classes=LABELS)
+    kernel, _ = assert_equals_loop(model, block, Task(LABELS, method), random_cuts(block, rng))
+    assert_untouched(running(kernel.estimator, Task(LABELS, method)), kernel.state)
+
+
+def test_what_the_tree_refuses_is_left_to_the_loop() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((9, 2)), rng.integers(0, 3, 9)
+    kernel = running(HoeffdingTreeClassifier(), Task(LABELS))
+    kernel.run(make_block(X, y, "prequential", rng))
+    before = kernel.state
+    texts = np.array([["x", "y"]] * 9, dtype=object)
+    for rows, reason in (
+        (sparse.csr_array(X), "sparse rows have no kernel"),
+        (np.where(X > 0.5, np.inf, X), "infinite numbers"),
+        (texts, "values of two types"),
+        (X.astype("datetime64[s]"), "dates"),
+    ):
+        with pytest.raises(Declined, match=reason):
+            kernel.run(make_block(rows, y, "prequential", rng))
+        assert_untouched(kernel, before)
+
+
+@pytest.mark.parametrize(
+    ("model", "task"),
+    [
+        (HoeffdingTreeClassifier(), Task(LABELS, "decision_function")),
+        (HoeffdingTreeClassifier(), Task(None)),
+        (HoeffdingTreeClassifier(delta=2), Task(LABELS)),
+        (HoeffdingTreeClassifier().fit([[0.0]], ["z"]), Task(LABELS)),
+    ],
+)
+def test_what_is_not_exact_is_refused(model: Any, task: Task) -> None:
+    assert make_kernel(model, task) is None
+
+
+def test_a_broken_kernel_is_caught(monkeypatch) -> None:
+    """Votes that are kept although a row was learnt in between are other votes."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 2)), rng.integers(0, 3, 60)
+    block = make_block(X, y, "polls", rng)
+    model = HoeffdingTreeClassifier(grace_period=10)
+    assert_equals_loop(model, block, Task(LABELS, "predict_proba"), [])
+    right = arrays.run
+
+    def run(*args: Any) -> Any:
+        kept = np.ones_like(args[10])
+        return right(*args[:10], kept, *args[11:])
+
+    monkeypatch.setattr(arrays, "run", run)
+    with pytest.raises(AssertionError):
+        assert_equals_loop(model, block, Task(LABELS, "predict_proba"), [])
+
+
+def test_no_function_is_called_for_each_row() -> None:
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(0)
+    n = 4000
+    block = make_block(rng.random((n, 2)), rng.integers(0, 3, n), "prequential", rng)
+    kernel = running(HoeffdingTreeClassifier(), Task(LABELS))
+    kernel.run(block)  # compiled
+    assert n_calls(lambda: running(HoeffdingTreeClassifier(), Task(LABELS)).run(block)) < n / 3
