@@ -139,7 +139,7 @@ def score_predictions(
     """
     given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}
     piece = piece_of(y_true, predictions, probabilities, given)
-    return _scored(
+    return scored(
         [piece],
         None if _is_regression(piece, metrics, classes) else classes_of(classes, [piece.y]),
         metrics,
@@ -279,7 +279,7 @@ class PredictionLog:
         """
         stream, pieces, classes = self._opened(metrics)
         n_rows = stream.n_rows if isinstance(stream, ArrayStream) else None
-        return _scored(
+        return scored(
             pieces,
             classes,
             metrics,
@@ -563,17 +563,17 @@ def _column(X: Any, name: str) -> Any:
 # -- scoring
 
 
-def _scored(
+def scored(
     pieces: Iterable[Piece],
     classes: NDArray[Any] | None,
     metrics: Any,
     *,
     forgetting: Any,
-    view: View,
-    unanswered: Unanswered,
-    monitors: Any,
-    record_every: Any,
-    keep_tape: bool | Literal["auto"],
+    view: View = "hindsight",
+    unanswered: Unanswered = "error",
+    monitors: Any = None,
+    record_every: Any = None,
+    keep_tape: bool | Literal["auto"] = True,
     n_rows: int | None,
 ) -> EvaluationResult:
     """Run the measures over pieces of a log."""
@@ -680,7 +680,10 @@ def _methods(first: Piece, measures: Mapping[str, Measure]) -> list[str | None] 
     needing = [name for name, one in measures.items() if one.needs in ("probabilities", "scores")]
     lacking = [name for name in first.models if name not in first.shares]
     if needing and not first.shares:
-        raise ValueError(f"Measure {needing[0]!r} needs probabilities: pass probabilities=.")
+        raise ValueError(
+            f"Measure {needing[0]!r} needs probabilities: pass probabilities= of score_predictions "
+            "or of a PredictionLog."
+        )
     if needing and lacking:
         warn(
             f"There are no probabilities of {listed(lacking)}: {' and '.join(needing)} of "
