@@ -33,7 +33,7 @@ from skstream.streams._file_stream import FileStream
 from skstream.streams._open import open_files
 from skstream.streams._stream import Stream, refuse_endless
 from skstream.streams._table_parameters import shown
-from skstream.utils._choices import did_you_mean
+from skstream.utils._choices import check_choice, did_you_mean
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels, find_classes, is_missing
 from skstream.utils._masked import unmasked
@@ -577,8 +577,8 @@ def scored(
     n_rows: int | None,
 ) -> EvaluationResult:
     """Run the measures over pieces of a log."""
-    _check_choice("view", view, ("hindsight", "as_known"))
-    _check_choice("unanswered", unanswered, ("error", "skip", "wrong"))
+    check_choice(view, "view", ("hindsight", "as_known"))
+    check_choice(unanswered, "unanswered", ("error", "skip", "wrong"))
     if unanswered == "wrong" and classes is None:
         raise ValueError("unanswered='wrong' is about classes: a missing number has no error.")
     measures = resolve_metrics(metrics, classes=classes)
@@ -648,12 +648,6 @@ def scored(
             why_no_tape=why_no_tape,
         ),
     )
-
-
-def _check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
-        words = " or ".join(map(repr, known))
-        raise ValueError(f"{name} must be {words}. Got {value!r} instead.")
 
 
 def check_names(first: Piece, classes: NDArray[Any] | None) -> None:

@@ -17,9 +17,9 @@ from skstream.drift._score import (
     counted,
     score_detections,
 )
-from skstream.drift._zones import Zones, checked_number, share_of_rearrangements, zones_of
+from skstream.drift._zones import Zones, share_of_rearrangements, zones_of
 from skstream.streams._drifts import Drift, as_drifts
-from skstream.utils._choices import did_you_mean
+from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._displays import display
 from skstream.utils._loaded import COUNTS, check_array, check_types
 from skstream.utils._npz import npz_path, write_npz
@@ -246,7 +246,7 @@ class DetectorStudy:
         study : DetectorStudy
             A new study; no detector reads anything again.
         """
-        return replace(self, tolerance=checked_number("tolerance", tolerance, 0))
+        return replace(self, tolerance=check_count(tolerance, "tolerance", 0))
 
     def expected_at_random(self, n_alarms: int) -> dict[str, float]:
         """Return the scores of alarms at random, as their mean over the seeds.
@@ -261,7 +261,7 @@ class DetectorStudy:
         scores : dict of str to float
             Their expected values, by name.
         """
-        n = checked_number("n_alarms", n_alarms, 0)
+        n = check_count(n_alarms, "n_alarms", 0)
         found = _columns([at_random(zones, min(n, zones.n_rows)) for zones in self._zones])
         return {name: mean_of(values) for name, values in found.items()}
 

@@ -1,6 +1,6 @@
 """Checks of what users choose by name or number, and suggestions for misspelled names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -26,6 +26,13 @@ def check_count(value: Any, name: str, least: int) -> int:
     if not is_integer(value) or value < least:
         raise ValueError(f"{name} must be an integer >= {least}. Got {value!r} instead.")
     return int(value)
+
+
+def check_choice(value: Any, name: str, known: Sequence[Any]) -> None:
+    """Raise an error if a value is none of those that are known."""
+    if value not in known:
+        *others, last = map(repr, known)
+        raise ValueError(f"{name} must be {', '.join(others)} or {last}. Got {value!r} instead.")
 
 
 def check_place(name: str, place: Any, n_places: int) -> int:

@@ -277,8 +277,8 @@ A = Component("A", 1, (0, 0), (1, 1))
         ),
         (
             lambda: load_testbed("NSXX"),
-            "name must be one of NSGT, NSGT-F, NSGR, NSLC, NSGT-I, NSPC, NSPC-A, NSGT-5D, NSCX. "
-            "Got 'NSXX'",
+            "name must be 'NSGT', 'NSGT-F', 'NSGR', 'NSLC', 'NSGT-I', 'NSPC', 'NSPC-A', 'NSGT-5D' "
+            "or 'NSCX'. Got 'NSXX'",
         ),
         (lambda: load_testbed("NSGT", speed=0), "speed must be a number > 0. Got 0"),
     ],

@@ -86,7 +86,7 @@ def test_losses_of_ones_own():
             ValueError,
             r"^losses\[0\] is 0.5. DDM reads 0/1 losses",
         ),
-        ({"n_values": 0}, ValueError, "n_values must be an integer of at least 1. Got 0"),
+        ({"n_values": 0}, ValueError, "n_values must be an integer >= 1. Got 0"),
         ({"detector": DDM(), "losses": [0.5]}, ValueError, "has no parameter 'threshold'"),
     ],
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skstream.engine.run import Answered, Step
+from skstream.utils._choices import check_choice
 
 DECIDE = (
     "The run waits for your decision: go_on('retry') tries again what failed, go_on('skip') leaves "
@@ -29,5 +30,4 @@ class Stopped:
 
 def check_on_error(on_error: str) -> None:
     """Check the parameter of the calls of a live run."""
-    if on_error not in ("raise", "skip"):
-        raise ValueError(f'on_error must be "raise" or "skip". Got {on_error!r} instead.')
+    check_choice(on_error, "on_error", ("raise", "skip"))

@@ -32,6 +32,7 @@ from skstream.evaluation._settings import Settings
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams._chunk import Chunk
+from skstream.utils._choices import check_choice
 from skstream.utils._exclusive import Exclusive, exclusive
 from skstream.utils._interrupt import Held, deferred_interrupt
 from skstream.utils._label_space import LabelSpace
@@ -255,10 +256,7 @@ class StreamRun(Exclusive):
         >>> run.n_rows, run.n_skipped
         (3, {'SGDClassifier': 1})
         """
-        if decision not in ("retry", "skip", "leave_out"):
-            raise ValueError(
-                f'decision must be "retry", "skip" or "leave_out". Got {decision!r} instead.'
-            )
+        check_choice(decision, "decision", ("retry", "skip", "leave_out"))
         stopped = self._stopped
         if stopped is None or self._state != "stopped":
             raise RuntimeError("The run does not wait for a decision: no failure has stopped it.")

@@ -20,6 +20,7 @@ from skstream.evaluation.delayed._live_input import (
     label_weights,
     read_batch,
 )
+from skstream.utils._choices import check_choice
 from skstream.utils._exclusive import exclusive
 
 
@@ -398,5 +399,4 @@ class DelayedRun(DatedRun):
 
 
 def _check_on_unknown(on_unknown: str) -> None:
-    if on_unknown not in ("error", "ignore"):
-        raise ValueError(f'on_unknown must be "error" or "ignore". Got {on_unknown!r} instead.')
+    check_choice(on_unknown, "on_unknown", ("error", "ignore"))
