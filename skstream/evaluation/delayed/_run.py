@@ -9,8 +9,8 @@ from skstream.engine.delayed import Dated, Labels, TimePassed
 from skstream.engine.failures import ModelError
 from skstream.engine.loop import no_answers
 from skstream.engine.run import Answered, Step
-from skstream.evaluation._runs._decisions import check_on_error
 from skstream.evaluation._runs._input import EncodedRows, encoded_labels
+from skstream.evaluation._runs._stream_run import check_on_error
 from skstream.evaluation.delayed._clock import Clock
 from skstream.evaluation.delayed._dated_run import DatedRun
 from skstream.evaluation.delayed._live_input import (
