@@ -16,7 +16,7 @@ from skstream.metrics._conformal import ConformalSets
 from skstream.metrics._formulas import Formula
 from skstream.metrics._measure import Measure, named
 from skstream.metrics._series import KindOf
-from skstream.utils._choices import is_integer, is_real
+from skstream.utils._choices import check_choice, check_count, check_number, is_real
 
 #: Most classes of measures that need a sum for every bin of every class.
 MOST_CLASSES = 10
@@ -46,7 +46,7 @@ def top_k_accuracy(k: int = 2) -> Measure:
     >>> top_k_accuracy(3).name
     'top_k_accuracy:3'
     """
-    _check_count("k", k, "top_k_accuracy")
+    check_count(k, "The 'k' parameter of top_k_accuracy", 1)
     series = OfColumn(decisions.TopK(int(k)))
     return _mean("top_k_accuracy", series, k, 2, higher_is_better=True, bounds=(0.0, 1.0))
 
@@ -95,9 +95,9 @@ def calibration_error(
     >>> calibration_error(20, norm="max").name
     'calibration_error_max:20'
     """
-    _check_count("n_bins", n_bins, "calibration_error")
-    _check_choice("strategy", strategy, {"uniform", "quantile"}, "calibration_error")
-    _check_choice("norm", norm, {"expected", "max"}, "calibration_error")
+    check_count(n_bins, "The 'n_bins' parameter of calibration_error", 1)
+    check_choice(strategy, "The 'strategy' parameter of calibration_error", ("uniform", "quantile"))
+    check_choice(norm, "The 'norm' parameter of calibration_error", ("expected", "max"))
     formula = CalibrationError(int(n_bins), strategy, norm)
     name = "calibration_error" + "_max" * (norm == "max") + "_quantile" * (strategy == "quantile")
     return _measure(name, formula, formula.series, n_bins, 10, bounds=(0.0, 1.0))
@@ -144,8 +144,10 @@ def brier_part(part: str, n_bins: int = 10) -> Measure:
     >>> brier_part("reliability").higher_is_better
     False
     """
-    _check_choice("part", part, {"reliability", "resolution", "uncertainty"}, "brier_part")
-    _check_count("n_bins", n_bins, "brier_part")
+    check_choice(
+        part, "The 'part' parameter of brier_part", ("reliability", "resolution", "uncertainty")
+    )
+    check_count(n_bins, "The 'n_bins' parameter of brier_part", 1)
     formula = BrierPart(part, int(n_bins))
     better = {"reliability": False, "resolution": True, "uncertainty": None}[part]
     bounds = (-2.0, 2.0) if part == "resolution" else (0.0, 2.0)
@@ -341,15 +343,12 @@ def set_size(alpha: float = 0.1, *, gamma: float = 0.005) -> Measure:
 
 
 def _sets(alpha: Any, gamma: Any, function: str) -> ConformalSets:
-    alpha = _checked_share("alpha", alpha, function)
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(f"The 'alpha' parameter of {function} must be within (0, 1). Got {alpha}.")
-    if not is_real(gamma) or not 0.0 <= gamma < math.inf:
+    if not is_real(alpha) or not 0.0 < alpha < 1.0:
         raise ValueError(
-            f"The 'gamma' parameter of {function} must be a number in the range [0, inf). "
-            f"Got {gamma!r} instead."
+            f"The 'alpha' parameter of {function} must be within (0, 1). Got {alpha!r} instead."
         )
-    return ConformalSets(alpha, float(gamma))
+    gamma = check_number(gamma, f"The 'gamma' parameter of {function}")
+    return ConformalSets(float(alpha), gamma)
 
 
 def _mean(name: str, series: OfColumn, parameter: Any, default: Any, **facts: Any) -> Measure:
@@ -373,23 +372,7 @@ def _measure(
     return named(called, formula, *series, needs=needs, higher_is_better=higher_is_better, **facts)
 
 
-def _check_count(parameter: str, value: Any, function: str) -> None:
-    if not is_integer(value) or value < 1:
-        raise ValueError(
-            f"The {parameter!r} parameter of {function} must be an int in the range [1, inf). "
-            f"Got {value!r} instead."
-        )
-
-
-def _check_choice(parameter: str, value: Any, choices: set[str], function: str) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(
-            f"The {parameter!r} parameter of {function} must be a str among {choices}. "
-            f"Got {value!r} instead."
-        )
-
-
-def _checked_share(parameter: str, value: Any, function: str, or_else: str = "") -> float:
+def _checked_share(parameter: str, value: Any, function: str, or_else: str) -> float:
     if not is_real(value) or not 0.0 <= value <= 1.0:
         raise ValueError(
             f"The {parameter!r} parameter of {function} must be a number in the range [0, 1]"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.model_selection._splitter import Indices, Positions, Splitter, check_count
+from skstream.model_selection._splitter import Indices, Positions, Splitter, count_of
 from skstream.utils._choices import is_integer, is_real
 from skstream.utils._sklearn import n_rows_of
 from skstream.utils._times import (
@@ -315,7 +315,7 @@ class WindowSplit(Splitter):
             As in `split`.
         """
         if self.n_splits is not None:
-            return check_count(self, "n_splits", 1)
+            return count_of(self, "n_splits", 1)
         axis, _ = self._read(X, times, label_times)
         return len(self._parts(axis))
 
@@ -341,9 +341,9 @@ class WindowSplit(Splitter):
         """Return begin and end (exclusive) of training and test part, in rows, of every split."""
         if not len(axis.positions):
             raise ValueError(f"{type(self).__name__} got no rows. Give a stream that has some.")
-        n_splits = None if self.n_splits is None else check_count(self, "n_splits", 1)
+        n_splits = None if self.n_splits is None else count_of(self, "n_splits", 1)
         if self.max_train_size is not None:
-            check_count(self, "max_train_size", 1)
+            count_of(self, "max_train_size", 1)
         if not isinstance(self.keep_incomplete, (bool, np.bool_)):
             raise ValueError(
                 f"keep_incomplete must be a bool. Got {self.keep_incomplete!r} instead."
