@@ -109,8 +109,6 @@ def score_slices(
     >>> scores.results["FR"].scores
     {'gbm': {'accuracy': 0.69...}}
     """
-    if not isinstance(result, EvaluationResult):
-        raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
     tape = tape_of(result)
     if tape.sets is not None:
         raise ValueError(

@@ -90,8 +90,6 @@ def events_of_result(
     ranking : bool, default=False
         Whether decision values serve, too.
     """
-    if not isinstance(result, EvaluationResult):
-        raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
     tape = tape_of(result)
     names = _with_scores(result, tape.methods, models, ranking=ranking)
     assert tape.classes is not None
