@@ -5,19 +5,25 @@ from pathlib import Path
 from typing import Any
 
 from skstream.evaluation._folder import collect_result
-from skstream.evaluation._results._storage import STUDY, load_result
-from skstream.studies._detector_result import KIND, load_detector_study
-from skstream.studies._over_streams import KIND as OVER_STREAMS
-from skstream.studies._over_streams import load_stream_study
-from skstream.studies._seed_study import load_study
+from skstream.evaluation._results._storage import FORMAT, load_result
+from skstream.studies._detector_result import FORMAT as DETECTORS_FORMAT
+from skstream.studies._detector_result import KIND as DETECTORS
+from skstream.studies._detector_result import detector_study_of
+from skstream.studies._over_streams import FORMAT as STREAMS_FORMAT
+from skstream.studies._over_streams import KIND as STREAMS
+from skstream.studies._over_streams import stream_study_of
+from skstream.studies._seed_study import KIND as SEEDS
+from skstream.studies._seed_study import seed_study_of
 from skstream.utils._choices import is_integer
-from skstream.utils._npz import kind_in
+from skstream.utils._loaded import fitting
+from skstream.utils._npz import kind_in, read_npz
 
-#: What reads files of other kinds than results.
-_LOADERS: dict[str, Any] = {
-    STUDY: load_study,
-    OVER_STREAMS: load_stream_study,
-    KIND: load_detector_study,
+#: Of each kind of file that holds no result: its format, its name in messages, and what makes the
+#: object of the arrays and the header.
+_STUDIES: dict[str, tuple[int, str, Any]] = {
+    SEEDS: (FORMAT, "a study saved by skstream", seed_study_of),
+    STREAMS: (STREAMS_FORMAT, "a study over streams saved by skstream", stream_study_of),
+    DETECTORS: (DETECTORS_FORMAT, "a study of detectors saved by skstream", detector_study_of),
 }
 
 
@@ -73,4 +79,12 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     if os.path.isdir(path) or not os.fspath(path):
         return collect_result(path)
     path = Path(path)
-    return _LOADERS.get(kind_in(path), load_result)(path, max_bytes=max_bytes)
+    kind = kind_in(path)
+    if kind not in _STUDIES:
+        return load_result(path, max_bytes=max_bytes)
+    number, what, make = _STUDIES[kind]
+    arrays, header = read_npz(path, number, what, max_bytes=max_bytes)
+    with fitting(path, what):
+        study = make(path, arrays, header)
+        repr(study)  # what else has a wrong type shows here, and not later
+    return study

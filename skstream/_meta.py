@@ -1,8 +1,8 @@
-"""Base class of classifiers that wrap another one."""
+"""Base classes of estimators that wrap another one."""
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._rows import own_rows
 from skstream.utils._sklearn import rows_of
-from skstream.utils._validation import is_classifier, tags_of, unfitted_copy
+from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
 
 
 def inner_has(method: str) -> Callable[[Method], Method]:
@@ -56,28 +56,161 @@ def check_divisible_rows(meta: Any, X: Any, *, reset: bool) -> Any:
     return X.tocsr() if sparse.issparse(X) else X
 
 
-class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
+    """An estimator that wraps another one of its kind, which learns row by row."""
+
+    #: What the inner model is: "classifier" or "regressor".
+    _kind: ClassVar[str]
+
+    # Weights decide what is learnt and counted here, so they are requested.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
+    __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": True}
+
+    estimator: Any
+    estimator_: Any
+
+    def _check_estimator(self) -> None:
+        check_can_learn(self.estimator)
+        if not hasattr(self.estimator, "predict"):
+            raise TypeError(
+                f"{type(self).__name__} needs a {self._kind} with partial_fit and predict. "
+                f"{without_predict(self.estimator)}"
+            )
+        if not (is_classifier if self._kind == "classifier" else is_regressor)(self.estimator):
+            raise TypeError(
+                f"{type(self).__name__} needs a {self._kind}. "
+                f"Got {type(self.estimator).__name__}, which is none."
+            )
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of the inner model also where it is fitted.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters; those of the inner model as ``estimator__parameter``. A new `estimator` is
+            used from the next ``fit`` on.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+        """
+        if self.__sklearn_is_fitted__():
+            for model in self._fitted_models():
+                set_fitted({"estimator": model}, params)
+        super().set_params(**params)
+        return self
+
+    def _fitted_models(self) -> list[Any]:
+        """Return the fitted models inside."""
+        return [self.estimator_]
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the metadata routing: weights are used here and routed to the inner model.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing, as scikit-learn describes it.
+        """
+        mapping = (
+            MethodMapping()
+            .add(caller="fit", callee="partial_fit")
+            .add(caller="partial_fit", callee="partial_fit")
+        )
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(estimator=self.estimator, method_mapping=mapping)
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = tags_of(self.estimator)
+        tags.input_tags = deepcopy(inner.input_tags)
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+class InnerMethods:
+    """Mixin: the methods of the inner model by which a row is asked."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict labels, or targets of a regressor.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels or targets.
+        """
+        return self._ask("predict", X)
+
+    @inner_has("predict_proba")
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return self._ask("predict_proba", X)
+
+    @inner_has("decision_function")
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Compute the inner model's decision values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Decision values.
+        """
+        return self._ask("decision_function", X)
+
+    def _ask(self, method: str, X: Any) -> NDArray[Any]:
+        """Return the answers of a method."""
+        raise NotImplementedError
+
+
+class MetaClassifier(ClassifierMixin, MetaEstimator):
     """A classifier that wraps another one.
 
     Subclasses define which columns the inner model sees when a row is learnt, and what they keep of
     the row.
     """
 
+    _kind = "classifier"
+
     #: Whether fresh copies of the model take the place of others along the stream.
     _makes_fresh_models = False
 
-    # Weights decide what is learnt and counted here, so they are requested; this classifier knows
-    # the classes and passes them to the inner one.
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
+    # This classifier knows the classes and passes them to the inner one.
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {
         "sample_weight": True,
         "classes": UNUSED,
     }
-    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": True}
 
-    estimator: Any
     classes_: NDArray[Any]
-    estimator_: Any
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -194,17 +327,7 @@ class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
     def _check_estimator(self) -> None:
         self.check_fresh_models()
-        check_can_learn(self.estimator)
-        if not hasattr(self.estimator, "predict"):
-            raise TypeError(
-                f"{type(self).__name__} needs a classifier with partial_fit and predict. "
-                f"{without_predict(self.estimator)}"
-            )
-        if not is_classifier(self.estimator):
-            raise TypeError(
-                f"{type(self).__name__} needs a classifier. "
-                f"Got {type(self.estimator).__name__}, which is none."
-            )
+        super()._check_estimator()
 
     def _check_inner_classes(self, model: Any) -> None:
         """Raise an error if the inner model answers with labels that are not known here."""
@@ -226,30 +349,6 @@ class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEsti
             f"model with these classes, or pass its classes as classes=."
         )
 
-    def set_params(self, **params: Any) -> "MetaClassifier":
-        """Set parameters; those of the inner model also where it is fitted.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters; those of the inner model as ``estimator__parameter``. A new `estimator` is
-            used from the next ``fit`` on.
-
-        Returns
-        -------
-        self : object
-            The estimator itself.
-        """
-        if self.__sklearn_is_fitted__():
-            for model in self._fitted_models():
-                set_fitted({"estimator": model}, params)
-        super().set_params(**params)
-        return self
-
-    def _fitted_models(self) -> list[Any]:
-        """Return the fitted models inside."""
-        return [self.estimator_]
-
     def _route_weight(self, model: Any, weight: Any) -> Any:
         """Weight for the inner model: what it asked for, where metadata routing is on."""
         routing = get_config()["enable_metadata_routing"]
@@ -258,33 +357,9 @@ class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         routed = process_routing(self, "partial_fit", sample_weight=weight)
         return routed["estimator"]["partial_fit"].get("sample_weight")
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return the metadata routing: weights are used here and routed to the inner model.
-
-        Returns
-        -------
-        MetadataRouter
-            The routing, as scikit-learn describes it.
-        """
-        mapping = (
-            MethodMapping()
-            .add(caller="fit", callee="partial_fit")
-            .add(caller="partial_fit", callee="partial_fit")
-        )
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(estimator=self.estimator, method_mapping=mapping)
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = tags_of(self.estimator)
-        tags.input_tags = deepcopy(inner.input_tags)
-        tags.non_deterministic = inner.non_deterministic
         if inner.classifier_tags is not None:
             tags.classifier_tags = deepcopy(inner.classifier_tags)
             tags.classifier_tags.multi_label = False

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skstream._meta import MetaClassifier, check_divisible_rows, inner_has
+from skstream._meta import InnerMethods, MetaClassifier, check_divisible_rows
 from skstream.drift import DDM, DRIFT, NORMAL, WARNING, DriftDetector
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
@@ -23,7 +23,7 @@ Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class DriftReset(MetaClassifier):
+class DriftReset(InnerMethods, MetaClassifier):
     """Classifier that is replaced by a fresh one when a drift detector raises an alarm.
 
     Right before the model inside learns a row, it is asked about it, and the detector reads whether
@@ -263,53 +263,6 @@ class DriftReset(MetaClassifier):
     ) -> None:
         own = None if weight is None else weight[rows]
         self._teach(model, X, y, own, rows, first=first)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels.
-        """
-        return self._ask("predict", X)
-
-    @inner_has("predict_proba")
-    def predict_proba(self, X: Any) -> Floats:
-        """Predict class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of `classes_`.
-        """
-        return self._ask("predict_proba", X)
-
-    @inner_has("decision_function")
-    def decision_function(self, X: Any) -> Floats:
-        """Compute the inner model's decision values.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Decision values.
-        """
-        return self._ask("decision_function", X)
 
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)

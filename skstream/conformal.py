@@ -2,38 +2,28 @@
 
 from bisect import bisect_left, insort
 from collections import deque
-from copy import deepcopy
 from math import ceil, inf
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils import check_consistent_length
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from skstream.base import (
-    ForgetfulFit,
-    check_can_learn,
-    check_rows,
-    check_targets,
-    check_weight,
-    learner,
-    set_fitted,
-    without_predict,
-)
+from skstream._meta import MetaEstimator
+from skstream.base import check_rows, check_targets, check_weight, learner
 from skstream.utils._rows import own_rows
 from skstream.utils._sklearn import Interval, rows_of
-from skstream.utils._validation import is_regressor, tags_of, unfitted_copy
+from skstream.utils._validation import unfitted_copy
 
 __all__ = ["OnlineConformalRegressor"]
 
 Floats = NDArray[np.float64]
 
 
-class OnlineConformalRegressor(ForgetfulFit, RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+class OnlineConformalRegressor(RegressorMixin, MetaEstimator):
     """Regressor with prediction intervals that hold a given share of the targets in the long run.
 
     Right before the model inside learns a row, it is asked about it. The interval around its answer
@@ -123,12 +113,8 @@ class OnlineConformalRegressor(ForgetfulFit, RegressorMixin, MetaEstimatorMixin,
     }
     _asks_row_by_row = False
 
-    # Weights decide what is learnt here, so they are requested.
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
-    __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
-    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": True}
+    _kind = "regressor"
 
-    estimator_: Any
     alpha_: float
     errors_: Floats
     intervals_: Floats
@@ -246,67 +232,6 @@ class OnlineConformalRegressor(ForgetfulFit, RegressorMixin, MetaEstimatorMixin,
         answers = np.asarray(self.predict(X), dtype=np.float64)
         width = _Errors(self.errors_, self.window_size).quantile(self.alpha_)
         return np.column_stack([answers - width, answers + width])
-
-    def set_params(self, **params: Any) -> "OnlineConformalRegressor":
-        """Set parameters; those of the inner model also where it is fitted.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters; those of the inner model as ``estimator__parameter``. A new `estimator` is
-            used from the next ``fit`` on.
-
-        Returns
-        -------
-        self : object
-            The estimator itself.
-        """
-        if self.__sklearn_is_fitted__():
-            set_fitted({"estimator": self.estimator_}, params)
-        super().set_params(**params)
-        return self
-
-    def _check_estimator(self) -> None:
-        check_can_learn(self.estimator)
-        name = type(self).__name__
-        if not hasattr(self.estimator, "predict"):
-            raise TypeError(
-                f"{name} needs a regressor with partial_fit and predict. "
-                f"{without_predict(self.estimator)}"
-            )
-        if not is_regressor(self.estimator):
-            raise TypeError(
-                f"{name} needs a regressor. Got {type(self.estimator).__name__}, which is none."
-            )
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return the metadata routing: weights are used here and routed to the inner model.
-
-        Returns
-        -------
-        MetadataRouter
-            The routing, as scikit-learn describes it.
-        """
-        mapping = (
-            MethodMapping()
-            .add(caller="fit", callee="partial_fit")
-            .add(caller="partial_fit", callee="partial_fit")
-        )
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(estimator=self.estimator, method_mapping=mapping)
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = tags_of(self.estimator)
-        tags.input_tags = deepcopy(inner.input_tags)
-        tags.non_deterministic = inner.non_deterministic
-        return tags
 
 
 class _Errors:

@@ -17,7 +17,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from skstream._meta import check_divisible_rows, inner_has
+from skstream._meta import InnerMethods, check_divisible_rows
 from skstream.adaptive import read_until_alarm
 from skstream.base import (
     check_classes,
@@ -143,7 +143,7 @@ class Progress(NamedTuple):
     seconds: float = 0.0
 
 
-class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
+class PeriodicRefit(InnerMethods, MetaEstimatorMixin, BaseEstimator):
     """Model that is fitted again, from nothing, on the newest rows whenever so many more are known.
 
     So any estimator with ``fit`` can be evaluated along a stream beside models with
@@ -491,55 +491,6 @@ class PeriodicRefit(MetaEstimatorMixin, BaseEstimator):
             return None
         answers = array_of(progress.model.predict(own_rows(rows_of(X, rows))))
         return losses_of(answers, y[rows], self._classes())
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict labels or targets.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels or targets.
-        """
-        return self._ask("predict", X)
-
-    @inner_has("predict_proba")
-    def predict_proba(self, X: Any) -> Floats:
-        """Predict class probabilities; 0 of classes that the last refit has not seen.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of `classes_`.
-        """
-        return self._ask("predict_proba", X)
-
-    @inner_has("decision_function")
-    def decision_function(self, X: Any) -> Floats:
-        """Compute decision values; those of classes that the last refit has not seen are lowest.
-
-        Up to the first refit they are 0 where `before` has none.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Decision values.
-        """
-        return self._ask("decision_function", X)
 
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)

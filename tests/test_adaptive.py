@@ -249,15 +249,6 @@ def test_wrong_parameters(parameters: dict[str, Any], error: str) -> None:
         DriftReset(MajorityClass(), **parameters).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_a_failing_first_call_leaves_nothing() -> None:
-    model = DriftReset(MultinomialNB())
-    with pytest.raises(ValueError, match="Negative"):
-        model.partial_fit([[-1.0]], [0], classes=[0, 1])
-    assert not hasattr(model, "estimator_")
-    model.partial_fit([[1.0]], [1], classes=[1, 2])
-    assert model.classes_.tolist() == [1, 2]
-
-
 def test_parameters_of_a_detector_that_was_not_given():
     model = DriftReset(MultinomialNB())
     with pytest.raises(ValueError, match=r"detector__drift_level cannot be set.*detector=DDM\(\)"):

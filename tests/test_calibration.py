@@ -13,7 +13,6 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import MultinomialNB
 
 from skstream import DelayedEvaluator, PrequentialCalibrator, PrequentialEvaluator
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor
@@ -279,15 +278,6 @@ def test_a_model_without_scores_is_named() -> None:
 
     with pytest.raises(TypeError, match="Mute as it is has neither predict_proba nor decision_f"):
         PrequentialCalibrator(Mute()).fit([[0.0], [1.0]], [0, 1])
-
-
-def test_a_failing_first_call_leaves_nothing() -> None:
-    model = PrequentialCalibrator(MultinomialNB())
-    with pytest.raises(ValueError, match="Negative"):
-        model.partial_fit([[-1.0]], [0], classes=[0, 1])
-    assert not hasattr(model, "estimator_")
-    model.partial_fit([[1.0]], [1], classes=[1, 2])
-    assert model.classes_.tolist() == [1, 2]
 
 
 def test_one_class() -> None:

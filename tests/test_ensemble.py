@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import Perceptron, SGDClassifier
-from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -350,13 +349,3 @@ def test_a_fitted_bag_refuses_other_members_and_detectors(began: Any, new: Any, 
 def test_wrong_parameters(model: Any, error: str) -> None:
     with pytest.raises((TypeError, ValueError), match=error):
         model.fit([[0.0], [1.0]], [0, 1])
-
-
-def test_a_failing_first_call_leaves_nothing() -> None:
-    model = OnlineBagging(MultinomialNB(), 2, random_state=0)
-    before = joblib.hash(vars(model))
-    with pytest.raises(ValueError, match="Negative"):
-        model.partial_fit([[-1.0]], [0], classes=[0, 1])
-    assert not hasattr(model, "estimators_")
-    model.partial_fit([[1.0]], [1], classes=[1, 2])
-    assert model.classes_.tolist() == [1, 2] and before

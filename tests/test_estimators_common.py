@@ -421,3 +421,20 @@ def test_a_new_estimator_cannot_be_forgotten() -> None:
     missing = set(public_estimators()) - {type(instance) for instance in INSTANCES} - elsewhere
     assert not missing, "add instances of these to EXAMPLES"
     assert set(EXAMPLES) <= set(public_estimators()), "an example of a class that is not exported"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DriftReset(MultinomialNB()),
+        PrequentialCalibrator(MultinomialNB()),
+        OnlineBagging(MultinomialNB(), 2, random_state=0),
+    ],
+    ids=repr,
+)
+def test_a_failing_first_call_leaves_nothing(model: Any) -> None:
+    with pytest.raises(ValueError, match="Negative"):
+        model.partial_fit([[-1.0]], [0], classes=[0, 1])
+    assert not hasattr(model, "estimator_") and not hasattr(model, "estimators_")
+    model.partial_fit([[1.0]], [1], classes=[1, 2])
+    assert model.classes_.tolist() == [1, 2]

@@ -355,7 +355,7 @@ def test_the_report_says_what_does_not_apply() -> None:
 
 
 def test_bad_options_of_the_report() -> None:
-    with pytest.raises(ValueError, match=r'on_fail is "raise" or None\. Got True'):
+    with pytest.raises(ValueError, match=r"on_fail must be 'raise' or None\. Got True"):
         check_stream_estimator(Mean(), on_fail=True)
     with pytest.raises(ValueError, match=r"no check 'check_nothing' here\. The checks are"):
         check_stream_estimator(Mean(), expected_failed_checks={"check_nothing": "why"})

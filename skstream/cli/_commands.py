@@ -21,7 +21,15 @@ from skstream.cli._models import (
     model_of,
     models_given,
 )
-from skstream.cli._output import check_outputs, make_folder, one_line_warnings, say, show, write
+from skstream.cli._output import (
+    check_outputs,
+    make_folder,
+    metric_to_draw,
+    one_line_warnings,
+    say,
+    show,
+    write,
+)
 from skstream.cli._score import score
 from skstream.engine.failures import ModelError, ends_program
 from skstream.evaluation import (
@@ -41,7 +49,6 @@ from skstream.streams._label_columns import label_columns
 from skstream.streams._open import open_files
 from skstream.streams._profile import words_of
 from skstream.streams._table_parameters import shown
-from skstream.utils._choices import did_you_mean
 from skstream.utils._option_words import in_options
 from skstream.utils._validation import is_regressor
 
@@ -113,9 +120,7 @@ def evaluate(options: argparse.Namespace) -> int:
     _check_repeated("--model", options.model)
     _check_repeated("--forgetting", options.forgetting or [])
     given = models_given(options.model)
-    check_outputs(options.plot, options.save)
-    if options.plot_metric is not None and options.plot is None:
-        raise ValueError("--plot-metric says what to draw, and needs --plot FILE.")
+    check_outputs(options.plot, options.save, options.plot_metric)
     check_options(options)
     if options.checkpoint_every is not None and options.checkpoint is None:
         raise ValueError("--checkpoint-every needs a folder for checkpoints: add --checkpoint.")
@@ -143,7 +148,8 @@ def evaluate(options: argparse.Namespace) -> int:
         )
     if options.warmup == 0:
         check_can_answer({(name, 0): model for name, model in models.items()}, "Pass n_warmup=1.")
-    drawn = _metric_to_draw(options, classes)
+    metrics = list(resolve_metrics(options.metric, classes=classes))
+    drawn = metric_to_draw(options.plot_metric, metrics)
     evaluator = _evaluator(options, opened.holdout)
     result, status = _evaluated(evaluator, models, stream, traceback=options.traceback)
     if result is not None:
@@ -261,18 +267,6 @@ def _ended(status: int | str) -> int:
     sys.stdout.flush()
     say(status)
     return FAILED
-
-
-def _metric_to_draw(options: argparse.Namespace, classes: Any) -> str:
-    """Name of the measure that a picture shows, checked before the run."""
-    metrics = list(resolve_metrics(options.metric, classes=classes))
-    if options.plot_metric not in (None, *metrics):
-        raise ValueError(
-            f"--plot-metric {options.plot_metric} is not among the measures of this evaluation: "
-            f"{', '.join(metrics)}.{did_you_mean(options.plot_metric, metrics)} Others are asked "
-            f"for with --metric."
-        )
-    return options.plot_metric or metrics[0]
 
 
 def _regression(models: dict[str, Any]) -> bool:

@@ -4,13 +4,14 @@ import csv
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from sklearn.exceptions import FitFailedWarning
 
+from skstream.utils._choices import did_you_mean
 from skstream.utils._files import atomic_write
 from skstream.utils._option_words import in_options
 from skstream.utils._optional import optional_import
@@ -22,8 +23,10 @@ RESULT_FILE, SCORES_FILE = "result.npz", "scores.csv"
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def check_outputs(picture: Path | None, folder: Path | None) -> None:
-    """Fail before the evaluation rather than after it."""
+def check_outputs(picture: Path | None, folder: Path | None, metric: str | None = None) -> None:
+    """Fail before the evaluation rather than after it; `metric` is to be drawn."""
+    if metric is not None and picture is None:
+        raise ValueError("--plot-metric says what to draw, and needs --plot FILE.")
     if picture is not None:
         bases = optional_import("matplotlib.backend_bases", "A picture")
         formats = bases.FigureCanvasBase.get_supported_filetypes()
@@ -40,6 +43,17 @@ def check_outputs(picture: Path | None, folder: Path | None) -> None:
             )
     if folder is not None:
         make_folder(folder, "--save")
+
+
+def metric_to_draw(asked: str | None, metrics: Sequence[str]) -> str:
+    """Name of the measure that a picture shows: the first, if none was asked for."""
+    if asked not in (None, *metrics):
+        raise ValueError(
+            f"--plot-metric {asked} is not among the measures of this evaluation: "
+            f"{', '.join(metrics)}.{did_you_mean(str(asked), metrics)} Others are asked for with "
+            "--metric."
+        )
+    return asked or metrics[0]
 
 
 def make_folder(folder: Path, option: str) -> None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from skstream.cli._output import check_outputs, draw, show, write
+from skstream.cli._output import check_outputs, draw, metric_to_draw, show, write
 from skstream.evaluation import (
     EvaluationResult,
     LabelEstimates,
@@ -14,14 +14,11 @@ from skstream.evaluation import (
     SliceScores,
     score_slices,
 )
-from skstream.utils._choices import did_you_mean
 
 
 def score(options: argparse.Namespace) -> int:
     """Score the predictions of a log, and write what was asked for."""
-    check_outputs(options.plot, options.save)
-    if options.plot_metric is not None and options.plot is None:
-        raise ValueError("--plot-metric says what to draw, and needs --plot FILE.")
+    check_outputs(options.plot, options.save, options.plot_metric)
     if options.max_wait is not None and not options.estimate:
         raise ValueError("--max-wait is about rows that wait for labels, and needs --estimate.")
     log = PredictionLog(
@@ -40,12 +37,7 @@ def score(options: argparse.Namespace) -> int:
         unanswered=options.unanswered,
         record_every=options.every,
     )
-    drawn = options.plot_metric or result.metric_names[0]
-    if drawn not in result.metric_names:
-        raise ValueError(
-            f"--plot-metric {drawn} is not among the measures: {', '.join(result.metric_names)}."
-            f"{did_you_mean(drawn, result.metric_names)} Others are asked for with --metric."
-        )
+    drawn = metric_to_draw(options.plot_metric, result.metric_names)
     slices = _slices(log, result, options) if options.slices else None
     estimates = _estimates(log, options) if options.estimate else None
     show(result)

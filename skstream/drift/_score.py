@@ -13,12 +13,12 @@ from skstream.drift._zones import (
     Zones,
     checked_alarms,
     checked_drifts,
-    checked_number,
     first_at_random,
     share_of_shifts,
     zones_of,
 )
 from skstream.streams._drifts import Drift
+from skstream.utils._choices import check_count
 
 #: Share of shifts below which a detector is said to be above chance.
 LEVEL = 0.05
@@ -227,8 +227,8 @@ def score_detections(
     >>> result.above_chance
     True
     """
-    n_rows = checked_number("n_rows", n_rows, 1)
-    tolerance = checked_number("tolerance", tolerance, 0)
+    n_rows = check_count(n_rows, "n_rows", 1)
+    tolerance = check_count(tolerance, "tolerance", 0)
     rows = checked_alarms(alarms, n_rows)
     found = checked_drifts(drifts, n_rows)
     zones = zones_of(found, tolerance, n_rows)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._drifts import Drift, as_drifts
-from skstream.utils._choices import is_integer
 
 #: Streams to which alarms are moved at most: enough for small shares, and quick.
 _MOST_STEPS = 20
@@ -77,13 +76,6 @@ def checked_alarms(alarms: Any, n_rows: int) -> NDArray[np.int64]:
             f"{rows[place + 1]} after one at row {rows[place]}."
         )
     return rows
-
-
-def checked_number(name: str, value: Any, least: int) -> int:
-    """Return an integer that is large enough, or say what came."""
-    if not is_integer(value) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}. Got {value!r} instead.")
-    return int(value)
 
 
 def first_at_random(zones: Zones, n_alarms: int) -> NDArray[np.float64]:

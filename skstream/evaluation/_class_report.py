@@ -238,8 +238,6 @@ def class_report(
     >>> print(report.matrix.sum())
     100.0
     """
-    if not isinstance(result, EvaluationResult):
-        raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
     tape = tape_of(result)
     if tape.classes is None:
         raise ValueError("The models are regressors, and their answers have no classes.")

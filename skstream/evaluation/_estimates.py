@@ -16,7 +16,7 @@ from skstream.metrics._checkpoints import as_floats
 from skstream.metrics._resolve import resolve_metrics, task_of
 from skstream.metrics._rows import ScoredRows, joined_weights
 from skstream.utils._calibration_maps import METHODS as MAPS
-from skstream.utils._choices import is_integer, is_real
+from skstream.utils._choices import check_choice, is_integer, is_real
 from skstream.utils._displays import display
 from skstream.utils._label_space import listed
 from skstream.utils._optional import optional_import
@@ -505,9 +505,7 @@ def _check_settings(window: Any, calibrate: Any, unanswered: Any) -> None:
             "window must be a number of labelled rows, at least 1, or None (as many as are "
             f"waiting). Got {window!r} instead."
         )
-    if calibrate not in (None, *MAPS):
-        words = ", ".join(map(repr, MAPS))
-        raise ValueError(f"calibrate must be one of {words}, or None. Got {calibrate!r} instead.")
+    check_choice(calibrate, "calibrate", (*MAPS, None))
     if unanswered not in ("error", "skip"):
         raise ValueError(
             f"unanswered must be 'error' or 'skip'. Got {unanswered!r} instead; a row without "

@@ -33,7 +33,7 @@ from skstream.streams._file_stream import FileStream
 from skstream.streams._open import open_files
 from skstream.streams._stream import Stream, refuse_endless
 from skstream.streams._table_parameters import shown
-from skstream.utils._choices import did_you_mean
+from skstream.utils._choices import check_choice, did_you_mean
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels, find_classes, is_missing
 from skstream.utils._masked import unmasked
@@ -139,7 +139,7 @@ def score_predictions(
     """
     given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}
     piece = piece_of(y_true, predictions, probabilities, given)
-    return _scored(
+    return scored(
         [piece],
         None if _is_regression(piece, metrics, classes) else classes_of(classes, [piece.y]),
         metrics,
@@ -279,7 +279,7 @@ class PredictionLog:
         """
         stream, pieces, classes = self._opened(metrics)
         n_rows = stream.n_rows if isinstance(stream, ArrayStream) else None
-        return _scored(
+        return scored(
             pieces,
             classes,
             metrics,
@@ -563,22 +563,22 @@ def _column(X: Any, name: str) -> Any:
 # -- scoring
 
 
-def _scored(
+def scored(
     pieces: Iterable[Piece],
     classes: NDArray[Any] | None,
     metrics: Any,
     *,
     forgetting: Any,
-    view: View,
-    unanswered: Unanswered,
-    monitors: Any,
-    record_every: Any,
-    keep_tape: bool | Literal["auto"],
+    view: View = "hindsight",
+    unanswered: Unanswered = "error",
+    monitors: Any = None,
+    record_every: Any = None,
+    keep_tape: bool | Literal["auto"] = True,
     n_rows: int | None,
 ) -> EvaluationResult:
     """Run the measures over pieces of a log."""
-    _check_choice("view", view, ("hindsight", "as_known"))
-    _check_choice("unanswered", unanswered, ("error", "skip", "wrong"))
+    check_choice(view, "view", ("hindsight", "as_known"))
+    check_choice(unanswered, "unanswered", ("error", "skip", "wrong"))
     if unanswered == "wrong" and classes is None:
         raise ValueError("unanswered='wrong' is about classes: a missing number has no error.")
     measures = resolve_metrics(metrics, classes=classes)
@@ -650,12 +650,6 @@ def _scored(
     )
 
 
-def _check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
-        words = " or ".join(map(repr, known))
-        raise ValueError(f"{name} must be {words}. Got {value!r} instead.")
-
-
 def check_names(first: Piece, classes: NDArray[Any] | None) -> None:
     """Refuse probabilities by class where models are named."""
     if classes is None or first.labels or len(first.shares) == 1:
@@ -680,7 +674,10 @@ def _methods(first: Piece, measures: Mapping[str, Measure]) -> list[str | None] 
     needing = [name for name, one in measures.items() if one.needs in ("probabilities", "scores")]
     lacking = [name for name in first.models if name not in first.shares]
     if needing and not first.shares:
-        raise ValueError(f"Measure {needing[0]!r} needs probabilities: pass probabilities=.")
+        raise ValueError(
+            f"Measure {needing[0]!r} needs probabilities: pass probabilities= of score_predictions "
+            "or of a PredictionLog."
+        )
     if needing and lacking:
         warn(
             f"There are no probabilities of {listed(lacking)}: {' and '.join(needing)} of "

@@ -20,7 +20,7 @@ from skstream.metrics._measure import Measure
 from skstream.metrics._resolve import resolve_metrics
 from skstream.stats._checks import check_alpha
 from skstream.stats._report import plural
-from skstream.utils._choices import is_integer, is_real
+from skstream.utils._choices import check_count, is_integer, is_real
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned, listed
@@ -109,17 +109,14 @@ def score_slices(
     >>> scores.results["FR"].scores
     {'gbm': {'accuracy': 0.69...}}
     """
-    if not isinstance(result, EvaluationResult):
-        raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
     tape = tape_of(result)
     if tape.sets is not None:
         raise ValueError(
             "Rows of a holdout evaluation are scored in sets, some of them perhaps several times: "
             "it has no slices. Use PrequentialEvaluator."
         )
-    for name, value, least in (("max_slices", max_slices, 1), ("n_quantiles", n_quantiles, 2)):
-        if not is_integer(value) or value < least:
-            raise ValueError(f"{name} must be an int of at least {least}. Got {value!r} instead.")
+    check_count(max_slices, "max_slices", 1)
+    check_count(n_quantiles, "n_quantiles", 2)
     alpha = check_alpha(alpha)
     groups = groups_of(slices, result, max_slices, n_quantiles)
     is_own = metrics is None

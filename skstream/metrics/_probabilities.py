@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +14,11 @@ from skstream.metrics import _decisions as decisions
 from skstream.metrics import _formulas as formulas
 from skstream.metrics._bins import BrierPart, CalibrationError
 from skstream.metrics._columns import Column, OfColumn
-from skstream.metrics._conformal import ConformalSets
 from skstream.metrics._formulas import Formula
 from skstream.metrics._measure import Measure, named
+from skstream.metrics._rows import Array, Floats, ScoredRows
 from skstream.metrics._series import KindOf
-from skstream.utils._choices import is_integer, is_real
+from skstream.utils._choices import check_choice, check_count, check_number, is_real
 
 #: Most classes of measures that need a sum for every bin of every class.
 MOST_CLASSES = 10
@@ -46,7 +48,7 @@ def top_k_accuracy(k: int = 2) -> Measure:
     >>> top_k_accuracy(3).name
     'top_k_accuracy:3'
     """
-    _check_count("k", k, "top_k_accuracy")
+    check_count(k, "The 'k' parameter of top_k_accuracy", 1)
     series = OfColumn(decisions.TopK(int(k)))
     return _mean("top_k_accuracy", series, k, 2, higher_is_better=True, bounds=(0.0, 1.0))
 
@@ -95,9 +97,9 @@ def calibration_error(
     >>> calibration_error(20, norm="max").name
     'calibration_error_max:20'
     """
-    _check_count("n_bins", n_bins, "calibration_error")
-    _check_choice("strategy", strategy, {"uniform", "quantile"}, "calibration_error")
-    _check_choice("norm", norm, {"expected", "max"}, "calibration_error")
+    check_count(n_bins, "The 'n_bins' parameter of calibration_error", 1)
+    check_choice(strategy, "The 'strategy' parameter of calibration_error", ("uniform", "quantile"))
+    check_choice(norm, "The 'norm' parameter of calibration_error", ("expected", "max"))
     formula = CalibrationError(int(n_bins), strategy, norm)
     name = "calibration_error" + "_max" * (norm == "max") + "_quantile" * (strategy == "quantile")
     return _measure(name, formula, formula.series, n_bins, 10, bounds=(0.0, 1.0))
@@ -144,8 +146,10 @@ def brier_part(part: str, n_bins: int = 10) -> Measure:
     >>> brier_part("reliability").higher_is_better
     False
     """
-    _check_choice("part", part, {"reliability", "resolution", "uncertainty"}, "brier_part")
-    _check_count("n_bins", n_bins, "brier_part")
+    check_choice(
+        part, "The 'part' parameter of brier_part", ("reliability", "resolution", "uncertainty")
+    )
+    check_count(n_bins, "The 'n_bins' parameter of brier_part", 1)
     formula = BrierPart(part, int(n_bins))
     better = {"reliability": False, "resolution": True, "uncertainty": None}[part]
     bounds = (-2.0, 2.0) if part == "resolution" else (0.0, 2.0)
@@ -341,15 +345,12 @@ def set_size(alpha: float = 0.1, *, gamma: float = 0.005) -> Measure:
 
 
 def _sets(alpha: Any, gamma: Any, function: str) -> ConformalSets:
-    alpha = _checked_share("alpha", alpha, function)
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(f"The 'alpha' parameter of {function} must be within (0, 1). Got {alpha}.")
-    if not is_real(gamma) or not 0.0 <= gamma < math.inf:
+    if not is_real(alpha) or not 0.0 < alpha < 1.0:
         raise ValueError(
-            f"The 'gamma' parameter of {function} must be a number in the range [0, inf). "
-            f"Got {gamma!r} instead."
+            f"The 'alpha' parameter of {function} must be within (0, 1). Got {alpha!r} instead."
         )
-    return ConformalSets(alpha, float(gamma))
+    gamma = check_number(gamma, f"The 'gamma' parameter of {function}")
+    return ConformalSets(float(alpha), gamma)
 
 
 def _mean(name: str, series: OfColumn, parameter: Any, default: Any, **facts: Any) -> Measure:
@@ -373,23 +374,7 @@ def _measure(
     return named(called, formula, *series, needs=needs, higher_is_better=higher_is_better, **facts)
 
 
-def _check_count(parameter: str, value: Any, function: str) -> None:
-    if not is_integer(value) or value < 1:
-        raise ValueError(
-            f"The {parameter!r} parameter of {function} must be an int in the range [1, inf). "
-            f"Got {value!r} instead."
-        )
-
-
-def _check_choice(parameter: str, value: Any, choices: set[str], function: str) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(
-            f"The {parameter!r} parameter of {function} must be a str among {choices}. "
-            f"Got {value!r} instead."
-        )
-
-
-def _checked_share(parameter: str, value: Any, function: str, or_else: str = "") -> float:
+def _checked_share(parameter: str, value: Any, function: str, or_else: str) -> float:
     if not is_real(value) or not 0.0 <= value <= 1.0:
         raise ValueError(
             f"The {parameter!r} parameter of {function} must be a number in the range [0, 1]"
@@ -416,3 +401,92 @@ def checked_matrix(matrix: Any) -> decisions.Matrix:
             f"{table[row, column]}: costs must be finite."
         )
     return tuple(map(tuple, table.tolist()))
+
+
+#: Cells of equal width in which the quantile of the scores is looked for.
+N_CELLS = 1000
+
+
+class _State(NamedTuple):
+    """Where the quantile stands.
+
+    Attributes
+    ----------
+    counts : tuple of int
+        Rows in each cell.
+    n_rows : int
+        All rows.
+    cell : int
+        The cell of the latest quantile.
+    reached : int
+        Rows in the cells up to it.
+    alpha : float
+        Level that is aimed at for the next row.
+    n_classes : int
+        Number of classes.
+    """
+
+    counts: tuple[int, ...]
+    n_rows: int
+    cell: int
+    reached: int
+    alpha: float
+    n_classes: int
+
+
+@dataclass(frozen=True)
+class ConformalSets(Column):
+    """Sets of all classes whose probability is not much smaller than labels had before.
+
+    A class belongs to the set if one minus its probability is at most the quantile of one minus
+    the probabilities that the labels before had. The level moves after every row by `gamma` times
+    alpha, less 1 where the set missed the label (Gibbs & Candes 2021).
+    """
+
+    alpha: float
+    gamma: float
+
+    follows: ClassVar[bool] = True
+
+    def start(self, n_classes: int) -> _State:
+        """Return a state without rows, in which a set holds all classes."""
+        return _State((0,) * N_CELLS, 0, 0, 0, self.alpha, n_classes)
+
+    def read(self, rows: ScoredRows, state: _State) -> tuple[tuple[Array, Floats], _State]:
+        """Return whether the set of each row has the label, and its size."""
+        scores = rows.s
+        if scores.shape[1] == 1:
+            scores = np.column_stack((1.0 - scores[:, 0], scores[:, 0]))[:, : state.n_classes]
+        cells = ((1.0 - scores) * N_CELLS).astype(np.int16)
+        np.clip(cells, 0, N_CELLS - 1, out=cells)
+        of_labels = cells[np.arange(len(rows)), rows.y]
+        quantiles, state = self._quantiles(of_labels.tolist(), state)
+        limits = np.asarray(quantiles, dtype=np.int16)
+        sizes = np.count_nonzero(cells <= limits[:, np.newaxis], axis=1)
+        return (of_labels <= limits, sizes.astype(np.float64)), state
+
+    def _quantiles(self, cells: list[int], state: _State) -> tuple[list[int], _State]:
+        """Cell up to which classes belong to each row's set."""
+        counts, (_, n, cell, reached, alpha, _) = list(state.counts), state
+        quantiles = []
+        for own in cells:
+            rank = ceil((n + 1) * (1.0 - alpha))
+            if rank > n:
+                limit = N_CELLS
+            elif rank <= 0:
+                limit = -1
+            else:
+                while reached < rank:
+                    cell += 1
+                    reached += counts[cell]
+                while reached - counts[cell] >= rank:
+                    reached -= counts[cell]
+                    cell -= 1
+                limit = cell
+            quantiles.append(limit)
+            alpha += self.gamma * (self.alpha - (own > limit))
+            counts[own] += 1
+            n += 1
+            reached += own <= cell
+        after = _State(tuple(counts), n, cell, reached, alpha, state.n_classes)
+        return quantiles, after

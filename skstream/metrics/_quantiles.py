@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from skstream.metrics._formulas import Sums, ratio
 from skstream.metrics._measure import Measure, named
 from skstream.metrics._rows import Floats
-from skstream.utils._choices import is_real
+from skstream.utils._choices import check_share
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,7 @@ def pinball(quantile: float = 0.5) -> Measure:
     >>> pinball(0.9).name
     'pinball:0.9'
     """
-    if not is_real(quantile) or not 0.0 <= quantile <= 1.0:
-        raise ValueError(
-            "The 'quantile' parameter of pinball must be a number in the range [0, 1]. "
-            f"Got {quantile!r} instead."
-        )
+    check_share(quantile, "The 'quantile' parameter of pinball")
     return named(
         "pinball" if quantile == 0.5 else f"pinball:{float(quantile):g}",
         _Pinball(float(quantile)),

@@ -1,6 +1,6 @@
 """Running sums over the last rows."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Self
 
 import numpy as np
@@ -43,7 +43,6 @@ class SlidingSums(RunningSums):
     ) -> None:
         super().__init__(kinds, n_classes, n_models)
         self.window_size = window_size
-        self.tail: ScoredRows | None = None
         self.labels_by_class = np.zeros(n_classes if self.many_classes else 0)
 
     def majority(self, rows: ScoredRows) -> Majority:
@@ -130,12 +129,6 @@ class SlidingSums(RunningSums):
         if later.tail is not None:
             self.tail = later.tail.following(self.tail)[-self.window_size :].copy()
         self.n_rows += later.n_rows
-
-    def of_models(self, numbers: Sequence[int]) -> Self:
-        """Return a copy with some of the models."""
-        twin = super().of_models(numbers)
-        twin.tail = None if self.tail is None else self.tail.models(list(numbers))
-        return twin
 
 
 def _same_labels(first: ScoredRows | None, second: ScoredRows | None) -> bool:

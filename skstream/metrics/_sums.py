@@ -80,6 +80,9 @@ class RunningSums(ABC):
         Number of models.
     """
 
+    #: Rows that are remembered as they came, by mechanisms that forget each at once.
+    tail: ScoredRows | None = None
+
     def __init__(self, kinds: Iterable[KindOf], n_classes: int, n_models: int) -> None:
         kinds = frozenset(kinds)
         self.many_classes = n_classes > MANY_CLASSES
@@ -158,6 +161,7 @@ class RunningSums(ABC):
         """Return a copy with some of the models."""
         twin = self.copy()
         twin.n_models = len(numbers)
+        twin.tail = None if self.tail is None else self.tail.models(list(numbers))
         return twin
 
     def copy(self) -> Self:

@@ -53,7 +53,6 @@ class WindowOfTimeSums(RunningSums):
     ) -> None:
         super().__init__(kinds, n_classes, n_models)
         self.duration = duration
-        self.tail: ScoredRows | None = None
         # Of the latest call: numbers of scored rows, and of the oldest that counts.
         self._ends = self._oldest = np.zeros(0, dtype=np.intp)
 
@@ -158,12 +157,6 @@ class WindowOfTimeSums(RunningSums):
             rows = later.tail.following(self.tail)
             self._remember(rows, later.tail.time[-1:])
         self.n_rows += later.n_rows
-
-    def of_models(self, numbers: Sequence[int]) -> Self:
-        """Return a copy with some of the models."""
-        twin = super().of_models(numbers)
-        twin.tail = None if self.tail is None else self.tail.models(list(numbers))
-        return twin
 
 
 def range_sums(values: Array, starts: Integers, stops: Integers) -> Floats:

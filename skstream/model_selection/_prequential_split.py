@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.model_selection._splitter import Indices, Positions, Splitter, check_count
+from skstream.model_selection._splitter import Indices, Positions, Splitter, count_of
 from skstream.utils._sklearn import n_rows_of
 
 __all__ = ["PrequentialSplit"]
@@ -128,14 +128,14 @@ class PrequentialSplit(Splitter):
         int
             The parameter `n_splits`.
         """
-        return check_count(self, "n_splits", 1)
+        return count_of(self, "n_splits", 1)
 
     def _edges(self, n_rows: int) -> list[int]:
         """Return the first row of every test block, and the row after the last block."""
-        first = check_count(self, "n_warmup", 1) + check_count(self, "gap", 0)
-        n_splits = check_count(self, "n_splits", 1)
+        first = count_of(self, "n_warmup", 1) + count_of(self, "gap", 0)
+        n_splits = count_of(self, "n_splits", 1)
         if self.test_size is not None:
-            size = check_count(self, "test_size", 1)
+            size = count_of(self, "test_size", 1)
             edges = [first + size * i for i in range(n_splits + 1)]
         else:
             size, longer = divmod(n_rows - first, n_splits)

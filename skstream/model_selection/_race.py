@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.stats._boundaries import MixtureBoundary
 from skstream.stats._checks import FloatArray, check_alpha, check_bounds
-from skstream.utils._choices import is_integer, is_real
+from skstream.utils._choices import check_count, is_real
 
 # A look costs a model with a kernel as much as some hundred rows, because the kernel stops there.
 FIRST_LOOK = 256
@@ -402,11 +402,9 @@ class HalvingRace:
         factor: float = 3,
     ) -> None:
         self.left = _all_of(n_candidates)
-        if not (is_integer(n_rows) and n_rows >= 1):
-            raise ValueError(f"n_rows must be a positive int. Got {n_rows!r} instead.")
         if not (is_real(factor) and 1 < factor < math.inf):
             raise ValueError(f"The halving factor must be above 1. Got {factor!r} instead.")
-        self.n_rows = int(n_rows)
+        self.n_rows = check_count(n_rows, "n_rows", 1)
         self.factor = float(factor)
         self.looks = tuple(sorted({max(1, round(share * self.n_rows)) for share in LOOKS}))
 
@@ -491,9 +489,7 @@ def squared_differences(rows: FloatArray) -> FloatArray:
 
 
 def _all_of(n_candidates: int) -> NDArray[np.intp]:
-    if not (is_integer(n_candidates) and n_candidates >= 1):
-        raise ValueError(f"n_candidates must be a positive int. Got {n_candidates!r} instead.")
-    return np.arange(n_candidates)
+    return np.arange(check_count(n_candidates, "n_candidates", 1))
 
 
 def _others(n: int, positions: Iterable[int]) -> NDArray[np.intp]:

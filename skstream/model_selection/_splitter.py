@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED
 
-from skstream.utils._choices import is_integer
+from skstream.utils._choices import check_count
 from skstream.utils._warnings import warn
 
 Indices = NDArray[np.intp]
@@ -40,15 +40,10 @@ class Splitter(BaseEstimator, ABC):
             warn(f"{type(self).__name__} does not use groups; leave them out.")
 
 
-def check_count(owner: Any, name: str, least: int) -> int:
+def count_of(owner: Any, name: str, least: int) -> int:
     """Return a parameter of a splitter that counts something, or raise an error."""
-    value = getattr(owner, name)
-    if not is_integer(value) or value < least:
-        raise ValueError(
-            f"The {name!r} parameter of {type(owner).__name__} must be an int in the range "
-            f"[{least}, inf). Got {value!r} instead."
-        )
-    return int(value)
+    said = f"The {name!r} parameter of {type(owner).__name__}"
+    return check_count(getattr(owner, name), said, least)
 
 
 class Positions(np.ndarray[Any, np.dtype[np.intp]]):

@@ -169,11 +169,16 @@ def text_scale() -> float:
     return float(optional_import("matplotlib", "Plotting").rcParams["font.size"]) / 10.0
 
 
+def inches_of(ax: Any) -> tuple[float, float]:
+    """Width and height of axes in inches."""
+    extent = ax.get_window_extent()
+    return extent.width / ax.figure.dpi, extent.height / ax.figure.dpi
+
+
 def count_rows_along(ax: Any, label: str = "rows") -> None:
     """Put whole numbers of rows on the horizontal axis, as many as have room."""
     ticker = optional_import("matplotlib.ticker", "Plotting")
-    inches = ax.get_window_extent().width / ax.figure.dpi
-    most = int(np.clip(inches / (TICK_INCHES * text_scale()), 1, 8))
+    most = int(np.clip(inches_of(ax)[0] / (TICK_INCHES * text_scale()), 1, 8))
     ax.xaxis.set_major_locator(
         ticker.MaxNLocator(nbins=most, steps=[1, 2, 2.5, 5, 10], integer=True)
     )
@@ -322,8 +327,7 @@ def label_ends(ax: Any, lines: Mapping[str, Any], end: float, *, inside: bool) -
     texts : list of matplotlib Annotation
         One per line.
     """
-    extent = ax.get_window_extent()
-    width, height = extent.width / ax.figure.dpi, extent.height / ax.figure.dpi
+    width, height = inches_of(ax)
     names = ["\n".join(wrap_name(name)) for name in lines]
     n_rows = np.array([name.count("\n") + 1 for name in names])
     size = min(LARGEST_FONT * text_scale(), 72 * height / (LINE_SPACING * n_rows.sum()))

@@ -26,6 +26,7 @@ from skstream.plotting._lines import (
 )
 from skstream.plotting._measure import MeasureDisplay, models_in, names_in
 from skstream.streams._drifts import as_drifts
+from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
 
 Kind = Literal["bins", "time", "costs", "shares"]
@@ -127,8 +128,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     def __post_init__(self) -> None:
         as_drifts(self.drifts)
         check_detections(self.detections)
-        if self.kind not in get_args(Kind):
-            raise ValueError(f"kind must be one of {list(get_args(Kind))}. Got {self.kind!r}.")
+        check_choice(self.kind, "kind", get_args(Kind))
         needed = {"time": "over_time", "costs": "poll_costs"}.get(self.kind)
         if needed is not None and not getattr(self, needed):
             raise ValueError(f"There is nothing to plot: kind={self.kind!r} needs {needed}.")

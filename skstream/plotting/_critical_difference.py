@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from skstream.plotting._axes import inches_of
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import Styles, ink
 from skstream.plotting._words import wrap_name
@@ -343,8 +344,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
 
     def _fit(self, ax: Any, left: list[Any], right: list[Any], others: list[Any]) -> float:
         """Make the texts small enough for the axes, with room on both sides; return their size."""
-        extent = ax.get_window_extent()
-        width, height = extent.width / ax.figure.dpi, extent.height / ax.figure.dpi
+        width, height = inches_of(ax)
         row = height / abs(np.subtract(*ax.get_ylim()))
         font = min(left[0].get_fontsize(), 72 * row / LINE_SPACING)
         while True:
@@ -366,9 +366,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
 
     def _thin_out(self, ax: Any, ticks: list[Any]) -> None:
         """Leave out numbers at the axis of ranks for which there is no room."""
-        extent = ax.get_window_extent()
-        span = abs(float(np.subtract(*ax.get_xlim())))
-        distance = extent.width / ax.figure.dpi / span
+        distance = inches_of(ax)[0] / abs(float(np.subtract(*ax.get_xlim())))
         step = int(np.ceil(1.3 * max(map(text_inches, ticks)) / distance))
         for k, tick in enumerate(ticks):
             tick.set_visible(k % step == 0)

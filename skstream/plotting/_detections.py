@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstream.drift import Detections
-from skstream.plotting._axes import text_scale
+from skstream.plotting._axes import inches_of, text_scale
 from skstream.plotting._lines import line_key
 
 #: By monitor and model, as a result holds them; a list of them for several folds.
@@ -72,7 +72,7 @@ def draw_detections(
     lanes = {monitor: by_model for monitor, by_model in lanes.items() if by_model}
     if not lanes:
         return {}
-    inches = ax.get_window_extent().height / ax.figure.dpi
+    _, inches = inches_of(ax)
     gap = LANE_GAP_INCHES / inches
     height = min(len(lanes) * LANE_INCHES * text_scale() / inches, LARGEST_SHARE)
     bottom_of_all = 1.0 + gap

@@ -90,8 +90,6 @@ def events_of_result(
     ranking : bool, default=False
         Whether decision values serve, too.
     """
-    if not isinstance(result, EvaluationResult):
-        raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
     tape = tape_of(result)
     names = _with_scores(result, tape.methods, models, ranking=ranking)
     assert tape.classes is not None
@@ -273,8 +271,6 @@ def stretches(rows: tuple[int, int], n_panels: int) -> list[tuple[int, int]]:
     return list(itertools.pairwise(edges))
 
 
-def rows_as_words(rows: tuple[int, int], n_rows: int | None = None) -> str:
+def rows_as_words(rows: tuple[int, int]) -> str:
     """Words for a stretch of rows, which are counted from 1."""
-    if n_rows is not None and rows == (0, n_rows):
-        return f"all {n_rows:,} rows"
     return f"rows {rows[0] + 1:,} to {rows[1]:,}"

@@ -139,6 +139,11 @@ def mark_lone_points(line: Any) -> None:
         line.set(marker="o", markersize=4, markevery=lone.tolist())
 
 
+def _known_values(line: Any) -> np.ndarray:
+    values = np.asarray(line.get_ydata(), dtype=np.float64)
+    return values[~np.isnan(values)]
+
+
 def uncover_edges(ax: Any, lines: Iterable[Any]) -> None:
     """Draw lines along the edge of the axes in their full width, if they are within the limits."""
     transforms = optional_import("matplotlib.transforms", "Plotting")
@@ -146,8 +151,7 @@ def uncover_edges(ax: Any, lines: Iterable[Any]) -> None:
     box = transforms.TransformedBbox(transforms.Bbox.from_extents(*ends), ax.transAxes)
     low, high = sorted(ax.get_ylim())
     for line in lines:
-        values = np.asarray(line.get_ydata(), dtype=np.float64)
-        values = values[~np.isnan(values)]
+        values = _known_values(line)
         if len(values) and low <= values.min() and values.max() <= high:
             line.set_clip_box(box)
 
@@ -157,8 +161,7 @@ def with_remarks(ax: Any, lines: Mapping[str, Any], failed: Collection[str]) -> 
     low, high = sorted(ax.get_ylim())
 
     def fate(name: str, line: Any) -> str:
-        values = np.asarray(line.get_ydata(), dtype=np.float64)
-        values = values[~np.isnan(values)]
+        values = _known_values(line)
         if name in failed:
             return " (failed)"
         if not len(values):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._results._predictions import result_of_predictions
+from skstream.evaluation._predictions import result_of_predictions
 from skstream.plotting._axes import give_title, measure_along, places_along, was_used
 from skstream.plotting._base import Canvas
 from skstream.plotting._detections import Found, check_detections, draw_detections, refits_of
@@ -194,8 +194,8 @@ class PrequentialDisplay(MeasureDisplay):
         Raises
         ------
         ValueError
-            If lengths differ, a label or a prediction is missing, or labels and predictions are
-            not of one kind.
+            If lengths differ, a label or a prediction is missing, labels and predictions are not
+            of one kind, or a weight is negative or not finite.
         """
         result = result_of_predictions(
             y_true, y_pred, metric, forgetting=forgetting, sample_weight=sample_weight

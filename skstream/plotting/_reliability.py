@@ -23,7 +23,7 @@ from skstream.plotting._events import (
 )
 from skstream.plotting._lines import BASELINE_COLOR, model_styles
 from skstream.stats._wilson import wilson
-from skstream.utils._choices import is_integer, is_real
+from skstream.utils._choices import check_choice, check_count, is_real
 from skstream.utils._optional import optional_import
 
 PANEL_INCHES, LONE_INCHES = (2.9, 3.3), (6.4, 5.2)
@@ -267,10 +267,8 @@ class ReliabilityDisplay(BaseDisplay):
         strategy: Strategy,
         level: float,
     ) -> Self:
-        if not is_integer(n_bins) or n_bins < 1:
-            raise ValueError(f"n_bins must be an int of at least 1. Got {n_bins!r} instead.")
-        if strategy not in ("uniform", "quantile"):
-            raise ValueError(f'strategy must be "uniform" or "quantile". Got {strategy!r} instead.')
+        check_count(n_bins, "n_bins", 1)
+        check_choice(strategy, "strategy", ("uniform", "quantile"))
         if not is_real(level) or not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1. Got {level!r} instead.")
         parts = stretches(rows, n_panels)

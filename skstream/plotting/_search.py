@@ -12,6 +12,7 @@ from skstream.plotting._axes import FIGURE_INCHES, give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import COLORS, LINE_WIDTH, ink
 from skstream.plotting._words import axis_words, wrap_name
+from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
 
 Kind = Literal["auto", "heatmap", "parallel", "curve", "survivors"]
@@ -91,8 +92,7 @@ class SearchDisplay(BaseDisplay):
     _values: dict[str, list[Any]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.kind not in _KINDS:
-            raise ValueError(f"kind must be one of {list(_KINDS)}. Got {self.kind!r} instead.")
+        check_choice(self.kind, "kind", list(_KINDS))
         known = {name: _distinct(self.params, name) for one in self.params for name in one}
         shown = self.parameters
         if shown is None:

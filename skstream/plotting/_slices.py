@@ -22,6 +22,7 @@ from skstream.plotting._lines import BASELINE_COLOR, COLORS, ink, model_styles, 
 from skstream.plotting._measure import MeasureDisplay, names_in
 from skstream.plotting._words import axis_words, last_values, wrap_name
 from skstream.stats._report import plural
+from skstream.utils._choices import check_choice
 
 Kind = Literal["lines", "bars"]
 WIDTH_INCHES, ROW_INCHES, EDGE_INCHES = 8.0, 0.36, 1.3
@@ -99,8 +100,7 @@ class SliceDisplay(MeasureDisplay):
     times: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in ("lines", "bars"):
-            raise ValueError(f"kind must be 'lines' or 'bars'. Got {self.kind!r} instead.")
+        check_choice(self.kind, "kind", ("lines", "bars"))
 
     @classmethod
     def from_result(

@@ -19,6 +19,7 @@ from skstream.stats._forgetting import make_running_sum
 from skstream.streams import GaussianMixtureStream
 from skstream.streams._drifts import as_drifts
 from skstream.studies import SeedStudy
+from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
 
 #: Standard deviations at which ellipses are drawn: they hold 39 % and 86 % of the rows.
@@ -279,8 +280,7 @@ class TestbedDisplay(BaseDisplay):
     bayes_error: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(Kind):
-            raise ValueError(f"kind must be one of {list(get_args(Kind))}. Got {self.kind!r}.")
+        check_choice(self.kind, "kind", get_args(Kind))
         needed = "errors" if self.kind == "error" else "mixture"
         if getattr(self, needed) is None:
             made = "from_result" if needed == "errors" else "from_stream"

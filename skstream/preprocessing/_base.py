@@ -1,5 +1,6 @@
 """What the transformers that learn along the stream have in common."""
 
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from types import FunctionType
 from typing import Any, ClassVar
@@ -103,3 +104,15 @@ def in_row(row: int, n_rows: int) -> str:
     An evaluator, which calls row by row, names the row of the stream.
     """
     return f" in row {row} of these rows" if n_rows > 1 else ""
+
+
+def chosen_names(given: str | Sequence[str], what: str, known: Iterable[str]) -> list[str]:
+    """Return one name or several of those known, each once, or raise an error."""
+    names = [given] if isinstance(given, str) else list(given)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{what}s are among {', '.join(map(repr, known))}. Got {name!r}.")
+    if not names or len(set(names)) < len(names):
+        wrong = f"no {what}" if not names else f"a {what} twice"
+        raise ValueError(f"{what}s={given!r} has {wrong}.")
+    return names

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skstream.preprocessing._base import StreamTransformer, checked_values, in_row
+from skstream.preprocessing._base import StreamTransformer, checked_values, chosen_names, in_row
 from skstream.utils._rows import is_frame
 from skstream.utils._sklearn import feature_names_in
 from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing
@@ -239,15 +239,7 @@ class DatetimeFeatures(StreamTransformer):
             )
 
     def _features(self) -> list[str]:
-        features = [self.features] if isinstance(self.features, str) else list(self.features)
-        for feature in features:
-            if feature not in _NAMES:
-                known = ", ".join(map(repr, _NAMES))
-                raise ValueError(f"features are among {known}. Got {feature!r}.")
-        if not features or len(set(features)) < len(features):
-            wrong = "no feature" if not features else "a feature twice"
-            raise ValueError(f"features={self.features!r} has {wrong}.")
-        return features
+        return chosen_names(self.features, "feature", _NAMES)
 
     def _numbers(self, moments: Whole, absolute: Whole) -> list[Floats]:
         """Features of moments, in microseconds since 1970: by the clock, and by that of UTC."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skstream.preprocessing._base import chosen_names
 from skstream.preprocessing._history import Floats, Past
 from skstream.preprocessing._keyed import BILLION, N_OF_TIME, KeyedTransformer
 from skstream.preprocessing._lags import numbers_of_rows
@@ -120,14 +121,7 @@ class RollingFeatures(KeyedTransformer):
         self.fill_value = fill_value
 
     def _recipe(self) -> "_Statistics":
-        functions = [self.functions] if isinstance(self.functions, str) else list(self.functions)
-        for function in functions:
-            if function not in _FUNCTIONS:
-                known = ", ".join(map(repr, _FUNCTIONS))
-                raise ValueError(f"functions are among {known}. Got {function!r}.")
-        if not functions or len(set(functions)) < len(functions):
-            wrong = "no function" if not functions else "a function twice"
-            raise ValueError(f"functions={self.functions!r} has {wrong}.")
+        functions = chosen_names(self.functions, "function", _FUNCTIONS)
         windows = numbers_of_rows("windows", self.windows)
         return _Statistics(windows, functions, self.fill_value, self.time is not None)
 

@@ -20,7 +20,7 @@ from skstream.stats._weights import (
     as_weights,
     weight_sentences,
 )
-from skstream.utils._choices import is_real
+from skstream.utils._choices import check_choice, is_real
 from skstream.utils._running_sums import running_sums
 
 # Rows worked on at once: small enough for the temporaries to stay in the processor's cache.
@@ -228,9 +228,7 @@ class RunningAnytimeComparison(RunningPair):
         names: Sequence[str] = ("A", "B"),
     ) -> None:
         low, high = check_bounds(bounds)
-        known = sorted([*BOUNDARIES, "asymptotic"])
-        if not (isinstance(boundary, str) and boundary in known):
-            raise ValueError(f"boundary must be one of {known}. Got {boundary!r}.")
+        check_choice(boundary, "boundary", sorted([*BOUNDARIES, "asymptotic"]))
         if boundary == "asymptotic":
             if (low, high) != (0.0, 1.0):
                 raise ValueError(

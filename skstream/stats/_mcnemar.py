@@ -19,6 +19,7 @@ from skstream.stats._weights import (
     drop_unweighted,
     weight_sentences,
 )
+from skstream.utils._choices import check_choice
 from skstream.utils._label_space import encode_together
 
 ROW_CAVEAT = (
@@ -208,8 +209,7 @@ class McNemarCounts:
         alpha: float = 0.05,
         names: Sequence[str] = ("A", "B"),
     ) -> None:
-        if method not in ("chi2", "exact"):
-            raise ValueError(f"method must be 'chi2' or 'exact'. Got {method!r} instead.")
+        check_choice(method, "method", ("chi2", "exact"))
         self.method = method
         self.alpha, self.names = check_alpha(alpha), check_names(names, 2)
         self._tally = WeightTally()

@@ -14,6 +14,7 @@ from skstream.stats._checks import FloatArray, check_direction
 from skstream.stats._folds import FOLD_CAVEAT, prepare
 from skstream.stats._report import SignificanceTest, against_alpha, format_p, number, plural
 from skstream.stats._ties import average_ranks, tie_sizes
+from skstream.utils._choices import check_choice
 
 # Up to here the null distribution of the ranks is computed exactly; it is the bound SciPy uses.
 LARGEST_EXACT_SAMPLE = 50
@@ -177,8 +178,7 @@ def wilcoxon(
     ties among the rest. Folds of one stream share rows and are not independent, so the
     p-value is approximate; it says nothing about how large or how useful the difference is.
     """
-    if zero_method not in ("wilcox", "pratt"):
-        raise ValueError(f"zero_method must be 'wilcox' or 'pratt'. Got {zero_method!r} instead.")
+    check_choice(zero_method, "zero_method", ("wilcox", "pratt"))
     differences, rounding, alpha, checked_names = prepare(a, b, alpha, names)
     ranked = differences != 0 if zero_method == "wilcox" else np.full(len(differences), True)
     signed_ranks = np.sign(differences)

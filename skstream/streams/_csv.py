@@ -22,6 +22,7 @@ from skstream.streams._csv_checks import (
 )
 from skstream.streams._table import TableStream
 from skstream.streams._table_parameters import check_encoding
+from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 
@@ -174,10 +175,7 @@ class CSVStream(TableStream):
             )
         self.encoding = check_encoding(options["encoding"])
         self.on_bad_lines = options["on_bad_lines"]
-        if self.on_bad_lines not in ("error", "skip"):
-            raise ValueError(
-                f"on_bad_lines must be 'error' or 'skip'. Got {self.on_bad_lines!r} instead."
-            )
+        check_choice(self.on_bad_lines, "on_bad_lines", ("error", "skip"))
         self._bad_lines: dict[str, BadLines] = {}  # by file, of the last pass through it
         self._said_bad_lines = False
         self.null_values = _texts(options["null_values"])

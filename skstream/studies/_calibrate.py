@@ -14,8 +14,7 @@ from sklearn.base import clone
 from skstream.drift._base import DriftDetector
 from skstream.drift._checks import as_values, refuse_where
 from skstream.drift._given import check_detector, check_parameter
-from skstream.drift._zones import checked_number
-from skstream.utils._choices import is_integer, is_real
+from skstream.utils._choices import check_count, check_share, is_integer, is_real
 from skstream.utils._seeds import drawn_seed, uniform
 from skstream.utils._warnings import warn
 
@@ -127,10 +126,9 @@ def calibrate(
     """
     _check(detector, parameter, run_length, bounds)
     if losses is None:
-        if not is_real(error_rate) or not 0 <= error_rate <= 1:
-            raise ValueError(f"error_rate must be in [0, 1]. Got {error_rate!r} instead.")
+        check_share(error_rate, "error_rate")
         wanted = _ALARMS * int(run_length) if n_values is None else n_values
-        n = checked_number("n_values", wanted, 1)
+        n = check_count(wanted, "n_values", 1)
         seed = drawn_seed(random_state)
         series = (uniform(seed, "calibrate", 0, n) < error_rate).astype(np.float64)
     else:

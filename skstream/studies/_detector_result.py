@@ -17,17 +17,16 @@ from skstream.drift._score import (
     counted,
     score_detections,
 )
-from skstream.drift._zones import Zones, checked_number, share_of_rearrangements, zones_of
+from skstream.drift._zones import Zones, share_of_rearrangements, zones_of
 from skstream.streams._drifts import Drift, as_drifts
-from skstream.utils._choices import did_you_mean
+from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._displays import display
-from skstream.utils._loaded import COUNTS, check_array, check_types, fitting
-from skstream.utils._npz import npz_path, read_npz, write_npz
+from skstream.utils._loaded import COUNTS, check_array, check_types
+from skstream.utils._npz import npz_path, write_npz
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned
 
-FORMAT = 1
-KIND = "DetectorStudy"
+FORMAT, KIND = 1, "DetectorStudy"
 SCORES = tuple(one.name for one in fields(DetectionScores))
 #: Numbers of false alarms that differ by a larger factor are not equal caution.
 _EQUAL_CAUTION = 1.25
@@ -247,7 +246,7 @@ class DetectorStudy:
         study : DetectorStudy
             A new study; no detector reads anything again.
         """
-        return replace(self, tolerance=checked_number("tolerance", tolerance, 0))
+        return replace(self, tolerance=check_count(tolerance, "tolerance", 0))
 
     def expected_at_random(self, n_alarms: int) -> dict[str, float]:
         """Return the scores of alarms at random, as their mean over the seeds.
@@ -262,7 +261,7 @@ class DetectorStudy:
         scores : dict of str to float
             Their expected values, by name.
         """
-        n = checked_number("n_alarms", n_alarms, 0)
+        n = check_count(n_alarms, "n_alarms", 0)
         found = _columns([at_random(zones, min(n, zones.n_rows)) for zones in self._zones])
         return {name: mean_of(values) for name, values in found.items()}
 
@@ -450,35 +449,30 @@ _COLUMNS = {
 }
 
 
-def load_detector_study(path: str | Path, *, max_bytes: int | None = None) -> DetectorStudy:
-    """Load a study saved by ``study.save``: see `skstream.load`."""
-    path = Path(path)
-    what = "a study of detectors saved by skstream"
-    arrays, header = read_npz(path, FORMAT, what, max_bytes=max_bytes)
-    if header.get("kind") != KIND:
-        raise ValueError(f"{path} is not {what}. Results are loaded with skstream.load.")
-    with fitting(path, what):
-        seeds = tuple(header["seeds"])
-        detectors = []
-        for i, (name, parameter, value) in enumerate(header["detectors"]):
-            counts, rows = arrays[f"{i}/counts"], arrays[f"{i}/alarms"]
-            check_array(counts, "counts", COUNTS, (len(seeds),))
-            check_array(rows, "alarms", COUNTS, (int(counts.sum()),))
-            alarms = tuple(np.split(rows, np.cumsum(counts)[:-1]))
-            detectors.append(
-                StudiedDetector(name=name, parameter=parameter, value=value, alarms=alarms)
-            )
-        study = DetectorStudy(
-            seeds=seeds,
-            detectors=tuple(detectors),
-            drifts=tuple(as_drifts(one) for one in header["drifts"]),
-            n_rows=tuple(header["n_rows"]),
-            tolerance=header["tolerance"],
+def detector_study_of(
+    _: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]
+) -> DetectorStudy:
+    """Make a study from the header and the arrays that hold it."""
+    seeds = tuple(header["seeds"])
+    detectors = []
+    for i, (name, parameter, value) in enumerate(header["detectors"]):
+        counts, rows = arrays[f"{i}/counts"], arrays[f"{i}/alarms"]
+        check_array(counts, "counts", COUNTS, (len(seeds),))
+        check_array(rows, "alarms", COUNTS, (int(counts.sum()),))
+        alarms = tuple(np.split(rows, np.cumsum(counts)[:-1]))
+        detectors.append(
+            StudiedDetector(name=name, parameter=parameter, value=value, alarms=alarms)
         )
-        check_types(study)
-        if not study.detectors:
-            raise ValueError("it has no detectors")
-        repr(study)  # what else has a wrong type shows here, and not later
+    study = DetectorStudy(
+        seeds=seeds,
+        detectors=tuple(detectors),
+        drifts=tuple(as_drifts(one) for one in header["drifts"]),
+        n_rows=tuple(header["n_rows"]),
+        tolerance=header["tolerance"],
+    )
+    check_types(study)
+    if not study.detectors:
+        raise ValueError("it has no detectors")
     return study
 
 

@@ -13,10 +13,10 @@ from sklearn.utils.parallel import delayed
 from skstream.drift._base import DriftDetector
 from skstream.drift._checks import as_values
 from skstream.drift._given import check_detector, check_parameter
-from skstream.drift._zones import checked_drifts, checked_number
+from skstream.drift._zones import checked_drifts
 from skstream.streams._drifts import Drift
 from skstream.studies._detector_result import DetectorStudy, StudiedDetector
-from skstream.utils._choices import names_as_text
+from skstream.utils._choices import check_count, names_as_text
 from skstream.utils._seeds import checked_seeds, seed_estimator
 from skstream.utils._sklearn import QuietParallel
 from skstream.utils._warnings import warn
@@ -133,7 +133,7 @@ def detector_study(
         )
     candidates = _candidates(detectors)
     checked = checked_seeds(seeds)
-    tolerance = checked_number("tolerance", tolerance, 0)
+    tolerance = check_count(tolerance, "tolerance", 0)
     calls = (delayed(_one_seed)(make_losses, candidates, seed, drifts) for seed in checked)
     found: list[_Seed] = list(QuietParallel(n_jobs=n_jobs)(calls))
     _warn_of_same(checked, found)

@@ -14,7 +14,7 @@ from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._rescore import lanes_of, rows_of, tape_of, width_of
 from skstream.evaluation._results._select import bin_meant
 from skstream.evaluation._runs._watch import bounded_losses, scored_rows
-from skstream.utils._choices import is_integer, is_real
+from skstream.utils._choices import check_count, is_real
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import drawn_seed, seed_estimator, uniform
@@ -229,10 +229,7 @@ def loss_dependence(
     """
     detector = ADWIN() if detector is None else detector
     check_detector(detector)
-    if not is_integer(n_permutations) or n_permutations < 1:
-        raise ValueError(
-            f"n_permutations must be an integer of at least 1. Got {n_permutations!r} instead."
-        )
+    check_count(n_permutations, "n_permutations", 1)
     _check_bound(result, loss_bound)
     seed = drawn_seed(random_state)
     found = []

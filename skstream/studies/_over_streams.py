@@ -16,9 +16,8 @@ from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
 from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural
 from skstream.studies._over_seeds import SameStream, evaluate_over_seeds
-from skstream.studies._seed_study import SeedStudy, study_of
-from skstream.utils._loaded import fitting
-from skstream.utils._npz import npz_path, read_npz, write_npz
+from skstream.studies._seed_study import SeedStudy, seed_study_of
+from skstream.utils._npz import by_number, npz_path, numbered, write_npz
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import checked_seeds
 from skstream.utils._tables import aligned
@@ -273,12 +272,7 @@ class StreamStudy:
             "streams": self.stream_names,
             "studies": [of_study for of_study, _ in parts],
         }
-        arrays = {
-            f"{i}/{name}": array
-            for i, (_, found) in enumerate(parts)
-            for name, array in found.items()
-        }
-        write_npz(path, header, arrays, compress=True)
+        write_npz(path, header, numbered(arrays for _, arrays in parts), compress=True)
         return path
 
     def __repr__(self) -> str:
@@ -412,16 +406,10 @@ def _cell(values: np.ndarray, rank: float | None) -> str:
     return f"{values.mean():.4f}{spread}{of_rank}"
 
 
-def load_stream_study(path: str | Path, *, max_bytes: int | None = None) -> StreamStudy:
-    """Load a study saved by ``study.save``: see `skstream.load`."""
-    path, what = Path(path), "a study over streams saved by skstream"
-    arrays, header = read_npz(path, FORMAT, what, max_bytes=max_bytes)
-    if header.get("kind") != KIND:
-        raise ValueError(f"{path} is not {what}. Results are loaded with skstream.load.")
-    with fitting(path, what):
-        parts: list[dict[str, np.ndarray]] = [{} for _ in header["studies"]]
-        for name, array in arrays.items():
-            number, _, own = name.partition("/")
-            parts[int(number)][own] = array
-        found = zip(header["streams"], parts, header["studies"], strict=True)
-        return StreamStudy({str(name): study_of(path, own, one) for name, own, one in found})
+def stream_study_of(
+    path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]
+) -> StreamStudy:
+    """Make a study from the header and the arrays that hold it; `path` is for messages."""
+    parts = by_number(arrays, len(header["studies"]))
+    found = zip(header["streams"], parts, header["studies"], strict=True)
+    return StreamStudy({str(name): seed_study_of(path, own, one) for name, own, one in found})

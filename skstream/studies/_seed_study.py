@@ -17,17 +17,18 @@ from skstream.evaluation._results._result import (
     mean_of_curves,
 )
 from skstream.evaluation._results._select import chosen, pick
-from skstream.evaluation._results._storage import FORMAT, STUDY, packed, unpacked
+from skstream.evaluation._results._storage import FORMAT, packed, unpacked
 from skstream.stats import BestModelResult, FriedmanNemenyiResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
 from skstream.utils._displays import display
-from skstream.utils._loaded import check_types, fitting
-from skstream.utils._npz import npz_path, read_npz, write_npz
+from skstream.utils._loaded import check_types
+from skstream.utils._npz import by_number, npz_path, numbered, write_npz
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned
 
+KIND = "SeedStudy"
 #: What marks the best in a table, and what is not told apart from it.
 MARK = "*"
 
@@ -478,18 +479,13 @@ class SeedStudy:
         parts = [packed(one) for one in self.results]
         header = {
             "format": FORMAT,
-            "kind": STUDY,
+            "kind": KIND,
             "seeds": self.seeds,
             "left_out": list(self.left_out.items()),
             "same_streams": self.same_streams,
             "results": [of_result for of_result, _ in parts],
         }
-        arrays = {
-            f"{i}/{name}": array
-            for i, (_, found) in enumerate(parts)
-            for name, array in found.items()
-        }
-        return header, arrays
+        return header, numbered(arrays for _, arrays in parts)
 
     def __repr__(self) -> str:
         metric, scores = self.metric_names[0], self.scores
@@ -631,24 +627,9 @@ class SeedStudy:
         return self.results[0].measures[metric].higher_is_better is not None
 
 
-def load_study(path: str | Path, *, max_bytes: int | None = None) -> SeedStudy:
-    """Load a study saved by ``study.save``: see `skstream.load`."""
-    path = Path(path)
-    arrays, header = read_npz(path, FORMAT, "a study saved by skstream", max_bytes=max_bytes)
-    if header.get("kind") != STUDY:
-        raise ValueError(
-            f"{path} holds no study over seeds. Results are loaded with skstream.load."
-        )
-    with fitting(path, "a study saved by skstream"):
-        return study_of(path, arrays, header)
-
-
-def study_of(path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> SeedStudy:
+def seed_study_of(path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> SeedStudy:
     """Make a study from the header and the arrays that hold it; `path` is for messages."""
-    parts: list[dict[str, np.ndarray]] = [{} for _ in header["results"]]
-    for name, array in arrays.items():
-        number, _, own = name.partition("/")
-        parts[int(number)][own] = array
+    parts = by_number(arrays, len(header["results"]))
     study = SeedStudy(
         seeds=tuple(header["seeds"]),
         results=tuple(
@@ -660,7 +641,6 @@ def study_of(path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]) 
         same_streams=tuple(tuple(same) for same in header.get("same_streams", ())),
     )
     check_types(study)
-    repr(study)  # what else has a wrong type shows here, and not later
     return study
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.evaluation._results._predictions import result_of_predictions
+from skstream.evaluation._predictions import result_of_predictions
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.utils._optional import optional_import
@@ -269,15 +269,14 @@ def _rescored(
 ) -> EvaluationResult:
     """Score one stream after every row, as an evaluator does."""
     try:
-        result = result_of_predictions(
-            y_true, y_pred, [metric], forgetting="cumulative", sample_weight=None
+        return result_of_predictions(
+            y_true, y_pred, [metric], forgetting=mechanisms, record_every=1
         )
     except ValueError as error:
         # Only errors of labels belong to a stream; those of the measure do to all.
         if where and str(error).startswith("y_"):
             raise ValueError(f"{where}{error}") from error
         raise
-    return result.rescore([metric], forgetting=mechanisms, record_every=1)
 
 
 def _check_bounds(true: NDArray[np.float64], metric: str, bounds: tuple[float, float]) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skstream._meta import inner_has
+from skstream._meta import InnerMethods
 from skstream.base import check_rows, nested
 from skstream.temporal._previous import TemporalClassifier
 from skstream.utils._label_space import LabelSpace
@@ -87,7 +87,7 @@ def _append_to_frame(X: Any, values: NDArray[np.int64], names: list[str]) -> Any
     return pandas.concat([X, pandas.DataFrame(values, index=X.index, columns=columns)], axis=1)
 
 
-class TemporallyAugmented(TemporalClassifier):
+class TemporallyAugmented(InnerMethods, TemporalClassifier):
     """Gives the labels learnt last to a classifier as additional features.
 
     Parameters
@@ -189,53 +189,6 @@ class TemporallyAugmented(TemporalClassifier):
 
     def _extended(self, X: Any, lags: NDArray[np.int64]) -> Any:
         return extended_by_labels(X, lags, self.classes_, self)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows, oldest first.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels.
-        """
-        return self._ask("predict", X)
-
-    @inner_has("predict_proba")
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows, oldest first.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of `classes_`.
-        """
-        return self._ask("predict_proba", X)
-
-    @inner_has("decision_function")
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Compute the inner model's decision values.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows, oldest first.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Decision values.
-        """
-        return self._ask("decision_function", X)
 
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)

@@ -18,6 +18,7 @@ from skstream.testing._checks import (
     memory_check,
 )
 from skstream.testing._report import CheckReport, CheckResult
+from skstream.utils._choices import check_choice
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import is_classifier, is_regressor, unfitted_copy
 
@@ -125,8 +126,7 @@ def check_stream_estimator(
     check_bad_labels_are_refused: a label not among the classes is accepted. Raise a ValueError
     instead.
     """
-    if on_fail not in ("raise", None):
-        raise ValueError(f'on_fail is "raise" or None. Got {on_fail!r} instead.')
+    check_choice(on_fail, "on_fail", ("raise", None))
     if isinstance(estimator, type):
         raise TypeError(f"Pass an instance, {estimator.__name__}(), and not the class itself.")
     check_can_learn(estimator)

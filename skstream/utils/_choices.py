@@ -1,6 +1,6 @@
 """Checks of what users choose by name or number, and suggestions for misspelled names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -26,6 +26,36 @@ def check_count(value: Any, name: str, least: int) -> int:
     if not is_integer(value) or value < least:
         raise ValueError(f"{name} must be an integer >= {least}. Got {value!r} instead.")
     return int(value)
+
+
+def check_choice(value: Any, name: str, known: Sequence[Any]) -> None:
+    """Raise an error if a value is none of those that are known."""
+    if value not in known:
+        *others, last = map(repr, known)
+        raise ValueError(f"{name} must be {', '.join(others)} or {last}. Got {value!r} instead.")
+
+
+def check_share(value: Any, name: str) -> float:
+    """Return a number from 0 to 1, or raise an error."""
+    if not is_real(value) or not 0 <= value <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1. Got {value!r} instead.")
+    return float(value)
+
+
+def check_numbers(values: Any, name: str) -> tuple[float, ...]:
+    """Return at least one finite number, or raise an error."""
+    given = tuple(values) if np.ndim(values) == 1 else ()
+    numbers = tuple(float(value) for value in given) if all(map(is_real, given)) else ()
+    if not numbers or not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be a sequence of finite numbers. Got {values!r} instead.")
+    return numbers
+
+
+def check_number(value: Any, name: str) -> float:
+    """Return a finite number from 0 on, or raise an error."""
+    if not is_real(value) or not 0 <= value < float("inf"):
+        raise ValueError(f"{name} must be a finite number >= 0. Got {value!r} instead.")
+    return float(value)
 
 
 def check_place(name: str, place: Any, n_places: int) -> int:

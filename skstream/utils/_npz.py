@@ -3,7 +3,7 @@
 import json
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,29 @@ def read_npz(
             f"{number}. Load it with the version that wrote it."
         )
     return arrays, header
+
+
+def numbered(parts: Iterable[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Return the arrays of several parts in one dict, their names begun by the number of the part.
+
+    Examples
+    --------
+    >>> from skstream.utils._npz import by_number, numbered
+    >>> numbered([{"a": 1}, {"a": 2}])
+    {'0/a': 1, '1/a': 2}
+    >>> by_number({"0/a": 1, "1/a": 2}, 2)
+    [{'a': 1}, {'a': 2}]
+    """
+    return {f"{i}/{name}": one for i, arrays in enumerate(parts) for name, one in arrays.items()}
+
+
+def by_number(arrays: Mapping[str, np.ndarray], n_parts: int) -> list[dict[str, np.ndarray]]:
+    """Return the parts again that `numbered` has put together."""
+    parts: list[dict[str, np.ndarray]] = [{} for _ in range(n_parts)]
+    for name, array in arrays.items():
+        number, _, own = name.partition("/")
+        parts[int(number)][own] = array
+    return parts
 
 
 def kind_in(path: Path) -> str:

@@ -205,10 +205,10 @@ def test_random_alarms_seldom_have_credit():
         ({"drifts": [(30, 20)]}, "must not end before it starts"),
         ({"drifts": [2.5]}, r"drifts must be numbers of rows.*\[2.5\]"),
         ({"drifts": "ab"}, "drifts must be numbers of rows"),
-        ({"tolerance": -1}, "tolerance must be an integer of at least 0. Got -1"),
+        ({"tolerance": -1}, "tolerance must be an integer >= 0. Got -1"),
         ({"tolerance": 1.5}, "tolerance must be an integer"),
-        ({"n_rows": 0}, "n_rows must be an integer of at least 1. Got 0"),
-        ({"n_rows": None}, "n_rows must be an integer of at least 1. Got None"),
+        ({"n_rows": 0}, "n_rows must be an integer >= 1. Got 0"),
+        ({"n_rows": None}, "n_rows must be an integer >= 1. Got None"),
     ],
 )
 def test_bad_input_is_named(change, message):

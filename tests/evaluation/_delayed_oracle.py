@@ -65,6 +65,7 @@ def evaluate(
 
 
 def by_bin(answers, begin, end, n_bins, reduce):
+    """One row, as the paper says it, in exact fractions."""
     begin = Fraction(begin)  # a float would make the bounds of the bins floats, and break ties
     delay = Fraction(end) - begin
     if delay == 0:

@@ -3,6 +3,8 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from skstream.baselines import MajorityClass
+
 
 class Diary(ClassifierMixin, BaseEstimator):
     """Predicts the newest label and writes down every call."""
@@ -42,6 +44,20 @@ class Breaks(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full(len(X), self.classes_[0])
+
+
+class FailsLater(MajorityClass):
+    """Learns so many rows, and fails at the next call."""
+
+    def __init__(self, n_rows=50, error=RuntimeError):
+        self.n_rows = n_rows
+        self.error = error
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.n_learnt_ = getattr(self, "n_learnt_", 0) + len(y)
+        if self.n_learnt_ > self.n_rows:
+            raise self.error("no more")
+        return super().partial_fit(X, y, classes, sample_weight)
 
 
 class KilledWorker(Exception):

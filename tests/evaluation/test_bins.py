@@ -1,33 +1,16 @@
 """Answers by bin against exact rational arithmetic."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.evaluation.delayed._bins import Shown, answers_by_bin
+from tests.evaluation._delayed_oracle import by_bin
 
 
 def literal(since, answers, delay, n_bins, reduce):
-    """One row, as the paper says it, in exact fractions."""
-    if delay == 0:
-        return [answers[-1]] * n_bins
-    ends = [*since[1:], delay]
-    reduced = []
-    for b in range(1, n_bins + 1):
-        lo, hi = Fraction(delay) * (b - 1) / n_bins, Fraction(delay) * b / n_bins
-        time = {}
-        for answer, begin, end in zip(answers, since, ends, strict=True):
-            shown = min(Fraction(end), hi) - max(Fraction(begin), lo)
-            if shown > 0:
-                time[answer] = time.get(answer, Fraction(0)) + shown
-        if reduce == "dominant":
-            reduced.append(min(time, key=lambda answer: (-time[answer], answer)))
-        else:
-            reduced.append(float(sum(a * t for a, t in time.items()) / (hi - lo)))
-    return reduced
+    return by_bin(list(zip(since, answers, strict=True)), 0, delay, n_bins, reduce)
 
 
 @st.composite

@@ -26,6 +26,7 @@ from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.stats import anytime_comparison, mcnemar, mcnemar_curve, q_statistic
 from skstream.streams import SEA, Sine, make_demo_stream
+from tests.evaluation._models import FailsLater
 
 
 def wrong_share(y_true, y_pred):
@@ -363,20 +364,10 @@ def test_statements_say_whether_folds_or_streams_were_ranked():
     assert "Folds of one stream" in " ".join(of_folds.split())
 
 
-class Breaks(MajorityClass):
-    """Learns 300 rows and no more."""
-
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        self.n_learnt_ = getattr(self, "n_learnt_", 0) + 1
-        if self.n_learnt_ > 300:
-            raise OSError("no")
-        return super().partial_fit(X, y, classes, sample_weight)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_a_model_that_failed_does_not_win_by_its_error_score():
     stream = make_demo_stream(700, random_state=0)
-    models = {"last": Persistent(), "broken": Breaks()}
+    models = {"last": Persistent(), "broken": FailsLater(300)}
     evaluator = KFoldEvaluator("error", n_folds=6, random_state=0, error_score=0.0)
     folds = evaluator.evaluate(models, stream)
     for refused in (lambda: folds.compare("last", "broken"), folds.rank):

@@ -331,7 +331,7 @@ GIVEN: dict[str, Any] = {
         ({"probabilities": [0.2, 0.7, 1.4, 0.1]}, "a probability is in"),
         ({"window": 0}, "window must be a number of labelled rows"),
         ({"window": "7D"}, "window must be a number of labelled rows"),
-        ({"calibrate": "platt"}, "calibrate must be one of 'sigmoid'"),
+        ({"calibrate": "platt"}, "calibrate must be 'sigmoid'"),
         ({"every": 0}, "every must be a number of rows"),
         ({"every": "1D"}, "is a duration, and the times are numbers"),
         ({"every": "1M"}, "a duration in W"),

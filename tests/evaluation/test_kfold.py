@@ -74,7 +74,7 @@ def test_comparing_and_ranking():
         streams[0].rank()
     with pytest.raises(ValueError, match="pass fold="):
         result.compare("sgd", "last", test="mcnemar")
-    with pytest.raises(ValueError, match="The test must be one of"):
+    with pytest.raises(ValueError, match="test must be "):
         result.compare("sgd", "last", test="t")
     with pytest.raises(KeyError, match="no model 'knn'"):
         result.compare("sgd", "knn")

@@ -24,6 +24,7 @@ from skstream.streams._chunk import Chunk
 from tests._examples import examples, newest_alone
 from tests.evaluation import _models
 from tests.evaluation._late_rows import events_of, go_on, stream_rows, times_of
+from tests.evaluation._models import Breaks, FailsLater
 
 CLASSES = ["down", "up"]
 
@@ -232,20 +233,10 @@ def test_calls_with_many_rows_are_those_with_one():
     assert_same(many.result(), one.result())
 
 
-class Breaks(MajorityClass):
-    """Fails once it has learnt some labels, in the middle of a step."""
-
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        self.n_calls_ = getattr(self, "n_calls_", 0) + 1
-        if self.n_calls_ > 3:
-            raise KeyboardInterrupt
-        return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
-
-
 def test_a_run_stopped_in_the_middle_shows_what_came_before():
     rows, y = stream_rows(10)
     evaluator = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True, engine="loop", poll_every=1)
-    run = evaluator.start({"m": Breaks()}, classes=CLASSES)
+    run = evaluator.start({"m": FailsLater(3, KeyboardInterrupt)}, classes=CLASSES)
     run.ask(rows[:1], [0])
     run.label([0], y[:1])
     run.ask(rows[1:], range(1, 10))
@@ -439,7 +430,7 @@ def test_times_of_rows_that_are_skipped_are_left_out_with_them():
         run.label([2, 3], y[2:], [11, 12])
 
 
-class BreaksAt(_models.Breaks):
+class BreaksAt(Breaks):
     def partial_fit(self, X, y, classes=None):
         return super().partial_fit(np.asarray(X), y, classes)
 

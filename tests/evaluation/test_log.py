@@ -291,7 +291,7 @@ BINARY = ["no", "yes", "no", "yes"]
         ({"y_true": [0, 1, 0, None], "predictions": [0.2, 0.7, 0.1, 1.0]}, "as probabilities="),
         ({"view": "later"}, "'hindsight' or 'as_known'"),
         ({"view": "as_known"}, "pass arrival and label_time"),
-        ({"unanswered": "drop"}, "'error' or 'skip' or 'wrong'"),
+        ({"unanswered": "drop"}, "'error', 'skip' or 'wrong'"),
         ({"label_time": [1, 2, 3, 4]}, "label_time needs arrival"),
         ({"arrival": [1, 3, 2, 4]}, "goes back at row 2, from 3 to 2"),
         ({"arrival": [1, 3, None, 4]}, r"arrival\[2\] is missing"),

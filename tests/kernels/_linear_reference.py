@@ -9,12 +9,14 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from sklearn import linear_model
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
 from skstream.engine.block import Block
 from skstream.engine.kernels import Task
+from skstream.engine.kernels.linear.settings import Settings
 from tests.kernels._reference import Running, running
 
 PATHS = ("plain", "compiled") if find_spec("numba") else ("plain",)
@@ -172,3 +174,14 @@ def regressors(draw: Any) -> Any:
         if estimator is not None:
             return estimator
     return SGDRegressor(**draw(sgd_parameters(REGRESSION_LOSSES, "epsilon_insensitive")))
+
+
+def broken_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """l2 factors one rounding away."""
+    schedule = Settings.schedule
+
+    def shifted(self: Settings, t: float, n: int) -> Any:
+        eta, shrink, cut = schedule(self, t, n)
+        return eta, np.nextafter(shrink, 0.0), cut
+
+    monkeypatch.setattr(Settings, "schedule", shifted)

@@ -80,6 +80,12 @@ def make_block(
     )
 
 
+def prequential_block(X: Any, codes: np.ndarray) -> Block:
+    """Rows that are each asked, but for the first, and then learnt."""
+    index = np.arange(len(codes))
+    return Block(X, index, codes, None, X, index[1:], index[1:])
+
+
 def cut(block: Block, positions: Sequence[int], *, own_storage: bool = False) -> list[Block]:
     """Cut a block into consecutive ones at positions in the order of its learns and asks.
 

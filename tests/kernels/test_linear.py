@@ -24,7 +24,7 @@ from tests.kernels._linear_reference import (
     regressors,
     run_row_by_row,
 )
-from tests.kernels._reference import TIMELINES, cut, make_block, random_cuts
+from tests.kernels._reference import TIMELINES, cut, make_block, prequential_block, random_cuts
 
 pytestmark = pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning")
 
@@ -245,8 +245,7 @@ def test_a_late_class_is_learnt_by_its_own_vector(name: str) -> None:
     rng = np.random.default_rng(8)
     X = rng.normal(size=(90, 4))
     y = np.repeat([0, 2, 1], 30)
-    index = np.arange(90)
-    block = Block(X, index, y, None, X, index[1:], index[1:])
+    block = prequential_block(X, y)
     task = Task(np.arange(4), "predict_proba")
     plain = SGDClassifier(loss="modified_huber")
     expected, scores = run_row_by_row(plain, block, task)

@@ -23,10 +23,12 @@ from tests.kernels._linear_reference import (
     PATHS,
     assert_same_answers,
     assert_same_model,
+    broken_scale,
     kernel_for,
     path,
     run_row_by_row,
 )
+from tests.kernels._reference import prequential_block
 
 # Model, storage, number of classes (0: regression), number of rows.
 LONG_RUNS: dict[str, tuple[Any, str, int, int]] = {
@@ -122,11 +124,6 @@ def compiled_loop(model: Any, X: Any, y: np.ndarray, n_classes: int) -> tuple[An
     return coef, intercept
 
 
-def whole_block(X: Any, y: np.ndarray) -> Block:
-    index = np.arange(len(y))
-    return Block(X, index, y, None, X, index[1:], index[1:])
-
-
 def task_of(n_classes: int) -> Task:
     return Task(np.arange(n_classes) if n_classes else None)
 
@@ -142,7 +139,7 @@ def agrees(name: str) -> bool:
     model, kind, n_classes, n = LONG_RUNS[name]
     X, y = rows(kind, n_classes, n)
     kernel = kernel_for(model, task_of(n_classes))
-    kernel.run(whole_block(X, y))
+    kernel.run(prequential_block(X, y))
     state = kernel.state
     coef, intercept = expected(name)
     return np.array_equal(state.W.read(), coef) and np.array_equal(state.b, intercept)
@@ -153,7 +150,7 @@ def test_partial_fit_is_the_compiled_loop(name: str) -> None:
     model, kind, n_classes, n = LONG_RUNS[name]
     X, y = (part[:100] for part in rows(kind, n_classes, n))
     model = type(model)(**model.get_params())
-    run_row_by_row(model, replace_asks(whole_block(X, y)), task_of(n_classes))
+    run_row_by_row(model, replace_asks(prequential_block(X, y)), task_of(n_classes))
     coef, intercept = compiled_loop(model, X, y, n_classes)
     np.testing.assert_array_equal(np.atleast_2d(model.coef_), coef)
     np.testing.assert_array_equal(model.intercept_, intercept)
@@ -192,17 +189,6 @@ def broken_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Settings, "schedule", lambda self, t, n: schedule(self, t + 1, n))
 
 
-def broken_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    """l2 factors one rounding away."""
-    schedule = Settings.schedule
-
-    def shifted(self: Settings, t: float, n: int) -> Any:
-        eta, shrink, cut = schedule(self, t, n)
-        return eta, np.nextafter(shrink, 0.0), cut
-
-    monkeypatch.setattr(Settings, "schedule", shifted)
-
-
 @pytest.mark.parametrize("run", PATHS)
 @pytest.mark.parametrize("break_it", [broken_sums, broken_schedule, broken_scale])
 def test_a_broken_twin_is_caught(
@@ -218,7 +204,7 @@ def test_a_broken_twin_is_caught(
 def test_labels_of_the_first_rows_of_real_streams(name: str, n: int) -> None:
     X, labels = load_stream(name, n)
     classes, y = np.unique(labels, return_inverse=True)
-    task, block = Task(classes), whole_block(np.ascontiguousarray(X, dtype=np.float64), y)
+    task, block = Task(classes), prequential_block(np.ascontiguousarray(X, dtype=np.float64), y)
     model = SGDClassifier(loss="log_loss")
     wanted, scores = run_row_by_row(model, block, task)
     size = 1.0 + np.abs(X).max() * np.abs(model.coef_).max()

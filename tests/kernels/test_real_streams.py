@@ -20,9 +20,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
-from skstream.engine.block import Block
 from skstream.engine.kernels import Task
-from skstream.engine.kernels.linear.settings import Settings
 from skstream.engine.kernels.naive_bayes import counts as counts_module
 from skstream.engine.kernels.naive_bayes import gaussian as gaussian_module
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -30,8 +28,15 @@ from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporallyAugmented
 from skstream.utils._running_sums import running_sums
 from tests._data import ENVIRONMENT_VARIABLE, data_folder, data_path, load_stream
-from tests.kernels._linear_reference import PATHS, path
-from tests.kernels._reference import assert_same_labels, assert_same_state, cut, run_kernel, running
+from tests.kernels._linear_reference import PATHS, broken_scale, path
+from tests.kernels._reference import (
+    assert_same_labels,
+    assert_same_state,
+    cut,
+    prequential_block,
+    run_kernel,
+    running,
+)
 
 N_ROWS = int(os.environ.get("SKSTREAM_REAL_ROWS", "40"))
 ABSENT = "(no stream)"
@@ -63,11 +68,6 @@ def first_rows(stream: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     schema = import_module("pyarrow.parquet").read_schema(data_path(stream))
     classes = np.sort(json.loads(schema.metadata[b"stream"])["classes"])
     return X, np.searchsorted(classes, labels), classes
-
-
-def block_of(X: np.ndarray, codes: np.ndarray) -> Block:
-    index = np.arange(len(codes))
-    return Block(X, index, codes, None, X, index[1:], index[1:])
 
 
 @functools.lru_cache(maxsize=len(LINEAR) + len(BAYES))
@@ -102,7 +102,7 @@ def assert_equals_loop(stream: str, name: str, run: str) -> None:
     with path(run), uncompiled, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         kernel = running(copy.deepcopy({**LINEAR, **BAYES}[name]), Task(classes))
-        block = block_of(X, codes)
+        block = prequential_block(X, codes)
         answers = run_kernel(kernel, cut(block, [2, len(X) // 3, len(X)]))
         kernel.export()
     assert_same_labels(answers, scores.argmax(axis=1), scores)
@@ -123,13 +123,7 @@ def test_kernels_equal_the_loop(stream: str, name: str, run: str) -> None:
 
 def break_last_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """l2 factors one rounding away; sums of naive Bayes a hundred millionth too large."""
-    schedule = Settings.schedule
-
-    def shifted(self: Settings, t: float, n: int) -> Any:
-        eta, shrink, cut = schedule(self, t, n)
-        return eta, np.nextafter(shrink, 0.0), cut
-
-    monkeypatch.setattr(Settings, "schedule", shifted)
+    broken_scale(monkeypatch)
     for module in (counts_module, gaussian_module):
         monkeypatch.setattr(module, "running_sums", lambda *sums: running_sums(*sums) * (1 + 1e-8))
 

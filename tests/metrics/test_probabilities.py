@@ -411,7 +411,7 @@ def test_rows_without_scores_are_refused():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: top_k_accuracy(0), "'k' parameter of top_k_accuracy must be an int in the range"),
+        (lambda: top_k_accuracy(0), "'k' parameter of top_k_accuracy must be an integer >= 1"),
         (lambda: calibration_error(2.5), "'n_bins' parameter .* Got 2.5"),
         (lambda: calibration_error(norm="l2"), "'norm' parameter of calibration_error must be"),
         (lambda: brier_part("skill"), "'part' parameter of brier_part"),

@@ -237,13 +237,13 @@ def test_halving_keeps_the_best_part() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: AnytimeRace(0), "n_candidates must be a positive int"),
-        (lambda: AnytimeRace(2.0), "n_candidates must be a positive int"),
+        (lambda: AnytimeRace(0), "n_candidates must be an integer >= 1"),
+        (lambda: AnytimeRace(2.0), "n_candidates must be an integer >= 1"),
         (lambda: AnytimeRace(2, alpha=0), r"alpha must be in \(0, 1\)"),
         (lambda: AnytimeRace(2, indifference=-0.1), "indifference must be at least 0"),
         (lambda: AnytimeRace(2, indifference=math.nan), "indifference must be at least 0"),
         (lambda: AnytimeRace(2, bounds=(1, 0)), "bounds must be two finite"),
-        (lambda: HalvingRace(2, 0), "n_rows must be a positive int"),
+        (lambda: HalvingRace(2, 0), "n_rows must be an integer >= 1"),
         (lambda: HalvingRace(2, 10, factor=1), "factor must be above 1"),
         (lambda: HalvingRace(2, 10).look(), "one score for each of the 2 candidates"),
         (lambda: HalvingRace(2, 10).look([1.0]), "one score for each of the 2 candidates"),

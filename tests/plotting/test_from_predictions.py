@@ -123,6 +123,8 @@ def test_what_does_not_fit_is_an_error() -> None:
         PrequentialDisplay.from_predictions(["a", "b"], ["a", None])
     with pytest.raises(ValueError, match=r"sample_weight has shape \(3,\)"):
         PrequentialDisplay.from_predictions(TRUTH, GOOD, sample_weight=[1, 1, 1])
+    with pytest.raises(ValueError, match=r"sample_weight of row 1 is -1\.0"):
+        PrequentialDisplay.from_predictions([0, 1], [0, 1], sample_weight=[1, -1])
 
 
 def test_two_models_are_compared_by_their_predictions() -> None:

@@ -20,6 +20,7 @@ from skstream.metrics import cost
 from skstream.plotting import RankingDisplay, ReliabilityDisplay, ThresholdDisplay
 from skstream.stats._wilson import wilson
 from skstream.streams import SEA, make_demo_stream
+from tests.evaluation._models import FailsLater
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
@@ -217,14 +218,6 @@ def test_of_a_holdout_evaluation_the_last_set_is_shown() -> None:
     assert ranked.curves["sgd"].auc == pytest.approx(result.scores["sgd"]["auc"], abs=1e-12)
     assert ranked.event == "UP (last set)"
     assert ranked.rows == (202, 303)
-
-
-class FailsLater(MajorityClass):
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        self.n_ = getattr(self, "n_", 0) + len(y)
-        if self.n_ > 50:
-            raise RuntimeError("no more")
-        return super().partial_fit(X, y, classes, sample_weight)
 
 
 def test_models_that_failed_are_left_out_or_marked() -> None:

@@ -123,7 +123,7 @@ def test_other_dimensions_and_endless_streams():
 def test_bad_input():
     with pytest.raises(TypeError, match="Expected a GaussianMixtureStream"):
         TestbedDisplay.from_stream(make_demo_stream(10))
-    with pytest.raises(ValueError, match="kind must be one of"):
+    with pytest.raises(ValueError, match="kind must be "):
         TestbedDisplay.from_stream(STREAM, kind="film", n_rows=10)
     result = PrequentialEvaluator("accuracy").evaluate(
         Persistent(), load_testbed("NSGT", n_rows=50)

@@ -266,7 +266,7 @@ def test_bad_input() -> None:
         anytime_comparison([0], [np.nan])
     with pytest.raises(ValueError, match="bounds must be two finite, increasing numbers"):
         anytime_comparison([0], [0], bounds=(0, np.inf))
-    with pytest.raises(ValueError, match=r"'mixture', 'stitched'\]. Got 'normal'"):
+    with pytest.raises(ValueError, match=r"'mixture' or 'stitched'. Got 'normal'"):
         anytime_comparison([0], [0], boundary="normal")
     with pytest.raises(ValueError, match="alpha"):
         anytime_comparison([0], [0], alpha=1.0)

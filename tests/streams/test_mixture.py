@@ -213,7 +213,7 @@ A = Component("A", 1, (0, 0), (1, 1))
     ("make", "words"),
     [
         (lambda: Phase(10, 5), "A phase cannot end before it starts. Got start=10, end=5"),
-        (lambda: Phase(-1, 5), "start of a phase must be a row number"),
+        (lambda: Phase(-1, 5), "start of a phase must be an integer >= 0"),
         (lambda: Phase(0, 5, scale=0), "scale of a phase must be a finite number > 0. Got 0"),
         (lambda: Phase(0, 5, weight=-1), "weight of a phase must be a finite number >= 0"),
         (lambda: Phase(0, 5, plane=(1, 1)), "plane of a phase must be two different numbers"),
@@ -277,8 +277,8 @@ A = Component("A", 1, (0, 0), (1, 1))
         ),
         (
             lambda: load_testbed("NSXX"),
-            "name must be one of NSGT, NSGT-F, NSGR, NSLC, NSGT-I, NSPC, NSPC-A, NSGT-5D, NSCX. "
-            "Got 'NSXX'",
+            "name must be 'NSGT', 'NSGT-F', 'NSGR', 'NSLC', 'NSGT-I', 'NSPC', 'NSPC-A', 'NSGT-5D' "
+            "or 'NSCX'. Got 'NSXX'",
         ),
         (lambda: load_testbed("NSGT", speed=0), "speed must be a number > 0. Got 0"),
     ],

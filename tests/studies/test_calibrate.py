@@ -71,7 +71,7 @@ def test_losses_of_ones_own():
         ({"bounds": (5, 1)}, ValueError, r"bounds must be two numbers.*\(5, 1\)"),
         ({"bounds": 3}, ValueError, "bounds must be two numbers.*Got 3"),
         ({"bounds": (400.0, 500.0)}, ValueError, "No threshold in bounds.*Widen the bounds"),
-        ({"error_rate": 2}, ValueError, r"error_rate must be in \[0, 1\]. Got 2"),
+        ({"error_rate": 2}, ValueError, r"error_rate must be a number from 0 to 1. Got 2"),
         ({"losses": []}, ValueError, "losses must not be empty"),
         ({"losses": [0, 1, np.nan]}, ValueError, r"^losses\[2\] is nan. A detector needs finite"),
         ({"losses": [0, None]}, ValueError, r"^losses\[1\] is None of type NoneType"),
@@ -86,7 +86,7 @@ def test_losses_of_ones_own():
             ValueError,
             r"^losses\[0\] is 0.5. DDM reads 0/1 losses",
         ),
-        ({"n_values": 0}, ValueError, "n_values must be an integer of at least 1. Got 0"),
+        ({"n_values": 0}, ValueError, "n_values must be an integer >= 1. Got 0"),
         ({"detector": DDM(), "losses": [0.5]}, ValueError, "has no parameter 'threshold'"),
     ],
 )

@@ -282,7 +282,7 @@ def test_seeds_that_give_the_same_losses_are_named():
         ),
         ({"detectors": {"p": (PageHinkley(), "delta", [])}}, ValueError, "at least one value"),
         ({"seeds": []}, ValueError, "at least one seed"),
-        ({"tolerance": -1}, ValueError, "tolerance must be an integer of at least 0. Got -1"),
+        ({"tolerance": -1}, ValueError, "tolerance must be an integer >= 0. Got -1"),
         ({"drifts": None}, ValueError, r"returns \(losses, drifts\), or drifts=.*Got neither"),
         ({"make_losses": lambda s: (make_losses(s), 9)}, ValueError, "Got both"),
         ({"drifts": [5000]}, ValueError, "drifts must lie within the n_rows=4000"),

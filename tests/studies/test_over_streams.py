@@ -17,6 +17,7 @@ from skstream.evaluation._results._result import mean_of_curves
 from skstream.stats import friedman_nemenyi
 from skstream.streams import SEA, STAGGER, Sine, as_stream
 from skstream.studies import StreamStudy
+from tests.evaluation._models import FailsLater
 
 MODELS = {"majority": MajorityClass(), "persistent": Persistent(), "random": RandomClass()}
 RNG = np.random.default_rng(0)
@@ -170,19 +171,11 @@ def test_a_failure_names_its_stream_and_keeps_those_before():
     assert any("stream 'gone'" in note for note in caught.value.__notes__)
 
 
-class Fails(MajorityClass):
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        self.n_ = getattr(self, "n_", 0) + len(y)
-        if self.n_ > 100:
-            raise ValueError("too many rows")
-        return super().partial_fit(X, y, classes, sample_weight)
-
-
 def test_a_model_that_failed_has_no_mean_and_is_named():
     evaluator = PrequentialEvaluator(
         "accuracy", forgetting="window:40", record_every=20, error_score=np.nan
     )
-    models = {"majority": MajorityClass(), "fails": Fails(), "persistent": Persistent()}
+    models = {"majority": MajorityClass(), "fails": FailsLater(100), "persistent": Persistent()}
     with pytest.warns(FitFailedWarning, match="failed while learning row 100"):
         found = evaluate_over_streams(STREAMS, models, [1, 2], evaluator=evaluator)
     for value in ("last", "mean"):

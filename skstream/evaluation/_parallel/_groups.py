@@ -134,9 +134,9 @@ def seconds_per_row(
     try:
         chunk = next(iter(stream))
         kernels = _kernels(new_run, {one: models[one] for one in alike.values()})
-        seconds = _seconds_of_kernels(new_run, kernels, chunk)
+        seconds = _seconds_per_row(new_run, kernels, chunk, _ROWS_OF_KERNELS, only_kernels=True)
         loops = {first[one]: models[first[one]] for one in models if alike[one] not in seconds}
-        by_loop = _seconds_of_loops(new_run, loops, chunk)
+        by_loop = _seconds_per_row(new_run, loops, chunk, _ROWS_OF_LOOPS)
     except Exception:
         return dict.fromkeys(models, 1.0)
     return {
@@ -158,7 +158,7 @@ def slow_loops(
         if not reasons:
             return {}
         loops = {one: models[one] for one in reasons}
-        seconds = _seconds_of_loops(new_run, loops, next(iter(stream)))
+        seconds = _seconds_per_row(new_run, loops, next(iter(stream)), _ROWS_OF_LOOPS)
     except Exception:  # the run raises it, with more details
         return {}
     return {one: (seconds[one], reasons[one]) for one in reasons}
@@ -204,32 +204,25 @@ def _with_kernels(run: StreamRun) -> list[Place]:
     return [place for place, loops in zip(run.path_of, run.looped, strict=True) if not loops]
 
 
-def _seconds_of_kernels(
-    new_run: NewRun, models: Mapping[Place, Any], chunk: Chunk
+def _seconds_per_row(
+    new_run: NewRun,
+    models: Mapping[Place, Any],
+    chunk: Chunk,
+    rows: tuple[int, int],
+    *,
+    only_kernels: bool = False,
 ) -> dict[Place, float]:
-    """Seconds per row of those models whose kernels accept the first rows."""
+    """Seconds per row of models, or only of those whose kernels accept the first rows."""
     if not models:
         return {}
     run = _started(new_run, models)
-    untimed, timed = _split(chunk, *_ROWS_OF_KERNELS)
+    untimed, timed = _split(chunk, *rows)
     if untimed is not None:
         run.feed(untimed)
-    accepted = _with_kernels(run)
+    accepted = _with_kernels(run) if only_kernels else models
     if len(accepted) < len(models):  # many rows would take the others long
-        return _seconds_of_kernels(new_run, {one: models[one] for one in accepted}, chunk)
-    return _timed(run, timed)
-
-
-def _seconds_of_loops(
-    new_run: NewRun, models: Mapping[Place, Any], chunk: Chunk
-) -> dict[Place, float]:
-    """Seconds per row of models that are executed call by call."""
-    if not models:
-        return {}
-    run = _started(new_run, models)
-    untimed, timed = _split(chunk, *_ROWS_OF_LOOPS)
-    if untimed is not None:
-        run.feed(untimed)
+        kept = {one: models[one] for one in accepted}
+        return _seconds_per_row(new_run, kept, chunk, rows, only_kernels=True)
     return _timed(run, timed)
 
 

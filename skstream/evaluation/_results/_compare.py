@@ -23,7 +23,7 @@ from skstream.evaluation._results._row_tests import forgets, test_of_rows
 from skstream.evaluation._results._select import bin_meant, bins_of, number
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting, parse_forgetting
 from skstream.metrics import Measure
-from skstream.utils._choices import did_you_mean, is_integer
+from skstream.utils._choices import check_choice, did_you_mean, is_integer
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
@@ -57,9 +57,7 @@ def compare(
     """Compare two models of a result; see `EvaluationResult.compare`."""
     if test == "auto":
         test = "wilcoxon" if result.n_folds > 1 and fold is None else "anytime"
-    if test not in (*FOLD_TESTS, *ROW_TESTS):
-        known = ["auto", *FOLD_TESTS, *ROW_TESTS]
-        raise ValueError(f"The test must be one of {known}. Got {test!r} instead.")
+    check_choice(test, "test", ["auto", *FOLD_TESTS, *ROW_TESTS])
     check_at(at)
     check_options(f"The test {test!r}", _ROW_FUNCTIONS.get(test) or (FOLD_TESTS[test],), options)
     _check_since(result, test, since, at)

@@ -85,6 +85,8 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: Any) -> di
 
 def tape_of(result: "EvaluationResult") -> Tape:
     """Return the tape of a result, or raise an error that says how to keep one."""
+    if not hasattr(result, "tape"):
+        raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
     if result.tape is None:
         raise ValueError(
             result.details.why_no_tape

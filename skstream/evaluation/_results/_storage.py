@@ -23,8 +23,6 @@ from skstream.utils._loaded import COUNTS, LABELS, NUMBERS, TIMES, check_array, 
 from skstream.utils._npz import npz_path, read_npz, write_npz
 
 FORMAT = 2
-#: What the header of a file calls a `SeedStudy`.
-STUDY = "SeedStudy"
 #: Columns of a tape beside its labels, where it has them.
 _TAPE_COLUMNS = ("weight", "row", "time", *BASELINES)
 #: Fields of a result that JSON holds as they are, and those that it turns into lists.
@@ -114,8 +112,6 @@ def load_result(path: str | Path, *, max_bytes: int | None = None) -> Evaluation
         raise ValueError(f"{path} is a folder. Give the path of a file written by result.save.")
     hint = " Checkpoints of runs are loaded with load_run."
     arrays, header = read_npz(path, FORMAT, "a result saved by skstream", hint, max_bytes)
-    if header.get("kind") == STUDY:
-        raise ValueError(f"{path} holds a study over seeds: load it with skstream.load.")
     return unpacked(path, arrays, header)
 
 

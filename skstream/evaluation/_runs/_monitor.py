@@ -211,13 +211,10 @@ class Watched:
         return found
 
 
-def watched(
-    monitors: Any, classes: np.ndarray | None, n_bins: int | None, default_bin: int | None = None
-) -> list[Watched]:
+def watched(monitors: Any, classes: np.ndarray | None, n_bins: int | None) -> list[Watched]:
     """Resolve the parameter `monitors` of an evaluator, or say what is wrong with it.
 
-    `n_bins` is the number of bins between arrival and label, None where there are none, and
-    `default_bin` the one that is watched if a monitor names none; None: the last.
+    `n_bins` is the number of bins between arrival and label, None where there are none.
     """
     if monitors is None:
         return []
@@ -228,7 +225,7 @@ def watched(
             f"{monitors!r} of type {type(monitors).__name__} instead."
         )
     return [
-        resolved(name, monitor, classes, n_bins, default_bin)
+        resolved(name, monitor, classes, n_bins)
         for name, monitor in names_as_text(monitors, "monitors").items()
     ]
 
@@ -249,7 +246,10 @@ def resolved(
     n_bins: int | None,
     default_bin: int | None = None,
 ) -> Watched:
-    """Resolve one monitor; see `watched`."""
+    """Resolve one monitor; see `watched`.
+
+    `default_bin` is the one that is watched if the monitor names none; None: the last.
+    """
     if not isinstance(monitor, DriftMonitor):
         kind = type(monitor).__name__
         hint = f"; pass DriftMonitor({kind}(...))" if isinstance(monitor, DriftDetector) else ""

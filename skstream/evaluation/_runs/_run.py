@@ -9,12 +9,11 @@ import numpy as np
 
 from skstream.engine.run import Answered
 from skstream.engine.timeline import Arrivals, no_rows
-from skstream.evaluation._runs._decisions import check_on_error
 from skstream.evaluation._runs._ended_models import ended_lane
 from skstream.evaluation._runs._input import EncodedRows
 from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._runs._scoring import AskedOnce, ScoringOfArrivals
-from skstream.evaluation._runs._stream_run import Advance, StreamRun, ignored
+from skstream.evaluation._runs._stream_run import Advance, StreamRun, check_on_error, ignored
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Chunk

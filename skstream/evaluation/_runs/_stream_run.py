@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -19,7 +19,6 @@ from skstream.engine.timeline import End
 from skstream.evaluation._results._result import EvaluationResult, assemble
 from skstream.evaluation._runs._checkpoint import save_checkpoint
 from skstream.evaluation._runs._cost import CostMeter
-from skstream.evaluation._runs._decisions import DECIDE, Stopped
 from skstream.evaluation._runs._detections import FoundByMonitor, by_monitor
 from skstream.evaluation._runs._ended_models import continued
 from skstream.evaluation._runs._input import EncodedRows, encoded
@@ -32,6 +31,7 @@ from skstream.evaluation._settings import Settings
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams._chunk import Chunk
+from skstream.utils._choices import check_choice
 from skstream.utils._exclusive import Exclusive, exclusive
 from skstream.utils._interrupt import Held, deferred_interrupt
 from skstream.utils._label_space import LabelSpace
@@ -39,6 +39,31 @@ from skstream.utils._rows import Schema
 
 #: Function that is called with the number of newly finished rows.
 Advance = Callable[[int], object]
+
+DECIDE = (
+    "The run waits for your decision: go_on('retry') tries again what failed, go_on('skip') leaves "
+    "the row out, go_on('leave_out') goes on without the model. save(path) works, and result() "
+    "gives what came before the call."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopped:
+    """A step that a failure has stopped, and how it is noted in the end.
+
+    `step` is what the models did. If they have not begun, it is None, `reason` says why, and
+    `event` can be executed again.
+    """
+
+    note: Callable[[list[Answered]], None]
+    step: Step | None = None
+    event: tuple[Any, ...] = ()
+    reason: str = ""
+
+
+def check_on_error(on_error: str) -> None:
+    """Check the parameter of the calls of a live run."""
+    check_choice(on_error, "on_error", ("raise", "skip"))
 
 
 def ignored(n_rows: int) -> None:
@@ -255,10 +280,7 @@ class StreamRun(Exclusive):
         >>> run.n_rows, run.n_skipped
         (3, {'SGDClassifier': 1})
         """
-        if decision not in ("retry", "skip", "leave_out"):
-            raise ValueError(
-                f'decision must be "retry", "skip" or "leave_out". Got {decision!r} instead.'
-            )
+        check_choice(decision, "decision", ("retry", "skip", "leave_out"))
         stopped = self._stopped
         if stopped is None or self._state != "stopped":
             raise RuntimeError("The run does not wait for a decision: no failure has stopped it.")

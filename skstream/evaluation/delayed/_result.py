@@ -12,6 +12,7 @@ from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import in_words
 from skstream.evaluation._runs._input import why_no_weight
 from skstream.evaluation.delayed._counts import Waits
+from skstream.utils._choices import check_choice
 from skstream.utils._displays import display
 
 
@@ -105,8 +106,7 @@ class DelayedResult(EvaluationResult):
             Predicted labels or targets; None or NaN for rows that were not asked, and by rows for
             those without a label.
         """
-        if order not in ("rows", "labels"):
-            raise ValueError(f'order must be "rows" or "labels". Got {order!r} instead.')
+        check_choice(order, "order", ("rows", "labels"))
         answers = super().predictions(model, fold=fold)
         if order == "labels":
             return answers

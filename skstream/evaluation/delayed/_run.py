@@ -9,8 +9,8 @@ from skstream.engine.delayed import Dated, Labels, TimePassed
 from skstream.engine.failures import ModelError
 from skstream.engine.loop import no_answers
 from skstream.engine.run import Answered, Step
-from skstream.evaluation._runs._decisions import check_on_error
 from skstream.evaluation._runs._input import EncodedRows, encoded_labels
+from skstream.evaluation._runs._stream_run import check_on_error
 from skstream.evaluation.delayed._clock import Clock
 from skstream.evaluation.delayed._dated_run import DatedRun
 from skstream.evaluation.delayed._live_input import (
@@ -20,6 +20,7 @@ from skstream.evaluation.delayed._live_input import (
     label_weights,
     read_batch,
 )
+from skstream.utils._choices import check_choice
 from skstream.utils._exclusive import exclusive
 
 
@@ -398,5 +399,4 @@ class DelayedRun(DatedRun):
 
 
 def _check_on_unknown(on_unknown: str) -> None:
-    if on_unknown not in ("error", "ignore"):
-        raise ValueError(f'on_unknown must be "error" or "ignore". Got {on_unknown!r} instead.')
+    check_choice(on_unknown, "on_unknown", ("error", "ignore"))

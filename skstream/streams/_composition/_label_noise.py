@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from skstream.streams._chunk import Chunk
 from skstream.streams._composition._base import ChangedRows
-from skstream.streams._generators._checks import check_share
 from skstream.streams._stream import Stream
-from skstream.utils._choices import check_count
+from skstream.utils._choices import check_count, check_share
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import find_classes
 from skstream.utils._seeds import uniform

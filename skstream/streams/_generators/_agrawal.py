@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._generators._checks import check_share
 from skstream.streams._generators._concepts import ConceptStream, check_concepts
 from skstream.streams._generators._numbers import uniform_rows
+from skstream.utils._choices import check_share
 
 _NAMES = [
     "salary",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.streams._generators._checks import check_numbers
+from skstream.utils._choices import check_count, check_numbers
 
 Rows = tuple[tuple[float, ...], ...]
 
@@ -65,7 +65,7 @@ class Phase:
 
     def __post_init__(self) -> None:
         for name in ("start", "end"):
-            _set(self, name, _row(getattr(self, name), f"{name} of a phase"))
+            _set(self, name, check_count(getattr(self, name), f"{name} of a phase", 0))
         if self.end < self.start:
             raise ValueError(
                 f"A phase cannot end before it starts. Got start={self.start}, end={self.end}."
@@ -147,7 +147,7 @@ class Component:
                 f"numbers > 0, one per feature of its center. Got {self.variances}."
             )
         _set(self, "rotation", _rotation(self.rotation, n_features, of_it))
-        _set(self, "start", _row(self.start, f"start {of_it}"))
+        _set(self, "start", check_count(self.start, f"start {of_it}", 0))
         _set(self, "phases", _phases(self.phases, n_features, of_it))
         if not (self.weight or any(phase.weight for phase in self.phases)):
             raise ValueError(
@@ -216,12 +216,6 @@ def _set(one: Any, name: str, value: Any) -> None:
     object.__setattr__(one, name, value)
 
 
-def _row(value: Any, name: str) -> int:
-    if not isinstance(value, Integral) or value < 0:
-        raise ValueError(f"{name} must be a row number: an integer >= 0. Got {value!r} instead.")
-    return int(value)
-
-
 def _number(value: Any, name: str, *, least: float = -np.inf, above: float | None = None) -> float:
     known = isinstance(value, Real) and np.isfinite(float(value))
     if not known or value < least or (above is not None and value <= above):
@@ -232,7 +226,7 @@ def _number(value: Any, name: str, *, least: float = -np.inf, above: float | Non
 
 def _plane(value: Any) -> tuple[int, int]:
     try:
-        first, second = (_row(axis, "plane") for axis in value)
+        first, second = (check_count(axis, "plane", 0) for axis in value)
     except (TypeError, ValueError):
         first = second = 0
     if first == second:

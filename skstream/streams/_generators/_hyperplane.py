@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from skstream.streams._drifts import Drift
 from skstream.streams._generators._base import NumberedStream
-from skstream.streams._generators._checks import check_number, check_share
 from skstream.streams._generators._concepts import continuous_drift
 from skstream.streams._generators._numbers import reflected, uniform_rows
-from skstream.utils._choices import check_count
+from skstream.utils._choices import check_count, check_number, check_share
 from skstream.utils._seeds import uniform
 
 # Periods whose directions are drawn at once on the way to a row.

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from skstream.streams._generators._base import NumberedStream
-from skstream.streams._generators._checks import check_number
 from skstream.streams._generators._numbers import normal_rows
-from skstream.utils._choices import check_count
+from skstream.utils._choices import check_count, check_number
 from skstream.utils._seeds import uniform
 
 # Rows whose numbers are drawn at once on the way to a row.

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from skstream.streams._drifts import Drift
 from skstream.streams._generators._base import NumberedStream
-from skstream.streams._generators._checks import check_number
 from skstream.streams._generators._concepts import continuous_drift
 from skstream.streams._generators._numbers import (
     lengths,
@@ -15,7 +14,7 @@ from skstream.streams._generators._numbers import (
     reflected,
     uniform_rows,
 )
-from skstream.utils._choices import check_count
+from skstream.utils._choices import check_count, check_number
 from skstream.utils._seeds import uniform
 
 _ERROR_ROWS = 100_000

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._generators._checks import check_numbers, check_share
 from skstream.streams._generators._concepts import ConceptStream
 from skstream.streams._generators._numbers import uniform_rows
+from skstream.utils._choices import check_numbers, check_share
 from skstream.utils._seeds import uniform
 
 

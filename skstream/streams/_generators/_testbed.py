@@ -6,6 +6,7 @@ from numbers import Real
 
 from skstream.streams._generators._components import Component, Phase
 from skstream.streams._generators._mixture import GaussianMixtureStream
+from skstream.utils._choices import check_choice
 
 Pair = tuple[float, float]
 _SPREAD = (2.5, 1.0)
@@ -152,8 +153,7 @@ def load_testbed(
     >>> round(stream.bayes_error(), 3)
     0.054
     """
-    if name not in TESTBED:
-        raise ValueError(f"name must be one of {', '.join(TESTBED)}. Got {name!r} instead.")
+    check_choice(name, "name", list(TESTBED))
     if not isinstance(speed, Real) or not isfinite(float(speed)) or speed <= 0:
         raise ValueError(f"speed must be a number > 0. Got {speed!r} instead.")
     components = [_at_speed(component, float(speed)) for component in TESTBED[name]]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.engine.tape import Tape
+from skstream.evaluation._log import piece_of, scored
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.metrics._resolve import task_of
 from skstream.utils._label_space import encode_together
@@ -22,42 +22,35 @@ def result_of_predictions(
     metrics: Any,
     *,
     forgetting: Any,
-    sample_weight: ArrayLike | None,
+    sample_weight: ArrayLike | None = None,
+    record_every: int | None = None,
 ) -> EvaluationResult:
-    """Score the predictions of one model, or of several by name, row by row."""
+    """Score labels, of which none may be missing; floats are targets, if the measure allows it."""
     # A single model has no name that its user knows.
     named = y_pred if isinstance(y_pred, Mapping) else {"model": y_pred}
-    columns_of = {name: f"y_pred {name}" if named is y_pred else "y_pred" for name in named}
-    columns = {"y_true": y_true} | {columns_of[name]: given for name, given in named.items()}
-    for column in columns_of.values():
-        if np.ndim(columns[column]) == 2 or not are_targets(columns, metrics):
-            _refuse_probabilities(columns[column], column)
-    shapes = {column: np.shape(given) for column, given in columns.items()}
+    given = {f"y_pred {name}" if named is y_pred else "y_pred": one for name, one in named.items()}
+    columns = {"y_true": y_true} | given
+    for name, column in given.items():
+        if np.ndim(column) == 2 or not are_targets(columns, metrics):
+            _refuse_probabilities(column, name)
+    shapes = {name: np.shape(column) for name, column in columns.items()}
     if len(set(shapes.values())) > 1 or len(shapes["y_true"]) != 1:
         raise ValueError(f"y_true and y_pred must be columns of equal length. Got shapes {shapes}.")
-    values: Mapping[str, np.ndarray]
     classes: np.ndarray | None = None
     if are_targets(columns, metrics):
-        values = {name: _targets(name, column) for name, column in columns.items()}
+        for name, column in columns.items():
+            _check_targets(name, column)
     else:
-        values, classes = encode_together(columns)
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weight is not None and weight.shape != shapes["y_true"]:
-        raise ValueError(f"sample_weight has shape {weight.shape}, y_true {shapes['y_true']}.")
-    tape = Tape(
-        classes=classes,
-        y=values["y_true"],
-        weight=weight,
-        answers={name: values[column][np.newaxis] for name, column in columns_of.items()},
+        _, classes = encode_together(columns)
+    piece = piece_of(y_true, named, None, {"sample_weight": sample_weight})
+    return scored(
+        [piece],
+        classes,
+        metrics,
+        forgetting=forgetting,
+        record_every=record_every,
+        n_rows=len(piece.y),
     )
-    unscored = EvaluationResult(
-        protocol="given predictions",
-        checkpoints=np.empty(0, dtype=np.int64),
-        values={name: {} for name in named},
-        classes=classes,
-        tape=tape,
-    )
-    return unscored.rescore(metrics, forgetting=forgetting)
 
 
 def _refuse_probabilities(given: Any, column: str) -> None:
@@ -77,7 +70,7 @@ def _refuse_probabilities(given: Any, column: str) -> None:
     raise ValueError(
         f"{column} holds probabilities ({found}), and labels are wanted, such as {labels}. "
         "Probabilities are shown by ReliabilityDisplay.from_predictions, ThresholdDisplay and "
-        "OperatingCharacteristicDisplay; a measure of them along the stream needs an evaluation."
+        "OperatingCharacteristicDisplay, and scored by score_predictions."
     )
 
 
@@ -90,7 +83,7 @@ def are_targets(columns: Mapping[str, Any], metrics: Any) -> bool:
     return "f" in kinds and kinds <= set("iuf")
 
 
-def _targets(name: str, column: Any) -> np.ndarray:
+def _check_targets(name: str, column: Any) -> None:
     try:
         values = np.asarray(unmasked(column, numbers=True), dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -100,4 +93,3 @@ def _targets(name: str, column: Any) -> np.ndarray:
         raise ValueError(
             f"{name} holds {values[bad[0]]} in row {bad[0]}: a number is missing or not finite."
         )
-    return values
