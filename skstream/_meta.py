@@ -129,11 +129,14 @@ class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = tags_of(self.estimator)
+    def _tags_as_inside(self, tags: Any) -> Any:
+        """Return tags of this estimator, with what the inner model says of its rows and classes."""
+        inner = tags_of(self.estimator)  # once: it asks the model inside, and so on
         tags.input_tags = deepcopy(inner.input_tags)
         tags.non_deterministic = inner.non_deterministic
+        if tags.classifier_tags is not None and inner.classifier_tags is not None:
+            tags.classifier_tags = deepcopy(inner.classifier_tags)
+            tags.classifier_tags.multi_label = False
         return tags
 
 
@@ -358,9 +361,4 @@ class MetaClassifier(ClassifierMixin, MetaEstimator):
         return routed["estimator"]["partial_fit"].get("sample_weight")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = tags_of(self.estimator)
-        if inner.classifier_tags is not None:
-            tags.classifier_tags = deepcopy(inner.classifier_tags)
-            tags.classifier_tags.multi_label = False
-        return tags
+        return self._tags_as_inside(super().__sklearn_tags__())

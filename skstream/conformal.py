@@ -233,6 +233,9 @@ class OnlineConformalRegressor(RegressorMixin, MetaEstimator):
         width = _Errors(self.errors_, self.window_size).quantile(self.alpha_)
         return np.column_stack([answers - width, answers + width])
 
+    def __sklearn_tags__(self) -> Any:
+        return self._tags_as_inside(super().__sklearn_tags__())
+
 
 class _Errors:
     """The newest errors, in their order and sorted."""

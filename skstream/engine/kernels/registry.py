@@ -37,6 +37,7 @@ _MODELS: _Table = {
     "skstream.baselines.PersistentRegressor": "baselines.PersistentRegressorKernel",
     "skstream.baselines.RandomClass": "baselines.RandomClassKernel",
     "skstream.calibration.PrequentialCalibrator": "calibration.PrequentialCalibratorKernel",
+    "skstream.compat.RiverClassifier": "skstream.compat._river_tree.RiverTreeKernel",
     "skstream.ensemble.DynamicWeightedMajority": "ensemble.DynamicWeightedMajorityKernel",
     "skstream.ensemble.OnlineBagging": "ensemble.OnlineBaggingKernel",
     "skstream.naive_bayes.IncrementalGaussianNB": "naive_bayes.gaussian.IncrementalGaussianKernel",
@@ -229,7 +230,9 @@ def _loaded(table: _Table, key: type | str) -> Any:
     kernel = table[key]
     if isinstance(kernel, str):
         module, _, attribute = kernel.rpartition(".")
-        kernel = getattr(importlib.import_module(f"skstream.engine.kernels.{module}"), attribute)
+        if not module.startswith("skstream."):
+            module = f"skstream.engine.kernels.{module}"
+        kernel = getattr(importlib.import_module(module), attribute)
         table[key] = kernel
     return kernel
 

@@ -1,0 +1,217 @@
+"""River's tree by kernel: answers and objects are those of River's own loop, to the last bit."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator
+from skstream.compat import from_river
+from skstream.engine.kernels import Declined, Task
+from skstream.tree import _arrays as arrays
+from skstream.utils._numba import numba_enabled
+from tests._examples import examples
+from tests.kernels._reference import (
+    TIMELINES,
+    cut,
+    make_block,
+    random_cuts,
+    run_kernel,
+    run_literally,
+    running,
+    twin,
+)
+
+river_tree = pytest.importorskip("river.tree")
+river_tree_kernel = pytest.importorskip("skstream.compat._river_tree")
+if not numba_enabled():
+    pytest.skip("River's tree has a kernel only with numba", allow_module_level=True)
+if river_tree_kernel.digest_of_files() not in river_tree_kernel.KNOWN_FILES:
+    pytest.skip("the files of this River are not known", allow_module_level=True)
+
+LABELS = np.array(["a", "b", "c"])
+
+
+def rows_of(kind: str, n: int, rng: np.random.Generator) -> Any:
+    """Rows with what is hard: ties, constants, cancellation, huge and tiny numbers."""
+    if kind == "ties":
+        return rng.integers(0, 4, (n, 3)).astype(float)
+    if kind == "whole":
+        return rng.integers(-1000, 1000, (n, 3))
+    if kind == "cancelling":
+        return 1e9 + rng.normal(size=(n, 3))
+    if kind == "far":
+        return rng.normal(size=(n, 3)) * 10.0 ** rng.integers(-120, 120, (n, 3))
+    X = rng.normal(size=(n, 3))
+    if kind == "constants":
+        X[:, rng.integers(0, 3)] = rng.choice([0.0, -0.0, 3.7])
+    return X
+
+
+def tree_with(rng: np.random.Generator) -> Any:
+    return river_tree.HoeffdingTreeClassifier(
+        grace_period=int(rng.integers(2, 15)),
+        delta=float(rng.choice([1e-7, 0.1, 0.5])),
+        tau=float(rng.choice([0.05, 0.5])),
+        leaf_prediction=str(rng.choice(["mc", "nb", "nba"])),
+        max_depth=rng.choice([None, 0, 1, 2]),
+        split_criterion=str(rng.choice(["info_gain", "gini"])),
+        nb_threshold=int(rng.choice([0, 5])),
+        merit_preprune=bool(rng.random() < 0.8),
+        min_branch_fraction=float(rng.choice([0.01, 0.3])),
+        max_share_to_split=float(rng.choice([0.6, 0.99])),
+    )
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two River objects are equal to any depth: types, bits, and orders of dicts."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if hasattr(one, "__dict__"):
+        return same(vars(one), vars(other))
+    return repr(one) == repr(other) if isinstance(one, float) else bool(one == other)
+
+
+def run_both(model: Any, block: Any, task: Task, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Trees after the kernel and after the loop, which have given the same answers."""
+    literal, kernel = twin(model), running(twin(model), task)
+    expected = run_literally(literal, block, task)
+    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+    np.testing.assert_array_equal(answers, expected)
+    kernel.export()
+    assert same(kernel.estimator.model_, literal.model_)
+    return kernel.estimator, literal
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    timeline=st.sampled_from(TIMELINES),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    kind=st.sampled_from(["plain", "ties", "whole", "cancelling", "far", "constants"]),
+    is_weighted=st.booleans(),
+    has_learnt=st.booleans(),
+)
+@examples(60)
+def test_kernel_is_river(seed, timeline, method, kind, is_weighted, has_learnt) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    X, y = rows_of(kind, n, rng), rng.integers(0, 3, n)
+    y[X[:, 0] > X[0, 0]] = 0
+    block = make_block(X, y, timeline, rng, rng.random(n) + 0.1 if is_weighted else None)
+    model = from_river(tree_with(rng))
+    if has_learnt:
+        model.partial_fit(rows_of(kind, 12, rng), list("abcacbabcaab"), classes=LABELS)
+    task = Task(LABELS, method)
+    kernel, literal = run_both(model, block, task, rng)
+    if seed % 3:  # River goes on from the kernel's tree, and the kernel from River's
+        later = rows_of(kind, 9, rng)
+        for one in (kernel, literal):
+            one.partial_fit(later, list("abcabcabc"))
+        assert same(kernel.model_, literal.model_)
+        run_both(kernel, make_block(X, y, timeline, rng), task, rng)
+
+
+def bare(model: Any, X: Any, y: Any) -> tuple[list[Any], Any]:
+    """River's own loop."""
+    answers = []
+    for row, label in zip(X.tolist(), y.tolist(), strict=True):
+        x = dict(enumerate(row))
+        answers.append(model.predict_one(x))
+        model.learn_one(x, label)
+    return answers[1:], model
+
+
+def test_evaluators_give_rivers_answers_and_objects() -> None:
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(1500, 4)), 3)
+    y = LABELS[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
+    tree = river_tree.HoeffdingTreeClassifier(grace_period=50, tau=0.2)
+    evaluator = PrequentialEvaluator("accuracy", return_models=True)
+    result = evaluator.evaluate({"tree": tree}, X, y)
+    assert result.paths["tree"] == "kernel"
+    expected, literal = bare(tree.clone(), X, y)
+    assert result.predictions("tree").tolist()[1:] == expected
+    assert same(result.models["tree"].model_, literal)
+    assert literal.n_branches > 2
+    for other in (
+        KFoldEvaluator("accuracy", n_folds=3, random_state=0),
+        DelayedEvaluator("accuracy", delay=40),
+    ):
+        kernel, loop = (
+            other.set_params(engine=engine).evaluate({"tree": tree}, X, y)
+            for engine in ("auto", "loop")
+        )
+        assert kernel.scores == loop.scores
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"remove_poor_attrs": True}, "remove_poor_attrs=True"),
+        ({"stop_mem_management": True}, "stop_mem_management=True"),
+        ({"nominal_attributes": [0]}, "nominal_attributes"),
+        ({"split_criterion": "hellinger"}, "split_criterion='hellinger'"),
+        ({"delta": 3.0}, "unusual"),
+        ({"memory_estimate_period": 30}, "memory_estimate_period"),
+    ],
+)
+def test_other_trees_are_left_to_river(parameters, reason) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 2)), rng.integers(0, 2, 60)
+    tree = river_tree.HoeffdingTreeClassifier(**parameters)
+    try:
+        expected, _ = bare(tree.clone(), X, y)
+    except ValueError:  # River itself cannot, and says so at its row
+        return
+    result = PrequentialEvaluator("accuracy").evaluate({"tree": tree}, X, y)
+    assert "loop" in result.paths["tree"]
+    assert reason in result.paths["tree"]
+    assert result.predictions("tree").tolist()[1:] == expected
+
+
+def test_rows_that_river_takes_otherwise_are_left_to_it() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((9, 2)), rng.integers(0, 3, 9)
+    kernel = running(from_river(river_tree.HoeffdingTreeClassifier()), Task(LABELS))
+    kernel.run(make_block(X, y, "prequential", rng))
+    for rows, reason in (
+        (np.where(X > 0.9, np.nan, X), "NaN|missing|infinity"),
+        (X * 1e151, "beyond 1e"),
+        (X > 0.5, "floats and integers"),
+        ((10 * X).astype(int), "whole numbers before"),
+        (X.astype(str).astype(object), "no kernel"),
+    ):
+        with pytest.raises(Declined, match=reason):
+            kernel.run(make_block(rows, y, "prequential", rng))
+
+
+def test_another_river_has_no_kernel(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 2)), rng.integers(0, 2, 60)
+    tree = river_tree.HoeffdingTreeClassifier()
+    evaluator = PrequentialEvaluator("accuracy")
+    monkeypatch.setattr(river_tree_kernel, "KNOWN_FILES", {"other"})
+    river_tree_kernel.why_not_this_river.cache_clear()
+    path = evaluator.evaluate({"tree": tree}, X, y).paths["tree"]
+    assert path == (
+        "loop: River's tree is called row by row in this version of River, "
+        "whose files are not known"
+    )
+    monkeypatch.undo()
+    monkeypatch.setattr(river_tree_kernel, "execute", broken)
+    river_tree_kernel.why_not_this_river.cache_clear()
+    path = evaluator.evaluate({"tree": tree}, X, y).paths["tree"]
+    assert "where a test tree came out otherwise" in path
+    monkeypatch.undo()
+    river_tree_kernel.why_not_this_river.cache_clear()
+
+
+def broken(tree: Any, settings: Any, *args: Any) -> Any:
+    """The core with products in the place of pow, and without compensated sums."""
+    return arrays.execute(tree, settings._replace(river=False), *args)
