@@ -1,0 +1,115 @@
+"""Hoeffding trees, each row asked and then learnt: River's own loop, the same tree by kernel, ours.
+
+River gets rows that are dictionaries already, and keeps nothing but the number of right answers;
+the evaluator measures accuracy. Processor time, in turn; compiling is counted apart. Electricity
+and Covertype are read from the folder that SKSTREAM_DATA names, all numeric columns.
+
+    python -m benchmarks.bench_trees
+"""
+
+import argparse
+import os
+import statistics
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numba
+import numpy as np
+import river
+from river import tree as river_tree
+
+import skstream
+from skstream import PrequentialEvaluator
+from skstream.streams import LED, SEA, RandomRBF
+from skstream.tree import HoeffdingTreeClassifier
+
+
+def streams(n_rows: int) -> dict[str, tuple[Any, Any]]:
+    """Rows and labels by name."""
+    found = {}
+    folder = Path(os.environ.get("SKSTREAM_DATA", ""))
+    for name, file in (("Electricity", "electricity"), ("Covertype head", "covertype_head20k")):
+        path = folder / f"{file}.parquet"
+        if path.exists():
+            import pandas
+
+            frame = pandas.read_parquet(path)
+            X = frame.drop(columns="class").astype(np.float64).to_numpy()
+            found[name] = X, pandas.factorize(frame["class"], sort=True)[0]
+    made = {
+        "RBF": RandomRBF(n_rows, random_state=0),
+        "LED": LED(n_rows, random_state=0),
+        "SEA": SEA(n_rows, random_state=0),
+    }
+    for name, stream in made.items():
+        chunks = list(stream)
+        X = np.concatenate([np.asarray(chunk.X, dtype=np.float64) for chunk in chunks])
+        found[name] = X, np.concatenate([chunk.y for chunk in chunks])
+    return found
+
+
+def by_river(X: Any, y: Any) -> tuple[float, float]:
+    """Seconds and accuracy of River's own loop."""
+    model = river_tree.HoeffdingTreeClassifier()
+    rows, labels = [dict(enumerate(row)) for row in X.tolist()], y.tolist()
+    started, n_right = process_time(), 0
+    model.learn_one(rows[0], labels[0])
+    for row, label in zip(rows[1:], labels[1:], strict=True):
+        n_right += model.predict_one(row) == label
+        model.learn_one(row, label)
+    return process_time() - started, n_right / (len(y) - 1)
+
+
+def by_evaluator(model: Any, X: Any, y: Any) -> tuple[float, float]:
+    """Seconds and accuracy of an evaluation."""
+    started = process_time()
+    result = PrequentialEvaluator("accuracy").evaluate({"m": model}, X, y)
+    seconds = process_time() - started
+    assert result.paths == {"m": "kernel"}
+    return seconds, result.scores["m"]["accuracy"]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=50_000, help="of made streams")
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    rng = np.random.default_rng(0)
+    small = rng.random((300, 2)), rng.integers(0, 2, 300)
+    started = process_time()
+    by_evaluator(HoeffdingTreeClassifier(), *small)
+    by_evaluator(river_tree.HoeffdingTreeClassifier(), *small)
+    print(
+        f"skstream {skstream.__version__}, numpy {np.__version__}, numba {numba.__version__}, "
+        f"River {river.__version__}, load {os.getloadavg()[0]:.1f}; rows/s of processor time, "
+        f"median of {options.repeat}; loading or compiling before: {process_time() - started:.1f} s"
+    )
+    print(
+        "| stream (features, classes) | River's loop | River's tree by kernel | ours | accuracies |"
+    )
+    print("|---|---|---|---|---|")
+    for name, (X, y) in streams(options.rows).items():
+        turns = [
+            (
+                by_river(X, y),
+                by_evaluator(river_tree.HoeffdingTreeClassifier(), X, y),
+                by_evaluator(HoeffdingTreeClassifier(), X, y),
+            )
+            for _ in range(options.repeat)
+        ]
+        assert turns[0][0][1] == turns[0][1][1]  # it is the same tree
+        rates = [len(y) / statistics.median(turn[i][0] for turn in turns) for i in range(3)]
+        river_rate, kernel_rate, own_rate = rates
+        print(
+            f"| {name} ({X.shape[1]}, {len(np.unique(y))}) | {river_rate:,.0f} "
+            f"| {kernel_rate:,.0f} ({kernel_rate / river_rate:.0f}) "
+            f"| {own_rate:,.0f} ({own_rate / river_rate:.0f}) "
+            f"| {turns[0][1][1]:.4f}, {turns[0][2][1]:.4f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
