@@ -1,6 +1,7 @@
 """Hoeffding trees: when they split, how leaves answer, categories, gaps, memory, messages."""
 
 import math
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,10 @@ def test_too_many_categories_are_one() -> None:
     assert tree.get_n_leaves() == 5
     assert "another one" in tree.export_text()
     assert tree.predict([["c0"], ["c3"]]).tolist() == [0, 1]
+    before = tree.columns_.codes
+    tree.set_params(max_categories=2).partial_fit(X[:9], y[:9])  # for the next fit
+    assert tree.columns_.codes == before
+    assert tree.fit(X, y).columns_.codes == ({"c0": 0},)
 
 
 def test_memory_stays_below_the_limit_and_the_tree_goes_on_learning() -> None:
@@ -156,6 +161,7 @@ def test_weights_count_as_rows_and_zero_weights_not_at_all() -> None:
         (np.array([["2020-01-01"]] * 2, dtype="datetime64[D]"), "DatetimeFeatures"),
         (np.array([[[1]], [[2]]], dtype=object)[:, :, 0], None),
         (np.array([[10**400], [1]], dtype=object), "64 bits"),
+        (np.array([[date(2020, 1, 1)], [1]], dtype=object), "neither a number nor a category"),
     ],
 )
 def test_bad_rows_get_a_sentence(X, said) -> None:

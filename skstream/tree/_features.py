@@ -1,6 +1,7 @@
 """Rows of numbers and categories as the numbers that a tree reads."""
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,16 +24,19 @@ class Features(NamedTuple):
         By column; None as long as no value of it has been learnt.
     codes : tuple of dict
         Codes of the categories of each column.
+    max_categories : int
+        Codes of a column; the last one is for all categories that find no other left.
     """
 
     is_nominal: tuple[bool | None, ...]
     codes: tuple[dict[Any, int], ...]
+    max_categories: int
 
     @classmethod
-    def of(cls, n_features: int, nominal: Sequence[int] = ()) -> "Features":
+    def of(cls, n_features: int, nominal: Sequence[int], max_categories: int) -> "Features":
         """Columns that have shown no value yet, some of which are nominal."""
         is_nominal = [True if place in nominal else None for place in range(n_features)]
-        return cls(tuple(is_nominal), tuple({} for _ in is_nominal))
+        return cls(tuple(is_nominal), tuple({} for _ in is_nominal), max_categories)
 
     def after_numbers(self, learnt: Floats) -> "Features":
         """Features after rows of numbers were learnt: they have turned out to be numeric."""
@@ -60,7 +64,6 @@ def read_columns(
     learnt: Integers,
     asked: Integers,
     stamp: Integers,
-    max_categories: int,
 ) -> Read:
     """Read rows column by column: numbers, or codes of categories in the order of learning.
 
@@ -74,8 +77,6 @@ def read_columns(
         Which of these rows are learnt, and asked.
     stamp : ndarray of shape (n_asks,)
         Number of rows learnt before each ask.
-    max_categories : int
-        Codes of a column; the last one is for all categories that find no other left.
 
     Returns
     -------
@@ -91,7 +92,7 @@ def read_columns(
     n = len(features.is_nominal)
     of_learns, of_asks = np.empty((len(learnt), n)), np.empty((len(asked), n))
     is_nominal, codes = list(features.is_nominal), list(features.codes)
-    numbering = Numbering(max_categories, counts_missing=False)  # a gap is no category
+    numbering = Numbering(features.max_categories, counts_missing=False)  # a gap is no category
     for place in range(n):
         columns = [column_at(X, place) for X in rows]
         try:
@@ -119,7 +120,8 @@ def read_columns(
         except MixedTypes as error:
             error.column = place
             raise
-    return Read(Features(tuple(is_nominal), tuple(codes)), of_learns, of_asks)
+    after = features._replace(is_nominal=tuple(is_nominal), codes=tuple(codes))
+    return Read(after, of_learns, of_asks)
 
 
 def _is_of_numbers(column: Any) -> bool:
@@ -150,8 +152,11 @@ def _has_categories(column: Factorized, learnt: Integers, columns: list[Any]) ->
         return True
     of_learns = column.positions[learnt]
     for place in of_learns[np.sort(np.unique(of_learns, return_index=True)[1])].tolist():
-        if column.values[place] is not None:
-            return kind_of(column.values[place]) != "a number"
+        value = column.values[place]
+        if isinstance(value, date | timedelta):
+            raise MixedTypes(f"holds {value!r}, which is neither a number nor a category")
+        if value is not None:
+            return kind_of(value) != "a number"
     return None
 
 

@@ -82,9 +82,11 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
         vote for this class.
     nominal_features : sequence of str or int, default=None
         Columns whose values are categories, by name or position, although they are numbers. Columns
-        of texts, and categorical columns of data frames, are nominal without being named.
+        of texts, and categorical columns of data frames, are nominal without being named. Applies
+        from the next ``fit`` on.
     max_categories : int, default=256
         Categories that are told apart in a column; those that come when they are used up are one.
+        Applies from the next ``fit`` on.
     max_bytes : int, default=None
         Memory for the tree and what is formed from it while it works. When it is used up, leaves
         that promise little (few rows are wrong there by the majority) watch the features no more,
@@ -239,7 +241,8 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
 
     def _begun(self, n_features: int, names: Any, n_classes: int) -> tuple[Features, Tree]:
         """Return columns and a tree that have learnt nothing."""
-        columns = Features.of(n_features, self._places_of_nominal(n_features, names))
+        nominal = self._places_of_nominal(n_features, names)
+        columns = Features.of(n_features, nominal, self.max_categories)
         tree = new_tree(n_features, n_classes)
         tree = with_nominal(tree, columns.is_nominal, self.max_bytes)
         check_limit(tree, self.max_bytes)
@@ -283,7 +286,6 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
                 learnt,
                 asked,
                 np.full(len(asked), len(learnt)),
-                self.max_categories,
             )
         except MixedTypes as error:
             names = getattr(self, "feature_names_in_", None)

@@ -101,12 +101,7 @@ class HoeffdingTreeKernel(MemoryKernel):
             if holds_times(X):
                 raise Declined("rows with dates have no kernel")
         try:
-            most = self.estimator.max_categories
-            return (
-                columns,
-                read_columns(memory.features, used, learnt, asked, block.stamp, most),
-                memory,
-            )
+            return columns, read_columns(memory.features, used, learnt, asked, block.stamp), memory
         except (MixedTypes, TypeError) as error:
             raise Declined("a column with values of two types has no kernel") from error
 
