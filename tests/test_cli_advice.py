@@ -186,6 +186,9 @@ def test_models_of_river_go_by_their_module(
         main([*command, "--model", f"{tree}(grace_period=9)", "--model", f"t=pipeline('{tree}')"])
         == 0
     )
+    assert "evaluation after 60 rows" in capsys.readouterr().out
+    bayes = ["--model", "river.naive_bayes:GaussianNB"]
+    assert main([*command, *bayes]) == 0
     assert "called row by row (adapted by from_river)" in capsys.readouterr().out
     words = refused(capsys, *command, "--model", "river.preprocessing:StandardScaler")
     assert "River's StandardScaler is neither a classifier nor a regressor" in words

@@ -36,7 +36,15 @@ def test_a_leaf_splits_once_the_bound_says_so(n, splits) -> None:
 def test_nothing_is_gained_where_features_say_nothing() -> None:
     X = np.array([[0.0], [1.0]] * 200)
     y = np.repeat([0, 1], 2).tolist() * 100
-    assert tree_of(X, y, grace_period=100, tau=0).get_n_leaves() == 1
+    assert tree_of(X, y, grace_period=100, tau=0, pre_prune=True).get_n_leaves() == 1
+
+
+def test_noise_is_split_without_pre_pruning_only() -> None:
+    """The second best of one feature is not to split."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((4000, 1)), rng.integers(0, 2, 4000)
+    assert tree_of(X, y, tau=0).get_n_leaves() > 10
+    assert tree_of(X, y, tau=0, pre_prune=True).get_n_leaves() == 1
 
 
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])

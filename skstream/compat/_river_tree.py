@@ -50,6 +50,7 @@ from skstream.tree._core import (
     SQUARES,
     THRESHOLD,
     N,
+    exact_squares,
 )
 from skstream.tree._layout import Settings, Tree
 from skstream.utils._numba import numba_enabled
@@ -268,9 +269,14 @@ def why_not_this_river() -> str | None:
 
 
 def _is_the_same_here() -> bool:
-    """Whether a tree of 300 rows is the same by River and by the core, to the last bit."""
+    """Whether squares and a tree of 300 rows are the same by River and by the core, bit by bit."""
     tree_of_river = importlib.import_module("river.tree").HoeffdingTreeClassifier
     rng = np.random.default_rng(0)
+    numbers = rng.normal(size=10_000)
+    squares = np.empty_like(numbers)
+    exact_squares(numbers, np.zeros_like(numbers), 2.0, squares)
+    if squares.tolist() != [number**2 for number in numbers.tolist()]:
+        return False
     X = np.round(rng.normal(size=(300, 3)) * [1.0, 1e3, 1e-3], 7)
     y = (X[:, 0] + rng.normal(size=300) > 0).astype(np.int64)
     model = tree_of_river(grace_period=40, tau=0.3, delta=0.1)

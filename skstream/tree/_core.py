@@ -95,7 +95,7 @@ def _refresh(tree, settings, scratch, slot, k):  # type: ignore[no-untyped-def]
 
 
 @jit_of_row
-def _exact_squares(x, mean, two, out):  # type: ignore[no-untyped-def]
+def exact_squares(x, mean, two, out):  # type: ignore[no-untyped-def]
     """Squared deviations as ``pow`` of the C library rounds them.
 
     A product, where that cannot differ: p + e is the exact square (Veltkamp 1968, Dekker 1971), pow
@@ -127,7 +127,7 @@ def _with_features(tree, settings, scratch, slot, k, x, has_gaps, vote):  # type
     terms, mean = scratch.terms, tree.moments[slot, k, MEAN]
     doubled, half_logs = scratch.doubled[slot, k], scratch.half_logs[slot, k]
     if settings.river:
-        _exact_squares(x, mean, settings.two, terms)
+        exact_squares(x, mean, settings.two, terms)
         for f in range(x.size):
             term = terms[f] / doubled[f] - HALF_LOG_TAU - half_logs[f]
             terms[f] = term if term > -math.inf else 0.0
@@ -283,13 +283,13 @@ def _merit(settings, scratch, n_parts, before):  # type: ignore[no-untyped-def]
 def _best_split(tree, settings, scratch, node):  # type: ignore[no-untyped-def]
     """Merits of the best and the second suggestion; feature (-1: none) and threshold of the best.
 
-    Not to split is a suggestion, too. In a River tree it has the least merit of all, and of equal
-    suggestions the last is taken.
+    Not to split is a suggestion, too, which gains nothing, or else has the least merit of all. In a
+    River tree the last of equal suggestions is taken.
     """
     slot = tree.nodes[node, SLOT]
     n = tree.nodes[node, N_STATS]
     before = _impurity(settings, tree.stats[node], tree.orders[node], n)
-    first = -math.inf if settings.river else 0.0
+    first = 0.0 if settings.null_gains_nothing else -math.inf
     second = -math.inf
     feature, at, n_suggestions = -1, 0.0, int(settings.prunes)
     for f in range(tree.moments.shape[3]):

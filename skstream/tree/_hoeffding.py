@@ -80,6 +80,10 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
         What naive Bayes makes of a feature that has had one value only in a class at a leaf. With
         "exclude" a row with another value is not of this class; with "ignore" the feature has no
         vote for this class.
+    pre_prune : bool, default=False
+        Whether not to split is a candidate that gains nothing: then a split has to be better than
+        none by the bound (or by `tau`), so that a tree of noise stays small. Without, it only has
+        to be better than the second feature, as in MOA and River, and the tree grows faster.
     nominal_features : sequence of str or int, default=None
         Columns whose values are categories, by name or position, although they are numbers. Columns
         of texts, and categorical columns of data frames, are nominal without being named. Applies
@@ -119,8 +123,8 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
     missing value (NaN, None) has no vote, is not learnt, and takes the branch that most rows have
     come to, as does an unknown category.
 
-    A leaf is not split where the best split gains nothing, or where one class has more than 99 %
-    of the weight; and only into parts of which two have more than 1 %.
+    A leaf is not split where one class has more than 99 % of the weight; and only into parts of
+    which two have more than 1 %.
 
     A row of weight w counts as w rows. Answers depend on the order of the rows, on nothing else.
 
@@ -152,6 +156,7 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
         "max_depth": [Interval(Integral, 0, None, closed="left"), None],
         "n_splits": [Interval(Integral, 1, None, closed="left")],
         "zero_variance": [StrOptions({"exclude", "ignore"})],
+        "pre_prune": ["boolean"],
         "nominal_features": ["array-like", None],
         "max_categories": [Interval(Integral, 2, None, closed="left")],
         "max_bytes": [Interval(Integral, 1, None, closed="left"), None],
@@ -173,6 +178,7 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
         max_depth: int | None = None,
         n_splits: int = 10,
         zero_variance: str = "exclude",
+        pre_prune: bool = False,
         nominal_features: Sequence[Any] | None = None,
         max_categories: int = 256,
         max_bytes: int | None = None,
@@ -185,6 +191,7 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
         self.max_depth = max_depth
         self.n_splits = n_splits
         self.zero_variance = zero_variance
+        self.pre_prune = pre_prune
         self.nominal_features = nominal_features
         self.max_categories = max_categories
         self.max_bytes = max_bytes
@@ -310,6 +317,7 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
             max_depth=1 << 40 if self.max_depth is None else int(self.max_depth),
             n_splits=int(self.n_splits),
             constant_excludes=self.zero_variance == "exclude",
+            null_gains_nothing=bool(self.pre_prune),
         )
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -82,6 +82,8 @@ class Settings(NamedTuple):
     most_share: float = 0.99
     # Whether a feature that was constant in a class excludes the class where it is another one.
     constant_excludes: bool = True
+    # Whether not to split has a merit of 0, and not the least of all.
+    null_gains_nothing: bool = False
     river: bool = False
     prunes: bool = True  # River's merit_preprune
     compensates: bool = False  # whether sums are compensated

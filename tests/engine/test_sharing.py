@@ -318,6 +318,7 @@ def test_kernels_say_whether_their_states_can_be_shared():
         "PersistentRegressorKernel",
         "PrequentialCalibratorKernel",
         "RandomClassKernel",
+        "RiverTreeKernel",
         "TemporalCorrectionKernel",
         "TemporallyAugmentedKernel",
         "TransformerPipelineKernel",

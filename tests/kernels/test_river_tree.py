@@ -204,14 +204,21 @@ def test_another_river_has_no_kernel(monkeypatch) -> None:
         "whose files are not known"
     )
     monkeypatch.undo()
-    monkeypatch.setattr(river_tree_kernel, "execute", broken)
-    river_tree_kernel.why_not_this_river.cache_clear()
-    path = evaluator.evaluate({"tree": tree}, X, y).paths["tree"]
-    assert "where a test tree came out otherwise" in path
-    monkeypatch.undo()
+    for name, wrong in (("execute", broken), ("exact_squares", squares_next_to_it)):
+        monkeypatch.setattr(river_tree_kernel, name, wrong)
+        river_tree_kernel.why_not_this_river.cache_clear()
+        path = evaluator.evaluate({"tree": tree}, X, y).paths["tree"]
+        assert "where a test tree came out otherwise" in path
+        monkeypatch.undo()
     river_tree_kernel.why_not_this_river.cache_clear()
 
 
 def broken(tree: Any, settings: Any, *args: Any) -> Any:
-    """The core with products in the place of pow, and without compensated sums."""
-    return arrays.execute(tree, settings._replace(river=False), *args)
+    """The core with a rule of ours, by which constants exclude classes."""
+    rule = settings._replace(river=False, null_gains_nothing=True)
+    return arrays.execute(tree, rule._replace(constant_excludes=True), *args)
+
+
+def squares_next_to_it(x: Any, mean: Any, two: float, out: Any) -> None:
+    """Squares that are one bit off."""
+    out[:] = np.nextafter(x * x, 0.0)

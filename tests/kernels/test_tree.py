@@ -68,6 +68,7 @@ def test_kernel_is_the_loop_bit_for_bit(
         leaf_prediction=leaf,
         max_depth=rng.choice([None, 1, 2]),
         zero_variance=str(rng.choice(["exclude", "ignore"])),
+        pre_prune=bool(rng.random() < 0.5),
         nominal_features=[2] if rng.random() < 0.3 else None,
         max_categories=int(rng.choice([2, 3, 256])),
         max_bytes=20_000 if is_limited else None,
