@@ -204,10 +204,10 @@ class Rows:
         self.X = _writeable(np.ascontiguousarray(X, dtype=np.float64))
         self.gaps: Bools = np.full(len(X), has_nominal)
         if not has_nominal and len(X):
-            # A sum is fast, and NaN if there is any gap.
             with np.errstate(all="ignore"):
-                sums = self.X @ np.zeros(self.X.shape[1])
-            self.gaps = np.isnan(sums)
+                may_have_gaps = np.isnan(self.X.sum())  # fast, and never wrong where there is one
+            if may_have_gaps:
+                self.gaps = np.isnan(self.X).any(axis=1)
 
 
 def execute(
