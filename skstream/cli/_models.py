@@ -45,6 +45,7 @@ MODELS: dict[str, str | Callable[..., Any]] = {
     "scaler": "sklearn.preprocessing:StandardScaler",
     "sgd": "sklearn.linear_model:SGDClassifier(loss='log_loss')",
     "sgd-regressor": "sklearn.linear_model:SGDRegressor",
+    "tree": "skstream.tree:HoeffdingTreeClassifier",
 }
 CLASSIFIER_BASELINES = ("persistent", "majority")
 REGRESSOR_BASELINES = ("persistent-regressor", "mean")
