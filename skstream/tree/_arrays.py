@@ -15,20 +15,39 @@ from skstream.tree._core import (
     N_FREE,
     N_NODES,
     N_SLOTS,
+    SEED,
     run,
 )
 from skstream.tree._layout import Floats, Integers, Scratch, Settings, Tree
+from skstream.utils._seeds import uniform
 
 Bools = NDArray[np.bool_]
 
 
-def new_tree(n_features: int, n_classes: int, n_watched: int | None = None) -> Tree:
+def new_tree(n_features: int, n_classes: int, n_drawn: int = 0, seed: int = 0) -> Tree:
     """Make a tree of numeric features that has learnt nothing.
 
-    `n_watched` is the number of features that a leaf watches; all unless given.
+    Each leaf watches `n_drawn` of the features, which depend on the seed and the number of the
+    node alone; 0: all features.
     """
-    known = np.full(n_features, -1)
-    return _made((8, 4, 0, 0, 0), n_classes, n_watched or n_features, known)
+    return _made((8, 4, 0, 0, 0), n_classes, n_drawn, np.full(n_features, -1), seed)
+
+
+def with_known(tree: Tree, known: Integers) -> Tree:
+    """Return a new tree that knows so many categories of each feature; -1: a numeric one."""
+    if known.max(initial=-1) < 0:
+        return tree
+    counts = np.maximum(known, 0)
+    n_codes = max(4, counts.max())
+    n_nodes, n_slots, *_ = _sizes(tree)
+    tree = _with_sizes(tree, (n_nodes, n_slots, 16, max(4 * len(known), counts.sum()), n_codes))
+    places = np.cumsum(counts) - counts
+    tree.column[:] = np.where(
+        np.arange(n_codes) < counts[:, None], places[:, None] + np.arange(n_codes), 0
+    )
+    tree.known[:] = known
+    tree.counts[[N_CATEGORIES, MOST_KNOWN]] = counts.sum(), counts.max()
+    return tree
 
 
 def with_nominal(
@@ -41,19 +60,29 @@ def with_nominal(
     if not tree.column.shape[1]:
         n_nodes, n_slots, *_ = _sizes(tree)
         tree = _with_sizes(tree, (n_nodes, n_slots, 16, 4 * len(tree.known), 4))
-    tree.known[new] = 0
+    known = tree.known.copy()
+    known[new] = 0
+    tree = tree._replace(known=known)
     check_limit(tree, max_bytes)
     return tree
 
 
 def _made(
-    sizes: tuple[int, int, int, int, int], n_classes: int, n_watched: int, known: Integers
+    sizes: tuple[int, int, int, int, int], n_classes: int, n_drawn: int, known: Integers, seed: int
 ) -> Tree:
     n_nodes, n_slots, n_branches, n_categories, n_codes = sizes
+    n_features = len(known)
+    n_watched = n_drawn or n_features
+    drawn = np.zeros((n_nodes, n_drawn), np.int64)
+    if n_drawn:
+        numbers = uniform(seed, "features", 0, n_nodes * n_features).reshape(n_nodes, n_features)
+        drawn[:] = np.sort(np.argsort(numbers, axis=1, kind="stable")[:, :n_drawn], axis=1)
+    counts = np.zeros(9, np.int64)
+    counts[SEED] = seed
     nodes = np.zeros((n_nodes, 6), np.int64)
     nodes[:, FEATURE] = -1
     return Tree(
-        counts=np.zeros(8, np.int64),
+        counts=counts,
         nodes=nodes,
         values=np.zeros((n_nodes, 5)),
         stats=np.zeros((n_nodes, n_classes)),
@@ -61,6 +90,7 @@ def _made(
         branches=np.full(n_branches, -1, np.int64),
         free=np.zeros(n_slots, np.int64),
         subset=np.tile(np.arange(n_watched), (n_slots, 1)),
+        drawn=drawn,
         seen=np.zeros((n_slots, n_classes)),
         came=np.zeros((n_slots, 1 + n_classes), np.int64),
         moments=np.zeros((n_slots, n_classes, 5, n_watched)),
@@ -160,14 +190,14 @@ def _bytes_of(tree: Tree, sizes: tuple[int, int, int, int, int]) -> tuple[int, i
     """Bytes of a node, of a slot, and of what depends on the number of neither."""
     k, _, d = tree.moments.shape[1:]
     _, _, n_branches, n_categories, n_codes = sizes
-    of_nodes = 8 * (6 + 5 + 2 * k)
+    of_nodes = 8 * (6 + 5 + 2 * k + tree.drawn.shape[1])
     of_slots = 8 * (1 + d + k + 1 + k + 5 * k * d + k * n_categories) + k * (16 * d + 1)
-    return of_nodes, of_slots, 8 * (8 + n_branches + len(tree.known) * (n_codes + 1))
+    return of_nodes, of_slots, 8 * (9 + n_branches + len(tree.known) * (n_codes + 1))
 
 
 def _with_sizes(tree: Tree, sizes: tuple[int, int, int, int, int]) -> Tree:
-    _, k, _, d = tree.moments.shape
-    larger = _made(sizes, k, d, tree.known)
+    k, n_drawn = tree.stats.shape[1], tree.drawn.shape[1]
+    larger = _made(sizes, k, n_drawn, tree.known, int(tree.counts[SEED]))
     for old, new in zip(tree, larger, strict=True):
         new[tuple(slice(n) for n in old.shape)] = old
     return larger
@@ -209,6 +239,19 @@ class Rows:
             if may_have_gaps:
                 self.gaps = np.isnan(self.X).any(axis=1)
 
+    def part(self, start: int, stop: int) -> "Rows":
+        """Some of the rows."""
+        some = Rows(self.X[:0], False)
+        some.X, some.gaps = self.X[start:stop], self.gaps[start:stop]
+        return some
+
+    def joined(self, others: "Rows", index: Integers, order: Integers) -> "Rows":
+        """Rows with some others behind them, in another order."""
+        both = Rows(self.X[:0], False)
+        both.X = np.concatenate([self.X, others.X[index]])[order]
+        both.gaps = np.concatenate([self.gaps, others.gaps[index]])[order]
+        return both
+
 
 def execute(
     tree: Tree,
@@ -232,7 +275,7 @@ def execute(
     y : ndarray of shape (n_learns,), dtype int64
         Codes of the classes.
     weight : ndarray of shape (n_learns,), dtype float64
-        Positive weights.
+        Weights; a row of weight 0 is passed over, but for its categories.
     ask : Rows
     stamp : ndarray of shape (n_asks,), dtype int64
         Number of rows learnt before each ask.

@@ -25,6 +25,7 @@ N_NODES, N_SLOTS, N_FREE, N_BRANCHES, N_CATEGORIES = 0, 1, 2, 3, 4
 IS_FULL = 5  # whether no more memory may be taken
 N_IDLE = 6  # leaves that watch no features
 MOST_KNOWN = 7  # categories of one feature
+SEED = 8
 # Columns of `Tree.nodes`: of a branch where its children are, of a leaf what it watches.
 FEATURE, FIRST, SECOND, DEPTH, SLOT, N_STATS = 0, 1, 2, 3, 4, 5
 # Columns of `Tree.values`.
@@ -335,6 +336,8 @@ def _take_slot(tree, node):  # type: ignore[no-untyped-def]
         counts[N_IDLE] += 1
         return
     _clear(tree, slot)
+    for f in range(tree.drawn.shape[1]):
+        tree.subset[slot, f] = tree.drawn[node, f]
 
 
 @jit
@@ -578,6 +581,15 @@ def _wake(tree, settings, node):  # type: ignore[no-untyped-def]
     _take_slot(tree, node)
 
 
+@jit_of_row
+def _gather(tree, node, row, out):  # type: ignore[no-untyped-def]
+    """Take the features of a row that a leaf watches."""
+    slot = tree.nodes[node, SLOT]
+    if slot >= 0:
+        for f in range(out.size):
+            out[f] = row[tree.subset[slot, f]]
+
+
 @jit
 def _heavier_child(tree, node):  # type: ignore[no-untyped-def]
     """Child that most rows have come to; of equal ones the first."""
@@ -731,13 +743,18 @@ def run(  # type: ignore[no-untyped-def]
     formed twice.
     """
     t, i = begin_learn, begin_ask
+    draws = tree.drawn.shape[1] > 0
     asked_node, any_bayes = -1, False
     while True:
         if i < len(stamp) and stamp[i] <= t:
             row = ask[i]
             node = leaf_of(tree, row, ask_gaps[i])
+            x = row
+            if draws:
+                _gather(tree, node, row, scratch.gathered)
+                x = scratch.gathered
             any_bayes = votes_of(
-                tree, settings, scratch, node, row, ask_gaps[i], next_learnt[i], shares[i]
+                tree, settings, scratch, node, x, ask_gaps[i], next_learnt[i], shares[i]
             )
             asked_node = node if next_learnt[i] else -1
             i += 1
@@ -749,11 +766,19 @@ def run(  # type: ignore[no-untyped-def]
         row, has_gaps = learn[t], learn_gaps[t]
         if has_gaps and _note_categories(tree, row):
             asked_node = -1
+        if weight[t] == 0.0:
+            asked_node = -1
+            t += 1
+            continue
         node = _leaf_to_learn(tree, row, weight[t], has_gaps)
+        x = row
+        if draws:
+            _gather(tree, node, row, scratch.gathered)
+            x = scratch.gathered
         if node != asked_node:
             any_bayes = False
             if settings.leaf == ADAPTIVE and tree.nodes[node, SLOT] >= 0:
-                any_bayes = bayes_votes(tree, settings, scratch, node, row, has_gaps, scratch.bayes)
+                any_bayes = bayes_votes(tree, settings, scratch, node, x, has_gaps, scratch.bayes)
         asked_node = -1
-        learn_at(tree, settings, scratch, node, row, y[t], weight[t], has_gaps, any_bayes)
+        learn_at(tree, settings, scratch, node, x, y[t], weight[t], has_gaps, any_bayes)
         t += 1

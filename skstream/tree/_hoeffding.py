@@ -2,17 +2,11 @@
 
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from skstream.base import ForgetfulFit, check_classes, check_labels, check_rows, check_weight
-from skstream.preprocessing._categories import MixedTypes
 from skstream.tree._arrays import (
     Rows,
     check_limit,
@@ -22,6 +16,7 @@ from skstream.tree._arrays import (
     new_tree,
     with_nominal,
 )
+from skstream.tree._base import Bools, Codes, Floats, TreeLearner
 from skstream.tree._core import (
     ADAPTIVE,
     BAYES,
@@ -36,20 +31,15 @@ from skstream.tree._core import (
     SECOND,
     THRESHOLD,
 )
-from skstream.tree._features import Features, Read, read_columns
+from skstream.tree._features import Read
 from skstream.tree._layout import Settings, Tree
-from skstream.utils._few_columns import best_columns
-from skstream.utils._label_space import LabelSpace
 from skstream.utils._sklearn import Interval, StrOptions
-from skstream.utils._values import holds_times
 
-Floats = NDArray[np.float64]
-
-_LEAVES = {"mc": MAJORITY, "nb": BAYES, "nba": ADAPTIVE}
-_CRITERIA = {"entropy": ENTROPY, "gini": GINI}
+LEAVES = {"mc": MAJORITY, "nb": BAYES, "nba": ADAPTIVE}
+CRITERIA = {"entropy": ENTROPY, "gini": GINI}
 
 
-class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
+class HoeffdingTreeClassifier(TreeLearner):
     """A decision tree that learns row by row, and keeps no rows.
 
     A leaf counts the classes, and how the features are distributed in each. From time to time it
@@ -148,11 +138,11 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "criterion": [StrOptions({*_CRITERIA})],
+        "criterion": [StrOptions({*CRITERIA})],
         "grace_period": [Interval(Real, 0, None, closed="neither")],
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "tau": [Interval(Real, 0, None, closed="left")],
-        "leaf_prediction": [StrOptions({*_LEAVES})],
+        "leaf_prediction": [StrOptions({*LEAVES})],
         "max_depth": [Interval(Integral, 0, None, closed="left"), None],
         "n_splits": [Interval(Integral, 1, None, closed="left")],
         "zero_variance": [StrOptions({"exclude", "ignore"})],
@@ -162,10 +152,8 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
         "max_bytes": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    classes_: NDArray[Any]
+    _model_name = "tree_"
     tree_: Tree
-    columns_: Features
-    n_features_in_: int
 
     def __init__(
         self,
@@ -196,121 +184,17 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
         self.max_categories = max_categories
         self.max_bytes = max_bytes
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn rows, one after another.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows, oldest first. Numbers are finite, or missing.
-        y : array-like of shape (n_rows,)
-            Their labels.
-        classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Required at the first call.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
-
-        Returns
-        -------
-        self : object
-            The estimator itself.
-
-        Raises
-        ------
-        ValueError
-            If `classes` is missing at the first call, a label is not among them, the rows have
-            another width than before, or a column holds texts and numbers.
-        """
-        self._validate_params()
-        X = check_rows(self, X, reset=not hasattr(self, "tree_"))
-        y = check_labels(self, y)
-        check_consistent_length(X, y)
-        weight = check_weight(sample_weight, len(y))
-        check_classes(self, classes)
-        codes = LabelSpace(self.classes_).encode(y)
-        weight = np.ones(len(codes)) if weight is None else weight
-        kept = np.flatnonzero(weight > 0)
-        if len(kept) == 0:
-            return self
-        if hasattr(self, "tree_"):
-            columns, tree = self.columns_, self.tree_
-        else:
-            names = getattr(self, "feature_names_in_", None)
-            columns, tree = self._begun(self.n_features_in_, names, len(self.classes_))
-        read = self._read(columns, X, kept, kept[:0])
-        tree = with_nominal(copied(tree), read.features.is_nominal, self.max_bytes)
-        self.tree_, _ = execute(
-            *(tree, self._settings, self._rows(read, read.learnt), codes[kept], weight[kept]),
-            *(Rows(read.asked, False), kept[:0], np.zeros(0, np.bool_), self.max_bytes),
-        )
-        self.columns_ = read.features
-        return self
-
-    def _begun(self, n_features: int, names: Any, n_classes: int) -> tuple[Features, Tree]:
-        """Return columns and a tree that have learnt nothing."""
-        nominal = self._places_of_nominal(n_features, names)
-        columns = Features.of(n_features, nominal, self.max_categories)
+    def _new_model(self, n_features: int, n_classes: int) -> Tree:
         tree = new_tree(n_features, n_classes)
-        tree = with_nominal(tree, columns.is_nominal, self.max_bytes)
         check_limit(tree, self.max_bytes)
-        return columns, tree
-
-    def _places_of_nominal(self, n_features: int, names: Any) -> list[int]:
-        """Positions of the features that are named as nominal."""
-        places = []
-        for name in [] if self.nominal_features is None else list(self.nominal_features):
-            if isinstance(name, Integral) and not isinstance(name, bool):
-                place = int(name)
-                if not 0 <= place < n_features:
-                    raise ValueError(
-                        f"nominal_features holds {place}, and the rows have {n_features} columns, "
-                        "from 0 on."
-                    )
-            elif names is None or name not in names:
-                known = "no names" if names is None else f"the names {list(names)}"
-                raise ValueError(
-                    f"nominal_features holds {name!r}, and the columns of X have {known}. Name "
-                    "columns of a data frame, or give positions."
-                )
-            else:
-                place = list(names).index(name)
-            places.append(place)
-        return places
-
-    def _read(self, columns: Features, X: Any, learnt: Any, asked: Any) -> Read:
-        """Read rows of one container, of which some are learnt and then others are asked."""
-        if sparse.issparse(X):
-            X = X.toarray()
-        if holds_times(X):
-            raise ValueError(
-                "X holds dates or durations, which are neither numbers nor categories. Make "
-                "numbers of them by skstream.preprocessing.DatetimeFeatures."
-            )
-        try:
-            return read_columns(
-                columns,
-                [(X, np.arange(X.shape[0]))],
-                learnt,
-                asked,
-                np.full(len(asked), len(learnt)),
-            )
-        except MixedTypes as error:
-            names = getattr(self, "feature_names_in_", None)
-            name = str(error.column) if names is None else repr(names[error.column])
-            raise ValueError(
-                f"Column {name} {error}. Columns hold finite numbers, or categories (texts), one "
-                "of the two throughout; missing values are NaN or None."
-            ) from None
-
-    def _rows(self, read: Read, numbers: Floats) -> Rows:
-        return Rows(numbers, any(one is True for one in read.features.is_nominal))
+        return tree
 
     @property
     def _settings(self) -> Settings:
         """Parameters as numbers."""
         return Settings(
-            leaf=_LEAVES[self.leaf_prediction],
-            criterion=_CRITERIA[self.criterion],
+            leaf=LEAVES[self.leaf_prediction],
+            criterion=CRITERIA[self.criterion],
             grace_period=float(self.grace_period),
             delta=float(self.delta),
             tau=float(self.tau),
@@ -320,45 +204,17 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
             null_gains_nothing=bool(self.pre_prune),
         )
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row; of equal ones the lowest.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels.
-        """
-        codes = best_columns(self.predict_proba(X))
-        answers: NDArray[Any] = self.classes_[codes]
-        return answers
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Predict the probabilities of the classes for each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities in the order of `classes_`.
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
-        asked = np.arange(X.shape[0])
-        read = self._read(self.columns_, X, asked[:0], asked)
-        _, shares = execute(
-            *(self.tree_, self._settings, Rows(read.learnt, False), asked[:0], np.zeros(0)),
-            *(self._rows(read, read.asked), np.zeros_like(asked), np.zeros(len(asked), np.bool_)),
+    def _executed(
+        self, model: Tree, read: Read, y: Codes, weight: Floats, stamp: Codes, is_next: Bools
+    ) -> tuple[Tree, Floats]:
+        nominal = read.features.is_nominal
+        if len(y):
+            model = copied(model)
+        model = with_nominal(model, nominal, self.max_bytes)
+        return execute(
+            *(model, self._settings, Rows(read.learnt, True in nominal), y, weight),
+            *(Rows(read.asked, True in nominal), stamp, is_next, self.max_bytes),
         )
-        return shares
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves.
@@ -456,13 +312,3 @@ class HoeffdingTreeClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator):
             for code, child in enumerate(children)
             if child >= 0
         ]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        # Rows of weight 0 set the classes, but nothing is learnt yet.
-        return hasattr(self, "tree_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = tags.input_tags.string = True
-        return tags

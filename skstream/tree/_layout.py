@@ -20,8 +20,8 @@ class Tree(NamedTuple):
 
     Attributes
     ----------
-    counts : ndarray of shape (8,), dtype int64
-        Numbers of nodes, slots ever used, free ones, branches, categories, and flags.
+    counts : ndarray of shape (9,), dtype int64
+        Numbers of nodes, slots ever used, free ones, branches, categories, and flags; the seed.
     nodes : ndarray of shape (n_nodes, 6), dtype int64
         Of a branch its feature (-1: a leaf) and children: two nodes, or for a nominal feature where
         its branches begin in `branches`, and how many there are; depth, slot (-1: none), classes.
@@ -37,6 +37,8 @@ class Tree(NamedTuple):
     free : ndarray of shape (n_slots,), dtype int64
     subset : ndarray of shape (n_slots, n_watched), dtype int64
         Features watched.
+    drawn : ndarray of shape (n_nodes, n_watched) or (n_nodes, 0), dtype int64
+        Features that each node watches once it is a leaf; of no width where all are watched.
     seen : ndarray of shape (n_slots, n_classes), dtype float64
         Weight of each class since the leaf began to watch.
     came : ndarray of shape (n_slots, 1 + n_classes), dtype int64
@@ -59,6 +61,7 @@ class Tree(NamedTuple):
     branches: Integers
     free: Integers
     subset: Integers
+    drawn: Integers
     seen: Floats
     came: Integers
     moments: Floats

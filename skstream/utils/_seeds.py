@@ -6,6 +6,7 @@ Philox for the numbers) because their output is guaranteed across versions and p
 methods of ``numpy.random.Generator`` give no such guarantee.
 """
 
+import functools
 import hashlib
 import math
 from collections.abc import Iterable
@@ -16,8 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-# Distribution function of Poisson(1): P(weight <= k) for k = 0, 1, ...; 1 to the last bit at 18.
-_POISSON_CDF = np.cumsum([math.exp(-1) / math.factorial(k) for k in range(20)])
 # One step of Philox's counter gives four numbers.
 _PER_COUNTER = 4
 _LARGEST_SEED = 2**32 - 1  # of scikit-learn
@@ -163,8 +162,19 @@ def checked_seeds(seeds: Iterable[int]) -> list[int]:
     return checked
 
 
-def poisson_weights(seed: int, fold: int, start: int, stop: int) -> NDArray[np.int64]:
-    """Poisson(1) weights of the rows `start` to `stop` in one fold.
+@functools.cache
+def _poisson_cdf(mean: float) -> NDArray[np.float64]:
+    """Distribution function, P(weight <= k) for k = 0, 1, ..., until it is 1 to the last bit."""
+    n = math.ceil(mean + 12 * math.sqrt(mean) + 7)  # of mean 1: 20
+    shares = [math.exp(-mean) * mean**k / math.factorial(k) for k in range(n)]
+    cdf: NDArray[np.float64] = np.cumsum(shares)
+    return cdf
+
+
+def poisson_weights(
+    seed: int, fold: int, start: int, stop: int, mean: float = 1.0
+) -> NDArray[np.int64]:
+    """Poisson weights of the rows `start` to `stop` in one fold.
 
     The distribution function is inverted on one uniform number per row
     (``Generator.poisson`` uses a varying number of them, so it cannot be addressed by row).
@@ -177,14 +187,16 @@ def poisson_weights(seed: int, fold: int, start: int, stop: int) -> NDArray[np.i
         Number of the fold.
     start, stop : int
         Row numbers, ``0 <= start <= stop``.
+    mean : float, default=1.0
+        Mean of the weights, up to 100.
 
     Returns
     -------
     ndarray of shape (stop - start,), dtype int64
-        Weights; 36.8 % of them are 0.
+        Weights; with mean 1, 36.8 % of them are 0.
     """
     numbers = _uniform(seed, ("poisson", fold), start, stop)
-    return np.searchsorted(_POISSON_CDF, numbers, side="right").astype(np.int64, copy=False)
+    return np.searchsorted(_poisson_cdf(mean), numbers, side="right").astype(np.int64, copy=False)
 
 
 def _uniform(seed: int, place: tuple[int | str, ...], start: int, stop: int) -> NDArray[np.float64]:

@@ -46,7 +46,8 @@ _MODELS: _Table = {
     "skstream.optimal.BayesOptimal": "optimal.BayesOptimalKernel",
     "skstream.pipeline.StreamPipeline": "pipeline.StreamPipelineKernel",
     "skstream.refit.PeriodicRefit": "refit.PeriodicRefitKernel",
-    "skstream.tree.HoeffdingTreeClassifier": "tree.HoeffdingTreeKernel",
+    "skstream.tree.HoeffdingTreeClassifier": "tree.TreeKernel",
+    "skstream.tree.AdaptiveRandomForestClassifier": "tree.TreeKernel",
     "skstream.temporal.TemporalCorrection": "temporal.TemporalCorrectionKernel",
     "skstream.temporal.TemporallyAugmented": "temporal.TemporallyAugmentedKernel",
 }

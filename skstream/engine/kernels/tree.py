@@ -1,4 +1,4 @@
-"""Kernel of the Hoeffding tree: the core that the tree itself uses, for blocks of rows."""
+"""Kernels of trees and forests: what they themselves use, for blocks of rows."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,34 +12,35 @@ from skstream.engine.kernels.base import Declined, Task
 from skstream.engine.kernels.compose import asks_of_next, used_rows
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
-from skstream.engine.kernels.schema import Columns, class_labels, refused_task
+from skstream.engine.kernels.schema import Columns, class_labels, refused_seed, refused_task
 from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.preprocessing._categories import MixedTypes
-from skstream.tree._arrays import Rows, copied, execute, with_nominal
 from skstream.tree._features import Features, Read, read_columns
-from skstream.tree._layout import Tree
 from skstream.utils._values import holds_times
 
 
 class _Memory(NamedTuple):
-    """What is known of the columns, and the tree; no step changes it."""
+    """What is known of the columns, and the model; no step changes it."""
 
     features: Features
-    tree: Tree
+    model: Any
 
 
-class HoeffdingTreeKernel(MemoryKernel):
-    """The tree as arrays. Rows of a batch are learnt one after another."""
+class TreeKernel(MemoryKernel):
+    """The model as arrays. Rows of a batch are learnt one after another."""
 
     shareable = True
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
-        """Refuse regression, and answers that a tree does not have."""
-        return refused_task(estimator, task, ("predict", "predict_proba"))
+        """Refuse regression, answers that a tree does not have, and a seed to be drawn again."""
+        refused = refused_task(estimator, task, ("predict", "predict_proba"))
+        if refused is None and hasattr(estimator, "random_state"):
+            refused = refused_seed(estimator)
+        return refused
 
     def _read(self) -> _Memory:
-        return _Memory(self.estimator.columns_, copied(self.estimator.tree_))
+        return _Memory(self.estimator.columns_, self.estimator._model)
 
     def row_bytes(self, state: State) -> int:
         """Memory of a row as numbers, and of its probabilities."""
@@ -53,25 +54,15 @@ class HoeffdingTreeKernel(MemoryKernel):
         if state.memory is None and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
         tree = self.estimator
+        weight = np.ones(block.n_learns) if block.weight is None else block.weight
         try:
             columns, read, memory = self._numbers(state, block)
-            nominal = read.features.is_nominal
-            grown = copied(memory.tree) if block.n_learns else memory.tree
-            if block.n_learns:
-                grown = with_nominal(grown, nominal, tree.max_bytes)
+            model, shares = tree._executed(
+                memory.model, read, block.y, weight, block.stamp, asks_of_next(block)
+            )
         except ValueError as error:  # for the tree itself to show at its row
             raise Declined("rows or parameters that the tree refuses have no kernel") from error
-        has_nominal = True in nominal
-        grown, shares = execute(
-            *(grown, tree._settings, Rows(read.learnt, has_nominal)),
-            block.y,
-            np.ones(block.n_learns) if block.weight is None else block.weight,
-            Rows(read.asked, has_nominal),
-            block.stamp,
-            asks_of_next(block),
-            tree.max_bytes,
-        )
-        return state.after(block, columns, _Memory(read.features, grown)), self._answers(shares)
+        return state.after(block, columns, _Memory(read.features, model)), self._answers(shares)
 
     def _answers(self, shares: NDArray[Any]) -> NDArray[Any]:
         return answers_to(self.task, partial(best_or_all, shares))
@@ -115,4 +106,4 @@ class HoeffdingTreeKernel(MemoryKernel):
 
     def _write(self, memory: _Memory) -> None:
         self.estimator.columns_ = memory.features
-        self.estimator.tree_ = copied(memory.tree)
+        setattr(self.estimator, self.estimator._model_name, memory.model)
