@@ -17,7 +17,7 @@ from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._bayes_optimal import check_rows_are_time
 from skstream.evaluation._execution import Execution
-from skstream.evaluation._folder import RunFolder, fingerprint, opened
+from skstream.evaluation._folder import RunFolder, fingerprint, opened, record
 from skstream.evaluation._parallel._groups import grouped, slow_loops
 from skstream.evaluation._parallel._slowest_part import warn_of_slow_models
 from skstream.evaluation._results._result import EvaluationResult, assemble
@@ -89,6 +89,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "unanswered": [StrOptions({"error", "wrong"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
+    "fingerprint": ["boolean"],
     "checkpoint": [str, os.PathLike, None],
     "checkpoint_every": "no_validation",
 }
@@ -128,6 +129,7 @@ class StreamEvaluator(BaseEstimator):
     progress: bool = False
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_every: Any = EVERY_CHECKPOINT
+    fingerprint: bool = True
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the forgetting, as ``forgetting__window_size=500``.
@@ -269,6 +271,7 @@ class StreamEvaluator(BaseEstimator):
             retries=self.retries,
             title=type(self).__name__,
             progress=self.progress,
+            fingerprint=self.fingerprint,
         )
         if folder is None or folder.manifest is None:
             self._warn_of_slow_models(execution)
@@ -477,6 +480,7 @@ class StreamEvaluator(BaseEstimator):
             drifts=drifts,
             monitors=tuple(monitors),
             scores=scores,
+            record=record(named, timelines),
         )
         if self.keep_tape == "auto" and n_rows is not None:
             n_answers = len(timelines) * self._n_answers(n_rows)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from skstream.engine.failures import ModelError
 from skstream.evaluation._folder import GroupFolder, Reporter, RunFolder, check_importable
+from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._folder._reports import rows_of_models
 from skstream.evaluation._parallel._joined_outcomes import joined, result_so_far
 from skstream.evaluation._parallel._progress import bar_of_workers, progress_bar
@@ -67,6 +68,9 @@ class Execution:
         What a progress bar says.
     progress : bool
         Whether there is one.
+    fingerprint : bool, default=True
+        Whether the rows are read for checksums, by which the result can be checked; in workers
+        and run folders they are in any case.
     on_run : callable, default=None
         Called with the run in this process, before it begins or goes on.
     n_tuning : int, default=None
@@ -81,6 +85,7 @@ class Execution:
     retries: int
     title: str
     progress: bool
+    fingerprint: bool = True
     on_run: Callable[[Any], None] | None = None
     n_tuning: int | None = None
 
@@ -165,8 +170,15 @@ class Execution:
 
             bar.pass_over(self._in_bar(done))
             try:
-                follow(run, self.stream, advance, keeper, reporter)
-                outcome = run.outcome() if keeper is None else keeper.finish()
+                read = PassChecksums()
+                noted = keeper is None and self.fingerprint
+                stream = read.noted(self.stream) if noted else self.stream
+                follow(run, stream, advance, keeper, reporter)
+                if keeper is not None:
+                    outcome = keeper.finish()
+                else:
+                    outcome = run.outcome()
+                    outcome = replace(outcome, read={**read.sums(), **outcome.read})
                 reporter.finish(outcome, run.n_rows)
             except KeyboardInterrupt as interrupt:
                 raise EvaluationInterrupted(so_far()) from interrupt

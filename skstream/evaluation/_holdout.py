@@ -108,6 +108,9 @@ class HoldoutEvaluator(StreamEvaluator):
         checkpoints, and what has finished as data: see `skstream.load`.
     checkpoint_every : str, timedelta or int, default="10min"
         Distance of the checkpoints: a time such as "30s", "10min" or "2h", or a number of rows.
+    fingerprint : bool, default=True
+        Note checksums of the rows in the result, by which `skstream.evaluation.verify` knows them
+        again. They take a few milliseconds per million values; see "Check a result" in the guide.
 
     See Also
     --------

@@ -140,6 +140,8 @@ class Settings:
         Where the truth of the stream is known to change.
     generator : str
         Which generator made the stream; empty if none did.
+    record : dict
+        Versions, platform, models and timelines, for the record.
     monitors : tuple of Watched
         Monitors that watch every model and fold.
     scores : dict of str to {"predict_proba", "decision_function"} or None
@@ -167,6 +169,7 @@ class Settings:
     expected_rows: int = 0
     drifts: tuple[Drift, ...] = ()
     generator: str = ""
+    record: dict[str, Any] = field(default_factory=dict)
     monitors: tuple[Watched, ...] = ()
     scores: Mapping[str, str | None] = field(default_factory=dict)
 
@@ -212,6 +215,7 @@ class Settings:
             parameters=self.parameters,
             survives=self.error_score != "raise",
             generator=self.generator,
+            record=self.record,
         )
 
 

@@ -2,7 +2,7 @@
 
 import reprlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -280,17 +280,25 @@ class Schema:
         Number of columns; None for texts without columns.
     names : list or None
         Names of the columns of a frame.
+    types : list of str
+        Type of the values in each column of a frame, or in all of an array; not compared.
     """
 
     kind: str
     width: int | None
     names: list[Any] | None
+    types: list[str] = field(default_factory=list, compare=False)
 
     @classmethod
     def of(cls, X: Any) -> "Schema":
         """Return the schema of some rows."""
         width = None if has_texts(X) else X.shape[1]
         return cls(kind_of(X), width, list(X.columns) if is_frame(X) else None)
+
+    def with_types(self, X: Any) -> "Schema":
+        """Return it with the types of the values in some rows."""
+        types = X.dtypes if is_frame(X) else [X.dtype]
+        return replace(self, types=list(map(str, types)))
 
     def check(self, X: Any, first_row: int) -> None:
         """Raise an error if rows, of which the first has a number, differ from those before."""

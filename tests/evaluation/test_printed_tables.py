@@ -24,7 +24,7 @@ EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
 WITHOUT_A_WORD = {
     "metrics", "forgetting", "record_every", "keep_tape", "engine", "return_models", "random_state",
     "n_jobs", "retries", "error_score", "progress", "n_folds", "checkpoint", "checkpoint_every",
-    "monitors",
+    "monitors", "fingerprint", "callbacks",
 }  # fmt: skip
 
 

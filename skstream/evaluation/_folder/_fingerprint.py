@@ -34,7 +34,7 @@ Fingerprint = dict[str, str]
 HEAD = 1000
 #: Parameters on which no answer and no score depends, and those that are compared resolved.
 _IGNORED = (
-    *("n_jobs", "retries", "progress", "checkpoint", "checkpoint_every"),
+    *("n_jobs", "retries", "progress", "checkpoint", "checkpoint_every", "fingerprint"),
     *("metrics", "forgetting"),
 )
 #: Values that their text tells apart.

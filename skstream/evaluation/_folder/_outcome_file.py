@@ -67,6 +67,7 @@ def save_outcome(outcome: RunOutcome, path: Path, identity: str = "") -> None:
         "waits": None if waits is None else waits.plain(),
         "drifts": outcome.drifts,
         "labels_read": outcome.labels_read,
+        "columns": outcome.columns,
         "n_rows": outcome.n_rows,
         "n_unlabelled": outcome.n_unlabelled,
         "unlabelled_held_out": outcome.unlabelled_held_out,
@@ -123,6 +124,7 @@ def _made(arrays: dict[str, Any], header: dict[str, Any]) -> RunOutcome:
         waits=_waits(arrays, header["waits"]),
         drifts=as_drifts(header["drifts"]),
         labels_read=header.get("labels_read", ""),  # older files have none
+        columns=header.get("columns", {}),
         n_rows=header["n_rows"],
         n_unlabelled=header["n_unlabelled"],
         unlabelled_held_out=None if held_out is None else tuple(held_out),

@@ -1,9 +1,10 @@
-"""Comparison of the passes that several workers make through one stream."""
+"""Checksums of rows: by them workers, run folders and results tell one stream from another."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from hashlib import blake2b
 from struct import pack
 from typing import Any
 from zlib import crc32
@@ -11,6 +12,7 @@ from zlib import crc32
 import numpy as np
 
 from skstream.evaluation._runs._run_outcome import Checksums
+from skstream.streams._chunk import Chunk
 from skstream.utils._content import NotComparable, content, name_of
 from skstream.utils._rows import is_frame
 
@@ -21,6 +23,8 @@ HELD_OUT = "held-out "
 _META = {"sample_weight": "weights", "arrival": "arrivals", "label_time": LABEL_TIMES}
 # Values of a dense array that are converted at once.
 _VALUES_AT_ONCE = 1 << 16
+# Bytes that stand for a value.
+_N_BYTES = 8
 # Types of numbers in arrays of objects.
 _NUMBERS = {int, float, bool}
 # Floats tell whole numbers up to this one apart.
@@ -56,11 +60,17 @@ class PassChecksums:
                 self._add(name, [iter([meta[key]])])
         self.n_rows += len(y)
 
+    def noted(self, stream: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Chunks of a stream, each of which is added before it is given."""
+        for chunk in stream:
+            self.add(*chunk)
+            yield chunk
+
     def _add(self, name: str, columns: list[Iterator[np.ndarray]]) -> None:
         before = self._sums.setdefault(name, [0] * len(columns))
         for k, pieces in enumerate(columns):
             for values in pieces:
-                before[k] = crc32(_as_bytes(values), before[k])
+                before[k] = crc32(_cells(values), before[k])
 
     def sums(self) -> Checksums:
         """Return the checksums."""
@@ -74,10 +84,13 @@ def differences(one: Checksums, other: Checksums) -> str:
 
 
 def _columns(X: Any) -> list[Iterator[np.ndarray]]:
-    """Values of features, in sequences that do not depend on chunking."""
+    """Values of features, in sequences that depend neither on chunking nor on the container."""
     if is_frame(X):
         columns = X.iloc if hasattr(X, "iloc") else X
-        return [iter([_of_column(columns[:, k])]) for k in range(X.shape[1])]
+        table = np.empty(X.shape)
+        for k in range(X.shape[1]):
+            table[:, k] = _cells(_of_column(columns[:, k]))
+        return [iter([table])]
     if hasattr(X, "indptr"):
         return [iter([values]) for values in (X.data, X.indices, np.diff(X.indptr))]
     n_at_once = max(1, _VALUES_AT_ONCE // max([1, *X.shape[1:]]))
@@ -87,37 +100,59 @@ def _columns(X: Any) -> list[Iterator[np.ndarray]]:
 def _of_column(column: Any) -> np.ndarray:
     """Values of a column of a frame; exact, also if whole numbers are missing among large ones."""
     values = np.asarray(column)
+    if values.dtype == object:  # what is missing is None in one library and NaN in another
+        known = [np.nan if _is_missing(one) else one for one in values.tolist()]
+        return _as_objects(known)
     if values.dtype.kind != "f" or isinstance(column.dtype, np.dtype):
         return values
     if not (np.abs(values) >= _EXACT).any():
         return values
     listed = column.to_list()
-    known = [one if isinstance(one, int | float) else np.nan for one in listed]
-    return np.array(known, dtype=object)
+    return _as_objects([one if isinstance(one, int | float) else np.nan for one in listed])
 
 
-def _as_bytes(values: np.ndarray) -> Any:
-    """Bytes of values: equal for equal numbers of any type, whatever the chunk's other values."""
-    if values.dtype.kind in "mMc":
-        return values.tobytes()
-    if values.dtype.kind in "fiub":
-        if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and _has_large(values):
-            return b"".join(map(_bytes_of, values.ravel().tolist()))
-        return _bytes_of_numbers(values)
-    flat = values.ravel().tolist()
+def _as_objects(values: list[Any]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _cells(values: np.ndarray) -> Any:
+    """Eight bytes for each value: equal for equal values of any type, whatever the others are.
+
+    Numbers are themselves as floats, other values the digest of their bytes.
+    """
+    kind = values.dtype.kind
+    if kind in "fiub" and not (kind in "iu" and values.dtype.itemsize == 8 and _has_large(values)):
+        return _numbers(values)
+    if kind in "mM":
+        exact = values.astype(f"{kind}8[ns]")
+        if np.array_equal(exact.astype(values.dtype), values, equal_nan=True):
+            return np.where(np.isnat(exact), np.nan, exact.view(np.float64))
+    flat = values.ravel().tolist() if kind not in "mM" else list(values.ravel())
     kinds = set(map(type, flat))
     if kinds <= _NUMBERS and (
         int not in kinds or all(-_EXACT <= value <= _EXACT for value in flat if type(value) is int)
     ):
-        return _bytes_of_numbers(np.array(flat, dtype=np.float64))
-    texts = {value: _bytes_of(value) for value in {one for one in flat if type(one) is str}}
-    return b"".join([texts[one] if type(one) is str else _bytes_of(one) for one in flat])
+        return _numbers(np.array(flat, dtype=np.float64).reshape(values.shape))
+    texts = {value: _cell(value) for value in {one for one in flat if type(one) is str}}
+    cells = b"".join([texts[one] if type(one) is str else _cell(one) for one in flat])
+    return np.frombuffer(cells, dtype=np.float64).reshape(values.shape)
 
 
-def _bytes_of_numbers(values: np.ndarray) -> np.ndarray:
+def _numbers(values: np.ndarray) -> np.ndarray:
     values = np.ascontiguousarray(values, dtype=np.float64)
     nan = np.isnan(values)
     return np.where(nan, np.nan, values) if nan.any() else values  # NaN has many forms
+
+
+def _cell(value: Any) -> bytes:
+    text = _bytes_of(value)
+    return text if len(text) == _N_BYTES else blake2b(text, digest_size=_N_BYTES).digest()
 
 
 def _has_large(values: np.ndarray) -> bool:

@@ -22,7 +22,7 @@ from skstream.metrics import Measure
 from skstream.utils._files import atomic_write
 from skstream.utils._loaded import check_types
 
-FORMAT = 8
+FORMAT = 9
 KIND = "skstream run folder"
 _ADVICE = "Take a copy of it, or begin in another folder."
 

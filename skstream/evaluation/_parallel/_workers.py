@@ -2,7 +2,7 @@
 
 import pickle
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,7 +17,6 @@ from skstream.evaluation._runs._checkpoint import NOT_PICKLED
 from skstream.evaluation._runs._follow import follow
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.evaluation._runs._stream_run import StreamRun
-from skstream.streams._chunk import Chunk
 from skstream.utils._dask import on_cluster
 from skstream.utils._sklearn import QuietParallel
 from skstream.utils._warnings import warn
@@ -103,7 +102,7 @@ def _run_to_end(job: Job, stream: Any) -> RunOutcome:
             if job.folder.lane is None:  # here, since the client may be gone, or its clock another
                 job.reporter.finish(outcome)
             return outcome
-        follow(run, _noted(stream, read), job.stop.check, reporter=job.reporter)
+        follow(run, read.noted(stream), job.stop.check, reporter=job.reporter)
     except KeyboardInterrupt:
         interrupted = True
     except RAISED as raised:
@@ -118,12 +117,6 @@ def _run_to_end(job: Job, stream: Any) -> RunOutcome:
         return replace(done, interrupted=True, run=None)
     sums = read.sums() if keeper is None else keeper.sums()
     return replace(done, error=error, cause=cause, read={**sums, **done.read})
-
-
-def _noted(stream: Iterable[Chunk], read: PassChecksums) -> Iterator[Chunk]:
-    for chunk in stream:
-        read.add(*chunk)
-        yield chunk
 
 
 def portable(error: Exception | SystemExit) -> tuple[Exception | SystemExit, BaseException]:

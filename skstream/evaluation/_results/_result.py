@@ -64,6 +64,10 @@ class ResultDetails:
         empty in files of earlier versions.
     generator : str
         Which generator made the stream, whatever its seed; empty if none did.
+    record : dict
+        By what the result can be checked, with `skstream.evaluation.verify`: ``versions``,
+        ``platform``, ``models`` (class and parameters of each), ``timelines`` and ``stream`` (rows,
+        columns, types, and checksums of features and labels). Empty in files of earlier versions.
     """
 
     mechanisms: dict[str, str] = field(default_factory=dict)
@@ -74,6 +78,7 @@ class ResultDetails:
     why_no_tape: str = ""
     labels_read: str = ""
     generator: str = ""
+    record: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -701,6 +706,9 @@ def assemble(
             why_no_tape=why_no_tape,
             labels_read=outcomes[0].labels_read,
             generator=header.generator,
+            record=header.record_of(
+                outcomes[0].n_rows, outcomes[0].columns, {} if so_far else outcomes[0].read
+            ),
         ),
         **further,
     )

@@ -38,7 +38,7 @@ _PLAIN = (
     "drifts",
 )
 #: The same of its details; why there is no tape is not known of a file.
-_PLAIN_DETAILS = ("mechanisms", "scored_sets", "labels_read", "generator")
+_PLAIN_DETAILS = ("mechanisms", "scored_sets", "labels_read", "generator", "record")
 _TUPLES = ("unlabelled_held_out", "baselines", "selected_folds")
 
 

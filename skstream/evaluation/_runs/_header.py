@@ -1,9 +1,11 @@
 """What a result says beside its curves and answers: plain facts, which files can hold."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from skstream.evaluation._runs._run_outcome import Checksums
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,8 @@ class ResultHeader:
         Whether the others go on where a model fails.
     generator : str
         Which generator made the stream; empty if none did.
+    record : dict
+        Versions, platform, models and timelines: see `ResultDetails`.
     """
 
     protocol: str
@@ -39,6 +43,18 @@ class ResultHeader:
     parameters: dict[str, Any]
     survives: bool
     generator: str = ""
+    record: dict[str, Any] = field(default_factory=dict)
+
+    def record_of(self, n_rows: int, columns: dict[str, Any], read: Checksums) -> dict[str, Any]:
+        """Return the record of a result, with the fingerprint of the stream.
+
+        It has no checksums where the rows were not all read, or not by the evaluator.
+        """
+        if not self.record:
+            return {}
+        checksums = {name: [f"{one:08x}" for one in sums] for name, sums in read.items()}
+        stream = {"rows": n_rows, **columns, "checksums": checksums}
+        return {**self.record, "stream": stream}
 
     def plain(self) -> dict[str, Any]:
         """Return everything as data for JSON."""

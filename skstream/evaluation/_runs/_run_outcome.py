@@ -50,6 +50,7 @@ class RunOutcome:
     `labels` holds what a tape says of the rows: labels, weights, answers of baselines. `waits` is
     only used under delayed labels: the counts of waiting rows. `drifts` says where the truth
     changes, in the rows of the curves. `labels_read` is a fingerprint of all labels.
+    `columns` holds the names of the columns of the features, and their types.
     `n_unlabelled` counts rows that came without a label, and `unlabelled_held_out` those of
     held-out rows, and all of these.
     `read` holds checksums that show whether two workers read the same; `error` is the exception
@@ -62,6 +63,7 @@ class RunOutcome:
     waits: Any = None
     drifts: tuple[Drift, ...] = ()
     labels_read: str = ""
+    columns: dict[str, Any] = field(default_factory=dict)
     n_rows: int = 0
     n_unlabelled: int = 0
     unlabelled_held_out: tuple[int, int] | None = None

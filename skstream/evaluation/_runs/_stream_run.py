@@ -546,7 +546,16 @@ class StreamRun(Exclusive):
             n_unlabelled=self._n_unlabelled,
             drifts=self._settings.drifts,
             labels_read=self._labels_read.text,
+            columns=self._columns(),
         )
+
+    def _columns(self) -> dict[str, Any]:
+        """Return the names and types of the columns, as data; names are None of arrays."""
+        schema = self._schema
+        if schema is None:
+            return {}
+        names = None if schema.names is None else list(map(str, schema.names))
+        return {"width": schema.width, "names": names, "types": schema.types}
 
     def kept_outcome(self) -> RunOutcome:
         """Return what a run folder keeps of the run when it is finished."""
@@ -652,7 +661,7 @@ class StreamRun(Exclusive):
 
     def _learn_schema(self, X: Any) -> None:
         if self._schema is None and X.shape[0]:  # no rows say nothing about the rows to come
-            self._schema = Schema.of(X)
+            self._schema = Schema.of(X).with_types(X)
 
     def _encoded(self, chunk: Chunk, missing_labels: str) -> EncodedRows:
         self._learn_schema(chunk.X)
