@@ -18,6 +18,7 @@ from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._monitor import DriftMonitor
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._slices import SliceScores, score_slices
+from skstream.evaluation._verify import Verification, verify
 from skstream.evaluation.delayed import DelayedEvaluator, DelayedResult, DelayedRun
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "RunStatus",
     "SliceScores",
     "Tape",
+    "Verification",
     "class_report",
     "estimate_unlabelled",
     "interval_scores",
@@ -48,4 +50,5 @@ __all__ = [
     "run_status",
     "score_predictions",
     "score_slices",
+    "verify",
 ]

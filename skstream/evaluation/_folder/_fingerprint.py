@@ -33,7 +33,7 @@ Fingerprint = dict[str, str]
 #: Rows that are compared of a stream that is not in memory.
 HEAD = 1000
 #: Parameters on which no answer and no score depends, and those that are compared resolved.
-_IGNORED = (
+IGNORED = (
     *("n_jobs", "retries", "progress", "checkpoint", "checkpoint_every", "fingerprint"),
     *("metrics", "forgetting"),
 )
@@ -173,7 +173,7 @@ def fingerprint(
     """
     found, is_search = {"the evaluator": type(evaluator).__name__}, hasattr(evaluator, "metric")
     for name, value in evaluator.get_params(deep=False).items():
-        if name in _IGNORED or name in ignored or (name == "holdout" and held_out is not None):
+        if name in IGNORED or name in ignored or (name == "holdout" and held_out is not None):
             continue
         if name == "error_score" and not is_search:
             continue  # no score before a failure depends on it

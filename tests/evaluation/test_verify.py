@@ -1,0 +1,272 @@
+"""A result can be checked: the stream is known again, and what has changed is named."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import SGDClassifier
+
+import skstream as sk
+from skstream.evaluation import verify
+from skstream.evaluation._folder._read_checksums import PassChecksums
+from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.streams import CSVStream, ParquetStream, as_stream, make_demo_stream
+from tests._crafted import crafted
+from tests._examples import examples
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=32) | st.integers(-1000, 1000)
+
+
+def checksums(stream):
+    found = PassChecksums()
+    list(found.noted(stream))
+    return found.sums()
+
+
+@examples(40)
+@given(
+    rows=st.lists(st.tuples(NUMBERS, NUMBERS, st.booleans()), min_size=2, max_size=30),
+    cuts=st.lists(st.integers(1, 29), max_size=4),
+)
+def test_the_same_values_are_the_same_from_every_source_and_in_any_chunks(
+    tmp_path_factory, rows, cuts
+):
+    X = np.array([row[:2] for row in rows], dtype=np.float64)
+    y = np.array(["up" if row[2] else "down" for row in rows])
+    expected = checksums(as_stream(X, y))
+    parts = sorted({cut for cut in cuts if cut < len(y)})
+    chunks = list(zip(np.split(X, parts), np.split(y, parts), strict=True))
+    assert checksums(as_stream(chunks)) == expected
+    assert checksums(as_stream(np.asfortranarray(X), y.astype(object))) == expected
+    assert checksums(as_stream(X.tolist(), y.tolist())) == expected
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    assert checksums(as_stream(frame, y)) == expected
+    pieces = [(frame.iloc[part], y[part]) for part in np.split(np.arange(len(y)), parts)]
+    assert checksums(as_stream(pieces)) == expected
+    pytest.importorskip("pyarrow")
+    folder = tmp_path_factory.mktemp("files")
+    frame.assign(y=y).to_csv(folder / "rows.csv", index=False)
+    frame.assign(y=y).to_parquet(folder / "rows.parquet")
+    assert checksums(CSVStream(folder / "rows.csv", target="y")) == expected
+    assert checksums(ParquetStream(folder / "rows.parquet", target="y", chunk_size=7)) == expected
+    pl = pytest.importorskip("polars")
+    assert checksums(as_stream(pl.from_pandas(frame), y)) == expected
+
+
+def test_texts_and_gaps_are_the_same_in_every_frame():
+    pd = pytest.importorskip("pandas")
+    pl = pytest.importorskip("polars")
+    columns = {"a": [1.5, None, 2.0], "b": ["x", None, "zebra"], "c": [1, 2, 3]}
+    y = [0, 1, 0]
+    frame = pd.DataFrame(columns)
+    expected = checksums(as_stream(frame, y))
+    for other in (
+        frame.astype({"b": "category", "c": "float32"}),
+        frame.astype({"b": object, "c": "Int64"}),
+        pl.DataFrame(columns),
+    ):
+        assert checksums(as_stream(other, y)) == expected
+    assert checksums(as_stream(frame.assign(b=["x", None, "zebrb"]), y)) != expected
+
+
+@examples(40)
+@given(place=st.integers(0, 59), bit=st.integers(0, 62))
+def test_one_bit_or_one_swapped_row_is_another_stream(place, bit):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    y = np.arange(20) % 2
+    expected = checksums(as_stream(X, y))
+    other = X.copy()
+    other.ravel().view(np.uint64)[place] ^= np.uint64(1 << bit)
+    if np.isfinite(other).all():
+        assert checksums(as_stream(other, y))["features"] != expected["features"]
+    row = place % 19
+    order = np.arange(20)
+    order[[row, row + 1]] = row + 1, row
+    swapped = checksums(as_stream(X[order], y))
+    assert swapped["features"] != expected["features"]
+    assert checksums(as_stream(X, y[order]))["labels"] != expected["labels"]
+
+
+def models(**parameters):
+    return {"sgd": SGDClassifier(**parameters), "bayes": IncrementalGaussianNB()}
+
+
+def rows():
+    stream = make_demo_stream(400, random_state=3)
+    X, y = (np.concatenate(parts) for parts in zip(*(chunk[:2] for chunk in stream), strict=True))
+    return X, y, ["a", *(f"x{k}" for k in range(1, X.shape[1]))]
+
+
+@pytest.fixture
+def saved(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y, names = rows()
+    result = sk.PrequentialEvaluator(["accuracy", "kappa"], record_every=50).evaluate(
+        models(), pd.DataFrame(X, columns=names), y
+    )
+    return result.save(tmp_path / "result.npz")
+
+
+def test_a_result_is_verified_from_its_file_with_rows_of_any_source(saved):
+    X, y, _ = rows()
+    result = sk.load(saved)
+    found = verify(result, X, y, models=models())
+    assert found.identical
+    assert str(found) == "identical: 798 answers of 2 models"
+    assert str(verify(result, X, y, models={"sgd": SGDClassifier()})).endswith("of 1 model")
+    with pytest.raises(ValueError, match=r"no model 'tree'; it has sgd, bayes"):
+        verify(result, X, y, models={"tree": SGDClassifier()})
+
+
+def planted(name):
+    """Arguments of `verify` with one change, and what is said of it."""
+    import pandas as pd
+
+    X, y, names = rows()
+    X, y = X.copy(), y.copy()
+    arguments = {"models": models()}
+    words = "other data: other features"
+    if name == "a bit":
+        X.ravel().view(np.uint64)[7] ^= np.uint64(1)
+    elif name == "a swapped row":
+        X[[100, 101]], y[[100, 101]] = X[[101, 100]], y[[101, 100]]
+    elif name == "a column renamed":
+        names[0], words = "b", "column 0 is called 'b' and was 'a'"
+    elif name == "a label":
+        y[200] = next(label for label in y if label != y[200])
+        words = "other labels"
+    elif name == "a row less":
+        X, y, words = X[:-1], y[:-1], "399 rows instead of 400"
+    elif name == "weights":
+        arguments["sample_weight"] = np.r_[np.ones(399), 2.0]
+        words = "other weights"
+    elif name == "a parameter":
+        arguments["models"] = models(alpha=1e-3)
+        words = "another model 'sgd': alpha is 0.001 and was 0.0001"
+    elif name == "another class":
+        arguments["models"]["bayes"] = sk.Persistent()
+        words = "class is skstream.baselines.Persistent"
+    elif name == "a setting":
+        arguments["evaluator"] = sk.PrequentialEvaluator(["accuracy"], n_warmup=2)
+        words = "n_warmup is 2 and was 1"
+    elif name == "a batch":
+        arguments["evaluator"] = sk.PrequentialEvaluator(["accuracy"], batch_size=3)
+        words = "batch_size is 3 and was 1"
+    return (pd.DataFrame(X, columns=names), y), arguments, words
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("a bit", "a swapped row", "a column renamed", "a label", "a row less", "weights"),
+        *("a parameter", "another class", "a setting", "a batch"),
+    ],
+)
+def test_every_planted_change_is_found_and_named(name, saved):
+    data, arguments, words = planted(name)
+    found = verify(sk.load(saved), *data, **arguments)
+    assert not found.identical
+    assert words in "; ".join(found.reasons)
+    assert str(found).startswith("different: ")
+
+
+@pytest.mark.parametrize("part", ["tape/answers/1", "values/0/0/1"])
+def test_a_changed_file_is_found_by_its_first_row(part, saved):
+    X, y, _ = rows()
+    with np.load(saved) as file:
+        array = file[part].copy()
+    if part.startswith("tape"):
+        array[0, 123] = 1 - array[0, 123]
+    else:
+        array[2] = np.nextafter(array[2], 1)
+    crafted(saved, {part: array})
+    found = verify(sk.load(saved), X, y, models=models())
+    assert not found.identical
+    words = {
+        "tape/answers/1": "the answer of 'bayes' at row 123 is",
+        "values/0/0/1": "kappa (cumulative) of 'sgd' at the checkpoint of row 150 is",
+    }
+    assert words[part] in found.first
+    assert "no recorded cause" in str(found)
+
+
+def test_other_versions_and_machines_are_named_and_change_nothing_alone(saved):
+    X, y, _ = rows()
+    result = sk.load(saved)
+    record = result.details.record
+    other = {
+        **record,
+        "versions": {**record["versions"], "numpy": "1.0"},
+        "platform": {**record["platform"], "machine": "vax"},
+    }
+    result = replace(result, details=replace(result.details, record=other))
+    found = verify(result, X, y, models=models())
+    assert found.identical
+    assert "other versions (numpy is" in str(found)
+    assert "another machine's arithmetic (machine is" in str(found)
+
+
+def test_a_file_of_an_earlier_version_is_verified_by_its_labels(saved):
+    X, y, _ = rows()
+    crafted(saved, record={})
+    result = sk.load(saved)
+    assert verify(result, X, y, models=models()).identical
+    assert verify(result, X, y[::-1], models=models()).reasons == ("other data: other labels",)
+
+
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        sk.PrequentialEvaluator(forgetting={"recent": "window:50"}, random_state=4),
+        sk.KFoldEvaluator("accuracy", n_folds=3, strategy="split"),
+        sk.HoldoutEvaluator("accuracy", holdout="next", every=100),
+        sk.DelayedEvaluator("accuracy", delay=20, n_bins=4),
+        sk.PrequentialEvaluator(keep_tape=False),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_every_protocol_is_made_again_from_what_was_recorded(evaluator, tmp_path):
+    X, y, _ = rows()
+    result = sk.load(evaluator.evaluate(models(), X, y).save(tmp_path / "result.npz"))
+    found = verify(result, X, y, models=models())
+    assert found.identical, found
+    assert (found.n_answers > 0) == (evaluator.keep_tape != False)  # noqa: E712 (may be "auto")
+    assert not verify(result, X, y[::-1], models=models()).identical
+
+
+def test_another_seed_is_found(tmp_path):
+    X, y, _ = rows()
+    evaluator = sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0)
+    path = evaluator.evaluate(models(), X, y).save(tmp_path / "result.npz")
+    crafted(path, parameters={**sk.load(path).parameters, "seed": 1})
+    assert " in fold " in verify(sk.load(path), X, y, models=models()).first
+
+
+def test_what_was_recorded_as_a_text_only_is_asked_for(tmp_path):
+    X, y, _ = rows()
+    evaluator = sk.HoldoutEvaluator("accuracy", holdout=(X[:50], y[:50]))
+    X, y, held, labels = X[60:], y[60:], X[1:51], y[1:51]
+    result = evaluator.evaluate(models(), X.copy(), y.copy())
+    with pytest.raises(ValueError, match="pass it, evaluator="):
+        verify(result, X.copy(), y.copy(), models=models())
+    assert verify(result, X.copy(), y.copy(), models=models(), evaluator=evaluator).identical
+    other = sk.HoldoutEvaluator("accuracy", holdout=(held, labels))
+    found = verify(result, X.copy(), y.copy(), models=models(), evaluator=other)
+    assert not found.identical
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_run_folders_and_workers_note_the_same_stream(n_jobs, tmp_path):
+    X, y, _ = rows()
+    alone = sk.PrequentialEvaluator("accuracy", random_state=0).evaluate(models(), X, y)
+    other = sk.PrequentialEvaluator(
+        "accuracy", random_state=0, n_jobs=n_jobs, checkpoint=tmp_path / "run", engine="loop"
+    ).evaluate(models(), X, y)
+    assert other.details.record == alone.details.record
+    bare = sk.PrequentialEvaluator("accuracy", random_state=0, fingerprint=False)
+    without = bare.evaluate(models(), X, y)
+    assert without.scores == alone.scores
+    assert without.details.record["stream"]["checksums"] == {}
