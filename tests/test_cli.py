@@ -777,3 +777,32 @@ def test_what_is_wrong_with_arff_and_svmlight_files(
     status, _, errors = run("evaluate", file, *options)
     assert status == 2
     assert message in errors
+
+
+def test_a_saved_result_is_verified_by_its_own_command(run: Run, csv_file: Path) -> None:
+    options = ["--target", "label", "--model", "sgd", "--model", "slow=sgd(alpha=0.1)"]
+    assert run("evaluate", csv_file, *options, "--save", "out")[0] == 0
+    status, out, _ = run("verify", "out/result.npz")
+    assert (status, out) == (0, f"identical: {4 * (N_ROWS - 1):,} answers of 4 models\n")
+    changed = Path("changed.csv")
+    header, *lines = csv_file.read_text().splitlines()
+    lines[10], lines[11] = lines[11], lines[10]
+    changed.write_text("\n".join([header, *lines]))
+    status, out, _ = run("verify", "out/result.npz", "--data", changed)
+    assert status == 1
+    assert out.startswith("different: ")
+    assert "other data: other features" in out
+    status, out, _ = run("verify", "out/result.npz", "--model", "slow=sgd(alpha=0.2)")
+    assert status == 1
+    assert "another model 'slow': alpha is 0.2 and was 0.1" in out
+
+
+def test_a_result_of_python_is_verified_with_its_models(run: Run, csv_file: Path) -> None:
+    models = {"sgd": model_of("sgd")}
+    result = PrequentialEvaluator("accuracy").evaluate(models, CSVStream(csv_file, target="label"))
+    path = result.save("result.npz")
+    status, _, err = run("verify", path)
+    assert status == 2
+    assert "add --data FILE, --target COL, and --model NAME=MODEL" in err
+    status, out, _ = run("verify", path, "--data", csv_file, "--target", "label", "--model", "sgd")
+    assert (status, out) == (0, f"identical: {N_ROWS - 1} answers of 1 model\n")

@@ -33,6 +33,7 @@ examples:
   skstream evaluate rcv1.svm.gz --model sgd
   skstream evaluate month/ --target click --model sgd --checkpoint run --n-jobs -1
   skstream evaluate --generator "SEA(n_rows=50000, noise=0.2)" --model nb
+  skstream verify results/result.npz --data power.csv
   skstream status run
 
 models:
@@ -112,7 +113,12 @@ def _number_or(*texts: str) -> Callable[[str], str | float]:
 
 
 def make_parser(
-    demo: Command, evaluate: Command, score: Command, status: Command, collect: Command
+    demo: Command,
+    evaluate: Command,
+    score: Command,
+    verify: Command,
+    status: Command,
+    collect: Command,
 ) -> argparse.ArgumentParser:
     """Return the parser, which leads to the functions that run the commands."""
     parser = argparse.ArgumentParser(
@@ -124,6 +130,7 @@ def make_parser(
     _add_demo(commands, demo)
     _add_evaluate(commands, evaluate)
     _add_score(commands, score)
+    _add_verify(commands, verify)
     _add_status(commands, status)
     _add_collect(commands, collect)
     return parser
@@ -232,6 +239,34 @@ def _add_score(commands: Any, run: Command) -> None:
         "for that model, or it counts as a wrong answer",
     )
     _add_output(command.add_argument_group("the output"))
+
+
+def _add_verify(commands: Any, run: Command) -> None:
+    command = commands.add_parser(
+        "verify",
+        help="run the evaluation of a saved result again, and say what differs",
+        description="Run the evaluation of a saved result again, and say 'identical', or the first "
+        "row or checkpoint, model and measure that differ, and why. The exit status is 0, 1 where "
+        "something differs, 2 after an error.",
+    )
+    command.set_defaults(run=run)
+    add = command.add_argument
+    add("result", type=Path, metavar="RESULT", help="result.npz, as --save has written it")
+    add(
+        "--data",
+        nargs="+",
+        metavar="FILE",
+        help="files of the stream (default: those that the result was made of)",
+    )
+    add(
+        "--model",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="model to check, as of evaluate; repeatable (default: those of the command that made "
+        "the result)",
+    )
+    add("--target", metavar="COL", help="column of the labels (default: that of the command)")
 
 
 def _add_status(commands: Any, run: Command) -> None:

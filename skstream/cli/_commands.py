@@ -1,10 +1,11 @@
-"""The command line: ``skstream demo``, ``evaluate``, ``score``, ``status`` and ``collect``."""
+"""The command line: ``skstream demo``, ``evaluate``, ``score``, ``verify`` and others."""
 
 import argparse
 import os
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from skstream.cli._output import (
     one_line_warnings,
     say,
     show,
+    with_command,
     write,
 )
 from skstream.cli._score import score
@@ -38,8 +40,10 @@ from skstream.evaluation import (
     PrequentialEvaluator,
     run_status,
 )
+from skstream.evaluation import verify as verify_result
 from skstream.evaluation._evaluator import EVERY_CHECKPOINT, StreamEvaluator
 from skstream.evaluation._folder import collect_result
+from skstream.evaluation._results._storage import load_result
 from skstream.evaluation._settings import check_can_answer
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
@@ -61,6 +65,8 @@ DEMO_FORGETTING = ("cumulative", "window:1000")
 FORECAST_INPUTS = ("day", "period", "nswdemand", "vicdemand", "transfer")
 DEMO_ROWS = 20_000
 
+#: Exit status where `verify` has found a difference.
+DIFFERENT = 1
 FAILED = 2
 INTERRUPTED = 130
 
@@ -85,7 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     """
     try:
-        options = make_parser(demo, evaluate, score, show_status, collect).parse_args(arguments)
+        options = make_parser(*_COMMANDS).parse_args(arguments)
+        options.words = list(sys.argv[1:] if arguments is None else arguments)
         return _run(options)
     except KeyboardInterrupt:  # beyond the evaluation itself, which gives the result so far
         say("interrupted; what was not printed or written yet is not there")
@@ -115,12 +122,70 @@ def _run(options: argparse.Namespace) -> int:
             return FAILED
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Planned:
+    """What the options of an evaluation say."""
+
+    opened: Opened
+    models: dict[str, Any]
+    classes: Any
+    metrics: list[str]
+    evaluator: StreamEvaluator
+
+
 def evaluate(options: argparse.Namespace) -> int:
     """Evaluate the models on a file or a generator, and write what was asked for."""
+    check_outputs(options.plot, options.save, options.plot_metric)
+    plan = _planned(options)
+    stream = plan.opened.stream
+    drawn = metric_to_draw(options.plot_metric, plan.metrics)
+    result, status = _evaluated(plan.evaluator, plan.models, stream, traceback=options.traceback)
+    if result is not None:
+        result = with_command(result, options.words)
+        show(f"{_about(plan.opened, plan.classes)}\n")
+        show(result)
+        write(result, options.plot, options.save, metric=drawn)
+        if status == 0 and result.failures:
+            status = f"error: {'; '.join(_words(why, stream) for why in result.failures.values())}"
+        if status == 0 and result._why_nothing_scored():
+            return FAILED  # a warning has said why
+    return _ended(status)
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Run the evaluation of a saved result again, and say what differs."""
+    result = load_result(options.result)
+    words = result.details.record.get("command")
+    if words is None and not (options.data and options.model):
+        raise ValueError(
+            f"{options.result} was not saved by skstream evaluate, and does not say how its rows "
+            "were read and which models it is of: add --data FILE, --target COL, and --model "
+            "NAME=MODEL for each model to check."
+        )
+    if words is None:
+        words = ["evaluate", *options.data]
+    then = make_parser(*_COMMANDS).parse_args(words)
+    then.file, then.model = options.data or then.file, options.model or then.model
+    then.target = options.target or then.target
+    then.checkpoint = then.checkpoint_every = None
+    plan = _planned(then)
+    by_command = "command" in result.details.record
+    given = plan.models if by_command else models_given(options.model)
+    found = verify_result(
+        result,
+        plan.opened.stream,
+        models=given,
+        evaluator=plan.evaluator if by_command else None,
+    )
+    show(found)
+    return 0 if found.identical else DIFFERENT
+
+
+def _planned(options: argparse.Namespace) -> _Planned:
+    """Open the stream, make the models and the evaluator, and check that they fit together."""
     _check_repeated("--model", options.model)
     _check_repeated("--forgetting", options.forgetting or [])
     given = models_given(options.model)
-    check_outputs(options.plot, options.save, options.plot_metric)
     check_options(options)
     if options.checkpoint_every is not None and options.checkpoint is None:
         raise ValueError("--checkpoint-every needs a folder for checkpoints: add --checkpoint.")
@@ -149,18 +214,10 @@ def evaluate(options: argparse.Namespace) -> int:
     if options.warmup == 0:
         check_can_answer({(name, 0): model for name, model in models.items()}, "Pass n_warmup=1.")
     metrics = list(resolve_metrics(options.metric, classes=classes))
-    drawn = metric_to_draw(options.plot_metric, metrics)
     evaluator = _evaluator(options, opened.holdout)
-    result, status = _evaluated(evaluator, models, stream, traceback=options.traceback)
-    if result is not None:
-        show(f"{_about(opened, classes)}\n")
-        show(result)
-        write(result, options.plot, options.save, metric=drawn)
-        if status == 0 and result.failures:
-            status = f"error: {'; '.join(_words(why, stream) for why in result.failures.values())}"
-        if status == 0 and result._why_nothing_scored():
-            return FAILED  # a warning has said why
-    return _ended(status)
+    return _Planned(
+        opened=opened, models=models, classes=classes, metrics=metrics, evaluator=evaluator
+    )
 
 
 def demo(options: argparse.Namespace) -> int:
@@ -204,6 +261,10 @@ def collect(options: argparse.Namespace) -> int:
     show(result)
     write(result, None, options.save)
     return 0
+
+
+#: In the order in which the help names them.
+_COMMANDS = (demo, evaluate, score, verify, show_status, collect)
 
 
 def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,12 @@ def make_folder(folder: Path, option: str) -> None:
         raise NotADirectoryError(
             f"{option} needs the folder {folder}, but that, or a part of it, is a file."
         ) from None
+
+
+def with_command(result: Any, words: Sequence[str]) -> Any:
+    """Note in a result the command that made it, by which it can be verified."""
+    record = {**result.details.record, "command": list(words)}
+    return replace(result, details=replace(result.details, record=record))
 
 
 def write(

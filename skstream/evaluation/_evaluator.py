@@ -355,7 +355,8 @@ class StreamEvaluator(BaseEstimator):
         settings = self._settings(
             named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts
         )
-        settings = replace(settings, generator=generator_of(stream))
+        known = {**settings.record, "names": getattr(stream, "feature_names", None)}
+        settings = replace(settings, generator=generator_of(stream), record=known)
         check_rows_are_time(
             named,
             stream,

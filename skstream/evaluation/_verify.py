@@ -63,7 +63,7 @@ class Verification:
         if self.identical:
             return f"identical: {what}" + (f" (in spite of {why})" if why else "")
         if not self.first:
-            return f"different: not the {what}, but {why}"
+            return f"different: the {what} are the same, but not the rest: {why}"
         return f"different: {self.first}. Why: " + (
             why or "no recorded cause; a model may depend on more than its parameters and the seed"
         )
@@ -314,7 +314,8 @@ def _of_models(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[st
 
 
 def _of_settings(result: EvaluationResult, again: EvaluationResult) -> Iterator[str]:
-    free = (*_FREE, "metrics", "forgetting", "record_every", "seed", "in_one_process")
+    free = (*_FREE, "metrics", "forgetting", "record_every", "error_score")
+    free += ("seed", "in_one_process")  # the seed is the same
     was, now = (
         {name: one for name, one in each.parameters.items() if name not in free}
         for each in (result, again)

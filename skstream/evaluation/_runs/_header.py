@@ -53,8 +53,12 @@ class ResultHeader:
         if not self.record:
             return {}
         checksums = {name: [f"{one:08x}" for one in sums] for name, sums in read.items()}
-        stream = {"rows": n_rows, **columns, "checksums": checksums}
-        return {**self.record, "stream": stream}
+        known = self.record.get("names")  # files may have them, and give arrays
+        names = list(map(str, known)) if known else columns.get("names")
+        stream = {"rows": n_rows, **columns, "names": names, "checksums": checksums}
+        return {name: one for name, one in self.record.items() if name != "names"} | {
+            "stream": stream
+        }
 
     def plain(self) -> dict[str, Any]:
         """Return everything as data for JSON."""
