@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.tape import Tape
-from skstream.evaluation._evaluator import StreamEvaluator
+from skstream.evaluation._evaluator import StreamEvaluator, known_classes
 from skstream.evaluation._folder._fingerprint import IGNORED
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._kfold import KFoldEvaluator
@@ -18,6 +18,7 @@ from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._settings import named_models
 from skstream.evaluation.delayed import DelayedEvaluator
+from skstream.streams import as_stream
 from skstream.utils._label_space import LabelSpace
 
 _EVALUATORS: dict[str, type[StreamEvaluator]] = {
@@ -93,7 +94,7 @@ def verify(
     evaluator : StreamEvaluator, default=None
         The evaluator. None: one with the parameters that the result has recorded.
     **meta
-        Further arguments of ``evaluate``: `sample_weight`, `arrival`, `label_time`.
+        Further arguments of ``evaluate``: `sample_weight`, `arrival`, `label_time`, `classes`.
 
     Returns
     -------
@@ -131,6 +132,10 @@ def verify(
             f"The result has no model {unknown[0]!r}; it has {', '.join(result.model_names)}. Give "
             "the models by these names: models={name: model}."
         )
+    if y is None and "classes" not in meta:
+        X = as_stream(X)
+        if known_classes(X) is None:  # as where classes= was passed
+            meta["classes"] = result.classes
     again = _again(result, evaluator).evaluate(named, X, y, **meta)
     compared = result.select(models=list(named))
     first = next(_differences(compared, again), "")
