@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._bayes_optimal import check_rows_are_time
+from skstream.evaluation._callbacks import Followers, as_callbacks, followed
 from skstream.evaluation._execution import Execution
 from skstream.evaluation._folder import RunFolder, fingerprint, opened, record
 from skstream.evaluation._parallel._groups import grouped, slow_loops
@@ -90,6 +91,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
     "fingerprint": ["boolean"],
+    "callbacks": "no_validation",
     "checkpoint": [str, os.PathLike, None],
     "checkpoint_every": "no_validation",
 }
@@ -130,6 +132,7 @@ class StreamEvaluator(BaseEstimator):
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_every: Any = EVERY_CHECKPOINT
     fingerprint: bool = True
+    callbacks: Any = None
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the forgetting, as ``forgetting__window_size=500``.
@@ -243,6 +246,11 @@ class StreamEvaluator(BaseEstimator):
                 "checkpoint= is for evaluate, which reads the stream itself. Save a live run "
                 "whenever you want, with run.save(path), and go on with load_run(path)."
             )
+        if self.callbacks:
+            raise ValueError(
+                "callbacks= are for evaluate, which reads the stream itself. In a live run, look "
+                "at run.result() whenever you want."
+            )
         settings, prepared = self._prepare(models, classes, None)
         run: EvaluationRun = self._new_run(settings, None)(prepared)
         return run.hold_failures()
@@ -262,6 +270,29 @@ class StreamEvaluator(BaseEstimator):
         """Evaluate models, and go on where the run in a folder has stopped."""
         seed = None if folder is None else folder.seed
         settings, prepared = self._prepare(models, classes, stream, seed)
+        about = {
+            "protocol": settings.protocol,
+            "models": settings.record["models"],
+            "metrics": list(settings.metrics),
+            "forgetting": list(settings.forgetting),
+            "n_rows": stream.n_rows,
+            "parameters": settings.parameters,
+        }
+        with followed(as_callbacks(self.callbacks), about) as followers:
+            result = self._followed_by(followers, folder, models, stream, settings, prepared)
+            followers.finish(result)
+        return result
+
+    def _followed_by(
+        self,
+        followers: Followers,
+        folder: RunFolder | None,
+        models: Any,
+        stream: Any,
+        settings: Settings,
+        prepared: dict[Place, Any],
+    ) -> EvaluationResult:
+        """Evaluate prepared models, while callbacks look on."""
         execution = Execution(
             settings=settings,
             new_run=self._new_run(settings, stream),
@@ -272,6 +303,7 @@ class StreamEvaluator(BaseEstimator):
             title=type(self).__name__,
             progress=self.progress,
             fingerprint=self.fingerprint,
+            followers=followers,
         )
         if folder is None or folder.manifest is None:
             self._warn_of_slow_models(execution)
@@ -405,6 +437,7 @@ class StreamEvaluator(BaseEstimator):
                 'keep_tape="disk" keeps labels and answers in files of a run folder: name it, '
                 "checkpoint=FOLDER, and call evaluate; or pass keep_tape=True or keep_tape=False."
             )
+        as_callbacks(self.callbacks)
         every = self.checkpoint_every
         if self.checkpoint is None and not (isinstance(every, str) and every == EVERY_CHECKPOINT):
             raise ValueError(
@@ -428,7 +461,8 @@ class StreamEvaluator(BaseEstimator):
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data, for the record of a result."""
-        return {name: _plain(value) for name, value in self.get_params(deep=False).items()}
+        given = self.get_params(deep=False).items()
+        return {name: _plain(value) for name, value in given if name != "callbacks"}
 
     def _settings(
         self,

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from skstream.engine.failures import ModelError
+from skstream.evaluation._callbacks import Followers
 from skstream.evaluation._folder import GroupFolder, Reporter, RunFolder, check_importable
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._folder._reports import rows_of_models
@@ -71,6 +72,8 @@ class Execution:
     fingerprint : bool, default=True
         Whether the rows are read for checksums, by which the result can be checked; in workers
         and run folders they are in any case.
+    followers : Followers
+        Callbacks, which see the checkpoints of a run in this process while it goes on.
     on_run : callable, default=None
         Called with the run in this process, before it begins or goes on.
     n_tuning : int, default=None
@@ -86,6 +89,7 @@ class Execution:
     title: str
     progress: bool
     fingerprint: bool = True
+    followers: Followers = field(default_factory=Followers)
     on_run: Callable[[Any], None] | None = None
     n_tuning: int | None = None
 
@@ -167,6 +171,7 @@ class Execution:
                 bar.name_models(run.seconds_of, run.path_of)
                 bar.advance(self._in_bar(done + n_rows) - self._in_bar(done))
                 done += n_rows
+                self.followers.advance(run)
 
             bar.pass_over(self._in_bar(done))
             try:

@@ -319,8 +319,9 @@ def _of_models(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[st
 
 
 def _of_settings(result: EvaluationResult, again: EvaluationResult) -> Iterator[str]:
-    free = (*_FREE, "metrics", "forgetting", "record_every", "error_score")
-    free += ("seed", "in_one_process")  # the seed is the same
+    # The seed is the same.
+    free = {*_FREE, "metrics", "forgetting", "record_every", "error_score", "seed"}
+    free.add("in_one_process")
     was, now = (
         {name: one for name, one in each.parameters.items() if name not in free}
         for each in (result, again)

@@ -34,8 +34,8 @@ Fingerprint = dict[str, str]
 HEAD = 1000
 #: Parameters on which no answer and no score depends, and those that are compared resolved.
 IGNORED = (
-    *("n_jobs", "retries", "progress", "checkpoint", "checkpoint_every", "fingerprint"),
-    *("metrics", "forgetting"),
+    *("n_jobs", "retries", "progress", "checkpoint", "checkpoint_every"),
+    *("fingerprint", "callbacks", "metrics", "forgetting"),
 )
 #: Values that their text tells apart.
 _BY_TEXT = (*PLAIN, date, datetime, time, timedelta, Decimal, Fraction, PurePath, range, slice)

@@ -549,6 +549,10 @@ class StreamRun(Exclusive):
             columns=self._columns(),
         )
 
+    def curves(self) -> dict[Place, Curves]:
+        """Return the curves so far, by model and fold; nothing changes."""
+        return dict(zip(self._places, self._scores.curves(), strict=True))
+
     def _columns(self) -> dict[str, Any]:
         """Return the names and types of the columns, as data; names are None of arrays."""
         schema = self._schema
