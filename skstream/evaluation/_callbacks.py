@@ -56,7 +56,7 @@ class Checkpoint:
         """Value by model and measure, under the first mechanism, as `scores` of a result."""
         return {
             model: {
-                metric: final_value(value[np.newaxis])
+                metric: float(value[0] if value.shape == (1,) else final_value(value[np.newaxis]))
                 for metric, value in next(iter(by_forgetting.values())).items()
             }
             for model, by_forgetting in self.values.items()

@@ -255,7 +255,7 @@ def test_what_was_recorded_as_a_text_only_is_asked_for(tmp_path):
     assert verify(result, X.copy(), y.copy(), models=models(), evaluator=evaluator).identical
     other = sk.HoldoutEvaluator("accuracy", holdout=(held, labels))
     found = verify(result, X.copy(), y.copy(), models=models(), evaluator=other)
-    assert not found.identical
+    assert found.reasons == ("other data: other held-out features and held-out labels",)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

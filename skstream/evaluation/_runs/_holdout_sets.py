@@ -157,12 +157,14 @@ class HeldOutRows:
         self._no_rows: Any = None  # a container of this kind, without rows
         self._first = 0  # number of the first row held
         self._n_read = 0
-        self._asked = PassChecksums()  # of fresh rows that were asked about
+        self._asked = PassChecksums()  # of the one set, or of fresh rows that were asked about
         if size is None:
             while self._read():
                 pass
             if not self._n_read:
                 raise ValueError("The holdout set is empty: give it at least one row.")
+            for rows in self._held:
+                _add(self._asked, rows)
         self.size = self._n_read if size is None else size
         self.n_asked = self._n_read  # rows asked about so far; all of the one set
         self.n_unlabelled = sum(int(np.count_nonzero(~c.labelled)) for c in self._held)
@@ -246,7 +248,7 @@ class HeldOutRows:
             )
 
     def asked(self) -> Checksums:
-        """Checksums of the fresh rows that were asked about."""
+        """Checksums of the one set, or of the fresh rows that were asked about."""
         return {f"{HELD_OUT}{name}": sums for name, sums in self._asked.sums().items()}
 
     def _read(self) -> bool:
