@@ -806,3 +806,13 @@ def test_a_result_of_python_is_verified_with_its_models(run: Run, csv_file: Path
     assert "add --data FILE, --target COL, and --model NAME=MODEL" in err
     status, out, _ = run("verify", path, "--data", csv_file, "--target", "label", "--model", "sgd")
     assert (status, out) == (0, f"identical: {N_ROWS - 1} answers of 1 model\n")
+
+
+def test_models_of_modules_are_not_run_because_a_file_names_them(run: Run, csv_file: Path) -> None:
+    model = "sklearn.linear_model:Perceptron()"
+    made = run("evaluate", csv_file, "--target", "label", "--model", model, "--save", "out")
+    assert made[0] == 0
+    status, out, err = run("verify", "out/result.npz")
+    assert (status, out) == (2, "")
+    assert f"--model '{model}'" in err
+    assert run("verify", "out/result.npz", "--model", model)[0] == 0

@@ -165,9 +165,16 @@ def verify(options: argparse.Namespace) -> int:
     if words is None:
         words = ["evaluate", *options.data]
     then = make_parser(*_COMMANDS).parse_args(words)
+    foreign = [model for model in then.model if ":" in model]
+    if foreign and not options.model:
+        raise ValueError(
+            f"{options.result} names the model {foreign[0]}, and naming a module runs its code: if "
+            "you trust it, repeat all models of the result, "
+            f"{' '.join(f'--model {shlex.quote(model)}' for model in then.model)}."
+        )
     then.file, then.model = options.data or then.file, options.model or then.model
     then.target = options.target or then.target
-    then.checkpoint = then.checkpoint_every = None
+    then.checkpoint = then.checkpoint_every = then.n_jobs = None
     plan = _planned(then)
     by_command = "command" in result.details.record
     given = plan.models if by_command else models_given(options.model)

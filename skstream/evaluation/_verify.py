@@ -138,6 +138,9 @@ def verify(
             meta["classes"] = result.classes
     again = _again(result, evaluator).evaluate(named, X, y, **meta)
     compared = result.select(models=list(named))
+    folds, bins = result.details.selected_folds, getattr(result, "selected_bins", None)
+    if folds is not None or bins is not None:
+        again = again.select(folds=folds, bins=bins)
     first = next(_differences(compared, again), "")
     before, now = result.details.record, again.details.record
     causes = [*_of_data(result, again), *_of_models(before, now), *_of_settings(result, again)]

@@ -245,6 +245,15 @@ def test_another_seed_is_found(tmp_path):
     assert " in fold " in verify(sk.load(path), X, y, models=models()).first
 
 
+def test_a_part_of_a_result_is_compared_with_the_same_part():
+    X, y, _ = rows()
+    folds = sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(models(), X, y)
+    part = folds.select(folds=[2, 1], models="sgd")
+    assert verify(part, X, y, models={"sgd": models()["sgd"]}).identical
+    late = sk.DelayedEvaluator("accuracy", delay=20, n_bins=4).evaluate(models(), X, y)
+    assert verify(late.select(bins=[0, 3]), X, y, models=models()).identical
+
+
 def test_what_was_recorded_as_a_text_only_is_asked_for(tmp_path):
     X, y, _ = rows()
     evaluator = sk.HoldoutEvaluator("accuracy", holdout=(X[:50], y[:50]))
