@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
-from skstream.evaluation import verify
+from skstream.evaluation import CSVLog, verify
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import CSVStream, ParquetStream, as_stream, make_demo_stream
@@ -279,3 +279,15 @@ def test_run_folders_and_workers_note_the_same_stream(n_jobs, tmp_path):
     without = bare.evaluate(models(), X, y)
     assert without.scores == alone.scores
     assert without.details.record["stream"]["checksums"] == {}
+
+
+def test_the_given_evaluator_writes_nothing_again(tmp_path):
+    X, y, _ = rows()
+    evaluator = sk.PrequentialEvaluator(
+        "accuracy", checkpoint=tmp_path / "run", callbacks=CSVLog(tmp_path / "scores.csv")
+    )
+    result = evaluator.evaluate(models(), X, y)
+    (tmp_path / "scores.csv").unlink()
+    assert verify(result, X, y, models=models(), evaluator=evaluator).identical
+    assert not (tmp_path / "scores.csv").exists()
+    assert evaluator.callbacks is not None
