@@ -380,7 +380,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         learn, ask = Rows(read.learnt, True in nominal), Rows(read.asked, True in nominal)
         n_rows, places = model
         brought = [self._prepared(place, nominal, learns=len(y) > 0) for place in places]
-        shares = np.zeros((len(stamp), len(self.classes_)))
+        shares = np.zeros((len(stamp), places[0].tree.stats.shape[1]))
         start = a = 0
         while True:
             stop = min(start + _AT_ONCE, len(y))
@@ -464,11 +464,11 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         if is_fresh and len(weight):  # so that it can be asked
             weight[0] = max(weight[0], 1.0)
         asks = slice(len(part.stamp) if first_ask is None else first_ask, None)
-        return execute(
-            *(tree, self._settings, part.learn.part(begin, end), part.y[begin:end]),
-            *(weight * part.weight[begin:end], part.ask.part(asks.start, len(part.stamp))),
-            *(part.stamp[asks] - begin, part.is_next[asks], self.max_bytes),
-        )
+        learn, y = part.learn.part(begin, end), part.y[begin:end]
+        weight = weight * part.weight[begin:end]
+        ask, stamp = part.ask.part(asks.start, len(part.stamp)), part.stamp[asks] - begin
+        is_next = part.is_next[asks]
+        return execute(tree, self._settings, learn, y, weight, ask, stamp, is_next, self.max_bytes)
 
     def _warned(
         self,
@@ -492,7 +492,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
             place = place._replace(n_made=place.n_made + 1, n_warnings=place.n_warnings + 1)
         behind = place.behind
         if since >= 0:
-            behind = self._begun_tree(number, place.n_made - 1, part, since)
+            behind = self._begun_tree(number, place, place.n_made - 1, part, since)
         if behind is not None:
             start = begin if since < 0 else since
             behind, _ = self._run(behind, part, drawn, start, end, since >= 0)
@@ -502,14 +502,16 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         """Put the tree in the background, or a new one, in the place of the old one."""
         tree, n_made = place.behind, place.n_made
         if tree is None:
-            tree, n_made = self._begun_tree(number, n_made, part, row), n_made + 1
-        detectors = self._detector("warning"), self._detector("drift")
-        counts = {"n_warnings": place.n_warnings, "n_drifts": place.n_drifts + 1}
-        return Place(tree, None, n_made, *detectors, **counts)
+            tree, n_made = self._begun_tree(number, place, n_made, part, row), n_made + 1
+        return Place(
+            *(tree, None, n_made, self._detector("warning"), self._detector("drift")),
+            n_warnings=place.n_warnings,
+            n_drifts=place.n_drifts + 1,
+        )
 
-    def _begun_tree(self, number: int, n_made: int, part: _Part, row: int) -> Tree:
-        """Make a tree that begins with a row of a part."""
-        tree = self._new_tree(number, n_made, len(part.known), len(self.classes_))
+    def _begun_tree(self, number: int, place: Place, n_made: int, part: _Part, row: int) -> Tree:
+        """Make a tree for a place that begins with a row of a part."""
+        tree = self._new_tree(number, n_made, len(part.known), place.tree.stats.shape[1])
         return with_known(tree, part.known_at(row))
 
 
