@@ -30,7 +30,7 @@ from skstream.compat import (
     RiverRegressor,
 )
 from skstream.conformal import OnlineConformalRegressor
-from skstream.drift import ADWIN, RandomAlarm
+from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.model_selection import PrequentialSearch
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -50,7 +50,7 @@ from skstream.preprocessing import (
 from skstream.refit import PeriodicRefit
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.testing import check_stream_estimator
-from skstream.tree import HoeffdingTreeClassifier
+from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 from skstream.utils._validation import is_fitted, tags_of
 from tests._public import public_objects
 
@@ -140,6 +140,20 @@ EXAMPLES: dict[type, list[Any]] = {
         WindowedKNeighborsClassifier(),
         WindowedKNeighborsClassifier(3, 50),
     ],
+    AdaptiveRandomForestClassifier: [
+        AdaptiveRandomForestClassifier(
+            grace_period=1e6, warning_detector=None, drift_detector=DDM(), random_state=0
+        ),
+        AdaptiveRandomForestClassifier(
+            3,
+            grace_period=20,
+            max_features=None,
+            warning_detector=None,
+            drift_detector=PageHinkley(5.0),
+            max_bytes=100_000,
+            random_state=0,
+        ),
+    ],
     HoeffdingTreeClassifier: [
         HoeffdingTreeClassifier(),
         HoeffdingTreeClassifier(grace_period=20, leaf_prediction="nb", max_bytes=200_000),
@@ -167,6 +181,8 @@ CUTS_CHANGE_NOTHING = {
     "MeanRegressor",
     "RandomClass",
     "WindowedKNeighborsClassifier",
+    "HoeffdingTreeClassifier",
+    "AdaptiveRandomForestClassifier",
 }
 
 # The only checks that may fail, and why (see the design).

@@ -24,6 +24,7 @@ MODELS: dict[str, str | Callable[..., Any]] = {
     "augmented": "skstream.temporal:TemporallyAugmented('sgd')",
     "corrected": "skstream.temporal:TemporalCorrection('nb')",
     "fixed": fitted_once,
+    "forest": "skstream.tree:AdaptiveRandomForestClassifier",
     "hgb": "sklearn.ensemble:HistGradientBoostingClassifier",
     "hgb-regressor": "sklearn.ensemble:HistGradientBoostingRegressor",
     "knn": "skstream.neighbors:WindowedKNeighborsClassifier",

@@ -163,7 +163,8 @@ def enlarged(tree: Tree, max_bytes: int | None = None) -> Tree:
     # The last time: a quarter for nodes, which are small, and the rest for statistics.
     of_nodes, of_slots, fixed = _bytes_of(tree, sizes)
     free = max_bytes - fixed
-    n_slots = max(sizes[1], int(0.75 * free / of_slots))
+    room = min(0.75 * free, free - sizes[0] * of_nodes)
+    n_slots = max(sizes[1], int(room / of_slots))
     n_nodes = max(sizes[0], int((free - n_slots * of_slots) / of_nodes))
     larger = _with_sizes(tree, (n_nodes, n_slots, *sizes[2:]))
     larger.counts[IS_FULL] = 1

@@ -82,7 +82,7 @@ from skstream.preprocessing import (
 )
 from skstream.streams import GaussianMixtureStream
 from skstream.streams._generators import Component
-from skstream.tree import HoeffdingTreeClassifier
+from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"
 X = np.random.default_rng(0).integers(0, 3, size=(40, 3)).astype(float)
@@ -168,6 +168,7 @@ KERNEL: list[Any] = [
     RandomClass(random_state=0),
     WindowedKNeighborsClassifier(3),
     HoeffdingTreeClassifier(),
+    AdaptiveRandomForestClassifier(random_state=0),
     PersistentRegressor(),
     MeanRegressor(),
     BayesOptimal(TWO_CLASSES),
