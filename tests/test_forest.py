@@ -64,17 +64,15 @@ class LiteralTree:
 
     def read(self, is_wrong: int) -> None:
         self.n_asked, self.n_right = self.n_asked + 1, self.n_right + 1 - is_wrong
-        if self.drift is not None:
-            if len(self.drift.update_many([is_wrong])):
-                self.begin(None if self.behind == "new" else self.behind)
-                self.behind = None
-                self.n_drifts += 1
-                return
-        if self.warning is not None:
-            if len(self.warning.update_many([is_wrong])):
-                self.behind = "new"
-                self.warning = copy.deepcopy(self.forest.warning_detector)
-                self.n_warnings += 1
+        if self.drift is not None and len(self.drift.update_many([is_wrong])):
+            self.begin(None if self.behind == "new" else self.behind)
+            self.behind = None
+            self.n_drifts += 1
+            return
+        if self.warning is not None and len(self.warning.update_many([is_wrong])):
+            self.behind = "new"
+            self.warning = copy.deepcopy(self.forest.warning_detector)
+            self.n_warnings += 1
 
 
 @given(

@@ -33,7 +33,7 @@ _FEW = 16  # up to so many checks are made together without finding first which 
 RANGES = {"moa": (-LARGEST, LARGEST), "theorem": (0.0, 1.0)}
 # Running sums follow a window that has shrunk so often, through so many values at once: their
 # thresholds take as long as some shrinks.
-_OFTEN, _ENOUGH, _AT_MOST = 16, 256, 8192
+_OFTEN, _ENOUGH, _ENOUGH_COMPILED, _AT_MOST = 16, 256, 4096, 8192
 
 
 class _Window:
@@ -121,7 +121,7 @@ class _Window:
         if cut:
             self._settle()
             self._single_is_behind = True
-            self.alarmed = self._raises_alarm(self._shrink())
+            self.alarmed = self._raises_alarm(self._shrink(is_held=True))
             self.n_alarms += self.alarmed
 
     def _settle(self) -> None:
@@ -223,7 +223,8 @@ class _Window:
         """
         if not self.lengths:  # the first check of all
             self.centre = middle(values[: self.clock])
-        if self._n_shrinks < _OFTEN or len(values) < _ENOUGH:
+        enough = _ENOUGH_COMPILED if self._single.compiled else _ENOUGH
+        if self._n_shrinks < _OFTEN or len(values) < enough:
             return self._read_to_shrink(values)
         room = WIDEST - self._width()
         fits = room >= max(WIDEST // 2, _FEW * self.clock)
@@ -232,6 +233,8 @@ class _Window:
     def _read_to_shrink(self, values: Floats) -> tuple[int, list[Shrink]]:
         """Read values up to the first check that shrinks the window, or some of them."""
         values = values[: self.clock * self._n_checks_together()]
+        if self._single.compiles_many():
+            return self._read_compiled(values)
         centred = values - self.centre
         n_values = np.arange(self.clock, len(values) + 1, self.clock)
         moments = histogram_at(self.lengths, self.buckets, centred, n_values)
@@ -243,10 +246,23 @@ class _Window:
         line = int(hits[0]) if len(hits) else len(n_values) - 1
         self._hold(moments, line)
         n_read = int(n_values[line])
+        self._single.count(line + 1, is_cut=len(hits) > 0)
         if not len(hits):
             return n_read, []
         self._n_shrinks += 1
-        rise = self._shrink()
+        rise = self._shrink(is_held=False)
+        return n_read, [Shrink(n_read, self.start, rise)]
+
+    def _read_compiled(self, values: Floats) -> tuple[int, list[Shrink]]:
+        """Read values up to the first check that shrinks the window, compiled."""
+        self._single.load(self.centre, self.lengths, self.buckets)
+        n_checks, is_cut = self._single.read_until_cut(values, self.clock)
+        self.lengths, self.buckets = self._single.result()
+        n_read = n_checks * self.clock
+        if not is_cut:
+            return n_read, []
+        self._n_shrinks += 1
+        rise = self._shrink(is_held=True)
         return n_read, [Shrink(n_read, self.start, rise)]
 
     def _follow(self, values: Floats) -> tuple[int, list[Shrink]]:
@@ -278,8 +294,13 @@ class _Window:
         squares: Floats = np.einsum("ij,ij->i", chunks, chunks)
         return before + squares.cumsum()
 
-    def _shrink(self) -> bool:
+    def _shrink(self, *, is_held: bool) -> bool:
         """Drop oldest buckets, at least one, until no boundary of the rest cuts.
+
+        Parameters
+        ----------
+        is_held : bool
+            Whether the histogram for single checks holds the window, too. It is stale afterwards.
 
         Returns
         -------
@@ -287,10 +308,13 @@ class _Window:
             Whether the mean of the window rose.
         """
         sizes = sizes_of(self.lengths)
-        order = np.arange(len(sizes))
-        kept = order >= order[1:, None]  # line i is the window without its i + 1 oldest buckets
-        rest = Table(*(np.where(kept, row, 0.0) for row in (sizes, *self.buckets)))
-        n_dropped = 1 + int(self.rule.cuts(rest).argmin())
+        if is_held and self._single.compiled:
+            n_dropped = self._single.drop_until_no_cut(sizes)
+        else:
+            order = np.arange(len(sizes))
+            kept = order >= order[1:, None]  # line i is the window without its i + 1 oldest buckets
+            rest = Table(*(np.where(kept, row, 0.0) for row in (sizes, *self.buckets)))
+            n_dropped = 1 + int(self.rule.cuts(rest).argmin())
         mean_before, _ = _moments(sizes, *self.buckets)
 
         self._drop(n_dropped, sizes)

@@ -2,6 +2,9 @@
 
 import copy
 import pickle
+import subprocess
+import sys
+import textwrap
 from functools import partial
 
 import joblib
@@ -15,6 +18,14 @@ from skstream.drift import ADWIN, _adwin, _cut, _one_check, _small_windows
 from tests._examples import examples
 from tests.drift._checks import check_against_literal, check_cuts
 from tests.drift._streams import pieces, series
+
+
+@pytest.fixture(autouse=True, scope="module")
+def checks_by_numpy():
+    """Test what runs without numba, whatever the process has compiled already."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_one_check.SingleChecks, "compiles_many", lambda self: False)
+        yield
 
 
 @st.composite
@@ -91,6 +102,36 @@ def test_pruning_changes_nothing(monkeypatch, bound):
     assert joblib.hash(whole) == joblib.hash(pruned)
 
 
+@given(data=st.data(), params=parameters())
+@examples(40)
+def test_compiled_checks_leave_the_bits_of_numpy(data, params):
+    pytest.importorskip("numba")
+    values = readable(data.draw(series(max_segment=2000)), params["bound"])
+    parts = list(pieces(data.draw, values))
+    by_numpy, compiled = ADWIN(**params), ADWIN(**params)
+    for part in parts:
+        expected = by_numpy.advance(part)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_one_check.SingleChecks, "compiles_many", lambda self: True)
+            told = compiled.advance(part)
+        assert [one.tolist() for one in told] == [one.tolist() for one in expected]
+        hashes = [joblib.hash(pickle.loads(pickle.dumps(one))) for one in (by_numpy, compiled)]
+        assert hashes[0] == hashes[1]
+
+
+def test_numba_is_not_imported_for_checks_at_once():
+    """Loading it takes longer than they do."""
+    code = """
+        import sys
+        import numpy as np
+        from skstream.drift import ADWIN, _one_check
+        _one_check._MANY_COMPILED_AFTER = 0
+        ADWIN().update_many(np.tile([0.0, 1.0], 4000))
+        assert "numba" not in sys.modules
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
+
+
 # --- small windows by running sums -----------------------------------------------------------
 
 FOLLOWED = {
@@ -111,6 +152,7 @@ def follow_at_once(monkeypatch):
 
     monkeypatch.setattr(_adwin, "_OFTEN", 1)
     monkeypatch.setattr(_adwin, "_ENOUGH", 1)
+    monkeypatch.setattr(_adwin, "_ENOUGH_COMPILED", 1)
     monkeypatch.setattr(_adwin, "follow", follow)
     return found
 
@@ -216,7 +258,7 @@ class PrunesTooMuch(_cut.CutRule):
 class DropsEverything(_adwin._Window):
     """Keeps only the newest bucket after an alarm, much as River does."""
 
-    def _shrink(self):
+    def _shrink(self, *, is_held):
         self.start += int(_adwin.sizes_of(self.lengths)[:-1].sum())
         self.buckets = self.buckets[:, -1:].copy()
         self.lengths = [1]
