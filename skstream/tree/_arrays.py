@@ -33,10 +33,21 @@ def new_tree(n_features: int, n_classes: int, n_drawn: int = 0, seed: int = 0) -
     return _made((8, 4, 0, 0, 0), n_classes, n_drawn, np.full(n_features, -1), seed)
 
 
-def with_known(tree: Tree, known: Integers) -> Tree:
-    """Return a new tree that knows so many categories of each feature; -1: a numeric one."""
+def with_known(tree: Tree, known: Integers, max_bytes: int | None = None) -> Tree:
+    """Return a new tree that knows so many categories of each feature; -1: a numeric one.
+
+    Where all do not fit in the memory it knows the first ones.
+    """
     if known.max(initial=-1) < 0:
         return tree
+    larger = _with_known(tree, known)
+    while max_bytes is not None and n_bytes(larger) > max_bytes and known.max() > 0:
+        known = np.minimum(known, known.max() // 2)
+        larger = _with_known(tree, known)
+    return larger
+
+
+def _with_known(tree: Tree, known: Integers) -> Tree:
     counts = np.maximum(known, 0)
     n_codes = max(4, counts.max())
     n_nodes, n_slots, *_ = _sizes(tree)

@@ -66,9 +66,19 @@ class Place(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Places of a forest, and the number of rows that it has learnt."""
+    """Places of a forest, and the rows that it has learnt; no step changes it.
+
+    Attributes
+    ----------
+    n_rows : int
+        Their number.
+    known : ndarray of shape (n_features,), dtype int64
+        Categories of each feature in them; -1: a numeric one. A tree may know fewer.
+    places : tuple of Place
+    """
 
     n_rows: int
+    known: Codes
     places: tuple[Place, ...]
 
 
@@ -366,7 +376,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
             check_limit(tree, self.max_bytes)
             detectors = self._detector("warning"), self._detector("drift")
             places.append(Place(tree, None, 1, *detectors))
-        return Forest(0, tuple(places))
+        return Forest(0, np.full(n_features, -1), tuple(places))
 
     def _executed(
         self, model: Forest, read: Read, y: Codes, weight: Floats, stamp: Codes, is_next: Bools
@@ -378,7 +388,8 @@ class AdaptiveRandomForestClassifier(TreeLearner):
             )
         nominal = read.features.is_nominal
         learn, ask = Rows(read.learnt, True in nominal), Rows(read.asked, True in nominal)
-        n_rows, places = model
+        n_rows, known, places = model
+        known = np.where((known < 0) & np.array([one is True for one in nominal]), 0, known)
         brought = [self._prepared(place, nominal, learns=len(y) > 0) for place in places]
         shares = np.zeros((len(stamp), places[0].tree.stats.shape[1]))
         start = a = 0
@@ -387,19 +398,19 @@ class AdaptiveRandomForestClassifier(TreeLearner):
             b = len(stamp) if stop == len(y) else int(np.searchsorted(stamp, stop, side="right"))
             part = _with_tests(
                 *(learn.part(start, stop), ask.part(a, b), y[start:stop], weight[start:stop]),
-                *(stamp[a:b] - start, is_next[a:b], brought[0].tree.known.copy(), n_rows == 0),
+                *(stamp[a:b] - start, is_next[a:b], known, n_rows == 0),
             )
             for number, place in enumerate(brought):
                 brought[number], votes = self._brought(number, place, part, n_rows)
                 shares[a:b] += votes
-            n_rows += stop - start
+            n_rows, known = n_rows + stop - start, part.known_at(stop - start)
             start, a = stop, b
             if stop == len(y):
                 break
         total = shares.sum(axis=1)
         shares[total <= 0.0] = 1.0
         shares /= shares.sum(axis=1, keepdims=True)
-        return Forest(n_rows, tuple(brought)), shares
+        return Forest(n_rows, known, tuple(brought)), shares
 
     def _prepared(self, place: Place, nominal: Sequence[bool | None], *, learns: bool) -> Place:
         """Trees of a place, to be brought forward: copies, which know the nominal features."""
@@ -512,7 +523,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
     def _begun_tree(self, number: int, place: Place, n_made: int, part: _Part, row: int) -> Tree:
         """Make a tree for a place that begins with a row of a part."""
         tree = self._new_tree(number, n_made, len(part.known), place.tree.stats.shape[1])
-        return with_known(tree, part.known_at(row))
+        return with_known(tree, part.known_at(row), self.max_bytes)
 
 
 def _first_alarm(
