@@ -1,10 +1,11 @@
-"""Hoeffding trees, each row asked and then learnt: River's own loop, the same tree by kernel, ours.
+"""Trees and forests, each row asked and then learnt: River's loop, its tree by kernel, ours.
 
 River gets rows that are dictionaries already, and keeps nothing but the number of right answers;
 the evaluator measures accuracy. Processor time, in turn; compiling is counted apart. Electricity
-and Covertype are read from the folder that SKSTREAM_DATA names, all numeric columns.
+and Covertype are read from the folder that SKSTREAM_DATA names, all numeric columns. Forests have
+ten trees; River's loop gets the first rows only, because it is slow.
 
-    python -m benchmarks.bench_trees
+    python -m benchmarks.bench_trees [--rows 50000] [--repeat 3] [--forest-rows 5000]
 """
 
 import argparse
@@ -17,12 +18,13 @@ from typing import Any
 import numba
 import numpy as np
 import river
+from river import forest as river_forest
 from river import tree as river_tree
 
 import skstream
 from skstream import PrequentialEvaluator
 from skstream.streams import LED, SEA, RandomRBF
-from skstream.tree import HoeffdingTreeClassifier
+from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 
 
 def streams(n_rows: int) -> dict[str, tuple[Any, Any]]:
@@ -49,9 +51,8 @@ def streams(n_rows: int) -> dict[str, tuple[Any, Any]]:
     return found
 
 
-def by_river(X: Any, y: Any) -> tuple[float, float]:
+def by_river(model: Any, X: Any, y: Any) -> tuple[float, float]:
     """Seconds and accuracy of River's own loop."""
-    model = river_tree.HoeffdingTreeClassifier()
     rows, labels = [dict(enumerate(row)) for row in X.tolist()], y.tolist()
     started, n_right = process_time(), 0
     model.learn_one(rows[0], labels[0])
@@ -75,6 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=50_000, help="of made streams")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--forest-rows", type=int, default=5000, help="of River's forest")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     small = rng.random((300, 2)), rng.integers(0, 2, 300)
@@ -93,7 +95,7 @@ def main() -> None:
     for name, (X, y) in streams(options.rows).items():
         turns = [
             (
-                by_river(X, y),
+                by_river(river_tree.HoeffdingTreeClassifier(), X, y),
                 by_evaluator(river_tree.HoeffdingTreeClassifier(), X, y),
                 by_evaluator(HoeffdingTreeClassifier(), X, y),
             )
@@ -109,6 +111,50 @@ def main() -> None:
             f"| {turns[0][1][1]:.4f}, {turns[0][2][1]:.4f} |",
             flush=True,
         )
+    compare_forests(options)
+
+
+def compare_forests(options: Any) -> None:
+    """Print the table of forests."""
+    n = options.forest_rows
+    print(f"\n| stream | River's forest, {n:,} rows | ours, all rows | accuracies on these rows |")
+    print("|---|---|---|---|")
+    by_evaluator(AdaptiveRandomForestClassifier(random_state=0), np.eye(9), np.arange(9) % 2)
+    for name, (X, y) in streams(options.rows).items():
+        turns = [
+            (
+                by_river(river_forest.ARFClassifier(seed=0), X[:n], y[:n]),
+                by_evaluator(AdaptiveRandomForestClassifier(random_state=0), X, y),
+            )
+            for _ in range(options.repeat)
+        ]
+        river_rate = len(y[:n]) / statistics.median(turn[0][0] for turn in turns)
+        own_rate = len(y) / statistics.median(turn[1][0] for turn in turns)
+        first = by_evaluator(AdaptiveRandomForestClassifier(random_state=0), X[:n], y[:n])[1]
+        print(
+            f"| {name} ({X.shape[1]}, {len(np.unique(y))}) | {river_rate:,.0f} "
+            f"| {own_rate:,.0f} ({own_rate / river_rate:.0f}) "
+            f"| {turns[0][0][1]:.4f}, {first:.4f} |",
+            flush=True,
+        )
+    X, y = streams(20_000)["RBF"]
+    print("\n| model (RBF, after 20,000 rows) | one row: ask, learn | a hundred rows: ask, learn |")
+    print("|---|---|---|")
+    for model in (HoeffdingTreeClassifier(), AdaptiveRandomForestClassifier(random_state=0)):
+        model.fit(X, y)
+        costs = []
+        for n in (1, 100):
+            turns = []
+            for begin in range(0, 50 * n, n):
+                rows = slice(begin, begin + n)
+                started = process_time()
+                model.predict(X[rows])
+                asked = process_time()
+                model.partial_fit(X[rows], y[rows])
+                turns.append((asked - started, process_time() - asked))
+            ask, learn = np.median(turns, axis=0) * 1e3
+            costs.append(f"{ask:.2f} ms, {learn:.2f} ms")
+        print(f"| {type(model).__name__} | {costs[0]} | {costs[1]} |")
 
 
 if __name__ == "__main__":

@@ -143,7 +143,17 @@ def test_after_a_drift_it_is_better_than_one_tree() -> None:
 
 @pytest.mark.parametrize(
     ("max_features", "n"),
-    [("sqrt", 4), ("log2", 4), (3, 3), (0.5, 8), (0.01, 1), (99, 0), (1.0, 0), (None, 0)],
+    [
+        ("sqrt+1", 5),
+        ("sqrt", 4),
+        ("log2", 4),
+        (3, 3),
+        (0.5, 8),
+        (0.01, 1),
+        (99, 0),
+        (1.0, 0),
+        (None, 0),
+    ],
 )
 def test_forms_of_max_features(max_features, n) -> None:
     forest = AdaptiveRandomForestClassifier(2, max_features=max_features, random_state=0)

@@ -33,6 +33,7 @@ from skstream.utils._sklearn import Interval, StrOptions
 
 # Rows that a tree learns before it is found out whether it has been replaced in between.
 _AT_ONCE = 2048
+_FEATURES = {"sqrt+1": lambda n: 1 + math.sqrt(n), "sqrt": math.sqrt, "log2": math.log2}
 
 
 class Place(NamedTuple):
@@ -133,9 +134,9 @@ class AdaptiveRandomForestClassifier(TreeLearner):
     ----------
     n_estimators : int, default=10
         Number of trees.
-    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
-        Features that a leaf watches: the root or the logarithm of their number, a number, a share,
-        or None: all.
+    max_features : {"sqrt+1", "sqrt", "log2"}, int, float or None, default="sqrt+1"
+        Features that a leaf watches: the root of their number and one more, as in the paper, the
+        root or the logarithm alone, all rounded down; a number, a share, or None: all.
     mean_weight : float, default=6
         Mean of the Poisson weights (the paper's lambda), at most 100.
     warning_detector : DriftDetector or None, default="default"
@@ -223,7 +224,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "max_features": [
-            StrOptions({"sqrt", "log2"}),
+            StrOptions({*_FEATURES}),
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0, 1, closed="right"),
             None,
@@ -254,7 +255,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         self,
         n_estimators: int = 10,
         *,
-        max_features: Any = "sqrt",
+        max_features: Any = "sqrt+1",
         mean_weight: float = 6,
         warning_detector: Any = "default",
         drift_detector: Any = "default",
@@ -350,7 +351,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         if self.max_features is None:
             return 0
         if isinstance(self.max_features, str):
-            n = {"sqrt": math.sqrt, "log2": math.log2}[self.max_features](n_features)
+            n = _FEATURES[self.max_features](n_features)
         elif isinstance(self.max_features, Integral):
             n = int(self.max_features)
         else:

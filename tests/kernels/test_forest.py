@@ -55,7 +55,7 @@ def test_kernel_is_the_loop_bit_for_bit(
     block = make_block(X, y, timeline, rng, rng.random(n) + 0.1 if is_weighted else None)
     model = AdaptiveRandomForestClassifier(
         int(rng.integers(1, 4)),
-        max_features=[None, "sqrt", "log2", 2, 0.7][rng.integers(5)],
+        max_features=[None, "sqrt+1", "sqrt", 2, 0.7][rng.integers(5)],
         mean_weight=float(rng.choice([0.5, 6.0])),
         warning_detector=warning,
         drift_detector=drift,
