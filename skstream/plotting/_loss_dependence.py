@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.plotting._axes import give_title, plain_look
+from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import BASELINE_COLOR, COLORS
 from skstream.plotting._words import wrap_name
@@ -121,7 +121,6 @@ class LossDependenceDisplay(BaseDisplay):
             ax.xaxis.set_major_formatter("{x:,g}")
         ax.set_xlim(-0.1 if is_far else -0.02 * most, (1.3 if is_far else 1.05) * most)
         ax.set_xlabel("alarms")
-        plain_look(ax)
         give_title(ax, f"Alarms of {self.detector} on losses, in their order and in random order")
         lines = {"in their order": canvas.lines[ALARMS], RANDOM: canvas.lines[RANDOM]}
         canvas.give_legend(ax, lines=lines)

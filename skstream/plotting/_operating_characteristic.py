@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.evaluation._results._select import chosen
-from skstream.plotting._axes import give_title, plain_look
+from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import BASELINE_COLOR, dashes, model_styles
 from skstream.studies import DetectorStudy
@@ -171,7 +171,6 @@ class OperatingCharacteristicDisplay(BaseDisplay):
                 if score == "mean_delay":
                     self._write_values(ax, name, shown[name].get_color())
             ax.set_ylabel(words)
-            plain_look(ax)
             if score == "recall":
                 ax.set_ylim(-0.03, 1.05)
                 give_title(ax, self._title())

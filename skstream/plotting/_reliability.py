@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import Names
-from skstream.plotting._axes import give_title, plain_look
+from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._events import (
     TOP,
@@ -21,10 +21,9 @@ from skstream.plotting._events import (
     rows_as_words,
     stretches,
 )
-from skstream.plotting._lines import BASELINE_COLOR, model_styles
+from skstream.plotting._lines import BASELINE_COLOR, model_styles, patch_key
 from skstream.stats._wilson import wilson
 from skstream.utils._choices import check_choice, check_count, is_real
-from skstream.utils._optional import optional_import
 
 PANEL_INCHES, LONE_INCHES = (2.9, 3.3), (6.4, 5.2)
 MOST_COLUMNS = 4
@@ -315,14 +314,13 @@ class ReliabilityDisplay(BaseDisplay):
                     ax.vlines(one.predicted, one.low, one.high, color=color, alpha=0.5)
                 shown.setdefault(name, line)
             ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-            plain_look(ax)
             if several:
                 give_title(ax, rows_as_words(part))
         self._label(canvas.axes)
         explained = {
             PERFECT: diagonal[0],
             f"{self.level:.3g} confidence".replace("0.", "."): band,
-            "share of rows": self._bar_key(),
+            "share of rows": patch_key(color=BASELINE_COLOR, alpha=BAR_ALPHA, linewidth=0),
         }
         last = canvas.axes[min(len(canvas.axes), MOST_COLUMNS) - 1]
         canvas.give_legend(last, lines=shown, others=explained)
@@ -347,10 +345,6 @@ class ReliabilityDisplay(BaseDisplay):
                 linewidth=0,
                 zorder=1,
             )
-
-    def _bar_key(self) -> Any:
-        patches = optional_import("matplotlib.patches", "Plotting")
-        return patches.Patch(color=BASELINE_COLOR, alpha=BAR_ALPHA, linewidth=0)
 
     def _label(self, axes: np.ndarray) -> None:
         several = len(self.stretches) > 1

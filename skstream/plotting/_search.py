@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from skstream.metrics._registry import known_measure
-from skstream.plotting._axes import FIGURE_INCHES, give_title, plain_look
-from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._axes import give_title
+from skstream.plotting._base import FIGURE_INCHES, BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import COLORS, LINE_WIDTH, ink
 from skstream.plotting._words import axis_words, wrap_name
 from skstream.utils._choices import check_choice
@@ -314,7 +314,6 @@ class SearchDisplay(BaseDisplay):
         ax.set_xticks(range(len(values)), list(map(_written, values)))
         ax.set_xlabel(self._short_names[name], parse_math=False)
         ax.set_ylabel(axis_words(self.metric), parse_math=False)
-        plain_look(ax)
 
     def _draw_survivors(self, canvas: Canvas, ax: Any) -> None:
         assert self.dropped_at is not None
@@ -334,7 +333,6 @@ class SearchDisplay(BaseDisplay):
         share = np.where(self._is_dropped, self.dropped_at, end).sum() / (end * len(self.scores))
         title = f"{left[-1]:,} of {len(self.scores):,} candidates left after {end:,} rows"
         give_title(ax, f"{title}; {share:.0%} of the work of all")
-        plain_look(ax)
 
     def _from_worst_to_best(self) -> list[int]:
         """Candidates with a score; those dropped first, and the chosen one last."""

@@ -8,16 +8,15 @@ import numpy as np
 
 from skstream.evaluation import EvaluationResult
 from skstream.forgetting import AdaptiveWindow, parse_forgetting
-from skstream.plotting._axes import count_rows_along, give_title, plain_look, was_used, widen_limits
+from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
-from skstream.plotting._drifts import draw_drifts
-from skstream.plotting._limits import value_limits
-from skstream.plotting._lines import COLORS, ink, model_styles, uncover_edges, with_remarks
+from skstream.plotting._lines import COLORS, ink, model_styles, patch_key
+from skstream.plotting._marks import draw_drifts
+from skstream.plotting._measure import measure_along
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
-from skstream.plotting._words import axis_words, last_values, title_words
+from skstream.plotting._words import last_values, title_words
 from skstream.stats._forgetting import make_running_sum
 from skstream.streams import GaussianMixtureStream
-from skstream.streams._drifts import as_drifts
 from skstream.studies import SeedStudy
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
@@ -180,9 +179,8 @@ def look_at(ax: Any, mixture: MixtureAtRows, *, own: bool, shared: bool = False)
 
 def class_keys(mixture: MixtureAtRows) -> Mapping[str, Any]:
     """Entries of the legend: a patch for every class."""
-    patches = optional_import("matplotlib.patches", "Plotting")
     return {
-        f"class {label}": patches.Patch(color=mixture.color_of(label), alpha=0.6)
+        f"class {label}": patch_key(color=mixture.color_of(label), alpha=0.6)
         for label in mixture.classes
     }
 
@@ -426,7 +424,6 @@ class TestbedDisplay(BaseDisplay):
         look_at(ax, mixture, own=canvas.own)
         ax.set(xlabel=mixture.features[0], ylabel=mixture.features[1])
         give_title(ax, "Components at some rows: the darker, the higher the prior")
-        plain_look(ax)
         canvas.give_legend(ax, lines={}, others=class_keys(mixture))
 
     def _draw_film(self, canvas: Canvas) -> None:
@@ -439,8 +436,7 @@ class TestbedDisplay(BaseDisplay):
             self._draw_paths(canvas, ax, row, f", row {row:,.0f}")
             look_at(ax, mixture, own=canvas.own, shared=True)
             give_title(ax, f"row {row:,.0f}")
-            plain_look(ax)
-        n_columns = min(len(canvas.axes), MOST_COLUMNS)
+            n_columns = min(len(canvas.axes), MOST_COLUMNS)
         canvas.give_legend(canvas.axes[n_columns - 1], lines={}, others=class_keys(mixture))
 
     def _draw_paths(self, canvas: Canvas, ax: Any, until: float, after: str) -> None:
@@ -453,35 +449,24 @@ class TestbedDisplay(BaseDisplay):
             canvas.draw_line(ax, name + after, x, y, style, style_of=name)
 
     def _draw_errors(self, canvas: Canvas) -> None:
-        ax, errors = canvas.axes[0], self._errors
-        used = was_used(ax)
+        ax, errors, rows = canvas.axes[0], self._errors, self._errors.checkpoints
         defaults = model_styles(list(errors.curves), errors.baselines)
-        means = {name: curve.mean(axis=1) for name, curve in errors.curves.items()}
-        for name, values in means.items():
-            canvas.draw_line(ax, name, errors.checkpoints, values, defaults[name])
+        curves = {name: curve.mean(axis=1) for name, curve in errors.curves.items()}
+        for name, values in curves.items():
+            canvas.draw_line(ax, name, rows, values, defaults[name])
         style = {"color": ink(), "linewidth": 1.6, "linestyle": (0, (1, 1)), "zorder": 3.5}
-        canvas.draw_line(ax, BAYES, errors.checkpoints, self.bayes_error, style)
-        end = float(errors.checkpoints[-1])
-        widen_limits(ax, "x", 0.0, end, keep=used)
-        count_rows_along(ax)
-        assert errors.measure is not None
-        limits = value_limits([*means.values(), np.asarray(self.bayes_error)], errors.measure)
-        if limits is not None:
-            widen_limits(ax, "y", *limits, keep=used)
-        uncover_edges(ax, canvas.lines.values())
-        area = ax.fill_between(
-            errors.checkpoints, 0, self.bayes_error, color=ink(), alpha=0.08, linewidth=0, zorder=0
-        )
-        ax.set_ylabel(axis_words(errors.metric), parse_math=False)
-        plain_look(ax)
-        others = {"below the Bayes error": area}
-        others |= draw_drifts(ax, as_drifts(errors.drifts), end)
-        title = title_words(
-            errors.metric, errors.forgetting, measure="error", mechanism=errors.mechanism
-        )
-        give_title(ax, title)
-        named = with_remarks(ax, canvas.lines, errors.failed)
-        canvas.give_legend(ax, lines=named, others=others, end=end)
+        canvas.draw_line(ax, BAYES, rows, self.bayes_error, style)
+        end = measure_along(canvas, rows, None)
+
+        def mark(ax: Any) -> dict[str, Any]:
+            area = {"color": ink(), "alpha": 0.08, "linewidth": 0, "zorder": 0}
+            below = ax.fill_between(rows, 0, self.bayes_error, **area)
+            return {"below the Bayes error": below, **draw_drifts(ax, errors.drifts, end)}
+
+        words = {"measure": "error", "mechanism": errors.mechanism}
+        title = title_words(errors.metric, errors.forgetting, **words)
+        every = [*curves.values(), np.asarray(self.bayes_error)]
+        errors._finish(canvas, rows, every, end=end, title=title, mark=mark)
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         if self.kind == "error":
