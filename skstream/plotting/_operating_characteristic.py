@@ -12,6 +12,7 @@ from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import BASELINE_COLOR, dashes, model_styles
 from skstream.studies import DetectorStudy
 from skstream.studies._detector_result import mean_of
+from skstream.utils._choices import is_real
 
 RANDOM = "alarms at random"
 PANEL_INCHES = (8.0, 2.9)
@@ -134,14 +135,13 @@ class OperatingCharacteristicDisplay(BaseDisplay):
             )
         names = chosen(detectors, result.names, "detector")
         of_name = {one.name: one.parameter for one in result.detectors}
+        scores = ("false_alarm_rate", *PANELS)
+        curves = {
+            name: {one: np.array([mean_of(v) for v in result.curve(name, one)]) for one in scores}
+            for name in names
+        }
         return cls(
-            curves={
-                name: {
-                    score: np.array([mean_of(values) for values in result.curve(name, score)])
-                    for score in ("false_alarm_rate", *PANELS)
-                }
-                for name in names
-            },
+            curves=curves,
             parameters={name: of_name[name] for name in names},
             values={name: result.values(name) for name in names},
             random=_at_random(result, names) if at_random else None,
@@ -155,77 +155,61 @@ class OperatingCharacteristicDisplay(BaseDisplay):
         return Layout(lines, len(PANELS), (width, height * len(PANELS)))
 
     def _draw(self, canvas: Canvas) -> None:
-        defaults = model_styles(list(self.curves))
+        styles = {
+            name: {**style, "marker": "o", "markersize": 4.5}
+            for name, style in model_styles(list(self.curves)).items()
+        }
+        curves = dict(self.curves)
+        if self.random is not None:
+            styles[RANDOM] = {"color": BASELINE_COLOR, "linestyle": dashes(1), "zorder": 2}
+            curves = {RANDOM: self.random, **curves}
         for ax, (score, words) in zip(canvas.axes, PANELS.items(), strict=True):
-            shown = {}
-            if self.random is not None:
-                style = {"color": BASELINE_COLOR, "linestyle": dashes(1), "zorder": 2}
-                key = RANDOM if score == "recall" else f"{RANDOM}, delay"
-                rates = self.random["false_alarm_rate"]
-                random = canvas.draw_line(ax, key, rates, self.random[score], style, RANDOM)
-            for name, curve in self.curves.items():
-                rates = curve["false_alarm_rate"]
-                style = {**defaults[name], "marker": "o", "markersize": 4.5}
+            for name, curve in curves.items():
                 key = name if score == "recall" else f"{name}, delay"
-                shown[name] = canvas.draw_line(ax, key, rates, curve[score], style, name)
-                if score == "mean_delay":
-                    self._write_values(ax, name, shown[name].get_color())
+                rates = curve["false_alarm_rate"]
+                line = canvas.draw_line(ax, key, rates, curve[score], styles[name], name)
+                if score == "mean_delay" and name in self.curves:
+                    self._write_values(ax, name, line.get_color())
             ax.set_ylabel(words)
-            if score == "recall":
-                ax.set_ylim(-0.03, 1.05)
-                give_title(ax, self._title())
-                named = shown if self.random is None else {**shown, RANDOM: random}
-                canvas.give_legend(ax, lines=named)
-            else:
-                ax.set_ylim(0, 1.08 * ax.get_ylim()[1])  # room for the values of parameters
+        found, delays = canvas.axes
+        found.set_ylim(-0.03, 1.05)
+        seeds = f", mean of {self.n_seeds:,} seeds" if self.n_seeds > 1 else ""
+        zone = "" if self.tolerance is None else f" within {self.tolerance:,} rows"
+        give_title(found, f"Drifts found{zone}, and their delay{seeds}")
+        named = {name: canvas.lines[name] for name in [*self.curves, RANDOM] if name in curves}
+        canvas.give_legend(found, lines=named)
+        delays.set_ylim(0, 1.08 * delays.get_ylim()[1])  # room for the values of parameters
         self._scale_rates(canvas.axes)
 
     def _write_values(self, ax: Any, name: str, color: Any) -> None:
         """Write the first and the last value of the parameter at the ends of its line."""
-        curve, values = self.curves[name], self.values[name]
-        rates = curve["false_alarm_rate"]
-        points = np.isfinite(rates) & np.isfinite(curve["mean_delay"])
-        known = np.flatnonzero(points).tolist()
+        rates, delays = self.curves[name]["false_alarm_rate"], self.curves[name]["mean_delay"]
+        known = np.flatnonzero(np.isfinite(rates) & np.isfinite(delays)).tolist()
         if self.parameters[name] is None or not known:
             return
-        ends = {known[0], known[-1]}
-        for k in ends:
-            value = values[k]
-            text = f"{self.parameters[name]} = {value:.3g}" if _is_number(value) else str(value)
-            ax.annotate(
-                text,
-                (rates[k], curve["mean_delay"][k]),
-                xytext=(0, 6),
-                textcoords="offset points",
-                ha="center",
-                fontsize=LABEL_FONT,
-                color=color,
-                parse_math=False,
-            )
+        style = {"ha": "center", "fontsize": LABEL_FONT, "color": color, "parse_math": False}
+        for k in {known[0], known[-1]}:
+            value = self.values[name][k]
+            text = f"{self.parameters[name]} = {value:.3g}" if is_real(value) else str(value)
+            above = {"xytext": (0, 6), "textcoords": "offset points"}
+            ax.annotate(text, (rates[k], delays[k]), **above, **style)
 
     def _scale_rates(self, axes: np.ndarray) -> None:
         """Let the axis of false alarms be logarithmic, with a place for none at all."""
-        every = [curve["false_alarm_rate"] for curve in self.curves.values()]
-        rates = np.concatenate(every)
+        rates = np.concatenate([curve["false_alarm_rate"] for curve in self.curves.values()])
         rates = rates[np.isfinite(rates)]
         positive = rates[rates > 0]
-        for ax in axes:
-            if len(positive):
-                least, most = positive.min(), positive.max()
-                if (rates == 0).any():
-                    least = 10.0 ** np.floor(np.log10(least))
-                    ax.set_xscale("symlog", linthresh=least, linscale=0.5)
-                    ax.set_xlim(-0.15 * least, 2 * most)
-                else:
-                    ax.set_xscale("log")
-                    ax.set_xlim(least / 2, 2 * most)
-                ax.xaxis.set_major_formatter("{x:,g}")
+        for ax in axes if len(positive) else ():
+            least, most = positive.min(), positive.max()
+            if (rates == 0).any():
+                least = 10.0 ** np.floor(np.log10(least))
+                ax.set_xscale("symlog", linthresh=least, linscale=0.5)
+                ax.set_xlim(-0.15 * least, 2 * most)
+            else:
+                ax.set_xscale("log")
+                ax.set_xlim(least / 2, 2 * most)
+            ax.xaxis.set_major_formatter("{x:,g}")
         axes[-1].set_xlabel("false alarms per 100,000 rows outside the zones of drifts")
-
-    def _title(self) -> str:
-        seeds = f", mean of {self.n_seeds:,} seeds" if self.n_seeds > 1 else ""
-        zone = "" if self.tolerance is None else f" within {self.tolerance:,} rows"
-        return f"Drifts found{zone}, and their delay{seeds}"
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         for name, curve in self.curves.items():
@@ -250,7 +234,3 @@ def _at_random(study: DetectorStudy, names: Sequence[str]) -> dict[str, np.ndarr
     found = [study.expected_at_random(int(number)) for number in numbers]
     scores = ("false_alarm_rate", *PANELS)
     return {score: np.array([one[score] for one in found]) for score in scores}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

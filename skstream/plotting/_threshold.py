@@ -275,7 +275,7 @@ class ThresholdDisplay(BaseDisplay):
 def mean_costs(events: Events, table: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """Mean cost of deciding for the event from each threshold on."""
     order = np.argsort(events.score)
-    score, came, weight = events.score[order], events.came[order], events.weights[order]
+    score, came, weight = events.score[order], events.came[order], events.weight[order]
     below = np.searchsorted(score, thresholds)  # so many rows are decided against the event
 
     def sums(kind: np.ndarray) -> tuple[np.ndarray, float]:
