@@ -1,16 +1,164 @@
-"""The last rows of every key, and what each row of a block finds there."""
+"""The last rows of every key, and what each row of a block finds there.
 
-from collections.abc import Sequence
+Keys (customers, sensors, categories) have places in the order in which they come. An index of keys
+and a history are values: what is added makes another one, and an older one knows as little as
+before. So whoever learnt rows in vain goes on with the one that came before them.
+"""
+
+import operator
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.preprocessing._keys import Found, KeyIndex, Places, RecentKeys
+from skstream.utils._values import is_missing
 from skstream.utils._versions import Value, VersionedArray
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+class Found(NamedTuple):
+    """Lives of the keys of some rows; a key that was forgotten and comes back lives again.
+
+    Attributes
+    ----------
+    learnt : ndarray of shape (n_learnt,)
+        Life of the key of every row learnt.
+    asked : ndarray of shape (n_asked,)
+        Life of the key of every row asked, at that moment; -1: unknown.
+    n_before : int
+        A life below this number had begun before, and its rows are at that place.
+    place_after : callable
+        ``place_after(lives)``: where the rows of lives are from now on; -1: nowhere.
+    """
+
+    learnt: Places
+    asked: Places
+    n_before: int
+    place_after: Any
+
+
+class KeyIndex(Value):
+    """Every key that has come, each at a place of its own.
+
+    Versions share one dict as long as only the newest one grows.
+    """
+
+    def __init__(self, keys: Iterable[Any] = ()):
+        self._place_of = {key: place for place, key in enumerate(keys)}
+        self._size = len(self._place_of)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeyIndex, (self.keys(),)
+
+    def keys(self) -> list[Any]:
+        """Return the keys in the order of their places."""
+        return list(islice(self._place_of, self._size))
+
+    def find(self, keys: Sequence[Any]) -> Places:
+        """Return the places of some keys; -1: unknown."""
+        places = np.fromiter(map(self._place_of.get, keys, repeat(-1)), np.intp, len(keys))
+        if len(self._place_of) > self._size:  # another version has grown
+            places[places >= self._size] = -1
+        return places
+
+    def learn(
+        self, keys: Sequence[Any], learnt: Places, asked: Places, stamp: NDArray[Any]
+    ) -> tuple["KeyIndex", Found]:
+        """Learn the keys of some rows; `stamp` has how many are learnt before each row asked."""
+        places = self.find(keys)
+        unknown = learnt[places[learnt] < 0].tolist()
+        after = self
+        if unknown:
+            after = KeyIndex.__new__(KeyIndex)
+            after._place_of = self._place_of
+            if len(self._place_of) > self._size:
+                after._place_of = dict(islice(self._place_of.items(), self._size))
+            for row in unknown:
+                places[row] = after._place_of.setdefault(keys[row], len(after._place_of))
+            after._size = len(after._place_of)
+            others = np.flatnonzero(places < 0)
+            places[others] = after.find([keys[row] for row in others.tolist()])
+        return after, Found(places[learnt], places[asked], self._size, lambda lives: lives)
+
+
+class RecentKeys(Value):
+    """The keys learnt last, at most `most` of them: a new one takes the place of the oldest."""
+
+    def __init__(self, most: int, place_of: dict[Any, int] | None = None):
+        self._most = most
+        self._place_of = {} if place_of is None else place_of  # the key learnt last stands last
+
+    def __len__(self) -> int:
+        return len(self._place_of)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RecentKeys, (self._most, self._place_of)
+
+    def keys(self) -> list[Any]:
+        """Return the keys in the order of their places."""
+        return sorted(self._place_of, key=self._place_of.__getitem__)
+
+    def learn(
+        self, keys: Sequence[Any], learnt: Places, asked: Places, stamp: NDArray[Any]
+    ) -> tuple["RecentKeys", Found]:
+        """Learn the keys of some rows; `stamp` has how many are learnt before each row asked."""
+        n_before, place_of = len(self), dict(self._place_of)
+        life_at: dict[int, int] = {}  # of places that have got another key
+        new_places: list[int] = []  # of the lives that begin here
+        ended: set[int] = set()
+        lives, found, at = [], [], 0
+
+        def life_of(key: Any) -> int:
+            place = place_of.get(key, -1)
+            return life_at.get(place, place)
+
+        questions = [keys[row] for row in asked.tolist()]
+        moments = [*stamp.tolist(), len(learnt)]
+        for number, row in enumerate(learnt.tolist()):
+            while moments[at] <= number:
+                found.append(life_of(questions[at]))
+                at += 1
+            key = keys[row]
+            place = place_of.pop(key, -1)
+            if place < 0:
+                place = len(place_of)
+                if place == self._most:
+                    place = place_of.pop(next(iter(place_of)))
+                    ended.add(life_at.get(place, place))
+                life_at[place] = n_before + len(new_places)
+                new_places.append(place)
+            place_of[key] = place
+            lives.append(life_of(key))
+        found += map(life_of, questions[at:])
+
+        def place_after(lives: Places) -> Places:
+            places = [
+                -1 if life in ended else life if life < n_before else new_places[life - n_before]
+                for life in lives.tolist()
+            ]
+            return np.array(places, dtype=np.intp)
+
+        after = RecentKeys(self._most, place_of) if len(learnt) else self
+        of_learnt, of_asked = (np.array(one, dtype=np.intp) for one in (lives, found))
+        return after, Found(of_learnt, of_asked, n_before, place_after)
+
+
+def keys_of(column: list[Any]) -> list[Any]:
+    """Values of a column as keys: all missing ones (None, NaN, NaT, NA) are the key None."""
+    try:
+        if all(map(operator.eq, column, column)):
+            return column
+    except TypeError:  # NA has no truth value
+        pass
+    return [None if is_missing(value) else value for value in column]
 
 
 class Past(NamedTuple):
