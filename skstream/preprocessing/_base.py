@@ -41,6 +41,11 @@ class StreamTransformer(TransformerMixin, BaseEstimator):
         forget(self)
         return self.partial_fit(X, y)
 
+    def _column(self, place: int) -> str:
+        """Name of a column of the rows in words; its number where it has none."""
+        names = getattr(self, "feature_names_in_", None)
+        return f"Column {place if names is None else repr(names[place])}"
+
 
 def note_parameters(transformer: StreamTransformer) -> None:
     """Note the parameters with which a transformer has learnt its rows."""

@@ -1,6 +1,12 @@
-"""Missing values filled with what the stream has shown so far."""
+"""Missing values filled with what the stream has shown so far.
 
-from typing import Any, ClassVar
+A strategy learns an array of values of shape (n_rows, n_columns) and the mask of those that are
+missing. It returns what it remembers afterwards, and a function that tells what a column was filled
+with after any number of these rows. The memory that comes in is never changed.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +21,7 @@ from skstream.preprocessing._base import (
     note_parameters,
 )
 from skstream.preprocessing._categories import kind_of
-from skstream.preprocessing._fills import Mask, Memory, learn, start
+from skstream.utils._running_sums import running_sums
 from skstream.utils._sklearn import StrOptions, feature_names_in, n_rows_of
 from skstream.utils._values import (
     REPLACE_INFINITE,
@@ -27,6 +33,21 @@ from skstream.utils._values import (
     missing_among,
     object_array,
 )
+
+#: ``fills(after, columns)``: what columns are filled with, each after a number of the rows.
+Fills = Callable[[NDArray[np.integer[Any]], NDArray[np.integer[Any]]], NDArray[Any]]
+Mask = NDArray[np.bool_]
+Weight = NDArray[np.float64] | None
+
+
+class Memory(NamedTuple):
+    """What has been learnt: what fills each column now, and what that is computed from.
+
+    `of_values` holds sums and weights for the mean, weights by value for the most frequent one.
+    """
+
+    statistics: NDArray[Any]
+    of_values: Any = None
 
 
 class StreamImputer(StreamTransformer):
@@ -204,11 +225,9 @@ class StreamImputer(StreamTransformer):
         found = first_of_other_type(self, memory, values, missing)
         if found is not None:
             place, row, value, before = found
-            names = getattr(self, "feature_names_in_", None)
-            column = place if names is None else repr(names[place])
             where = in_row(row, len(values)) and f",{in_row(row, len(values))}"
             raise ValueError(
-                f"Column {column} holds {value!r}, {kind_of(value)}{where}, and in the rows "
+                f"{self._column(place)} holds {value!r}, {kind_of(value)}{where}, and in the rows "
                 f"before {before!r}, {kind_of(before)}. Use one type throughout: astype(str) makes "
                 "texts of all."
             )
@@ -244,20 +263,16 @@ class StreamImputer(StreamTransformer):
         if found is None:
             return self._infinite(X, error)
         place, row, value = found
-        names = getattr(self, "feature_names_in_", None)
-        column = place if names is None else repr(names[place])
         # A subclass of either may take other arguments, and some tell of NumPy's inner types.
         kind = TypeError if isinstance(error, TypeError) else ValueError
         said = f" ({error})" if type(error) is TypeError else ""
+        why = "numbers only in the rows before them. Use one type throughout"
+        if self.strategy == "mean":
+            others = "strategy='most_frequent', 'last' or 'constant'"
+            why = f"the mean is of numbers. Use {others} for such columns"
         return kind(
-            f"Column {column} holds {value!r}{in_row(row, len(X))}, and "
-            + (
-                "the mean is of numbers. Use strategy='most_frequent', 'last' or 'constant' "
-                "for such columns"
-                if self.strategy == "mean"
-                else "numbers only in the rows before them. Use one type throughout"
-            )
-            + f", or leave it out by a ColumnTransformer.{said}"
+            f"{self._column(place)} holds {value!r}{in_row(row, len(X))}, and {why}, or leave it "
+            f"out by a ColumnTransformer.{said}"
         )
 
     def _infinite(self, X: Any, error: Exception) -> Exception:
@@ -267,10 +282,8 @@ class StreamImputer(StreamTransformer):
         for place, column in enumerate(column_lists(checked_values(self, X, reset=False))):
             for row, value in enumerate(column):
                 if is_infinite(value):
-                    names = getattr(self, "feature_names_in_", None)
-                    name = place if names is None else repr(names[place])
-                    where = in_row(row, len(column))
-                    return ValueError(f"Column {name} holds {value!r}{where}. {REPLACE_INFINITE}")
+                    said = f"{self._column(place)} holds {value!r}{in_row(row, len(column))}."
+                    return ValueError(f"{said} {REPLACE_INFINITE}")
         return error
 
     def __sklearn_tags__(self) -> Any:
@@ -291,11 +304,18 @@ def _without_na(X: Any) -> Any:
 
 def memory_of(imputer: StreamImputer, dtype: Any, n_columns: int) -> Memory:
     """Return what an imputer has learnt, or what it knows before its first rows, of a dtype."""
-    if not hasattr(imputer, "statistics_"):
-        return start(imputer.strategy, n_columns, _start_value(imputer.fill_value, dtype), dtype)
-    if imputer.strategy == "mean":
-        return Memory(imputer.statistics_, (imputer.sums_, imputer.weights_))
-    return Memory(imputer.statistics_, imputer._weights_by_value)
+    if hasattr(imputer, "statistics_"):
+        of_values = imputer._weights_by_value
+        if imputer.strategy == "mean":
+            of_values = imputer.sums_, imputer.weights_
+        return Memory(imputer.statistics_, of_values)
+    statistics = np.empty(n_columns, dtype=dtype)
+    statistics[:] = [_start_value(imputer.fill_value, dtype)] * n_columns
+    by_strategy: dict[str, Any] = {
+        "mean": tuple(np.zeros((2, n_columns))),
+        "most_frequent": [{} for _ in range(n_columns)],
+    }
+    return Memory(statistics, by_strategy.get(imputer.strategy))
 
 
 def first_of_other_type(
@@ -377,3 +397,102 @@ def filled(
     if add_indicator:
         out[:, n_columns:] = missing
     return out
+
+
+def learn(
+    strategy: str, memory: Memory, values: NDArray[Any], missing: Mask, weight: Weight
+) -> tuple[Memory, Fills]:
+    """Learn rows; return the memory after them, and the fills at each moment."""
+    return _STRATEGIES[strategy](memory, values, missing, weight)
+
+
+def _means(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[Memory, Fills]:
+    known = np.where(missing, 0.0, values)
+    counts = (~missing).astype(np.float64)
+    if weight is not None:
+        known *= weight[:, np.newaxis]
+        counts *= weight[:, np.newaxis]
+    sums, counts = (
+        running_sums(before, steps)
+        for before, steps in zip(memory.of_values, (known, counts), strict=True)
+    )
+    start_of = memory.statistics
+
+    def fills(after: Any, columns: Any) -> NDArray[Any]:
+        n = counts[after, columns]
+        out: NDArray[Any] = start_of[columns]
+        np.divide(sums[after, columns], n, out=out, where=n > 0.0)
+        return out
+
+    n_rows, every = np.full(values.shape[1], len(values)), np.arange(values.shape[1])
+    return Memory(fills(n_rows, every), (sums[-1].copy(), counts[-1].copy())), fills
+
+
+def _modes(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[Memory, Fills]:
+    weights_of = [dict(known) for known in memory.of_values]
+    statistics = memory.statistics.copy()
+    changes: list[tuple[NDArray[np.int64], NDArray[Any]]] = []
+    for place, known in enumerate(weights_of):
+        rows = np.flatnonzero(~missing[:, place])
+        moments, modes = [0], [statistics[place]]
+        top, mode = known.get(modes[0], 0.0), modes[0]
+        added = [1.0] * len(rows) if weight is None else weight[rows].tolist()
+        for row, value, w in zip(rows.tolist(), values[rows, place].tolist(), added, strict=True):
+            total = known[value] = known.get(value, 0.0) + w
+            if total < top:
+                continue
+            if value != mode and (total > top or _is_smaller(value, mode)):
+                mode = value
+                moments.append(row + 1)
+                modes.append(mode)
+            if value == mode:
+                top = total
+        statistics[place] = mode
+        history = np.empty(len(modes), dtype=statistics.dtype)
+        history[:] = modes
+        changes.append((np.array(moments), history))
+
+    def fills(after: Any, columns: Any) -> NDArray[Any]:
+        out = np.empty(len(columns), dtype=statistics.dtype)
+        for place, (moments, modes) in enumerate(changes):
+            of_column = columns == place
+            out[of_column] = modes[np.searchsorted(moments, after[of_column], side="right") - 1]
+        return out
+
+    return Memory(statistics, weights_of), fills
+
+
+def _is_smaller(value: Any, other: Any) -> bool:
+    """Whether a value comes before another one; values of two types have no order."""
+    try:
+        return bool(value < other)
+    except TypeError:
+        return False
+
+
+def _last(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[Memory, Fills]:
+    n_rows, n_columns = values.shape
+    newest = np.zeros((n_rows + 1, n_columns), dtype=np.intp)  # 0: none of these rows
+    newest[1:] = np.where(missing, 0, np.arange(1, n_rows + 1)[:, np.newaxis])
+    np.maximum.accumulate(newest, axis=0, out=newest)
+    start_of = memory.statistics
+
+    def fills(after: Any, columns: Any) -> NDArray[Any]:
+        row = newest[after, columns]
+        out: NDArray[Any] = start_of[columns]
+        seen = row > 0
+        out[seen] = values[row[seen] - 1, columns[seen]]
+        return out
+
+    return Memory(fills(np.full(n_columns, n_rows), np.arange(n_columns))), fills
+
+
+def _constants(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[Memory, Fills]:
+    def fills(after: Any, columns: Any) -> NDArray[Any]:
+        fixed: NDArray[Any] = memory.statistics[columns]
+        return fixed
+
+    return memory, fills
+
+
+_STRATEGIES = {"mean": _means, "most_frequent": _modes, "last": _last, "constant": _constants}

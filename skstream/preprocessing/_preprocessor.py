@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from skstream.pipeline import make_stream_pipeline
-from skstream.preprocessing._categories import kind_of
+from skstream.preprocessing._categories import StreamOneHotEncoder, kind_of
 from skstream.preprocessing._datetimes import DatetimeFeatures
 from skstream.preprocessing._imputer import StreamImputer
-from skstream.preprocessing._one_hot import StreamOneHotEncoder
 from skstream.utils._rows import check_names_of_one_type, check_no_name_twice, is_frame
 from skstream.utils._values import (
     ONE_VALUE,
