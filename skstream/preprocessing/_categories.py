@@ -10,7 +10,8 @@ from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skstream.preprocessing._base import StreamTransformer, checked_values, in_row
+from skstream.preprocessing._base import StreamTransformer, checked_values, holds
+from skstream.utils._rows import is_frame
 from skstream.utils._sklearn import Interval, feature_names_in
 from skstream.utils._values import Factorized, column_lists, factorized_columns
 
@@ -48,6 +49,13 @@ class MixedTypes(ValueError):
     """A column holds values of two types; `column` is its position, where that is known."""
 
     column: int | None = None
+
+    def of_column(self, X: Any) -> ValueError:
+        """Return the error that names the column of these rows."""
+        name = X.columns[self.column] if is_frame(X) else self.column
+        return ValueError(
+            f"Column {name!r} {self}. Use one type throughout: astype(str) makes texts of all."
+        )
 
 
 def encode(
@@ -219,7 +227,7 @@ class CategoryEncoder(StreamTransformer):
             columns, stamp = self._columns(X), np.zeros(len(asked), dtype=np.intp)
             return encode_all(known, columns, learnt, asked, stamp, self._numbering)
         except MixedTypes as error:
-            raise self._of_two_types(error) from None
+            raise error.of_column(X) from None
 
     def _columns(self, X: Any) -> list[Factorized]:
         try:
@@ -229,17 +237,10 @@ class CategoryEncoder(StreamTransformer):
                 for row, value in enumerate(column):
                     if getattr(value, "__hash__", None) is None:
                         raise TypeError(
-                            f"{self._column(place)} holds {value!r}{in_row(row, len(column))},"
-                            f" and a {type(value).__name__} cannot be a category. Use texts or "
-                            "numbers."
+                            f"{holds(X, place, value, row)}, and a {type(value).__name__} cannot "
+                            "be a category. Use texts or numbers."
                         ) from error
             raise
-
-    def _of_two_types(self, error: MixedTypes) -> ValueError:
-        return ValueError(
-            f"{self._column(error.column or 0)} {error}. Use one type throughout: astype(str) "
-            "makes texts of all."
-        )
 
     @property
     def categories_(self) -> list[NDArray[Any]]:

@@ -17,7 +17,7 @@ from skstream.preprocessing._base import (
     StreamTransformer,
     check_parameters_unchanged,
     checked_values,
-    in_row,
+    holds,
     note_parameters,
 )
 from skstream.preprocessing._categories import kind_of
@@ -177,7 +177,7 @@ class StreamImputer(StreamTransformer):
                 return self
             values, missing, weight = values[learnt], missing[learnt], weight[learnt]
         before = memory_of(self, values.dtype, values.shape[1])
-        self._check_types(before, values, missing)
+        self._check_types(X, before, values, missing)
         remember(self, learn(self.strategy, before, values, missing, weight)[0])
         return self
 
@@ -197,7 +197,7 @@ class StreamImputer(StreamTransformer):
         check_is_fitted(self)
         check_parameters_unchanged(self)
         values, missing = self._values(X, reset=False)
-        self._check_types(Memory(self.statistics_, self._weights_by_value), values, missing)
+        self._check_types(X, memory_of(self, values.dtype, len(self.statistics_)), values, missing)
         return filled(values, missing, self.statistics_[np.nonzero(missing)[1]], self.add_indicator)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -220,16 +220,15 @@ class StreamImputer(StreamTransformer):
         indicators = np.array([f"missingindicator_{name}" for name in names], dtype=object)
         return np.concatenate([names, indicators])
 
-    def _check_types(self, memory: Memory, values: NDArray[Any], missing: Mask) -> None:
+    def _check_types(self, X: Any, memory: Memory, values: NDArray[Any], missing: Mask) -> None:
         """Raise an error at a value of another type than those that fill gaps of its column."""
         found = first_of_other_type(self, memory, values, missing)
         if found is not None:
             place, row, value, before = found
-            where = in_row(row, len(values)) and f",{in_row(row, len(values))}"
             raise ValueError(
-                f"{self._column(place)} holds {value!r}, {kind_of(value)}{where}, and in the rows "
-                f"before {before!r}, {kind_of(before)}. Use one type throughout: astype(str) makes "
-                "texts of all."
+                f"{holds(X, place, value, row)}, {kind_of(value)}, and in the rows before "
+                f"{before!r}, {kind_of(before)}. Use one type throughout: astype(str) makes texts "
+                "of all."
             )
 
     @property
@@ -270,10 +269,8 @@ class StreamImputer(StreamTransformer):
         if self.strategy == "mean":
             others = "strategy='most_frequent', 'last' or 'constant'"
             why = f"the mean is of numbers. Use {others} for such columns"
-        return kind(
-            f"{self._column(place)} holds {value!r}{in_row(row, len(X))}, and {why}, or leave it "
-            f"out by a ColumnTransformer.{said}"
-        )
+        cell = holds(X, place, value, row)
+        return kind(f"{cell}, and {why}, or leave it out by a ColumnTransformer.{said}")
 
     def _infinite(self, X: Any, error: Exception) -> Exception:
         """Return an error that names an infinite value, if that is what one is about."""
@@ -282,8 +279,7 @@ class StreamImputer(StreamTransformer):
         for place, column in enumerate(column_lists(checked_values(self, X, reset=False))):
             for row, value in enumerate(column):
                 if is_infinite(value):
-                    said = f"{self._column(place)} holds {value!r}{in_row(row, len(column))}."
-                    return ValueError(f"{said} {REPLACE_INFINITE}")
+                    return ValueError(f"{holds(X, place, value, row)}. {REPLACE_INFINITE}")
         return error
 
     def __sklearn_tags__(self) -> Any:

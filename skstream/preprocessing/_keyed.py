@@ -16,7 +16,7 @@ from skstream.preprocessing._base import (
     check_parameters_unchanged,
     checked_values,
     chosen_names,
-    in_row,
+    holds,
     note_parameters,
 )
 from skstream.preprocessing._datetimes import moments_of
@@ -661,10 +661,8 @@ def _numbers(transformer: KeyedTransformer, X: Any, place: int) -> Floats:
             if not is_missing(value):
                 numbers[row] = value
         except (TypeError, ValueError):
-            name = X.columns[place] if is_frame(X) else place
             raise ValueError(
-                f"{type(transformer).__name__} computes with numbers, but column {name!r} holds "
-                f"{value!r}{in_row(row, len(numbers))}. Leave the column out of columns, or "
-                "turn it into numbers first."
+                f"{holds(X, place, value, row)}, and {type(transformer).__name__} computes with "
+                "numbers. Leave the column out of columns, or turn it into numbers first."
             ) from None
     return numbers

@@ -417,7 +417,7 @@ class TargetEncoder(CategoryEncoder):
                 memory, self._columns(X), learnt, asked, stamp, steps
             )
         except MixedTypes as error:
-            raise self._of_two_types(error) from None
+            raise error.of_column(X) from None
         n_classes = len(self.classes_) if hasattr(self, "classes_") else 0
         shown, answers = (means_of(self, seen, n_classes) for seen in (of_learnt, of_asked))
         return after, shown, answers
