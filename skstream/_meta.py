@@ -22,6 +22,7 @@ from skstream.base import (
     check_weight,
     learner,
     learning_parts,
+    of_positive_weight,
     offered_if,
     set_fitted,
     supports_sample_weight,
@@ -59,8 +60,9 @@ def check_divisible_rows(meta: Any, X: Any, *, reset: bool) -> Any:
 class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
     """An estimator that wraps another one of its kind, which learns row by row."""
 
-    #: What the inner model is: "classifier" or "regressor".
+    #: What the inner model is: "classifier" or "regressor"; and the method by which it learns.
     _kind: ClassVar[str]
+    _learns_by: ClassVar[str] = "partial_fit"
 
     # Weights decide what is learnt and counted here, so they are requested.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
@@ -115,16 +117,10 @@ class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
         MetadataRouter
             The routing, as scikit-learn describes it.
         """
-        mapping = (
-            MethodMapping()
-            .add(caller="fit", callee="partial_fit")
-            .add(caller="partial_fit", callee="partial_fit")
-        )
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(estimator=self.estimator, method_mapping=mapping)
-        )
+        mapping = MethodMapping().add(caller="fit", callee=self._learns_by)
+        mapping.add(caller="partial_fit", callee=self._learns_by)
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
@@ -259,12 +255,9 @@ class MetaClassifier(ClassifierMixin, MetaEstimator):
         weight = check_weight(sample_weight, len(y))
         check_classes(self, classes)
         codes = LabelSpace(self.classes_).encode(y)
-        if weight is not None and not weight.all():
-            learnt = np.flatnonzero(weight)
-            if len(learnt) == 0:
-                return self
-            X, y, codes, weight = rows_of(X, learnt), y[learnt], codes[learnt], weight[learnt]
-        self._learn(X, y, codes, weight, first=first)
+        X, y, codes, weight = of_positive_weight(weight, X, y, codes)
+        if len(y):
+            self._learn(X, y, codes, weight, first=first)
         return self
 
     def _learn(

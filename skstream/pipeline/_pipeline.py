@@ -23,6 +23,7 @@ from skstream.base import (
     check_weight,
     forget,
     learner,
+    of_positive_weight,
     offered_if,
     set_fitted,
     supports_sample_weight,
@@ -36,7 +37,7 @@ from skstream.pipeline._transformers import (
     shows_while_learning,
 )
 from skstream.utils._labels import array_of
-from skstream.utils._sklearn import is_column_transformer, n_rows_of, rows_of
+from skstream.utils._sklearn import is_column_transformer, n_rows_of
 from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
 from skstream.utils._versions import Value
 
@@ -250,13 +251,9 @@ class StreamPipeline(Pipeline):
         """
         self.check_steps()
         weight = None if sample_weight is None else check_weight(sample_weight, n_rows_of(X))
-        if weight is not None and not weight.all():
-            learnt = np.flatnonzero(weight)
-            if len(learnt) == 0:
-                return self
-            X, weight = rows_of(X, learnt), weight[learnt]
-            y = None if y is None else rows_of(y, learnt)
-        self._learn_rows(X, y, weight, classes, is_wanted=False)
+        if weight is None or weight.any():
+            X, y, weight = of_positive_weight(weight, X, y)
+            self._learn_rows(X, y, weight, classes, is_wanted=False)
         return self
 
     @offered_if(_can_transform)

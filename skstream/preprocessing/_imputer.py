@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skstream.base import check_some_weight, check_weight, forget
+from skstream.base import check_some_weight, check_weight, forget, of_positive_weight
 from skstream.preprocessing._base import (
     StreamTransformer,
     check_parameters_unchanged,
@@ -171,11 +171,9 @@ class StreamImputer(StreamTransformer):
         check_parameters_unchanged(self)
         weight = check_weight(sample_weight, n_rows_of(X))
         values, missing = self._values(X, reset=not hasattr(self, "statistics_"))
-        if weight is not None and not weight.all():
-            learnt = weight > 0.0
-            if not learnt.any():
-                return self
-            values, missing, weight = values[learnt], missing[learnt], weight[learnt]
+        values, missing, weight = of_positive_weight(weight, values, missing)
+        if not len(values):
+            return self
         before = memory_of(self, values.dtype, values.shape[1])
         self._check_types(X, before, values, missing)
         remember(self, learn(self.strategy, before, values, missing, weight)[0])
