@@ -221,8 +221,7 @@ class MetaClassifier(ClassifierMixin, MetaEstimator):
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
             Rows, oldest first.
         y : array-like of shape (n_rows,)
-            Their labels. Each row's previous label is that of the row learnt just before it,
-            in this call or an earlier one.
+            Their labels.
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur. Required at the first call.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -255,8 +254,8 @@ class MetaClassifier(ClassifierMixin, MetaEstimator):
         weight = check_weight(sample_weight, len(y))
         check_classes(self, classes)
         codes = LabelSpace(self.classes_).encode(y)
-        X, y, codes, weight = of_positive_weight(weight, X, y, codes)
-        if len(y):
+        if weight is None or weight.any():
+            X, y, codes, weight = of_positive_weight(weight, X, y, codes)
             self._learn(X, y, codes, weight, first=first)
         return self
 

@@ -252,12 +252,6 @@ class CategoryEncoder(StreamTransformer):
             made.append(categories)
         return made
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = tags.input_tags.string = True
-        return tags
-
 
 class StreamOneHotEncoder(CategoryEncoder):
     """One-hot encoding of categories that are learnt as they come.

@@ -107,6 +107,8 @@ class DatetimeFeatures(StreamTransformer):
         "fill_value": [Real],
     }
 
+    _takes = ("allow_nan", "string")
+
     n_features_in_: int
     with_time_zone_: list[bool | None]
     with_numbers_: list[bool | None]
@@ -257,12 +259,6 @@ class DatetimeFeatures(StreamTransformer):
                 field = _FIELDS[feature](days, within) + _FIRST.get(feature, 0)
                 numbers.append(field.astype(np.float64))
         return numbers
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        return tags
 
 
 def _has_time_zone(column: Any) -> bool | None:

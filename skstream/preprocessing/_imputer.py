@@ -280,11 +280,9 @@ class StreamImputer(StreamTransformer):
                     return ValueError(f"{holds(X, place, value, row)}. {REPLACE_INFINITE}")
         return error
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = tags.input_tags.string = self.strategy != "mean"
-        return tags
+    @property
+    def _takes(self) -> tuple[str, ...]:
+        return ("allow_nan",) if self.strategy == "mean" else super()._takes
 
 
 def _without_na(X: Any) -> Any:

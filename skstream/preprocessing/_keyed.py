@@ -199,13 +199,6 @@ class KeyedTransformer(StreamTransformer):
         names = getattr(self, "feature_names_in_", None)
         return read_rows(self, X, places_of(self, self.n_features_in_, names))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
 
 class LagFeatures(KeyedTransformer):
     """The values that the same key (customer, sensor, shop) had in its last rows.

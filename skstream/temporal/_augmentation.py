@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import InnerMethods
 from skstream.base import check_rows, nested
-from skstream.temporal._previous import TemporalClassifier
+from skstream.temporal._correction import TemporalClassifier
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._optional import optional_import
