@@ -300,10 +300,10 @@ class MetaClassifier(ClassifierMixin, MetaEstimator):
             self._check_inner_classes(model)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        raise NotImplementedError
+        return check_rows(self, X, reset=reset, texts=True)
 
     def _rows_to_learn(self, X: Any, codes: NDArray[np.int64]) -> Any:
-        raise NotImplementedError
+        return X
 
     def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         raise NotImplementedError

@@ -657,15 +657,11 @@ def refits_since(now: list[Progress], before: list[Progress]) -> list[Progress]:
         n = one.n_known - then.n_known
         if n < 0:  # it has begun anew
             then, n = Progress(), one.n_known
-        since.append(
-            Progress(
-                n_known=n,
-                refits=tuple(row - then.n_known for row in one.refits[len(then.refits) :]),
-                n_failed=one.n_failed - then.n_failed,
-                failure=one.failure if one.n_failed > then.n_failed else "",
-                seconds=one.seconds - then.seconds,
-            )
-        )
+        refits = tuple(row - then.n_known for row in one.refits[len(then.refits) :])
+        n_failed, seconds = one.n_failed - then.n_failed, one.seconds - then.seconds
+        failure = one.failure if n_failed else ""
+        new = Progress(n_known=n, refits=refits, n_failed=n_failed, failure=failure)
+        since.append(new._replace(seconds=seconds))
     return since
 
 

@@ -280,12 +280,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         return super()._layout(ax)
 
     def _draw(self, canvas: Canvas) -> None:
-        {
-            "bins": self._draw_bins,
-            "time": self._draw_time,
-            "costs": self._draw_costs,
-            "shares": self._draw_shares,
-        }[self.kind](canvas)
+        getattr(self, f"_draw_{self.kind}")(canvas)  # one for each kind
 
     def _draw_bins(self, canvas: Canvas) -> None:
         ax, last = canvas.axes[0], self._last_bin()

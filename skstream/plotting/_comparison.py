@@ -325,9 +325,8 @@ class ComparisonDisplay(BaseDisplay):
         return Layout(shown, len(shown), (width, height * len(shown) + 0.5))
 
     def _draw(self, canvas: Canvas) -> None:
-        draw = {"q": self._draw_q, "mcnemar": self._draw_mcnemar, "anytime": self._draw_anytime}
         for ax, (name, one) in zip(canvas.axes, self._given().items(), strict=True):
-            others = draw[name](canvas, ax, one)
+            others = getattr(self, f"_draw_{name}")(canvas, ax, one)
             ax.axhline(0, alpha=0.7, color=ink(), linewidth=0.9, zorder=1)
             self._say_directions(ax)
             # On the other side of zero; the right corners hold the words for the directions.

@@ -214,13 +214,9 @@ class SearchDisplay(BaseDisplay):
         return Layout([line], size=(width, height))
 
     def _draw(self, canvas: Canvas) -> None:
-        draw = {
-            "heatmap": self._draw_heatmap,
-            "parallel": self._draw_parallel,
-            "curve": self._draw_curve,
-            "survivors": self._draw_survivors,
-        }[self._shown]
-        draw(canvas, canvas.axes[0])
+        getattr(self, f"_draw_{self._shown}")(
+            canvas, canvas.axes[0]
+        )  # those of the kinds are below
         if self._shown != "survivors":
             give_title(canvas.axes[0], self._title())
 

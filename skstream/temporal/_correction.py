@@ -150,9 +150,6 @@ class TemporalCorrection(TemporalClassifier):
         refuse_masked(X, "X")
         return validate_data(self, X, reset=reset, skip_check_array=True)
 
-    def _rows_to_learn(self, X: Any, codes: NDArray[np.int64]) -> Any:
-        return X
-
     def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         n_classes = len(self.classes_)
         counts = getattr(self, "class_counts_", np.zeros(n_classes)).copy()

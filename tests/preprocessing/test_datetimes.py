@@ -196,7 +196,7 @@ def test_a_date_column_that_turns_into_numbers_is_named_with_its_row(engine: Any
     ],
 )
 def test_booleans_and_dates_far_away_are_refused(X: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="Column 0 holds .* since 1970 up to the year 9999"):
+    with pytest.raises(ValueError, match=r"Column 0 holds .* since 1970 up to the year 9999"):
         features(X, features="year")
 
 
