@@ -407,6 +407,12 @@ class BaseDisplay:
         raise NotImplementedError
 
 
+def check_kind(result: Any, kind: type, what: str) -> None:
+    """Raise an error that says what was expected, if a result is of another kind."""
+    if not isinstance(result, kind):
+        raise TypeError(f"Expected {what}. Got {type(result).__name__}.")
+
+
 def _new_axes(layout: Layout) -> np.ndarray:
     """Make a figure, and return its axes."""
     _, axes = optional_import("matplotlib.pyplot", "Plotting").subplots(

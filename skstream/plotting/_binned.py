@@ -11,7 +11,7 @@ from skstream.plotting._axes import count_rows_along, give_title
 from skstream.plotting._base import Canvas, Layout
 from skstream.plotting._lines import COLORS, LINE_WIDTH, model_styles, uncover_edges
 from skstream.plotting._marks import Drifts, Found, check_marks, draw_marks
-from skstream.plotting._measure import MeasureDisplay, models_in, names_in
+from skstream.plotting._measure import MeasureDisplay, contents_in, names_in
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
 
@@ -182,8 +182,8 @@ class BinnedPerformanceDisplay(MeasureDisplay):
                 f"detections= are marked over time, and kind={kind!r} has no time: pass "
                 "kind='time', or plot one bin: result.select(bins=b).plot(detections=...)."
             )
-        metric, forgetting, what = names_in(result, metric, forgetting)
-        shown, about_models = models_in(result, models, metric, forgetting)
+        shown, about = contents_in(result, metric, forgetting, models, drifts, detections)
+        names = {"metric": about["metric"], "forgetting": about["forgetting"]}
         ends = sorted({result.bins[0], result.bins[-1]})
         picked = ends if bins is None else numbers(bins, result.bins, "bin")
         rows = result.checkpoints if at is None else result.checkpoints[result.checkpoints <= at]
@@ -191,14 +191,12 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             raise ValueError(f"There is no checkpoint at or before {at} labelled rows.")
         costs = result.waits.poll_costs
         return cls(
-            curves={
-                name: all_bins(result, name, metric, forgetting=forgetting, at=at) for name in shown
-            },
+            curves={name: all_bins(result, name, **names, at=at) for name in shown},
             n_rows=int(rows[-1]),
             over_time={
                 (name, b): (rows, curve[: len(rows), 0, result.bins.index(b)])
                 for name in shown
-                for curve in [result.curve(name, metric, forgetting=forgetting)]
+                for curve in [result.curve(name, **names)]
                 for b in picked
             },
             poll_costs={
@@ -206,10 +204,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             },
             kind=kind,
             bins=result.selected_bins,
-            drifts=result.drifts if drifts is None else drifts,
-            detections=result.detections if detections is None else detections,
-            **what,
-            **about_models,
+            **about,
         ).plot(**options)
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.plotting._axes import inches_of
-from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
 from skstream.plotting._lines import Styles, ink
 from skstream.plotting._words import wrap_name
 from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
@@ -100,11 +100,8 @@ class CriticalDifferenceDisplay(BaseDisplay):
         TypeError
             If the result is of another kind, or a line has no such property.
         """
-        if not isinstance(result, FriedmanNemenyiResult):
-            raise TypeError(
-                "Expected a FriedmanNemenyiResult, as friedman_nemenyi or the rank() of an "
-                f"evaluation gives it. Got {type(result).__name__}."
-            )
+        rank = "friedman_nemenyi or the rank() of an evaluation gives it"
+        check_kind(result, FriedmanNemenyiResult, f"a FriedmanNemenyiResult, as {rank}")
         return cls(result=result).plot(**options)
 
     @classmethod

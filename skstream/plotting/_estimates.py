@@ -9,7 +9,7 @@ import numpy as np
 from skstream.evaluation import LabelEstimates
 from skstream.evaluation._results._select import pick
 from skstream.plotting._axes import give_title, places_along, show_times_along
-from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
 from skstream.plotting._lines import BASELINE_COLOR, COLORS, LINE_WIDTH, dashes, ink, patch_key
 from skstream.plotting._words import axis_words, measure_words
 
@@ -110,10 +110,7 @@ class EstimateDisplay(BaseDisplay):
         TypeError
             If the result is of another kind, or a line has no such property.
         """
-        if not isinstance(result, LabelEstimates):
-            raise TypeError(
-                f"Expected what estimate_unlabelled() returns. Got {type(result).__name__}."
-            )
+        check_kind(result, LabelEstimates, "what estimate_unlabelled() returns")
         model = next(iter(result.truth)) if model is None else model
         truths = pick(result.truth, model, "model")
         metric = next(iter(truths)) if metric is None else metric

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.plotting._axes import give_title
-from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
 from skstream.plotting._lines import BASELINE_COLOR, COLORS
 from skstream.plotting._words import wrap_name
 from skstream.studies import LossDependence
@@ -88,10 +88,7 @@ class LossDependenceDisplay(BaseDisplay):
         TypeError
             If the result is of another kind, or a line has no such property.
         """
-        if not isinstance(result, LossDependence):
-            raise TypeError(
-                f"Expected what loss_dependence() returns. Got {type(result).__name__}."
-            )
+        check_kind(result, LossDependence, "what loss_dependence() returns")
         return cls(models=result.models, detector=repr(result.detector)).plot(**options)
 
     def _layout(self, ax: Any) -> Layout:

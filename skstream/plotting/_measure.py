@@ -13,6 +13,7 @@ from skstream.plotting._axes import count_rows_along, give_title, show_times_alo
 from skstream.plotting._base import FIGURE_INCHES, BaseDisplay, Canvas, Layout
 from skstream.plotting._limits import UNSETTLED, value_limits
 from skstream.plotting._lines import COLORS, ink, uncover_edges, with_remarks
+from skstream.plotting._marks import Drifts, Found
 from skstream.plotting._words import axis_words, title_words, wrap_name
 
 GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
@@ -191,17 +192,23 @@ def names_in(
     return metric, forgetting, arguments
 
 
-def models_in(
-    result: Any, models: str | Sequence[str] | None, metric: str, forgetting: str
+def contents_in(
+    result: Any,
+    metric: str | None,
+    forgetting: str | None,
+    models: str | Sequence[str] | None,
+    drifts: Drifts | None,
+    detections: Found | None,
 ) -> tuple[list[str], dict[str, Any]]:
-    """Return the models to show, and the constructor arguments that describe them.
+    """Return the models to show, and the constructor arguments that are not curves.
 
     Of too many to tell apart, where the user named none: the best ones by their last value, as many
     as there are colours, and the baselines.
     """
+    metric, forgetting, arguments = names_in(result, metric, forgetting)
+    naive = result.details.baselines
     shown = chosen(models, result.model_names, "model")
-    others = [name for name in shown if name not in result.details.baselines]
-    n_models = None
+    others = [name for name in shown if name not in naive]
     direction = result.measures[metric].higher_is_better if metric in result.measures else None
     if models is None and len(others) > MOST_MODELS and direction is not None:
 
@@ -211,11 +218,12 @@ def models_in(
             return np.inf if np.isnan(value) else -value if direction else value
 
         best = sorted(others, key=loss)[: len(COLORS)]
-        shown = [name for name in shown if name in best or name in result.details.baselines]
-        n_models = len(others)
-    arguments = {
-        "baselines": [name for name in result.details.baselines if name in shown],
+        shown = [name for name in shown if name in best or name in naive]
+        arguments["n_models"] = len(others)
+    return shown, {
+        **arguments,
+        "baselines": [name for name in naive if name in shown],
         "failed": [name for name in result.failures if name in shown],
-        "n_models": n_models,
+        "drifts": result.drifts if drifts is None else drifts,
+        "detections": result.detections if detections is None else detections,
     }
-    return shown, arguments

@@ -8,7 +8,7 @@ import numpy as np
 
 from skstream.evaluation._results._select import chosen
 from skstream.plotting._axes import give_title
-from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
 from skstream.plotting._lines import BASELINE_COLOR, dashes, model_styles
 from skstream.studies import DetectorStudy
 from skstream.studies._detector_result import mean_of
@@ -126,8 +126,7 @@ class OperatingCharacteristicDisplay(BaseDisplay):
         ValueError
             If the study has no drifts.
         """
-        if not isinstance(result, DetectorStudy):
-            raise TypeError(f"Expected a study of detectors. Got {type(result).__name__}.")
+        check_kind(result, DetectorStudy, "a study of detectors")
         if not any(result.drifts):
             raise ValueError(
                 "There is nothing to plot: the study has no drifts, so that all alarms are false; "

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._predictions import result_of_predictions
 from skstream.plotting._axes import places_along
-from skstream.plotting._base import Canvas
+from skstream.plotting._base import Canvas, check_kind
 from skstream.plotting._lines import ink, line_key, model_styles, patch_key
 from skstream.plotting._marks import Drifts, Found, check_marks, draw_marks, refits_of
-from skstream.plotting._measure import MeasureDisplay, measure_along, models_in, names_in
+from skstream.plotting._measure import MeasureDisplay, contents_in, measure_along
 from skstream.plotting._words import last_values
 from skstream.studies import SeedStudy
 from skstream.utils._choices import check_choice
@@ -452,8 +452,7 @@ class SeedDisplay(FoldDisplay):
         ValueError
             If `spread` or `legend` is none of the choices, or no model is named.
         """
-        if not isinstance(result, SeedStudy):
-            raise TypeError(f"Expected a study over seeds. Got {type(result).__name__}.")
+        check_kind(result, SeedStudy, "a study over seeds")
         contents = contents_of(result.combined, metric, forgetting, models, drifts)
         return cls(**{**contents, "folds": result.seeds}, spread=spread).plot(**options)
 
@@ -467,21 +466,18 @@ def contents_of(
     detections: Found | None = None,
 ) -> dict[str, Any]:
     """Return the constructor arguments that hold a result without bins."""
-    if not isinstance(result, EvaluationResult):
-        raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
+    check_kind(result, EvaluationResult, "the result of an evaluation")
     if result.bins is not None:
         raise TypeError(
             f"A {type(result).__name__} has bins between arrival and label: plot it with "
             "BinnedPerformanceDisplay, or call its plot()."
         )
-    metric, forgetting, what = names_in(result, metric, forgetting)
-    shown, about_models = models_in(result, models, metric, forgetting)
-    curves = {name: result.curve(name, metric, forgetting=forgetting) for name in shown}
-    rows = {
+    shown, about = contents_in(result, metric, forgetting, models, drifts, detections)
+    names = {"metric": about["metric"], "forgetting": about["forgetting"]}
+    return {
+        **about,
+        "curves": {name: result.curve(name, **names) for name in shown},
         "checkpoints": result.checkpoints,
         "folds": result.details.selected_folds,
         "times": result.times,
-        "drifts": result.drifts if drifts is None else drifts,
-        "detections": result.detections if detections is None else detections,
     }
-    return {**rows, "curves": curves, **what, **about_models}

@@ -11,7 +11,7 @@ import numpy as np
 from skstream.evaluation import SliceScores
 from skstream.evaluation._results._result import curve_of_one
 from skstream.plotting._axes import give_title, places_along
-from skstream.plotting._base import Canvas, Layout
+from skstream.plotting._base import Canvas, Layout, check_kind
 from skstream.plotting._lines import BASELINE_COLOR, COLORS, ink, model_styles
 from skstream.plotting._measure import MeasureDisplay, measure_along, names_in
 from skstream.plotting._words import axis_words, last_values, wrap_name
@@ -134,8 +134,7 @@ class SliceDisplay(MeasureDisplay):
         ValueError
             If `kind` or `legend` is none of the choices.
         """
-        if not isinstance(result, SliceScores):
-            raise TypeError(f"Expected what score_slices() returns. Got {type(result).__name__}.")
+        check_kind(result, SliceScores, "what score_slices() returns")
         whole = result.overall
         model = whole.model_names[0] if model is None else model
         metric, forgetting, what = names_in(whole, metric, forgetting)
