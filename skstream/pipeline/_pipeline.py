@@ -168,6 +168,7 @@ class StreamPipeline(Pipeline):
     array([ 0.5, 15. ])
     """
 
+    pipeline_: Pipeline
     # Name of a step replaced since rows were learnt; `fit` forgets it, as it forgets all the rest.
     _replaced_: str
 

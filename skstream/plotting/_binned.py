@@ -298,7 +298,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             end=float(last),
             title=f"{self._title()}, after {self.n_rows:,} labelled rows",
             unsettled=0.0,
-            **({"step": "mid"} if "drawstyle" in dots else {}),
+            step="mid" if "drawstyle" in dots else None,
         )
 
     def _draw_shares(self, canvas: Canvas) -> None:

@@ -128,7 +128,8 @@ class ComparisonDisplay(BaseDisplay):
     @property
     def names(self) -> Sequence[str]:
         """The two models."""
-        return next(iter(self._given().values())).names
+        names: Sequence[str] = next(iter(self._given().values())).names
+        return names
 
     def _given(self) -> dict[str, Any]:
         """The results that there are, by the names of the statistics."""
@@ -441,7 +442,7 @@ def _compared(
     **band: Any,
 ) -> dict[str, Any]:
     """Statistics of losses and weights that come some rows at a time, by their names."""
-    running = {
+    running: dict[str, Any] = {
         "q": RunningQStatistic(forgetting, names=names),
         "mcnemar": RunningMcNemar(forgetting, names=names),
         "anytime": RunningAnytimeComparison(names=names, **band),

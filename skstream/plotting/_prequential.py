@@ -94,10 +94,9 @@ class PrequentialDisplay(MeasureDisplay):
     >>> display.figure_.savefig("accuracy.png")  # doctest: +SKIP
     """
 
-    #: What the columns of the curves are, and how their spread is shown.
+    #: What the columns of the curves are, and the correction of their standard deviation.
     _repetition: ClassVar[str] = "fold"
     _ddof: ClassVar[int] = 0
-    spread: ClassVar[Any] = "range"
 
     checkpoints: np.ndarray
     drifts: Drifts = ()
@@ -218,7 +217,7 @@ class PrequentialDisplay(MeasureDisplay):
         for name, curve in self.curves.items():
             line = canvas.draw_line(ax, name, along, means[name], defaults[name])
             if curve.shape[1] > 1:
-                words = SPREADS[self.spread].format(self._repetition)
+                words = SPREADS[self._spread].format(self._repetition)
                 others[words] = self._draw_spread(ax, along, curve, line.get_color())
         end = measure_along(canvas, along, self.times)
         guess = self._best_guess(means)
@@ -237,6 +236,11 @@ class PrequentialDisplay(MeasureDisplay):
 
         self._finish(canvas, along, curves, guess, end=end, others=others, mark=mark)
 
+    @property
+    def _spread(self) -> str:
+        """How folds are shown; displays of folds have a parameter of that name."""
+        return getattr(self, "spread", "range")
+
     def _place(self, rows: Any) -> Any:
         """Places of rows along the axis; between checkpoints times are interpolated."""
         if self.times is None or not len(self.checkpoints):
@@ -252,14 +256,14 @@ class PrequentialDisplay(MeasureDisplay):
 
     def _spread_of(self, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper edge of the band over the folds."""
-        if self.spread != "std":
+        if self._spread != "std":
             return np.fmin.reduce(curve, axis=1), np.fmax.reduce(curve, axis=1)
         mean, deviation = curve.mean(axis=1), curve.std(axis=1, ddof=self._ddof)
         return mean - deviation, mean + deviation
 
     def _draw_spread(self, ax: Any, along: np.ndarray, curve: np.ndarray, color: Any) -> Any:
         """Show the folds of one model; return what stands for them in the legend."""
-        if self.spread == "lines":
+        if self._spread == "lines":
             ax.plot(along, curve, color=color, alpha=0.35, linewidth=0.6, zorder=2)
             return line_key(alpha=0.5, linewidth=0.6)
         band = {"alpha": 0.2, "linewidth": 0}

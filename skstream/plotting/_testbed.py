@@ -403,7 +403,8 @@ class TestbedDisplay(BaseDisplay):
                 color = mixture.color_of(mixture.labels[k])
                 style = {"color": color, "linewidth": 1.0, "linestyle": ":", "zorder": 3}
                 key = f"{name}, row {row:,.0f}" if in_frames else name
-                canvas.draw_line(ax, key, *steps[:, k].T, style, style_of=name)
+                x, y = steps[:, k].T
+                canvas.draw_line(ax, key, x, y, style, style_of=name)
             if not in_frames:
                 write_times(ax, mixture)
                 ax.set(xlabel=mixture.features[0], ylabel=mixture.features[1])
@@ -440,8 +441,8 @@ class TestbedDisplay(BaseDisplay):
             below = ax.fill_between(rows, 0, self.bayes_error, **area)
             return {"below the Bayes error": below, **draw_drifts(ax, errors.drifts, end)}
 
-        words = {"measure": "error", "mechanism": errors.mechanism}
-        title = title_words(errors.metric, errors.forgetting, **words)
+        names, mechanism = (errors.metric, errors.forgetting), errors.mechanism
+        title = title_words(*names, measure="error", mechanism=mechanism)
         every = [*curves.values(), np.asarray(self.bayes_error)]
         errors._finish(canvas, rows, every, end=end, title=title, mark=mark)
 

@@ -19,8 +19,6 @@ class StreamTransformer(TransformerMixin, BaseEstimator):
 
     #: Parameters without which what was learnt has another meaning.
     _learnt_with: ClassVar[tuple[str, ...]] = ()
-    #: What the rows may hold beside numbers, as scikit-learn's tags call it.
-    _takes: ClassVar[tuple[str, ...]] = ("allow_nan", "string", "categorical")
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -47,9 +45,13 @@ class StreamTransformer(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        for name in self._takes:
+        for name in self._takes():
             setattr(tags.input_tags, name, True)
         return tags
+
+    def _takes(self) -> tuple[str, ...]:
+        """What the rows may hold beside numbers, as scikit-learn's tags call it."""
+        return "allow_nan", "string", "categorical"
 
 
 def note_parameters(transformer: StreamTransformer) -> None:

@@ -37,6 +37,9 @@ class Numbering(NamedTuple):
     counts_missing: bool = True
 
 
+EVERY_CATEGORY = Numbering(limit=None)
+
+
 class Encoded(NamedTuple):
     """Codes of rows learnt and of rows asked, and the categories known afterwards."""
 
@@ -175,7 +178,11 @@ class CategoryEncoder(StreamTransformer):
     """What encoders of categories have in common: what they learn."""
 
     codes_: list[dict[Any, int]]
-    _numbering: Numbering
+
+    @property
+    def _numbering(self) -> Numbering:
+        """How categories get their codes."""
+        return EVERY_CATEGORY
 
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Learn the categories of rows.

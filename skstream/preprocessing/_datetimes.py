@@ -107,8 +107,6 @@ class DatetimeFeatures(StreamTransformer):
         "fill_value": [Real],
     }
 
-    _takes = ("allow_nan", "string")
-
     n_features_in_: int
     with_time_zone_: list[bool | None]
     with_numbers_: list[bool | None]
@@ -237,6 +235,9 @@ class DatetimeFeatures(StreamTransformer):
                 f"{holds(X, place, value, row)}, and the first row {words[before]}. Use one kind "
                 "throughout: pandas.to_datetime(..., unit=...) makes dates of numbers."
             )
+
+    def _takes(self) -> tuple[str, ...]:
+        return "allow_nan", "string"
 
     def _features(self) -> list[str]:
         return chosen_names(self.features, "feature", _NAMES)

@@ -117,7 +117,7 @@ class RecentKeys(Value):
         lives, found, at = [], [], 0
 
         def life_of(key: Any) -> int:
-            place = place_of.get(key, -1)
+            place: int = place_of.get(key, -1)
             return life_at.get(place, place)
 
         questions = [keys[row] for row in asked.tolist()]
@@ -127,7 +127,7 @@ class RecentKeys(Value):
                 found.append(life_of(questions[at]))
                 at += 1
             key = keys[row]
-            place = place_of.pop(key, -1)
+            place: int = place_of.pop(key, -1)
             if place < 0:
                 place = len(place_of)
                 if place == self._most:

@@ -280,9 +280,8 @@ class StreamImputer(StreamTransformer):
                     return ValueError(f"{holds(X, place, value, row)}. {REPLACE_INFINITE}")
         return error
 
-    @property
     def _takes(self) -> tuple[str, ...]:
-        return ("allow_nan",) if self.strategy == "mean" else super()._takes
+        return ("allow_nan",) if self.strategy == "mean" else super()._takes()
 
 
 def _without_na(X: Any) -> Any:

@@ -389,7 +389,8 @@ def _hashed_parts(
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.preprocessing import FunctionTransformer
 
-    word, options = "text", {"n_features": n_text_features}
+    options: dict[str, Any] = {"n_features": n_text_features}
+    word = "text"
     if kind == "many categories":
         n_features = min(_HASHED_CATEGORIES, n_text_features)
         whole = {"token_pattern": r"(?s).+", "lowercase": False, "norm": None}

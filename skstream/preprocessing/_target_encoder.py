@@ -18,10 +18,10 @@ from skstream.base import (
 )
 from skstream.preprocessing._base import checked_values
 from skstream.preprocessing._categories import (
+    EVERY_CATEGORY,
     UNKNOWN,
     CategoryEncoder,
     MixedTypes,
-    Numbering,
     encode_all,
 )
 from skstream.utils._running_sums import Floats, Groups, Integers, running_sums
@@ -33,8 +33,6 @@ from skstream.utils._sklearn import (
     wrapped_output,
 )
 from skstream.utils._values import Factorized, first_of_no_number
-
-EVERY_CATEGORY = Numbering(limit=None)
 
 
 class Memory(NamedTuple):
@@ -210,7 +208,6 @@ class TargetEncoder(CategoryEncoder):
     total_: Floats
     classes_: NDArray[Any]
     n_features_in_: int
-    _numbering = EVERY_CATEGORY
 
     def __init__(self, smooth: float = 10.0, *, target_type: str = "auto"):
         self.smooth = smooth

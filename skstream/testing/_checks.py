@@ -341,4 +341,4 @@ def memory_check(n_learns: int) -> dict[str, Check]:
 
 def name_of(check: Check) -> str:
     """Name by which a failure is expected."""
-    return "check_" + check.__name__.strip("_")  # type: ignore[attr-defined]
+    return "check_" + check.__name__.strip("_")

@@ -41,7 +41,7 @@ class HistoryKernel(MemoryTransformKernel):
     def row_bytes(self, state: State) -> int | None:
         """Memory for the past of every key."""
         n_columns = 1 if state.columns.number is None else state.columns.number
-        return 8 * n_columns * (self.estimator._depth() + 16)
+        return int(8 * n_columns * (self.estimator._depth() + 16))
 
     def _execute(self, state: State, block: Block) -> tuple[Columns, History, Block]:
         columns = state.columns.after(block)
