@@ -384,22 +384,8 @@ class StreamPipeline(Pipeline):
         for step in self.steps:
             if not isinstance(step, tuple | list) or len(step) != 2 or not isinstance(step[0], str):
                 raise TypeError(f"Every step is a pair of a name and an estimator. Got {step!r}.")
-        self._check_names([name for name, _ in self.steps])
-        for name, step in self.steps:
-            if isinstance(step, type):
-                raise TypeError(
-                    f"Step {name!r} is the class {step.__name__}, not an instance; "
-                    f"pass {step.__name__}()."
-                )
-        for name, step in self.steps[:-1]:
-            if not is_passthrough(step) and not hasattr(step, "transform"):
-                raise TypeError(
-                    f"Step {name!r}: {type(step).__name__} stands before the last step, so it must "
-                    f"be a transformer, and it has no method transform."
-                )
-
-    def _check_names(self, names: list[str]) -> None:
-        """Raise an error if parameters of steps could not be told apart by their names."""
+        # Else parameters of steps could not be told apart by their names.
+        names = [name for name, _ in self.steps]
         repeated = [name for name, count in Counter(names).items() if count > 1]
         if repeated:
             raise ValueError(
@@ -412,6 +398,18 @@ class StreamPipeline(Pipeline):
                 raise ValueError(
                     f"The step name {name!r} {why}, so the step's parameters could not be "
                     "addressed as name__parameter. Give the step another name."
+                )
+        for name, step in self.steps:
+            if isinstance(step, type):
+                raise TypeError(
+                    f"Step {name!r} is the class {step.__name__}, not an instance; "
+                    f"pass {step.__name__}()."
+                )
+        for name, step in self.steps[:-1]:
+            if not is_passthrough(step) and not hasattr(step, "transform"):
+                raise TypeError(
+                    f"Step {name!r}: {type(step).__name__} stands before the last step, so it must "
+                    f"be a transformer, and it has no method transform."
                 )
 
     def _route_weight(self, weight: NDArray[np.float64] | None) -> dict[str, Any]:

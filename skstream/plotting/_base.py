@@ -105,8 +105,6 @@ class Layout:
         Number of axes.
     size : tuple of float, default=(8.0, 4.5)
         Size in inches of a new figure.
-    constrained : bool, default=True
-        Whether matplotlib arranges the axes and legends of a new figure.
     n_columns : int, default=1
         Columns of axes of a new figure.
 
@@ -120,7 +118,6 @@ class Layout:
     lines: Collection[str]
     n_panels: int = 1
     size: tuple[float, float] = FIGURE_INCHES
-    constrained: bool = True
     n_columns: int = 1
 
 
@@ -422,7 +419,7 @@ def _new_axes(layout: Layout) -> np.ndarray:
         sharey=layout.n_columns > 1,
         squeeze=False,
         figsize=layout.size,
-        layout="constrained" if layout.constrained else None,
+        layout="constrained",
     )
     for unused in axes.ravel()[layout.n_panels :]:
         unused.remove()

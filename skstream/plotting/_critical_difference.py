@@ -166,11 +166,12 @@ class CriticalDifferenceDisplay(BaseDisplay):
 
     def _layout(self, ax: Any) -> Layout:
         bars = [f"bar {number}" for number in range(1, len(self.result.groups) + 1)]
-        return Layout(bars, size=(8.0, 4.0), constrained=False)
+        return Layout(bars, size=(8.0, 4.0))
 
     def _draw(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
         if canvas.own:
+            ax.figure.set_layout_engine("none")
             ax.set_position((0, 0, 1, 1))
         ax.set_axis_off()
         rank = dict(zip(self.result.names, self.result.average_ranks.tolist(), strict=True))

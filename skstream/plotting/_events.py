@@ -117,7 +117,7 @@ def events_of_result(
             scores = scores_of_bin(given, tape.answers[name][place], named)
             scores = scores if scores.shape[1] > 1 else np.concatenate([-scores, scores], axis=1)
         title = f"{name} (failed)" if name in failed else name
-        events[title] = _events(y, scores[part], weight, event, asked, start)
+        events[title] = _events(y, scores[part], np.where(asked, weight, 0.0), event, start)
     return events, words, (start, stop)
 
 
@@ -164,7 +164,7 @@ def events_of_predictions(
                 f"y_score of '{name}' holds {scores[row].tolist()} in row {row}; "
                 f"{wanted} are needed."
             )
-        events[name] = _events(codes, scores, weight, event, np.ones(len(codes), dtype=bool), 0)
+        events[name] = _events(codes, scores, weight, event)
     return events, words, (0, len(codes))
 
 
@@ -205,14 +205,9 @@ def _event(classes: np.ndarray, label: Any, *, top: bool) -> tuple[int | None, s
 
 
 def _events(
-    y: np.ndarray,
-    scores: np.ndarray,
-    weight: np.ndarray,
-    event: int | None,
-    asked: np.ndarray,
-    start: int,
+    y: np.ndarray, scores: np.ndarray, weight: np.ndarray, event: int | None, start: int = 0
 ) -> Events:
-    at = np.flatnonzero((y >= 0) & asked & ~np.isnan(scores).any(axis=1) & (weight > 0))
+    at = np.flatnonzero((y >= 0) & ~np.isnan(scores).any(axis=1) & (weight > 0))
     y, scores = y[at], scores[at]
     if event is None:
         best = scores.argmax(axis=1) if len(at) else np.empty(0, dtype=np.intp)
@@ -225,18 +220,13 @@ def _events(
 def _stretch(rows: Sequence[int] | None, n_rows: int) -> tuple[int, int]:
     if rows is None:
         return 0, n_rows
-    start: Any
-    stop: Any
-    try:
-        start, stop = rows
-    except (TypeError, ValueError):
-        start = stop = None
-    if not (is_integer(start) and is_integer(stop) and 0 <= start < stop <= n_rows):
+    ends = list(rows) if np.iterable(rows) else []
+    if len(ends) != 2 or not all(map(is_integer, ends)) or not 0 <= ends[0] < ends[1] <= n_rows:
         raise ValueError(
             f"rows must be two row numbers (start, stop) with 0 <= start < stop <= {n_rows}, the "
             f"rows of the tape. Got {rows!r} instead."
         )
-    return int(start), int(stop)
+    return int(ends[0]), int(ends[1])
 
 
 def rows_as_words(rows: tuple[int, int]) -> str:

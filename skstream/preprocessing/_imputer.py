@@ -229,10 +229,6 @@ class StreamImputer(StreamTransformer):
                 "of all."
             )
 
-    @property
-    def _weights_by_value(self) -> Any:
-        return getattr(self, "weights_by_value_", None)
-
     def _values(self, X: Any, *, reset: bool) -> tuple[NDArray[Any], Mask]:
         """Values of rows, float64 or objects, and which are missing."""
         if self.strategy != "mean" and (reset or self.statistics_.dtype == object):
@@ -296,7 +292,7 @@ def _without_na(X: Any) -> Any:
 def memory_of(imputer: StreamImputer, dtype: Any, n_columns: int) -> Memory:
     """Return what an imputer has learnt, or what it knows before its first rows, of a dtype."""
     if hasattr(imputer, "statistics_"):
-        of_values = imputer._weights_by_value
+        of_values = getattr(imputer, "weights_by_value_", None)
         if imputer.strategy == "mean":
             of_values = imputer.sums_, imputer.weights_
         return Memory(imputer.statistics_, of_values)
