@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream import KFoldEvaluator, PrequentialEvaluator, make_stream_pipeline
 from skstream.baselines import MajorityClass
-from skstream.engine.kernels import Task, make_kernel
+from skstream.engine.kernels import Task
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.noise import LabelNoise, with_noise
 from skstream.streams import make_demo_stream
@@ -116,17 +116,6 @@ def test_weights_count_like_repetition():
     np.testing.assert_array_equal(weighted.predict(asked), repeated.predict(asked))
 
 
-class Counting(ClassifierMixin, BaseEstimator):
-    """A model without a kernel that answers its first class."""
-
-    def partial_fit(self, X, y, classes=None):
-        self.classes_ = getattr(self, "classes_", None) if classes is None else np.unique(classes)
-        return self
-
-    def predict(self, X):
-        return np.repeat(self.classes_[:1], len(X))
-
-
 @given(
     seed=st.integers(0, 2**32 - 1),
     timeline=st.sampled_from(TIMELINES),
@@ -165,18 +154,6 @@ def test_kernel_can_go_back():
     assert (kernel.run(second) != expected).any()
     kernel.state = middle
     np.testing.assert_array_equal(kernel.run(second), expected)
-
-
-def test_what_cannot_be_repeated_has_no_kernel():
-    task = Task(np.array([0, 1]))
-    assert make_kernel(LabelNoise(SGD, random_state=0), task) is not None
-    for model in (
-        LabelNoise(SGD),
-        LabelNoise(SGD, random_state=np.random.RandomState(0)),
-        LabelNoise(SGD, noise=2, random_state=0),
-        LabelNoise(Counting(), random_state=0),
-    ):
-        assert make_kernel(model, task) is None
 
 
 @pytest.mark.parametrize("strategy", ["bootstrap", "cross", "split"])

@@ -23,7 +23,7 @@ from skstream.preprocessing._datetimes import moments_of
 from skstream.preprocessing._history import Floats, History, Past, keys_of
 from skstream.utils._rows import is_frame
 from skstream.utils._sklearn import Interval, columns_of, feature_names_in, wrapped_output
-from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing, polars_list
+from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing
 
 #: Columns in which a time is kept, and what one of the first is worth in those of the second.
 N_OF_TIME = 3
@@ -592,7 +592,7 @@ def read_rows(
     n_rows = X.shape[0]
     keys = [None] * n_rows
     if places.key is not None:
-        keys = keys_of(_column_list(X, places.key))
+        keys = keys_of(column_lists(columns_of(X, [places.key]))[0])
         try:
             set(keys)
         except TypeError:
@@ -634,22 +634,16 @@ def _whole_numbers(column: Any) -> NDArray[np.integer[Any]] | None:
     return column if column is not None and column.dtype.kind in "iu" else None
 
 
-def _column_list(X: Any, place: int) -> list[Any]:
-    column = column_at(X, place)
-    if isinstance(column, np.ndarray):
-        return column_lists(column[:, np.newaxis])[0]
-    return column.tolist() if hasattr(column, "tolist") else polars_list(column)
-
-
 def _numbers(transformer: KeyedTransformer, X: Any, place: int) -> Floats:
     """One column as numbers, NaN where they are missing."""
     column = column_at(X, place)
-    if holds_numbers(column.to_frame() if is_frame(X) else column):
+    alone = columns_of(X, [place])
+    if holds_numbers(alone):
         if hasattr(X, "iloc") and not isinstance(column.dtype, np.dtype):
             return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
         return np.asarray(column.to_numpy() if is_frame(X) else column, dtype=np.float64)
     numbers = np.full(X.shape[0], np.nan)
-    for row, value in enumerate(_column_list(X, place)):
+    for row, value in enumerate(column_lists(alone)[0]):
         try:
             if not is_missing(value):
                 numbers[row] = value

@@ -341,6 +341,9 @@ def test_comparison_takes_the_loss_of_the_measure() -> None:
         )
         errors = [result.scores[name][metric] for name in models]
         assert display.anytime.differences[-1] == pytest.approx(errors[0] - errors[1])
+        assert len(display.axes_) == 2  # none for McNemar's statistic
+        with pytest.raises(ValueError, match="needs bounds"):
+            ComparisonDisplay.from_evaluation(result, "sgd", "mean", metric=metric)
     with pytest.raises(ValueError, match="measure 'r2' is not"):
         ComparisonDisplay.from_evaluation(result, "sgd", "mean", metric="r2", bounds=(0, 10))
 
@@ -399,16 +402,3 @@ def test_the_diagram_says_what_was_ranked_and_writes_names_as_they_are() -> None
     assert any(t.startswith("$a_{  (") for t in texts)
     with pytest.raises(TypeError, match="rank"):
         CriticalDifferenceDisplay.from_result(result)
-
-
-def test_comparison_of_regressors_shows_no_mcnemar() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.random((80, 2))
-    models = {"sgd": SGDRegressor(), "mean": MeanRegressor()}
-    result = PrequentialEvaluator("mae", random_state=0).evaluate(models, X, X.sum(axis=1))
-    with pytest.raises(ValueError, match="needs bounds"):
-        ComparisonDisplay.from_evaluation(result, "sgd", "mean")
-    display = ComparisonDisplay.from_evaluation(result, "sgd", "mean", bounds=(0, 10))
-    assert len(display.axes_) == 2
-    errors = [result.scores[name]["mae"] for name in models]
-    assert display.anytime.differences[-1] == pytest.approx(errors[0] - errors[1])
