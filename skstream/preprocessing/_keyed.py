@@ -45,6 +45,12 @@ class KeyedTransformer(StreamTransformer):
     """Transforms a row by the last rows of its key that have been learnt."""
 
     _learnt_with: ClassVar[tuple[str, ...]] = ("columns", "key", "max_keys")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "columns": "no_validation",
+        "key": "no_validation",
+        "max_keys": [Interval(Integral, 1, None, closed="left"), None],
+        "fill_value": [Real],
+    }
 
     columns: Any
     key: Any
@@ -263,11 +269,8 @@ class LagFeatures(KeyedTransformer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "columns": "no_validation",
+        **KeyedTransformer._parameter_constraints,
         "lags": [Interval(Integral, 1, None, closed="left"), "array-like"],
-        "key": "no_validation",
-        "max_keys": [Interval(Integral, 1, None, closed="left"), None],
-        "fill_value": [Real],
     }
 
     def __init__(
@@ -377,13 +380,10 @@ class RollingFeatures(KeyedTransformer):
     _learnt_with = ("columns", "key", "time", "max_keys")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "columns": "no_validation",
+        **KeyedTransformer._parameter_constraints,
         "windows": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "functions": [str, "array-like"],
-        "key": "no_validation",
         "time": "no_validation",
-        "max_keys": [Interval(Integral, 1, None, closed="left"), None],
-        "fill_value": [Real],
     }
 
     def __init__(

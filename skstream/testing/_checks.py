@@ -64,9 +64,6 @@ class Data:
         index = np.arange(begin, end) % len(self.y)
         return rows_of(self.X, index), self.y[index]
 
-    def with_labels(self, labels: NDArray[Any]) -> Data:
-        return Data(self.X, labels, np.unique(labels))
-
 
 Check = Callable[[Any, Data], None]
 
@@ -227,7 +224,8 @@ def _labels_keep_their_type(model: Any, data: Data) -> None:
     codes = np.searchsorted(data.classes, data.y)
     texts = np.array([f"label {code}" for code in range(len(data.classes))])
     for labels in (texts, texts.astype(object), np.arange(len(texts)) - 1, codes % 2 == 1):
-        relabelled = data.with_labels(labels if labels.dtype == bool else labels[codes])
+        y = labels if labels.dtype == bool else labels[codes]
+        relabelled = Data(data.X, y, np.unique(y))
         taught = _taught(model, relabelled, 0, 60)
         answers = np.asarray(taught.predict(data.rows(0, 60)[0]))
         assert np.isin(answers, relabelled.classes).all(), (
