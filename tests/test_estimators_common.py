@@ -93,8 +93,8 @@ EXAMPLES: dict[type, list[Any]] = {
     ],
     LabelNoise: [
         LabelNoise(GaussianNB(), random_state=0),
-        LabelNoise(MultinomialNB()),
-        LabelNoise(SGDClassifier(random_state=0)),
+        LabelNoise(MultinomialNB(), random_state=0),
+        LabelNoise(SGDClassifier(random_state=0), random_state=0),
     ],
     MajorityWindow: [MajorityWindow(), MajorityWindow(window_size=3)],
     PrequentialSearch: [

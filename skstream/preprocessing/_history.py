@@ -22,18 +22,20 @@ Places = NDArray[np.intp]
 
 
 class Found(NamedTuple):
-    """Lives of the keys of some rows; a key that was forgotten and comes back lives again.
+    """Stays of the keys of some rows: numbers, each from when a key is learnt until it is forgotten.
+
+    A key that was forgotten and comes back has another stay.
 
     Attributes
     ----------
     learnt : ndarray of shape (n_learnt,)
-        Life of the key of every row learnt.
+        Stay of the key of every row learnt.
     asked : ndarray of shape (n_asked,)
-        Life of the key of every row asked, at that moment; -1: unknown.
+        Stay of the key of every row asked, at that moment; -1: unknown.
     n_before : int
-        A life below this number had begun before, and its rows are at that place.
+        A stay below this number had begun before, and its rows are at that place.
     place_after : callable
-        ``place_after(lives)``: where the rows of lives are from now on; -1: nowhere.
+        ``place_after(stays)``: where the rows of stays are from now on; -1: nowhere.
     """
 
     learnt: Places
@@ -86,7 +88,7 @@ class KeyIndex(Value):
             after._size = len(after._place_of)
             others = np.flatnonzero(places < 0)
             places[others] = after.find([keys[row] for row in others.tolist()])
-        return after, Found(places[learnt], places[asked], self._size, lambda lives: lives)
+        return after, Found(places[learnt], places[asked], self._size, lambda stays: stays)
 
 
 class RecentKeys(Value):
@@ -111,20 +113,20 @@ class RecentKeys(Value):
     ) -> tuple["RecentKeys", Found]:
         """Learn the keys of some rows; `stamp` has how many are learnt before each row asked."""
         n_before, place_of = len(self), dict(self._place_of)
-        life_at: dict[int, int] = {}  # of places that have got another key
-        new_places: list[int] = []  # of the lives that begin here
+        stay_at: dict[int, int] = {}  # of places that have got another key
+        new_places: list[int] = []  # of the stays that begin here
         ended: set[int] = set()
-        lives, found, at = [], [], 0
+        stays, found, at = [], [], 0
 
-        def life_of(key: Any) -> int:
+        def stay_of(key: Any) -> int:
             place: int = place_of.get(key, -1)
-            return life_at.get(place, place)
+            return stay_at.get(place, place)
 
         questions = [keys[row] for row in asked.tolist()]
         moments = [*stamp.tolist(), len(learnt)]
         for number, row in enumerate(learnt.tolist()):
             while moments[at] <= number:
-                found.append(life_of(questions[at]))
+                found.append(stay_of(questions[at]))
                 at += 1
             key = keys[row]
             place: int = place_of.pop(key, -1)
@@ -132,22 +134,22 @@ class RecentKeys(Value):
                 place = len(place_of)
                 if place == self._most:
                     place = place_of.pop(next(iter(place_of)))
-                    ended.add(life_at.get(place, place))
-                life_at[place] = n_before + len(new_places)
+                    ended.add(stay_at.get(place, place))
+                stay_at[place] = n_before + len(new_places)
                 new_places.append(place)
             place_of[key] = place
-            lives.append(life_of(key))
-        found += map(life_of, questions[at:])
+            stays.append(stay_of(key))
+        found += map(stay_of, questions[at:])
 
-        def place_after(lives: Places) -> Places:
+        def place_after(stays: Places) -> Places:
             places = [
-                -1 if life in ended else life if life < n_before else new_places[life - n_before]
-                for life in lives.tolist()
+                -1 if stay in ended else stay if stay < n_before else new_places[stay - n_before]
+                for stay in stays.tolist()
             ]
             return np.array(places, dtype=np.intp)
 
         after = RecentKeys(self._most, place_of) if len(learnt) else self
-        of_learnt, of_asked = (np.array(one, dtype=np.intp) for one in (lives, found))
+        of_learnt, of_asked = (np.array(one, dtype=np.intp) for one in (stays, found))
         return after, Found(of_learnt, of_asked, n_before, place_after)
 
 
@@ -270,7 +272,7 @@ class History(Value):
     ) -> tuple[Past, Floats, Places]:
         """Return what the rows see, the last rows of every key learnt, and where they belong."""
         depth, n, n_asked = self._depth, len(values), len(stamp)
-        # Learns and asks in their order, then sorted by life. Life and number packed into one
+        # Learns and asks in their order, then sorted by stay. Stay and number packed into one
         # number are sorted faster than by a stable argsort.
         learns = np.arange(n) + np.searchsorted(stamp, np.arange(n), side="right")
         asks = np.arange(n_asked) + stamp
@@ -280,19 +282,19 @@ class History(Value):
         packed <<= bits
         packed |= np.arange(len(packed))
         packed.sort()
-        life, event = packed >> bits, packed & ((1 << bits) - 1)
+        stay, event = packed >> bits, packed & ((1 << bits) - 1)
         is_learn = np.zeros(len(packed), dtype=np.intp)
         is_learn[learns] = 1
         n_learns = is_learn[event].cumsum()
-        is_first = np.diff(life, prepend=-2) != 0
-        lives = life[is_first]
-        # Of each life the rows before come first, then those of the block.
+        is_first = np.diff(stay, prepend=-2) != 0
+        stays = stay[is_first]
+        # Of each stay the rows before come first, then those of the block.
         place = n_learns - is_learn[event] + is_first.cumsum() * depth
-        rows = np.empty((values.shape[1], n + len(lives) * depth))
+        rows = np.empty((values.shape[1], n + len(stays) * depth))
         first = place[is_first]
-        earlier = np.full((len(lives), len(rows), depth), np.nan)
-        is_known = (lives >= 0) & (lives < found.n_before)
-        earlier[is_known] = known[lives[is_known]]
+        earlier = np.full((len(stays), len(rows), depth), np.nan)
+        is_known = (stays >= 0) & (stays < found.n_before)
+        earlier[is_known] = known[stays[is_known]]
         back = np.arange(-depth, 0)
         rows[:, first[:, np.newaxis] + back] = earlier.transpose(1, 0, 2)
         place_of = np.empty_like(place)
@@ -301,9 +303,9 @@ class History(Value):
         is_moment = np.diff(place, prepend=-1) != 0
         place_of[event] = is_moment.cumsum() - 1
         past = Past(rows, place[is_moment], place_of[learns], place_of[asks])
-        end = np.append(first[1:] - depth, n + len(lives) * depth)[: len(lives)]
+        end = np.append(first[1:] - depth, n + len(stays) * depth)[: len(stays)]
         learnt = np.flatnonzero(end > first)
-        places = found.place_after(lives[learnt])
+        places = found.place_after(stays[learnt])
         learnt, places = learnt[places >= 0], places[places >= 0]
         last = rows[:, end[learnt, np.newaxis] + back]
         return past, last.transpose(1, 0, 2), places
