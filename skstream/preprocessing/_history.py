@@ -22,7 +22,7 @@ Places = NDArray[np.intp]
 
 
 class Found(NamedTuple):
-    """Stays of the keys of some rows: numbers, each from when a key is learnt until it is forgotten.
+    """Stays of the keys of some rows, each from when a key is learnt until it is forgotten.
 
     A key that was forgotten and comes back has another stay.
 
