@@ -22,6 +22,7 @@ from skstream.base import (
     check_weight,
     learner,
     learning_parts,
+    of_positive_weight,
     offered_if,
     set_fitted,
     supports_sample_weight,
@@ -59,8 +60,9 @@ def check_divisible_rows(meta: Any, X: Any, *, reset: bool) -> Any:
 class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
     """An estimator that wraps another one of its kind, which learns row by row."""
 
-    #: What the inner model is: "classifier" or "regressor".
+    #: What the inner model is: "classifier" or "regressor"; and the method by which it learns.
     _kind: ClassVar[str]
+    _learns_by: ClassVar[str] = "partial_fit"
 
     # Weights decide what is learnt and counted here, so they are requested.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
@@ -115,16 +117,10 @@ class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
         MetadataRouter
             The routing, as scikit-learn describes it.
         """
-        mapping = (
-            MethodMapping()
-            .add(caller="fit", callee="partial_fit")
-            .add(caller="partial_fit", callee="partial_fit")
-        )
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(estimator=self.estimator, method_mapping=mapping)
-        )
+        mapping = MethodMapping().add(caller="fit", callee=self._learns_by)
+        mapping.add(caller="partial_fit", callee=self._learns_by)
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
@@ -225,8 +221,7 @@ class MetaClassifier(ClassifierMixin, MetaEstimator):
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
             Rows, oldest first.
         y : array-like of shape (n_rows,)
-            Their labels. Each row's previous label is that of the row learnt just before it,
-            in this call or an earlier one.
+            Their labels.
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur. Required at the first call.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -259,12 +254,9 @@ class MetaClassifier(ClassifierMixin, MetaEstimator):
         weight = check_weight(sample_weight, len(y))
         check_classes(self, classes)
         codes = LabelSpace(self.classes_).encode(y)
-        if weight is not None and not weight.all():
-            learnt = np.flatnonzero(weight)
-            if len(learnt) == 0:
-                return self
-            X, y, codes, weight = rows_of(X, learnt), y[learnt], codes[learnt], weight[learnt]
-        self._learn(X, y, codes, weight, first=first)
+        if weight is None or weight.any():
+            X, y, codes, weight = of_positive_weight(weight, X, y, codes)
+            self._learn(X, y, codes, weight, first=first)
         return self
 
     def _learn(
@@ -308,10 +300,10 @@ class MetaClassifier(ClassifierMixin, MetaEstimator):
             self._check_inner_classes(model)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        raise NotImplementedError
+        return check_rows(self, X, reset=reset, texts=True)
 
     def _rows_to_learn(self, X: Any, codes: NDArray[np.int64]) -> Any:
-        raise NotImplementedError
+        return X
 
     def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         raise NotImplementedError

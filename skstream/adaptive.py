@@ -174,40 +174,6 @@ class DriftReset(InnerMethods, MetaClassifier):
         models = [self.estimator_, self.background_estimator_]
         return [model for model in models if model is not None]
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> "DriftReset":
-        """Learn rows in their order, and replace the model on an alarm.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows, oldest first.
-        y : array-like of shape (n_rows,)
-            Their labels.
-        classes : array-like of shape (n_classes,), default=None
-            All labels that can occur. Required at the first call.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt and changes nothing. Where the
-            inner model takes no weights, it sees a row of weight k repeated k times; for the
-            detector the row counts once.
-
-        Returns
-        -------
-        self : object
-            The estimator itself.
-
-        Raises
-        ------
-        TypeError
-            If the model inside is no classifier with the methods needed.
-        ValueError
-            If `classes` is missing at the first call, a label is not among them, or the rows
-            have another width than before.
-        """
-        super().partial_fit(X, y, classes, sample_weight)
-        return self
-
     def _learn(self, X: Any, y: Any, codes: Codes, weight: Floats | None, *, first: bool) -> None:
         if first:
             model, detector = unfitted_copy(self.estimator), new_detector(self)
@@ -237,7 +203,8 @@ class DriftReset(InnerMethods, MetaClassifier):
             goes_on = n_in_zone == end - begin and self.background_estimator_ is not None
             model = self.background_estimator_ if goes_on else unfitted_copy(self.estimator)
             rows = np.arange(end - n_in_zone, end)
-            self._teach_rows(model, X, y, weight, rows, first=not goes_on)
+            own = None if weight is None else weight[rows]
+            self._teach(model, X, y, own, rows, first=not goes_on)
             self.background_estimator_ = model
         else:
             self.background_estimator_ = None
@@ -247,22 +214,10 @@ class DriftReset(InnerMethods, MetaClassifier):
             self.n_rows_since_reset_ = 0
         else:
             rows = np.arange(begin, end)
-            self._teach_rows(self.estimator_, X, y, weight, rows, first=False)
+            own = None if weight is None else weight[rows]
+            self._teach(self.estimator_, X, y, own, rows, first=False)
             self.n_rows_since_reset_ += len(rows)
         return end
-
-    def _teach_rows(
-        self,
-        model: Any,
-        X: Any,
-        y: Any,
-        weight: Floats | None,
-        rows: NDArray[np.intp],
-        *,
-        first: bool,
-    ) -> None:
-        own = None if weight is None else weight[rows]
-        self._teach(model, X, y, own, rows, first=first)
 
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)

@@ -8,7 +8,6 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_array
@@ -59,8 +58,6 @@ _LABELS_OF_SCORES = {
     "predict_proba": "self.classes_[self.predict_proba(X).argmax(axis=1)]",
     "decision_function": "self.classes_[(self.decision_function(X) > 0).astype(int)]",
 }
-# Methods that list the parameters of the estimators within, and of those within them.
-_COMPLETE_LISTS = (BaseEstimator.get_params, Pipeline.get_params)
 # Marks that a ``partial_fit`` accepts any further keywords.
 _KEYWORDS = "**"
 
@@ -100,7 +97,6 @@ def asks_row_by_row(estimator: Any) -> bool:
 def nested(estimator: Any) -> Iterator[Any]:
     """Yield the estimator and all estimators in its parameters, to any depth, each once."""
     seen: set[int] = set()
-    listed: set[int] = set()  # those whose own parameters are among the deep ones of another
     waiting = [estimator]
     while waiting:
         part = waiting.pop(0)
@@ -108,7 +104,7 @@ def nested(estimator: Any) -> Iterator[Any]:
             continue
         seen.add(id(part))
         yield part
-        if hasattr(part, "get_params") and not isinstance(part, type) and id(part) not in listed:
+        if hasattr(part, "get_params") and not isinstance(part, type):
             # Pipelines hold their steps in a list: only deep parameters show them one by one.
             found = part.get_params(deep=True)
             if not isinstance(found, Mapping):
@@ -117,16 +113,7 @@ def nested(estimator: Any) -> Iterator[Any]:
                     f"{reprlib.repr(found)} of type {type(found).__name__}. An object that has "
                     "every attribute, such as a mock or a proxy, is no model: give it a get_params."
                 )
-            parameters = found.values()
-            inner = [value for value in parameters if hasattr(value, "get_params")]
-            if all(map(_lists_parameters_to_any_depth, [part, *inner])):
-                listed.update(map(id, inner))
-            waiting += inner
-
-
-def _lists_parameters_to_any_depth(estimator: Any) -> bool:
-    """Whether deep parameters are those that scikit-learn lists, and not a model's own choice."""
-    return getattr(type(estimator), "get_params", None) in _COMPLETE_LISTS
+            waiting += [value for value in found.values() if hasattr(value, "get_params")]
 
 
 def learning_parts(estimator: Any) -> Iterator[Any]:
@@ -538,3 +525,11 @@ def check_some_weight(weight: NDArray[np.float64] | None) -> None:
     """Raise an error if ``fit`` is given weights that leave nothing to learn."""
     if weight is not None and not weight.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
+
+
+def of_positive_weight(weight: NDArray[np.float64] | None, *rows: Any) -> tuple[Any, ...]:
+    """Rows, labels and so on without those of weight 0, which are not learnt; then the weights."""
+    if weight is None or weight.all():
+        return (*rows, weight)
+    learnt = np.flatnonzero(weight)
+    return (*(None if one is None else rows_of(one, learnt) for one in rows), weight[learnt])

@@ -16,6 +16,7 @@ from skstream.base import (
     check_rows,
     check_targets,
     check_weight,
+    of_positive_weight,
 )
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._row_hashes import row_hashes, uniform_draws
@@ -106,8 +107,7 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         weight = self._check_input(X, y, sample_weight, first=not hasattr(self, "classes_"))
         check_classes(self, classes)
         codes = LabelSpace(self.classes_).encode(y)
-        if weight is not None:
-            codes, weight = codes[weight > 0], weight[weight > 0]
+        codes, weight = of_positive_weight(weight, codes)
         if len(codes):
             self._learn(codes, weight)
         return self
@@ -479,8 +479,7 @@ class _TargetBaseline(RegressorMixin, _Baseline):
         """
         y = check_targets(self, y)
         weight = self._check_input(X, y, sample_weight, first=not hasattr(self, "n_features_in_"))
-        if weight is not None:
-            y, weight = y[weight > 0], weight[weight > 0]
+        y, weight = of_positive_weight(weight, y)
         if len(y):
             self._learn(y, weight)
         return self

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import MetaClassifier, inner_has
-from skstream.base import check_rows
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._row_hashes import Hashes, row_hashes, uniform_draws
 from skstream.utils._running_sums import running_sums
@@ -98,12 +97,6 @@ class LabelNoise(MetaClassifier):
         self.estimator = estimator
         self.noise = noise
         self.random_state = random_state
-
-    def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        return check_rows(self, X, reset=reset, texts=True)
-
-    def _rows_to_learn(self, X: Any, codes: NDArray[np.int64]) -> Any:
-        return X
 
     def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         if not hasattr(self, "seed_"):

@@ -9,15 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import UNUSED, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from skstream._meta import InnerMethods, check_divisible_rows
+from skstream._meta import InnerMethods, MetaEstimator, check_divisible_rows
 from skstream.adaptive import read_until_alarm
 from skstream.base import (
     check_classes,
@@ -27,6 +27,8 @@ from skstream.base import (
     check_weight,
     forget,
     learner,
+    nested,
+    of_positive_weight,
     repetitions,
 )
 from skstream.baselines import MajorityClass, MeanRegressor
@@ -34,7 +36,7 @@ from skstream.drift import DriftDetector
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._rows import copy_rows, own_rows, stack_rows
-from skstream.utils._sklearn import Interval, rows_of
+from skstream.utils._sklearn import Interval, n_rows_of, rows_of
 from skstream.utils._times import parse_duration
 from skstream.utils._validation import (
     is_classifier,
@@ -52,52 +54,42 @@ Floats = NDArray[np.float64]
 _ROWS_BEFORE_ALARMS = 100
 
 
-class Window(NamedTuple):
-    """The rows learnt last: a value, of parts that are never changed.
+#: Rows of several calls, the oldest first: values that are never changed. `weight` is None where
+#: all are 1.
+Part = tuple[Any, NDArray[Any], Floats | None]
+Window = tuple[Part, ...]
 
-    Attributes
-    ----------
-    parts : tuple of (X, y, weight)
-        Rows of several calls, the oldest first; `weight` is None where all are 1.
-    sizes : tuple of int
-        How many rows each has.
+
+def appended(window: Window, part: Part, most: int | None) -> Window:
+    """Append rows, which are not copied, and drop parts without any of the last `most`.
+
+    Parts are joined where the newer ones are as large, so that few are left, and each row is
+    copied a few times only.
     """
-
-    parts: tuple[tuple[Any, NDArray[Any], Floats | None], ...] = ()
-    sizes: tuple[int, ...] = ()
-
-    def after(self, X: Any, y: NDArray[Any], weight: Floats | None, most: int | None) -> "Window":
-        """Append rows, which are not copied, and drop parts without any of the last `most`.
-
-        Parts are joined where the newer ones are as large, so that few are left, and each row is
-        copied a few times only.
-        """
-        parts, sizes = list(self.parts), list(self.sizes)
-        while sizes and sizes[-1] <= len(y):
-            (X, y, weight), _ = _joined([parts.pop(), (X, y, weight)]), sizes.pop()
-        parts.append((X, y, weight))
-        sizes.append(len(y))
-        n_rows = sum(sizes)
-        while most is not None and n_rows - sizes[0] >= most:
-            n_rows -= sizes.pop(0)
-            del parts[0]
-        return Window(tuple(parts), tuple(sizes))
-
-    def last(self, n_rows: int | None) -> "Window":
-        """Return the last rows in one part; None: all."""
-        X, y, weight = _joined(list(self.parts))
-        first = 0 if n_rows is None else max(0, len(y) - n_rows)
-        if first:
-            X = copy_rows(X, np.arange(first, len(y)))
-            y, weight = y[first:].copy(), None if weight is None else weight[first:].copy()
-        return Window(((X, y, weight),), (len(y),))
+    parts = list(window)
+    while parts and len(parts[-1][1]) <= len(part[1]):
+        part = _joined([parts.pop(), part])
+    parts.append(part)
+    n_rows = sum(len(y) for _, y, _ in parts)
+    while most is not None and n_rows - len(parts[0][1]) >= most:
+        n_rows -= len(parts.pop(0)[1])
+    return tuple(parts)
 
 
-def _joined(parts: list[Any]) -> tuple[Any, NDArray[Any], Floats | None]:
+def last_rows(window: Window, n_rows: int | None) -> Part:
+    """Return the last rows in one part; None: all."""
+    X, y, weight = _joined(list(window))
+    first = 0 if n_rows is None else max(0, len(y) - n_rows)
+    if first:
+        X = copy_rows(X, np.arange(first, len(y)))
+        y, weight = y[first:].copy(), None if weight is None else weight[first:].copy()
+    return X, y, weight
+
+
+def _joined(parts: list[Part]) -> Part:
     """Rows of several parts in one."""
     if len(parts) == 1:
-        joined: tuple[Any, NDArray[Any], Floats | None] = parts[0]
-        return joined
+        return parts[0]
     weight = None
     if any(of_part is not None for _, _, of_part in parts):
         weight = np.concatenate([np.ones(len(y)) if w is None else w for _, y, w in parts])
@@ -109,8 +101,8 @@ class Progress(NamedTuple):
 
     Attributes
     ----------
-    window : Window
-        The rows learnt last.
+    window : tuple of (X, y, weight)
+        The rows learnt last, in parts.
     model : estimator or None
         The newest model that was fitted; None before the first.
     n_known : int
@@ -131,7 +123,7 @@ class Progress(NamedTuple):
         Time of all attempts.
     """
 
-    window: Window = Window()
+    window: Window = ()
     model: Any = None
     n_known: int = 0
     n_since: int = 0
@@ -143,7 +135,7 @@ class Progress(NamedTuple):
     seconds: float = 0.0
 
 
-class PeriodicRefit(InnerMethods, MetaEstimatorMixin, BaseEstimator):
+class PeriodicRefit(InnerMethods, MetaEstimator):
     """Model that is fitted again, from nothing, on the newest rows whenever so many more are known.
 
     So any estimator with ``fit`` can be evaluated along a stream beside models with
@@ -262,15 +254,14 @@ class PeriodicRefit(InnerMethods, MetaEstimatorMixin, BaseEstimator):
     # Answers to the rows of one call do not depend on each other.
     _asks_row_by_row = False
 
-    # As in the other meta-estimators: weights are used here, the classes are known here.
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
+    _learns_by = "fit"
+
+    # The classes are known here.
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {
         "sample_weight": True,
         "classes": UNUSED,
     }
-    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": True}
 
-    estimator_: Any
     classes_: NDArray[Any]
     _before: Any
     _progress: Progress
@@ -348,15 +339,14 @@ class PeriodicRefit(InnerMethods, MetaEstimatorMixin, BaseEstimator):
         """
         forget(self)
         self._begin()
+        check_some_weight(check_weight(sample_weight, n_rows_of(X)))
         classes = np.unique(check_labels(self, y)) if is_classifier(self) else None
         X, y, weight = self._checked(X, y, sample_weight, classes, first=True)
-        check_some_weight(weight)
-        X, y, weight = _learnt_part(X, y, weight)
-        window = Window().after(*_own(X, y, weight), None).last(self.window)
+        part = last_rows((_own(X, y, weight),), self.window)
         started = perf_counter()
-        model = _fitted(self, window, self._classes())
+        model = _fitted(self, part, self._classes())
         self._progress = new_progress(self)._replace(
-            window=window,
+            window=(part,),
             model=model,
             n_known=len(y),
             refits=(len(y),),
@@ -399,23 +389,24 @@ class PeriodicRefit(InnerMethods, MetaEstimatorMixin, BaseEstimator):
         if first and classes is not None and hasattr(self, "classes_"):
             del self.classes_  # left by a first call that failed
         X, y, weight = self._checked(X, y, sample_weight, classes, first=first)
-        X, y, weight = _learnt_part(X, y, weight)
         if not len(y):
             return self
         progress = new_progress(self) if first else self._progress
         before = new_before(self) if first else self._before
-        begin = 0
+        begin, labels = 0, y if self._classes() is None else self.classes_[y]
         while begin < len(y):
             rows = np.arange(begin, len(y))[: rows_until_refit(self, progress)]
-            losses = self._losses(progress, X, y, rows)
+            losses = None
+            if progress.detector is not None and progress.model is not None:
+                answers = array_of(progress.model.predict(own_rows(rows_of(X, rows))))
+                losses = losses_of(answers, y[rows], self._classes())
             progress, alarm, n_rows = read(progress, losses, len(rows))
-            part = _own(rows_of(X, rows[:n_rows]), y[rows[:n_rows]], _some(weight, rows[:n_rows]))
+            rows = rows[:n_rows]
+            part = _own(rows_of(X, rows), y[rows], None if weight is None else weight[rows])
             if before is not None:
-                X_part, y_part, w_part = part
-                labels = y_part if self._classes() is None else self.classes_[y_part]
                 known = self._classes() if not begin and first else None
-                learner(before)(own_rows(X_part), labels, w_part, known)
-            progress = learnt_rows(self, progress, *part, self._classes(), alarm=alarm)
+                learner(before)(own_rows(part[0]), labels[rows], part[2], known)
+            progress = learnt_rows(self, progress, part, self._classes(), alarm=alarm)
             before = before if progress.model is None else None
             begin += n_rows
             self._before, self._progress = before, progress
@@ -462,12 +453,12 @@ class PeriodicRefit(InnerMethods, MetaEstimatorMixin, BaseEstimator):
 
     def _checked(
         self, X: Any, y: Any, sample_weight: Any, classes: Any, *, first: bool
-    ) -> tuple[Any, NDArray[Any], Floats | None]:
-        """Rows, codes of their labels or targets, and weights."""
+    ) -> tuple[Any, ...]:
+        """Rows to learn, codes of their labels or targets, and weights."""
         X = check_divisible_rows(self, X, reset=first)
+        y = check_labels(self, y) if is_classifier(self) else check_targets(self, y)
+        check_consistent_length(X, y)
         if is_classifier(self):
-            y = check_labels(self, y)
-            check_consistent_length(X, y)
             check_classes(self, classes)
             y = LabelSpace(self.classes_).encode(y)
             if self.window is not None and self.window < len(self.classes_):
@@ -475,22 +466,10 @@ class PeriodicRefit(InnerMethods, MetaEstimatorMixin, BaseEstimator):
                     f"window={self.window} rows cannot hold a row of each of "
                     f"{len(self.classes_)} classes. Use a larger window."
                 )
-        else:
-            y = check_targets(self, y)
-            check_consistent_length(X, y)
         weight = check_weight(sample_weight, len(y))
         if weight is not None and not takes_weight(self.estimator):
             repetitions(weight, f"{type(self.estimator).__name__}.fit")
-        return X, y, weight
-
-    def _losses(
-        self, progress: Progress, X: Any, y: NDArray[Any], rows: NDArray[np.intp]
-    ) -> NDArray[Any] | None:
-        """Losses of some rows, right before they are learnt; None where nothing reads them."""
-        if progress.detector is None or progress.model is None:
-            return None
-        answers = array_of(progress.model.predict(own_rows(rows_of(X, rows))))
-        return losses_of(answers, y[rows], self._classes())
+        return of_positive_weight(weight, X, y)
 
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
@@ -517,24 +496,8 @@ class PeriodicRefit(InnerMethods, MetaEstimatorMixin, BaseEstimator):
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return the metadata routing: weights are used here, and routed to ``fit``.
-
-        Returns
-        -------
-        MetadataRouter
-            The routing, as scikit-learn describes it.
-        """
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        mapping.add(caller="partial_fit", callee="fit")
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(estimator=self.estimator, method_mapping=mapping)
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
+    def _fitted_models(self) -> list[Any]:
+        return []  # parameters that are set apply to the next refit
 
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), tags_of(self.estimator)
@@ -609,46 +572,39 @@ def read(
 def learnt_rows(
     model: PeriodicRefit,
     progress: Progress,
-    X: Any,
-    y: NDArray[Any],
-    weight: Floats | None,
+    part: Part,
     classes: NDArray[Any] | None,
     *,
     alarm: bool = False,
 ) -> Progress:
     """Return the progress after rows, none beyond the next refit, which is made if it is due."""
+    n_rows = len(part[1])
+    n_known = progress.n_known + n_rows
     if _is_final(model, progress):
-        return progress._replace(n_known=progress.n_known + len(y))
-    is_due = rows_until_refit(model, progress) == len(y)
-    progress = progress._replace(
-        window=progress.window.after(X, y, weight, model.window),
-        n_known=progress.n_known + len(y),
-        n_since=progress.n_since + len(y),
-    )
-    return refitted(model, progress, classes, alarm=alarm) if alarm or is_due else progress
+        return progress._replace(n_known=n_known)
+    is_due = rows_until_refit(model, progress) == n_rows
+    window = appended(progress.window, part, model.window)
+    progress = progress._replace(window=window, n_known=n_known, n_since=progress.n_since + n_rows)
+    return _refitted(model, progress, classes, alarm=alarm) if alarm or is_due else progress
 
 
-def refitted(
-    model: PeriodicRefit,
-    progress: Progress,
-    classes: NDArray[Any] | None,
-    *,
-    alarm: bool = False,
+def _refitted(
+    model: PeriodicRefit, progress: Progress, classes: NDArray[Any] | None, *, alarm: bool
 ) -> Progress:
     """Return the progress after a refit; if that fails, with the model before it."""
     most = progress.n_known if model.window is None else model.window
     cut = alarm and fewest_rows(model) <= progress.n_warned < most
-    rows = progress.window.last(progress.n_warned if cut else model.window)
+    part = last_rows(progress.window, progress.n_warned if cut else model.window)
     if not cut:
-        progress = progress._replace(window=rows)
+        progress = progress._replace(window=(part,))
     progress = progress._replace(n_since=0, n_warned=0 if alarm else progress.n_warned)
     started = perf_counter()
     try:
-        fitted = _fitted(model, rows, classes)
+        fitted = _fitted(model, part, classes)
     except MemoryError:
         raise
     except Exception as error:
-        y = rows.parts[0][1]
+        y = part[1]
         failure = (
             f"The refit of {type(model.estimator).__name__} after {progress.n_known:,} rows, on "
             f"{len(y):,} of them, failed: {type(error).__name__}: {error}"
@@ -661,13 +617,13 @@ def refitted(
         refits = (*progress.refits, progress.n_known)
         progress = progress._replace(model=fitted, refits=refits)
         if _is_final(model, progress):
-            progress = progress._replace(window=Window())
+            progress = progress._replace(window=())
     return progress._replace(seconds=progress.seconds + perf_counter() - started)
 
 
-def _fitted(model: PeriodicRefit, rows: Window, classes: NDArray[Any] | None) -> Any:
-    """Fit a copy of the estimator to rows in one part, which stay as they are."""
-    ((X, y, weight),) = rows.parts
+def _fitted(model: PeriodicRefit, part: Part, classes: NDArray[Any] | None) -> Any:
+    """Fit a copy of the estimator to rows, which stay as they are."""
+    X, y, weight = part
     y = y.copy() if classes is None else classes[y]
     estimator = unfitted_copy(model.estimator)
     if model.weight_decay is not None and model.weight_decay < 1.0:
@@ -687,7 +643,7 @@ def _fitted(model: PeriodicRefit, rows: Window, classes: NDArray[Any] | None) ->
 
 def refits_in(model: Any) -> list[Progress]:
     """Progress of every fitted `PeriodicRefit` in a model: itself, a step, a member."""
-    if not any(type(one) is PeriodicRefit for one in _with_parts(model)):
+    if not any(type(one) is PeriodicRefit for one in nested(model)):
         return []
     found: list[Progress] = []
     _collect(model, found, set())
@@ -701,21 +657,12 @@ def refits_since(now: list[Progress], before: list[Progress]) -> list[Progress]:
         n = one.n_known - then.n_known
         if n < 0:  # it has begun anew
             then, n = Progress(), one.n_known
-        since.append(
-            Progress(
-                n_known=n,
-                refits=tuple(row - then.n_known for row in one.refits[len(then.refits) :]),
-                n_failed=one.n_failed - then.n_failed,
-                failure=one.failure if one.n_failed > then.n_failed else "",
-                seconds=one.seconds - then.seconds,
-            )
-        )
+        refits = tuple(row - then.n_known for row in one.refits[len(then.refits) :])
+        n_failed, seconds = one.n_failed - then.n_failed, one.seconds - then.seconds
+        failure = one.failure if n_failed else ""
+        new = Progress(n_known=n, refits=refits, n_failed=n_failed, failure=failure)
+        since.append(new._replace(seconds=seconds))
     return since
-
-
-def _with_parts(model: Any) -> list[Any]:
-    """Return a model and its parameters, those of models inside too."""
-    return [model, *(model.get_params().values() if isinstance(model, BaseEstimator) else [])]
 
 
 def _collect(part: Any, found: list[Progress], seen: set[int]) -> None:
@@ -810,20 +757,6 @@ def _decides_pairs(model: Any) -> bool:
     return getattr(last, "decision_function_shape", None) == "ovo"
 
 
-def _own(X: Any, y: NDArray[Any], weight: Floats | None) -> tuple[Any, NDArray[Any], Floats | None]:
+def _own(X: Any, y: NDArray[Any], weight: Floats | None) -> Part:
     """Copies of rows that are to be kept."""
     return own_rows(X), y.copy(), None if weight is None else weight.copy()
-
-
-def _learnt_part(
-    X: Any, y: NDArray[Any], weight: Floats | None
-) -> tuple[Any, NDArray[Any], Floats | None]:
-    """Rows without those of weight 0, which are not learnt."""
-    if weight is None or weight.all():
-        return X, y, weight
-    learnt = np.flatnonzero(weight)
-    return rows_of(X, learnt), y[learnt], weight[learnt]
-
-
-def _some(values: Floats | None, rows: NDArray[np.intp]) -> Floats | None:
-    return None if values is None else values[rows]

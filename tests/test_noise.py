@@ -10,15 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from skstream import KFoldEvaluator, PrequentialEvaluator, make_stream_pipeline
 from skstream.baselines import MajorityClass
-from skstream.engine.kernels import Task, make_kernel
+from skstream.engine.kernels import Task
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.noise import LabelNoise, with_noise
 from skstream.streams import make_demo_stream
-from skstream.testing import check_stream_estimator
 from skstream.utils._row_hashes import row_hashes
 from tests._examples import examples
 from tests.kernels._reference import (
@@ -33,31 +31,6 @@ from tests.kernels._reference import (
 )
 
 SGD = SGDClassifier(random_state=0)
-
-
-def expected_failures(estimator):
-    """Checks that may fail: SGD alone fails them, for it learns repeated rows one by one."""
-    names = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
-    is_sgd = isinstance(estimator.estimator, SGDClassifier)
-    return {name: "SGD learns a row of weight 2 unlike the row twice" for name in names if is_sgd}
-
-
-@pytest.mark.parametrize(
-    ("estimator", "check"),
-    [
-        case
-        for one in (LabelNoise(MultinomialNB()), LabelNoise(SGD))
-        for case in estimator_checks_generator(
-            one, expected_failed_checks=expected_failures(one), mark="xfail"
-        )
-    ],
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
-
-
-def test_stream_contract():
-    check_stream_estimator(LabelNoise(SGD), n_learns=1000)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
@@ -143,17 +116,6 @@ def test_weights_count_like_repetition():
     np.testing.assert_array_equal(weighted.predict(asked), repeated.predict(asked))
 
 
-class Counting(ClassifierMixin, BaseEstimator):
-    """A model without a kernel that answers its first class."""
-
-    def partial_fit(self, X, y, classes=None):
-        self.classes_ = getattr(self, "classes_", None) if classes is None else np.unique(classes)
-        return self
-
-    def predict(self, X):
-        return np.repeat(self.classes_[:1], len(X))
-
-
 @given(
     seed=st.integers(0, 2**32 - 1),
     timeline=st.sampled_from(TIMELINES),
@@ -192,18 +154,6 @@ def test_kernel_can_go_back():
     assert (kernel.run(second) != expected).any()
     kernel.state = middle
     np.testing.assert_array_equal(kernel.run(second), expected)
-
-
-def test_what_cannot_be_repeated_has_no_kernel():
-    task = Task(np.array([0, 1]))
-    assert make_kernel(LabelNoise(SGD, random_state=0), task) is not None
-    for model in (
-        LabelNoise(SGD),
-        LabelNoise(SGD, random_state=np.random.RandomState(0)),
-        LabelNoise(SGD, noise=2, random_state=0),
-        LabelNoise(Counting(), random_state=0),
-    ):
-        assert make_kernel(model, task) is None
 
 
 @pytest.mark.parametrize("strategy", ["bootstrap", "cross", "split"])

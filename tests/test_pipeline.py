@@ -39,7 +39,6 @@ from skstream.baselines import MajorityClass
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.pipeline._transformers import _FITTED_BY_PARAMETERS, _is_fitted_at_once
 from skstream.temporal import TemporalCorrection
-from tests._data import load_stream
 from tests._examples import examples
 
 LOGISTIC = SGDClassifier(loss="log_loss", random_state=0)
@@ -307,16 +306,6 @@ class TestColumns:
             model.fit(X, np.arange(30) % 2)
         with pytest.raises(ValueError, match="feature names should match"):
             model.partial_fit(X[["load", "price"]], np.arange(30) % 2)
-
-    def test_electricity(self) -> None:
-        X, y = load_stream("electricity", 300, as_frame=True)
-        columns = make_column_transformer(
-            (OneHotEncoder(), make_column_selector(dtype_include="category")),
-            (StandardScaler(), make_column_selector(dtype_exclude="category")),
-        )
-        model = make_stream_pipeline(columns, LOGISTIC)
-        model.partial_fit(X[:100], y[:100], classes=np.unique(y)).partial_fit(X[100:], y[100:])
-        assert model.score(X, y) > 0.6
 
 
 class TestWeights:

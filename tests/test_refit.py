@@ -512,7 +512,7 @@ def test_fitted_once_keeps_no_rows():
     result = PrequentialEvaluator("accuracy", return_models=True).evaluate(once, X, Y)
     model = result.models["PeriodicRefit"]
     assert model.refit_rows_.tolist() == [100] and model.n_rows_learnt_ == 400
-    assert model._progress.window.sizes == ()
+    assert model._progress.window == ()
     with pytest.raises(ValueError, match="fitted once and for all: min_rows="):
         PeriodicRefit(TREE, every=None).fit(X, Y)
 

@@ -20,8 +20,7 @@ from skstream.metrics import Measure
 from skstream.metrics._measure import name_of
 from skstream.metrics._resolve import resolve_metrics, task_of
 from skstream.model_selection._time_order import warn_of_index
-from skstream.pipeline._asking import FittedPipeline
-from skstream.pipeline._pipeline import StreamPipeline
+from skstream.pipeline._pipeline import FittedPipeline, StreamPipeline
 from skstream.pipeline._transformers import check_goes_on
 from skstream.utils._label_space import NO_LABEL, UNKNOWN, LabelSpace
 from skstream.utils._labels import as_labels, find_classes

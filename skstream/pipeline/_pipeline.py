@@ -1,6 +1,8 @@
 """A pipeline with ``partial_fit``."""
 
 from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -10,25 +12,22 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Bunch
-from sklearn.utils.metadata_routing import (
-    UNUSED,
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
 
 from skstream.base import (
+    Method,
     check_can_learn,
     check_labels,
     check_some_weight,
     check_weight,
     forget,
     learner,
+    of_positive_weight,
     offered_if,
     set_fitted,
     supports_sample_weight,
 )
-from skstream.pipeline._asking import AsksFittedSteps, FittedPipeline, can_transform
 from skstream.pipeline._transformers import (
     is_passthrough,
     learn_and_transform,
@@ -37,7 +36,8 @@ from skstream.pipeline._transformers import (
     prepared,
     shows_while_learning,
 )
-from skstream.utils._sklearn import is_column_transformer, n_rows_of, rows_of
+from skstream.utils._labels import array_of
+from skstream.utils._sklearn import is_column_transformer, n_rows_of
 from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
 from skstream.utils._versions import Value
 
@@ -52,7 +52,39 @@ _QUESTIONS = (
 )
 
 
-class StreamPipeline(AsksFittedSteps, Pipeline):
+def _last_step_has(method: str) -> Callable[[Method], Method]:
+    """Offer a method only where the last step has it."""
+
+    def check(pipeline: Any) -> bool:
+        getattr(pipeline.steps[-1][1], method)  # raises the step's own AttributeError
+        return True
+
+    return offered_if(check)
+
+
+def _can_transform(pipeline: Any) -> bool:
+    """Whether the last step of a pipeline is a transformer, or left out."""
+    last = pipeline.steps[-1][1]
+    return is_passthrough(last) or hasattr(last, "transform")
+
+
+def _can_invert(pipeline: Any) -> bool:
+    return all(
+        is_passthrough(step) or hasattr(step, "inverse_transform") for _, step in pipeline.steps
+    )
+
+
+class FittedPipeline(Pipeline):
+    """The fitted steps of a stream pipeline.
+
+    Unlike a plain `Pipeline`, this one is known to be fitted, and its last step may lack ``fit``.
+    """
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class StreamPipeline(Pipeline):
     """A pipeline that learns from a stream: a `Pipeline` with ``partial_fit``.
 
     When rows are learnt, each transformer learns them and then transforms them for the next step.
@@ -136,6 +168,7 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
     array([ 0.5, 15. ])
     """
 
+    pipeline_: Pipeline
     # Name of a step replaced since rows were learnt; `fit` forgets it, as it forgets all the rest.
     _replaced_: str
 
@@ -219,16 +252,12 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         """
         self.check_steps()
         weight = None if sample_weight is None else check_weight(sample_weight, n_rows_of(X))
-        if weight is not None and not weight.all():
-            learnt = np.flatnonzero(weight)
-            if len(learnt) == 0:
-                return self
-            X, weight = rows_of(X, learnt), weight[learnt]
-            y = None if y is None else rows_of(y, learnt)
-        self._learn_rows(X, y, weight, classes, is_wanted=False)
+        if weight is None or weight.any():
+            X, y, weight = of_positive_weight(weight, X, y)
+            self._learn_rows(X, y, weight, classes, is_wanted=False)
         return self
 
-    @offered_if(can_transform)
+    @offered_if(_can_transform)
     def partial_fit_transform(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Any:
@@ -266,7 +295,7 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
             )
         return self._learn_rows(X, y, weight, classes, is_wanted=True)
 
-    @offered_if(can_transform)
+    @offered_if(_can_transform)
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Forget, learn the rows, and transform them with what is known then.
 
@@ -313,49 +342,33 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
             )
 
     def _learn_rows(self, X: Any, y: Any, weight: Any, classes: Any, *, is_wanted: bool) -> Any:
-        """Let the steps learn rows of positive weight; return them transformed if wanted."""
-        if hasattr(self, "pipeline_"):
-            return self._learn(X, y, weight, classes, is_wanted)
-        steps, rows = self._learn_first(X, y, weight, classes, is_wanted)
-        self.pipeline_ = FittedPipeline(steps)
-        return rows
+        """Let the steps learn rows of positive weight; return them transformed if wanted.
 
-    def _learn_first(
-        self, X: Any, y: Any, weight: Any, classes: Any, is_wanted: bool
-    ) -> tuple[list[tuple[str, Any]], Any]:
-        """Copies of the steps that have learnt the rows, and the rows."""
-        weights = self._route_weight(weight)
-        steps = []
-        for number, (name, given) in enumerate(self.steps):
-            is_last = number == len(self.steps) - 1
-            if is_last and _is_model(given):
-                step = self._model(name, given)
-                learner(step)(X, y, weights[name], classes)
-            else:
-                step = prepared(name, given, X)
-                learn = learn_and_transform if is_wanted or not is_last else learn_rows
-                X = learn(step, X, y, weights[name], classes, first=True)
-            steps.append((name, step))
-        return steps, X
-
-    def _learn(self, X: Any, y: Any, weight: Any, classes: Any, is_wanted: bool) -> Any:
-        """Let the fitted steps learn the rows: all of them, or those after a failing step."""
-        weights = self._route_weight(weight)
-        *transformers, (last_name, last) = self.pipeline_.steps
-        rollback = Rollback()
+        At first copies of the steps learn. Later, those before a failing step forget the rows.
+        """
+        first = not hasattr(self, "pipeline_")
+        given = self.steps if first else self.pipeline_.steps
+        weights, steps, rollback = self._route_weight(weight), [], Rollback()
         try:
-            for name, step in transformers:
-                if learns(step) or is_column_transformer(step):
-                    rollback.keep(step)
-                X = learn_and_transform(step, X, y, weights[name], classes, first=False)
-            if _is_model(last):
-                learner(last)(X, y, weights[last_name], classes)
-                return X
-            learn = learn_and_transform if is_wanted else learn_rows
-            return learn(last, X, y, weights[last_name], classes, first=False)
+            for number, (name, step) in enumerate(given):
+                is_last = number == len(given) - 1
+                if is_last and _is_model(step):
+                    step = self._model(name, step) if first else step
+                    learner(step)(X, y, weights[name], classes)
+                else:
+                    if first:
+                        step = prepared(name, step, X)
+                    elif not is_last:
+                        rollback.keep(step)
+                    learn = learn_and_transform if is_wanted or not is_last else learn_rows
+                    X = learn(step, X, y, weights[name], classes, first=first)
+                steps.append((name, step))
         except BaseException:
             rollback.restore()
             raise
+        if first:
+            self.pipeline_ = FittedPipeline(steps)
+        return X
 
     def _model(self, name: str, given: Any) -> Any:
         try:
@@ -371,22 +384,8 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         for step in self.steps:
             if not isinstance(step, tuple | list) or len(step) != 2 or not isinstance(step[0], str):
                 raise TypeError(f"Every step is a pair of a name and an estimator. Got {step!r}.")
-        self._check_names([name for name, _ in self.steps])
-        for name, step in self.steps:
-            if isinstance(step, type):
-                raise TypeError(
-                    f"Step {name!r} is the class {step.__name__}, not an instance; "
-                    f"pass {step.__name__}()."
-                )
-        for name, step in self.steps[:-1]:
-            if not is_passthrough(step) and not hasattr(step, "transform"):
-                raise TypeError(
-                    f"Step {name!r}: {type(step).__name__} stands before the last step, so it must "
-                    f"be a transformer, and it has no method transform."
-                )
-
-    def _check_names(self, names: list[str]) -> None:
-        """Raise an error if parameters of steps could not be told apart by their names."""
+        # Else parameters of steps could not be told apart by their names.
+        names = [name for name, _ in self.steps]
         repeated = [name for name, count in Counter(names).items() if count > 1]
         if repeated:
             raise ValueError(
@@ -399,6 +398,18 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
                 raise ValueError(
                     f"The step name {name!r} {why}, so the step's parameters could not be "
                     "addressed as name__parameter. Give the step another name."
+                )
+        for name, step in self.steps:
+            if isinstance(step, type):
+                raise TypeError(
+                    f"Step {name!r} is the class {step.__name__}, not an instance; "
+                    f"pass {step.__name__}()."
+                )
+        for name, step in self.steps[:-1]:
+            if not is_passthrough(step) and not hasattr(step, "transform"):
+                raise TypeError(
+                    f"Step {name!r}: {type(step).__name__} stands before the last step, so it must "
+                    f"be a transformer, and it has no method transform."
                 )
 
     def _route_weight(self, weight: NDArray[np.float64] | None) -> dict[str, Any]:
@@ -424,22 +435,204 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         if not given:
             return tags
         inputs = [step.input_tags for step in given]
+        first, last = inputs[0], deepcopy(given[-1])
         if steps[0] is self.steps[0][1]:  # no "passthrough"
-            tags.input_tags.pairwise = inputs[0].pairwise
+            tags.input_tags.pairwise = first.pairwise
         tags.input_tags.allow_nan = all(step.allow_nan for step in inputs)
         tags.input_tags.sparse = all(step.sparse for step in inputs)
-        tags.input_tags.positive_only = inputs[0].positive_only
-        tags.input_tags.string = inputs[0].string
-        tags.input_tags.categorical = inputs[0].categorical
+        for name in ("positive_only", "string", "categorical"):
+            setattr(tags.input_tags, name, getattr(first, name))
         tags.non_deterministic = any(step.non_deterministic for step in given)
         if steps[-1] is self.steps[-1][1]:  # no "passthrough"
-            last = deepcopy(given[-1])
-            tags.estimator_type = last.estimator_type
-            tags.target_tags = last.target_tags
-            tags.classifier_tags = last.classifier_tags
-            tags.regressor_tags = last.regressor_tags
-            tags.transformer_tags = last.transformer_tags
+            kinds = ("classifier_tags", "regressor_tags", "transformer_tags")
+            for name in ("estimator_type", "target_tags", *kinds):
+                setattr(tags, name, getattr(last, name))
         return tags
+
+    def _fitted(self) -> Pipeline:
+        check_is_fitted(self)
+        return self.pipeline_
+
+    @_last_step_has("predict")
+    def predict(self, X: Any, **params: Any) -> NDArray[Any]:
+        """Transform the rows and predict with the last step.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+        **params : dict
+            As for `Pipeline.predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels or numbers.
+        """
+        return array_of(self._fitted().predict(X, **params))
+
+    @_last_step_has("predict_proba")
+    def predict_proba(self, X: Any, **params: Any) -> NDArray[np.float64]:
+        """Transform the rows and predict class probabilities with the last step.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+        **params : dict
+            As for `Pipeline.predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return np.asarray(self._fitted().predict_proba(X, **params))
+
+    @_last_step_has("predict_log_proba")
+    def predict_log_proba(self, X: Any, **params: Any) -> NDArray[np.float64]:
+        """Transform the rows and predict logarithms of class probabilities with the last step.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+        **params : dict
+            As for `Pipeline.predict_log_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms, in the order of `classes_`.
+        """
+        return np.asarray(self._fitted().predict_log_proba(X, **params))
+
+    @_last_step_has("decision_function")
+    def decision_function(self, X: Any, **params: Any) -> NDArray[np.float64]:
+        """Transform the rows and compute decision values with the last step.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+        **params : dict
+            As for `Pipeline.decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Decision values.
+        """
+        return np.asarray(self._fitted().decision_function(X, **params))
+
+    @_last_step_has("score_samples")
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Transform the rows and score each with the last step.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores.
+        """
+        return np.asarray(self._fitted().score_samples(X))
+
+    @_last_step_has("score")
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
+        """Transform the rows and score the last step on them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,), default=None
+            True labels or targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the last step's ``score``.
+        **params : dict
+            As for `Pipeline.score`.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        return float(self._fitted().score(X, y, sample_weight=sample_weight, **params))
+
+    @offered_if(_can_transform)
+    def transform(self, X: Any, **params: Any) -> Any:
+        """Transform the rows with all steps.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+        **params : dict
+            As for `Pipeline.transform`.
+
+        Returns
+        -------
+        {ndarray, sparse matrix, dataframe} of shape (n_rows, n_features_out)
+            The rows transformed.
+        """
+        return self._fitted().transform(X, **params)
+
+    @offered_if(_can_invert)
+    def inverse_transform(self, X: Any, **params: Any) -> Any:
+        """Undo the transformations, last step first.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features_out)
+            Transformed rows.
+        **params : dict
+            As for `Pipeline.inverse_transform`.
+
+        Returns
+        -------
+        {ndarray, sparse matrix, dataframe} of shape (n_rows, n_features)
+            The rows.
+        """
+        return self._fitted().inverse_transform(X, **params)
+
+    @_last_step_has("fit_predict")
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[Any]:
+        """Forget, learn the rows, and predict them with what is known then.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,), default=None
+            Their labels or targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predictions of the last step.
+        """
+        return array_of(self.fit(X, y, sample_weight=sample_weight).predict(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns that come out of the pipeline.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns that go in.
+
+        Returns
+        -------
+        ndarray of str
+            The names.
+        """
+        return self._fitted().get_feature_names_out(input_features)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "pipeline_")
@@ -590,88 +783,53 @@ def make_stream_pipeline(*steps: Any) -> StreamPipeline:
     return StreamPipeline(make_pipeline(*steps).steps)
 
 
-# Values of these types are never changed in place.
-_CONSTANTS = (type(None), bool, int, float, complex, str, bytes, np.generic, type, Value)
-# Names of columns are set once, and slow to copy.
-_NAMES = ("feature_names_in_",)
-
-
 class Rollback:
-    """Copy of the state of some objects, made before they learn.
+    """Copies of the state of steps, made before they learn, to be put back if one fails.
 
-    The copy takes some microseconds and the memory of the fitted arrays, far less than the
-    ``partial_fit`` that follows. `restore` writes the old content back into every object, array,
-    list and dict, so that the layout of arrays and shared objects stay as they were. Other values
-    are replaced by copies. Values that cannot be copied, such as open files, and what an object
-    stores outside its attributes (in compiled code) are not restored.
+    A copy takes some ten microseconds and the memory of the fitted arrays, far less than the
+    ``partial_fit`` that follows. Values that cannot be copied, such as open files, and what an
+    object stores outside its attributes (in compiled code) are not put back.
     """
 
     def __init__(self) -> None:
-        self._contents: list[tuple[Any, Any]] = []
-        self._saved: dict[int, Any] = {}
+        self._states: list[tuple[Any, dict[str, Any]]] = []
+        self._arrays: list[tuple[NDArray[Any], NDArray[Any]]] = []
+        self._memo: dict[int, Any] = {}
 
-    def keep(self, learner: Any) -> None:
-        """Copy the state of an object."""
-        if hasattr(learner, "__dict__"):
-            self._keep_attributes(learner)
+    def keep(self, step: Any) -> None:
+        """Copy the state of a step, if it learns, and that of estimators inside it."""
+        is_columns = is_column_transformer(step)
+        if is_columns or learns(step):
+            self._keep(step, step.transformers_ if is_columns else ())
+
+    def _keep(self, step: Any, parts: Any) -> None:
+        for _, part, *_ in parts:
+            self.keep(part)
+        state = dict(vars(step)) if hasattr(step, "__dict__") else {}
+        for name, value in state.items():
+            if isinstance(value, BaseEstimator):
+                self._keep(value, value.steps if isinstance(value, Pipeline) else ())
+            # What holds the parts, and names of columns, are set with the first rows.
+            elif not parts and not isinstance(value, Value) and name != "feature_names_in_":
+                self._keep_arrays(value)
+                with suppress(Exception):  # a lock, an open file: it stays
+                    state[name] = deepcopy(value, self._memo)
+        self._states.append((step, state))
+
+    def _keep_arrays(self, value: Any) -> None:
+        """Copy arrays, whose content is put back: their layout can decide about the last digit."""
+        if isinstance(value, list | deque | dict):
+            for element in value.values() if isinstance(value, dict) else value:
+                self._keep_arrays(element)
+        elif type(value) is np.ndarray and not value.dtype.hasobject and value.flags.writeable:
+            self._arrays.append((value, value.copy(order="K")))
+            self._memo[id(value)] = value
 
     def restore(self) -> None:
-        """Restore the state of all objects."""
-        for owner, content in self._contents:
-            if isinstance(owner, np.ndarray):
-                owner[...] = content
-            elif isinstance(owner, list | deque):
-                owner.clear()
-                owner.extend(content)
-            else:
-                attributes = owner if isinstance(owner, dict) else vars(owner)
-                attributes.clear()
-                attributes.update(content)
-
-    def _keep_attributes(self, owner: Any) -> None:
-        is_columns = is_column_transformer(owner)
-        parts = "transformers_" if is_columns else "steps" if isinstance(owner, Pipeline) else None
-        content = {}
-        for name, value in vars(owner).items():
-            if name == parts:
-                for _, part, *_ in value:
-                    self._keep_part(part)
-                content[name] = value
-            elif is_columns or name in _NAMES:
-                content[name] = value  # set with the first rows
-            else:
-                content[name] = self._keep(value)
-        self._contents.append((owner, content))
-
-    def _keep_part(self, part: Any) -> None:
-        """Copy the state of a part that learns; the others never change."""
-        if learns(part) or is_column_transformer(part):
-            self.keep(part)
-
-    def _keep(self, value: Any) -> Any:
-        """Copy the content of a value; return the value to restore."""
-        if isinstance(value, _CONSTANTS):
-            return value
-        if id(value) in self._saved:
-            return self._saved[id(value)]
-        self._saved[id(value)] = value
-        if type(value) is np.ndarray and not value.dtype.hasobject:
-            if value.flags.writeable:
-                self._contents.append((value, value.copy(order="K")))
-        elif type(value) in (list, deque):
-            self._contents.append((value, [self._keep(element) for element in value]))
-        elif type(value) is dict:
-            kept = {key: self._keep(element) for key, element in value.items()}
-            self._contents.append((value, kept))
-        elif isinstance(value, BaseEstimator):
-            self._keep_attributes(value)
-        else:
-            self._saved[id(value)] = _copied(value)
-        return self._saved[id(value)]
-
-
-def _copied(value: Any) -> Any:
-    try:
-        return deepcopy(value)
-    except Exception:  # a lock, an open file: it stays, as the docstring of `Rollback` says
-        return value
+        """Put the state of all steps back."""
+        for step, state in self._states:
+            if state:
+                vars(step).clear()
+                vars(step).update(state)
+        for array, content in self._arrays:
+            array[...] = content

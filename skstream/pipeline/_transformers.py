@@ -188,15 +188,11 @@ def learn_rows(
     if is_passthrough(transformer) or isinstance(transformer, FrozenEstimator):
         return
     if is_column_transformer(transformer):
-        if first:
-            _learn_first_columns(transformer, X, y, weight, classes)
-        else:
-            _learn_columns(transformer, X, y, weight)
-    elif not learns(transformer):
-        if first:
-            transformer.fit(X, y)
-    else:
+        _learn_columns(transformer, X, y, weight, classes, first=first, is_wanted=False)
+    elif learns(transformer):
         transformer.partial_fit(X, y, **_taken(transformer, weight, classes))
+    elif first:
+        transformer.fit(X, y)
 
 
 def learn_and_transform(
@@ -212,11 +208,9 @@ def learn_and_transform(
     if not shows_while_learning(transformer):
         learn_rows(transformer, X, y, weight, classes, first=first)
         return transformer.transform(X)
-    if not is_column_transformer(transformer):
-        return transformer.partial_fit_transform(X, y, **_taken(transformer, weight, classes))
-    if first:
-        return _learn_first_columns(transformer, X, y, weight, classes)
-    return _learn_and_join_columns(transformer, X, y, weight)
+    if is_column_transformer(transformer):
+        return _learn_columns(transformer, X, y, weight, classes, first=first, is_wanted=True)
+    return transformer.partial_fit_transform(X, y, **_taken(transformer, weight, classes))
 
 
 def shows_while_learning(transformer: Any) -> bool:
@@ -258,26 +252,34 @@ def _is_dropped(part: Any) -> bool:
     return isinstance(part, str) and part == "drop"
 
 
-def _learn_columns(transformer: Any, X: Any, y: Any, weight: _Weight) -> None:
-    """Let the parts of a fitted column transformer learn their columns."""
-    validate_data(transformer, X, reset=False, skip_check_array=True)
-    for _, part, columns in _parts_with_columns(transformer, X):
-        learn_rows(part, columns_of(X, columns), y, _weight_for(part, weight), None, first=False)
+def _learn_columns(
+    transformer: Any,
+    X: Any,
+    y: Any,
+    weight: _Weight,
+    classes: Any,
+    *,
+    first: bool,
+    is_wanted: bool,
+) -> Any:
+    """Let the parts of a column transformer learn their columns.
 
-
-def _learn_and_join_columns(transformer: Any, X: Any, y: Any, weight: _Weight) -> Any:
-    """Let the parts learn; put the rows that they show while they learn side by side."""
+    Return the rows that they show while they learn side by side, if these are wanted.
+    """
+    if first:
+        return _learn_first_columns(transformer, X, y, weight, classes)
     validate_data(transformer, X, reset=False, skip_check_array=True)
-    learnt = {
-        name: _PartWithRows(
-            part,
-            learn_and_transform(
-                part, columns_of(X, columns), y, _weight_for(part, weight), None, first=False
-            ),
-        )
-        for name, part, columns in _parts_with_columns(transformer, X)
-        if learns(part) or is_column_transformer(part)
-    }
+    learnt: dict[str, _PartWithRows] = {}
+    for name, part, columns in transformer.transformers_:
+        if _is_dropped(part) or not len(column_positions(X, columns)):
+            continue
+        rows = columns_of(X, columns), y, _weight_for(part, weight), None
+        if not is_wanted:
+            learn_rows(part, *rows, first=False)
+        elif learns(part) or is_column_transformer(part):
+            learnt[name] = _PartWithRows(part, learn_and_transform(part, *rows, first=False))
+    if not is_wanted:
+        return None
     parts = transformer.transformers_
     transformer.transformers_ = [
         (name, learnt.get(name, part), columns) for name, part, columns in parts
@@ -286,15 +288,6 @@ def _learn_and_join_columns(transformer: Any, X: Any, y: Any, weight: _Weight) -
         return transformer.transform(X)
     finally:
         transformer.transformers_ = parts
-
-
-def _parts_with_columns(transformer: Any, X: Any) -> list[tuple[str, Any, Any]]:
-    """Parts of a fitted column transformer that are shown something."""
-    return [
-        (name, part, columns)
-        for name, part, columns in transformer.transformers_
-        if not _is_dropped(part) and len(column_positions(X, columns))
-    ]
 
 
 def _learn_first_columns(transformer: Any, X: Any, y: Any, weight: _Weight, classes: Any) -> Any:
@@ -373,13 +366,8 @@ class _PartWithRows(_Wrapped):
 
 
 def _weight_for(part: Any, weight: _Weight) -> _Weight:
-    return weight if weight is not None and _asks_for_weight(part) else None
-
-
-def _asks_for_weight(part: Any) -> bool:
-    """Whether a part gets weights: without metadata routing, if it accepts them."""
-    if not get_config()["enable_metadata_routing"]:
-        return True
-    return "sample_weight" in get_routing_for_object(part).consumes(
-        "partial_fit", ["sample_weight"]
-    )
+    """Weights for a part: where metadata routing is on, if it asks for them."""
+    if weight is None or not get_config()["enable_metadata_routing"]:
+        return weight
+    asked = get_routing_for_object(part).consumes("partial_fit", ["sample_weight"])
+    return weight if "sample_weight" in asked else None

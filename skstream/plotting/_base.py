@@ -1,20 +1,28 @@
 """What all displays share: the protocol, the way they are drawn, and the artists they keep."""
 
+import textwrap
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from skstream.plotting._axes import (
-    FIGURE_INCHES,
-    LegendChoice,
-    check_legend,
-    drawing,
-    give_legend,
-)
+from skstream.plotting._axes import label_ends
 from skstream.plotting._lines import Styles, line_keywords, mark_lone_points
+from skstream.plotting._words import wrap_name
 from skstream.utils._optional import optional_import
+
+FIGURE_INCHES = (8.0, 4.5)
+LEGENDS = ("auto", "outside", "inside", "ends")
+#: More lines than this are named at their ends: one of twenty is hard to find in a legend.
+MOST_LINES_IN_LEGEND = 7
+MOST_ROWS_IN_LEGEND = 24
+#: With more points matplotlib needs seconds to find a free place for a legend.
+MOST_POINTS_TO_SEARCH = 50_000
+SMALL_LINE = 16  # characters in the legend of a small panel
+
+#: What `legend=` takes; documented at `BaseDisplay.plot`.
+LegendChoice = str | bool | Mapping[str, Any] | None
 
 
 @runtime_checkable
@@ -97,8 +105,6 @@ class Layout:
         Number of axes.
     size : tuple of float, default=(8.0, 4.5)
         Size in inches of a new figure.
-    constrained : bool, default=True
-        Whether matplotlib arranges the axes and legends of a new figure.
     n_columns : int, default=1
         Columns of axes of a new figure.
 
@@ -112,7 +118,6 @@ class Layout:
     lines: Collection[str]
     n_panels: int = 1
     size: tuple[float, float] = FIGURE_INCHES
-    constrained: bool = True
     n_columns: int = 1
 
 
@@ -126,8 +131,8 @@ class Canvas:
         As many as the layout asks for.
     own : bool
         Whether the display made the figure.
-    legend : str, bool, dict or None
-        The user's choice.
+    legend : tuple of (str or None, dict)
+        Where the user wants the legend (None: nowhere), and keywords of matplotlib's legend.
     keywords : dict of str to dict
         The user's properties by line.
     lines : dict of str to Line2D
@@ -138,10 +143,18 @@ class Canvas:
 
     axes: np.ndarray
     own: bool
-    legend: LegendChoice
+    legend: tuple[str | None, dict[str, Any]]
     keywords: Mapping[str, Mapping[str, Any]]
     lines: dict[str, Any] = field(default_factory=dict)
     legends: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        # Axes that already show something, or share their scale with some that do.
+        self._used = [
+            ax
+            for ax in self.axes
+            if any(one.has_data() for one in ax.get_shared_y_axes().get_siblings(ax))
+        ]
 
     def draw_line(
         self,
@@ -177,24 +190,90 @@ class Canvas:
         self.lines[name] = line
         return line
 
-    def give_legend(self, ax: Any, **entries: Any) -> Any:
+    def widen_limits(self, ax: Any, axis: str, low: float, high: float) -> None:
+        """Set the limits of an axis; where axes were in use, they still include the present ones.
+
+        The user's logarithmic axes keep their own limits, and inverted axes stay inverted.
+        """
+        if getattr(ax, f"get_{axis}scale")() != "linear":
+            return
+        if ax in self._used:
+            before = sorted(getattr(ax, f"get_{axis}lim")())
+            low, high = min(low, before[0]), max(high, before[1])
+        inverted = getattr(ax, f"{axis}axis_inverted")()
+        getattr(ax, f"set_{axis}lim")(*((high, low) if inverted else (low, high)))
+
+    def give_legend(
+        self,
+        ax: Any,
+        *,
+        lines: Mapping[str, Any],
+        others: Mapping[str, Any] | None = None,
+        end: float | None = None,
+        small: bool = False,
+        corner: str = "best",
+    ) -> Any:
         """Draw and keep a legend, as the user asked for it.
 
         Parameters
         ----------
         ax : matplotlib Axes
             One of the axes.
-        **entries
-            `lines`, a dict of lines by the text that names them, and `others`, a dict of
-            everything else to be explained.
+        lines : dict of str to Line2D
+            Lines by the text that names them.
+        others : dict of str to artist, default=None
+            Everything else to be explained.
+        end : float, default=None
+            Right end of the lines. None: labels at line ends are not possible.
+        small : bool, default=False
+            Use small texts with short lines, for a small panel.
+        corner : str, default="best"
+            Where a legend inside the axes is, by matplotlib's name of the place.
 
         Returns
         -------
         legend : matplotlib Legend or None
             The legend, if there is one.
         """
-        self.legends.append(give_legend(ax, self.legend, own=self.own, **entries))
-        return self.legends[-1]
+        place, keywords = self.legend
+        entries = {**lines, **(others or {})}
+        if place == "auto" and not keywords and end is not None:
+            place = "ends" if len(lines) > MOST_LINES_IN_LEGEND else place
+        if place == "ends" and end is not None:
+            label_ends(ax, lines, end, inside=not self.own)
+            entries = dict(others or {})
+        if place is None or not entries:
+            self.legends.append(None)
+            return None
+        handles, blanks = list(entries.values()), [""] * len(entries)
+        small_text = {"fontsize": "small"}
+        if place == "ends" and self.own:
+            below = {"loc": "outside lower center", "ncols": len(entries), "frameon": False}
+            made = ax.figure.legend(handles, blanks, **below, **small_text)
+        elif place == "inside" or (place in ("auto", "ends") and not self.own):
+            n_points = sum(len(line.get_xdata()) for line in lines.values())
+            free = corner if n_points <= MOST_POINTS_TO_SEARCH else "upper right"
+            inside = {"loc": free, "framealpha": 0.75, "edgecolor": "none", **small_text}
+            made = ax.legend(handles, blanks, **(inside | keywords))
+        else:
+            beside: dict[str, Any] = {
+                "loc": "upper left",
+                "bbox_to_anchor": (1.0, 1.0),
+                "frameon": False,
+                "ncols": -(-len(entries) // MOST_ROWS_IN_LEGEND),
+                "alignment": "left",
+                **(small_text if small else {}),
+            }
+            if "loc" in keywords:
+                del beside["bbox_to_anchor"]
+            made = ax.legend(handles, blanks, **(beside | keywords))
+        # Written afterwards: matplotlib drops entries that begin with "_", and reads "$" as
+        # formulas.
+        for text, name in zip(made.get_texts(), entries, strict=True):
+            text.set_parse_math(False)
+            text.set_text("\n".join(textwrap.wrap(name, SMALL_LINE) if small else wrap_name(name)))
+        self.legends.append(made)
+        return made
 
 
 class BaseDisplay:
@@ -268,7 +347,7 @@ class BaseDisplay:
             If `legend` is none of the choices, there are not as many axes as panels, or there is
             nothing to draw.
         """
-        return self._plot(ax, check_legend(legend), styles, line_options)
+        return self._plot(ax, legend, styles, line_options)
 
     def to_frame(self) -> Any:
         """Return the data of the plot.
@@ -287,17 +366,19 @@ class BaseDisplay:
     def _plot(
         self, ax: Any, legend: LegendChoice, styles: Styles | None, options: Mapping[str, Any]
     ) -> Self:
+        place = _checked_legend(legend)
         layout = self._layout(ax)
         keywords = line_keywords(layout.lines, styles, options)
-        with drawing(
-            ax,
-            layout.n_panels,
-            size=layout.size,
-            constrained=layout.constrained,
-            n_columns=layout.n_columns,
-        ) as (axes, own):
-            canvas = Canvas(axes, own, legend, keywords)
+        axes = _new_axes(layout) if ax is None else _checked_axes(ax, layout.n_panels)
+        canvas = Canvas(axes, ax is None, place, keywords)
+        try:
+            for one in axes:
+                one.spines[["top", "right"]].set_visible(False)
             self._draw(canvas)
+        except BaseException:
+            if canvas.own:
+                optional_import("matplotlib.pyplot", "Plotting").close(axes[0].figure)
+            raise
         self.axes_ = axes
         self.ax_ = axes[0]
         self.figure_ = axes[0].figure
@@ -321,3 +402,58 @@ class BaseDisplay:
     def _summary(self) -> str:
         """Most important figures, for the repr."""
         raise NotImplementedError
+
+
+def check_kind(result: Any, kind: type, what: str) -> None:
+    """Raise an error that says what was expected, if a result is of another kind."""
+    if not isinstance(result, kind):
+        raise TypeError(f"Expected {what}. Got {type(result).__name__}.")
+
+
+def _new_axes(layout: Layout) -> np.ndarray:
+    """Make a figure, and return its axes."""
+    _, axes = optional_import("matplotlib.pyplot", "Plotting").subplots(
+        -(-layout.n_panels // layout.n_columns),
+        layout.n_columns,
+        sharex=True,
+        sharey=layout.n_columns > 1,
+        squeeze=False,
+        figsize=layout.size,
+        layout="constrained",
+    )
+    for unused in axes.ravel()[layout.n_panels :]:
+        unused.remove()
+    return np.asarray(axes.ravel()[: layout.n_panels])
+
+
+def _checked_axes(ax: Any, n_panels: int) -> np.ndarray:
+    """Return the user's axes as an array; an error says what they should have been."""
+    kind = optional_import("matplotlib.axes", "Plotting").Axes
+    axes = np.ravel(np.asarray(ax, dtype=object))
+    several = f"{n_panels} matplotlib Axes"
+    for one in axes:
+        if not isinstance(one, kind):
+            wanted = "a matplotlib Axes" if n_panels == 1 else several
+            raise TypeError(f"ax must be {wanted}. Got {type(one).__name__} instead.")
+        if one.name != "rectilinear":
+            raise TypeError(
+                f"ax must be plain axes. Got axes with the projection {one.name!r} instead."
+            )
+    if len(axes) != n_panels:
+        wanted = "one matplotlib Axes" if n_panels == 1 else several
+        raise ValueError(f"ax must be {wanted}. Got {len(axes)} instead; choose from them.")
+    return axes
+
+
+def _checked_legend(legend: Any) -> tuple[str | None, dict[str, Any]]:
+    """Return the place of the legend (None: nowhere), and keywords for it."""
+    if isinstance(legend, Mapping):
+        return "auto", dict(legend)
+    if legend is None or isinstance(legend, bool):
+        return "auto" if legend else None, {}
+    if isinstance(legend, str) and legend in LEGENDS:
+        return legend, {}
+    raise ValueError(
+        f"legend must be one of {list(LEGENDS)}, True, False, or a dict of keywords of "
+        f"matplotlib's legend. Got {legend!r} instead."
+    )

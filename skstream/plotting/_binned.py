@@ -7,25 +7,11 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from skstream.evaluation._results._select import numbers
-from skstream.plotting._axes import (
-    count_rows_along,
-    give_title,
-    plain_look,
-    was_used,
-    widen_limits,
-)
+from skstream.plotting._axes import count_rows_along, give_title
 from skstream.plotting._base import Canvas, Layout
-from skstream.plotting._detections import Found, check_detections, draw_detections
-from skstream.plotting._drifts import Drifts, draw_drifts
-from skstream.plotting._lines import (
-    COLORS,
-    LINE_WIDTH,
-    model_styles,
-    uncover_edges,
-    with_remarks,
-)
-from skstream.plotting._measure import MeasureDisplay, models_in, names_in
-from skstream.streams._drifts import as_drifts
+from skstream.plotting._lines import COLORS, LINE_WIDTH, model_styles, uncover_edges
+from skstream.plotting._marks import Drifts, Found, check_marks, draw_marks
+from skstream.plotting._measure import MeasureDisplay, contents_in, names_in
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
 
@@ -126,8 +112,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     detections: Found = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        as_drifts(self.drifts)
-        check_detections(self.detections)
+        check_marks(self.drifts, self.detections)
         check_choice(self.kind, "kind", get_args(Kind))
         needed = {"time": "over_time", "costs": "poll_costs"}.get(self.kind)
         if needed is not None and not getattr(self, needed):
@@ -197,8 +182,8 @@ class BinnedPerformanceDisplay(MeasureDisplay):
                 f"detections= are marked over time, and kind={kind!r} has no time: pass "
                 "kind='time', or plot one bin: result.select(bins=b).plot(detections=...)."
             )
-        metric, forgetting, what = names_in(result, metric, forgetting)
-        shown, about_models = models_in(result, models, metric, forgetting)
+        shown, about = contents_in(result, metric, forgetting, models, drifts, detections)
+        names = {"metric": about["metric"], "forgetting": about["forgetting"]}
         ends = sorted({result.bins[0], result.bins[-1]})
         picked = ends if bins is None else numbers(bins, result.bins, "bin")
         rows = result.checkpoints if at is None else result.checkpoints[result.checkpoints <= at]
@@ -206,14 +191,12 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             raise ValueError(f"There is no checkpoint at or before {at} labelled rows.")
         costs = result.waits.poll_costs
         return cls(
-            curves={
-                name: all_bins(result, name, metric, forgetting=forgetting, at=at) for name in shown
-            },
+            curves={name: all_bins(result, name, **names, at=at) for name in shown},
             n_rows=int(rows[-1]),
             over_time={
                 (name, b): (rows, curve[: len(rows), 0, result.bins.index(b)])
                 for name in shown
-                for curve in [result.curve(name, metric, forgetting=forgetting)]
+                for curve in [result.curve(name, **names)]
                 for b in picked
             },
             poll_costs={
@@ -221,10 +204,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             },
             kind=kind,
             bins=result.selected_bins,
-            drifts=result.drifts if drifts is None else drifts,
-            detections=result.detections if detections is None else detections,
-            **what,
-            **about_models,
+            **about,
         ).plot(**options)
 
     @classmethod
@@ -295,61 +275,52 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         return super()._layout(ax)
 
     def _draw(self, canvas: Canvas) -> None:
-        draw = {
-            "bins": self._draw_bins,
-            "time": self._draw_time,
-            "costs": self._draw_costs,
-            "shares": self._draw_shares,
-        }
-        draw[self.kind](canvas)
+        getattr(self, f"_draw_{self.kind}")(canvas)  # one for each kind
 
     def _draw_bins(self, canvas: Canvas) -> None:
-        ax = canvas.axes[0]
-        used = was_used(ax)
-        last = self._last_bin()
+        ax, last = canvas.axes[0], self._last_bin()
         dots: dict[str, Any] = {"marker": "o", "markersize": 4}
         shown = self._shown_bins(next(iter(self.curves)))
         if len(shown) == last + 1:
             dots |= {"drawstyle": "steps-mid", "markevery": [0, last]}
         defaults = model_styles(list(self.curves), self.baselines)
-        for name, values in self.curves.items():
-            canvas.draw_line(ax, name, shown, values[shown], defaults[name] | dots)
+        curves = {name: values[shown] for name, values in self.curves.items()}
+        for name, values in curves.items():
+            canvas.draw_line(ax, name, shown, values, defaults[name] | dots)
         ax.set_xticks(*_bin_ticks(last, shown.tolist()))
-        widen_limits(ax, "x", -0.02 * last, 1.02 * last, keep=used)
+        canvas.widen_limits(ax, "x", -0.02 * last, 1.02 * last)
         ax.set_xlabel("bin between arrival and label")
-        curves = [values[shown] for values in self.curves.values()]
-        guess = self._best_guess({name: values[shown] for name, values in self.curves.items()})
-        self._finish_values(canvas, curves, guess, keep=used, unsettled=0.0)
-        step = {"step": "mid"} if "drawstyle" in dots else {}
-        others = self._shade_guess(ax, shown, guess, **step)
-        give_title(ax, f"{self._title()}, after {self.n_rows:,} labelled rows")
-        named = with_remarks(ax, canvas.lines, self.failed)
-        canvas.give_legend(ax, lines=named, others=others, end=float(last))
+        self._finish(
+            canvas,
+            shown,
+            list(curves.values()),
+            self._best_guess(curves),
+            end=float(last),
+            title=f"{self._title()}, after {self.n_rows:,} labelled rows",
+            unsettled=0.0,
+            step="mid" if "drawstyle" in dots else None,
+        )
 
     def _draw_shares(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
-        used = was_used(ax)
-        inner = {name: values[1:-1] for name, values in self.curves.items()}
+        # Without the first and the last answers; each bin is a step that ends at its value.
+        steps = {
+            name: values[[1, *range(1, len(values) - 1)]] for name, values in self.curves.items()
+        }
         defaults = model_styles(list(self.curves), self.baselines)
-        steps = {name: np.concatenate([values[:1], values]) for name, values in inner.items()}
         for name, values in steps.items():
             style = defaults[name] | {"drawstyle": "steps-pre"}
             canvas.draw_line(ax, name, np.linspace(0, 1, len(values)), values, style)
-        widen_limits(ax, "x", 0.0, 1.0, keep=used)
+        canvas.widen_limits(ax, "x", 0.0, 1.0)
         ticker = optional_import("matplotlib.ticker", "Plotting")
         ax.xaxis.set_major_formatter(ticker.PercentFormatter(1.0, decimals=0))
         ax.set_xlabel("share of the wait for the label")
-        guess = self._best_guess(steps)
-        self._finish_values(canvas, list(inner.values()), guess, keep=used, unsettled=0.0)
         shares = np.linspace(0, 1, len(next(iter(steps.values()))))
-        others = self._shade_guess(ax, shares, guess, step="pre")
-        give_title(ax, self._title())
-        canvas.give_legend(ax, lines=canvas.lines, others=others, end=1.0)
+        curves, guess = [values[1:] for values in steps.values()], self._best_guess(steps)
+        self._finish(canvas, shares, curves, guess, end=1.0, unsettled=0.0, step="pre")
 
     def _draw_time(self, canvas: Canvas) -> None:
-        ax = canvas.axes[0]
-        used = was_used(ax)
-        over_time = self.over_time or {}
+        ax, over_time = canvas.axes[0], self.over_time or {}
         bins = sorted({b for _, b in over_time})
         widths = dict(zip(bins, np.linspace(WIDEST, THINNEST, len(bins))[::-1], strict=True))
         defaults = model_styles(list(self.curves), self.baselines)
@@ -358,25 +329,25 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         for (name, b), (rows, values) in over_time.items():
             label = f"{name}, {self._bin_words(b)}"
             style = defaults[name] | {"label": label, "linewidth": widths[b]}
-            line = canvas.draw_line(ax, label, rows, values, style, style_of=name)
-            last_bin[name] = line
-            widths[b] = line.get_linewidth()
+            last_bin[name] = canvas.draw_line(ax, label, rows, values, style, style_of=name)
+            widths[b] = last_bin[name].get_linewidth()
             end = max(end, float(rows[-1])) if len(rows) else end
         if end:
-            widen_limits(ax, "x", 0.0, end, keep=used)
+            canvas.widen_limits(ax, "x", 0.0, end)
         count_rows_along(ax, "labelled rows")
         newest = {name: values for (name, b), (_, values) in over_time.items() if b == bins[-1]}
-        guess = self._best_guess(newest)
-        curves = [values for _, values in over_time.values()]
-        self._finish_values(canvas, curves, guess, keep=used)
-        words = f"naive guess {self._bin_words(bins[-1])}"
-        keys = self._shade_guess(ax, rows, guess, words)
-        keys |= draw_drifts(ax, as_drifts(self.drifts), end or None)
         colors = {name: line.get_color() for name, line in last_bin.items()}
-        keys |= draw_detections(ax, self.detections, colors, own=canvas.own)
-        give_title(ax, f"{self._title()}; {self._words_of_widths(widths)}")
-        named = with_remarks(ax, last_bin, self.failed)
-        canvas.give_legend(ax, lines=named, others=keys, end=end or None)
+        self._finish(
+            canvas,
+            rows,
+            [values for _, values in over_time.values()],
+            self._best_guess(newest),
+            end=end or None,
+            title=f"{self._title()}; {self._words_of_widths(widths)}",
+            lines=last_bin,
+            mark=lambda ax: draw_marks(canvas, self.drifts, self.detections, colors, end or None),
+            words=f"naive guess {self._bin_words(bins[-1])}",
+        )
 
     def _words_of_widths(self, widths: Mapping[int, float]) -> str:
         """Say which bins are shown; a legend would show lines that are not drawn."""
@@ -390,21 +361,18 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         costs = self.poll_costs or {}
         rows = costs["n_labels"]
         together = len(canvas.axes) == 1
+        tops = [1.05 * float(np.max(costs[cost], initial=0.0)) or 1.0 for cost in COSTS]
         for k, (cost, words) in enumerate(COSTS.items()):
-            ax = canvas.axes[0] if together else canvas.axes[k]
-            used = was_used(ax)
+            ax = canvas.axes[0 if together else k]
             color = COLORS[k if together else 0]
             style = {"color": color, "linewidth": LINE_WIDTH, "label": words}
-            values = costs[cost]
-            line = canvas.draw_line(ax, cost, rows, values, style)
-            largest = 1.05 * float(np.max(values, initial=0.0)) or 1.0
-            widen_limits(ax, "y", 0.0, largest, keep=used)
+            line = canvas.draw_line(ax, cost, rows, costs[cost], style)
+            canvas.widen_limits(ax, "y", 0.0, max(tops) if together else tops[k])
             uncover_edges(ax, [line])
             ax.yaxis.set_major_formatter("{x:,.6g}")
             if len(rows):
-                widen_limits(ax, "x", 0.0, float(rows[-1]), keep=used)
+                canvas.widen_limits(ax, "x", 0.0, float(rows[-1]))
             ax.set_ylabel("answers")
-            plain_look(ax)
             if not together:
                 give_title(ax, words)
         count_rows_along(canvas.axes[-1], "labelled rows")

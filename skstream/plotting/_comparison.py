@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import chi2
 
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._compare import compared_answers, row_mechanism
@@ -17,11 +16,11 @@ from skstream.evaluation._results._compared_rows import ComparedAnswers, bounds_
 from skstream.evaluation._results._protocol_words import forgetting_words
 from skstream.evaluation._results._row_tests import BOUNDS_NEEDED
 from skstream.forgetting import Forgetting
-from skstream.plotting._axes import count_rows_along, give_title, plain_look
+from skstream.plotting._axes import count_rows_along, give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
-from skstream.plotting._drifts import Drifts, draw_drifts
 from skstream.plotting._limits import settled
 from skstream.plotting._lines import COLORS, ink
+from skstream.plotting._marks import Drifts, draw_drifts
 from skstream.stats import AnytimeComparisonResult, McNemarCurve, QStatisticResult
 from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.stats._mcnemar import zero_one_losses
@@ -33,6 +32,12 @@ from skstream.streams._drifts import as_drifts
 
 PANEL_INCHES = (8.0, 2.3)
 CURVE_STYLE = {"color": COLORS[0], "linewidth": 1.3}
+#: What each statistic is called in the repr, and which attribute of its result has the values.
+STATISTICS = {
+    "q": ("Q", "values"),
+    "mcnemar": ("signed McNemar", "statistics"),
+    "anytime": ("mean loss difference", "differences"),
+}
 CERTAIN_COLOR = COLORS[1]
 LONGEST_LABEL = 60  # characters below the last panel
 LEGEND_TITLE = "one look,\nindependent rows"
@@ -62,23 +67,12 @@ class ComparisonDisplay(BaseDisplay):
 
     Parameters
     ----------
-    names : sequence of two str
-        The models.
-    q_checkpoints, q_values : ndarray of shape (n_checkpoints,), default=None
+    q : QStatisticResult, default=None
         Q statistic; infinite values are left out of the curve.
-    mcnemar_checkpoints, mcnemar_statistics : ndarray of shape (n_checkpoints,), default=None
-        Signed McNemar statistic.
-    mcnemar_thresholds : ndarray of shape (2, n_checkpoints), default=None
-        Size of the statistic that is significant at 5 % and at 1 %; NaN: there is no p-value.
-        None: 3.841 and 6.635.
-    anytime_checkpoints, differences, lower, upper : ndarray of shape (n_checkpoints,), default=None
+    mcnemar : McNemarCurve, default=None
+        Signed McNemar statistic, with the sizes that are significant at 5 % and at 1 %.
+    anytime : AnytimeComparisonResult, default=None
         Mean loss difference, first model minus second, and its confidence sequence.
-    first_certain_row : int, default=None
-        Row at which the difference was certain for the first time.
-    alpha : float, default=0.05
-        One minus the confidence of the sequence.
-    q_forgetting, mcnemar_forgetting : str, default=None
-        Names of the mechanisms under which the two statistics were computed.
     rows : str, default="rows"
         Which rows these are, in words; below the last panel.
     drifts : sequence of (int or pair of int), default=()
@@ -108,35 +102,38 @@ class ComparisonDisplay(BaseDisplay):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from skstream.plotting import ComparisonDisplay
-    >>> ComparisonDisplay(
-    ...     names=("sgd", "bayes"), q_checkpoints=np.array([10, 20]), q_values=np.array([0.0, 0.41])
-    ... )
-    ComparisonDisplay(sgd, bayes; Q 0.41 after 20 rows; see plot(), to_frame())
+    >>> from skstream.stats import q_statistic
+    >>> ComparisonDisplay(q=q_statistic([1, 1, 0, 1], [0, 1, 1, 0], names=("sgd", "bayes")))
+    ComparisonDisplay(sgd, bayes; Q 0.405 after 4 rows; see plot(), to_frame())
     """
 
-    names: Sequence[str]
-    q_checkpoints: np.ndarray | None = None
-    q_values: np.ndarray | None = None
-    mcnemar_checkpoints: np.ndarray | None = None
-    mcnemar_statistics: np.ndarray | None = None
-    mcnemar_thresholds: np.ndarray | None = None
-    anytime_checkpoints: np.ndarray | None = None
-    differences: np.ndarray | None = None
-    lower: np.ndarray | None = None
-    upper: np.ndarray | None = None
-    first_certain_row: int | None = None
-    alpha: float = 0.05
-    q_forgetting: str | None = None
-    mcnemar_forgetting: str | None = None
+    q: QStatisticResult | None = None
+    mcnemar: McNemarCurve | None = None
+    anytime: AnytimeComparisonResult | None = None
     rows: str = "rows"
     drifts: Drifts = ()
 
     def __post_init__(self) -> None:
         as_drifts(self.drifts)
-        if not self._panels():
+        if not self._given():
             raise ValueError("There is nothing to plot: no statistic was given.")
+        compared = dict.fromkeys(tuple(one.names) for one in self._given().values())
+        if len(compared) > 1:
+            raise ValueError(
+                "All results must compare the same two models, in the same order. Got "
+                f"{' and '.join(map(str, compared))}."
+            )
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The two models."""
+        names: Sequence[str] = next(iter(self._given().values())).names
+        return names
+
+    def _given(self) -> dict[str, Any]:
+        """The results that there are, by the names of the statistics."""
+        return {name: one for name in STATISTICS if (one := getattr(self, name)) is not None}
 
     @classmethod
     def from_result(
@@ -168,9 +165,7 @@ class ComparisonDisplay(BaseDisplay):
         """
         if not results:
             raise ValueError("Give at least one result to plot.")
-        arrays = arrays_of_all(results)
-        display = cls(names=results[0].names, **arrays)
-        return display.plot(**options)
+        return cls(**_by_statistic(results)).plot(**options)
 
     @classmethod
     def from_losses(
@@ -220,47 +215,10 @@ class ComparisonDisplay(BaseDisplay):
         """
         a, b = np.asarray(loss_a), np.asarray(loss_b)
         weight = as_weights(sample_weight, a.size)
-        return cls._from_pieces(
-            [(a, b, weight)],
-            forgetting=forgetting,
-            bounds=bounds,
-            alpha=alpha,
-            largest_weight=1.0 if weight is None or not weight.any() else float(weight.max()),
-            names=names,
-            rows=rows,
-            drifts=drifts,
-            **options,
-        )
-
-    @classmethod
-    def _from_pieces(
-        cls,
-        pieces: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]],
-        *,
-        forgetting: Forgetting | str,
-        bounds: tuple[float, float],
-        alpha: float,
-        largest_weight: float,
-        names: Sequence[str],
-        rows: str,
-        drifts: Drifts = (),
-        **options: Any,
-    ) -> Self:
-        """Plot losses and weights that come some rows at a time."""
-        q = RunningQStatistic(forgetting, names=names)
-        mcnemar: RunningMcNemar | None = RunningMcNemar(forgetting, names=names)
-        anytime = RunningAnytimeComparison(
-            bounds=bounds, alpha=alpha, largest_weight=largest_weight, names=names
-        )
-        for a, b, weight in pieces:
-            if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
-                mcnemar = None
-            for running in (q, mcnemar, anytime):
-                if running is not None:
-                    running.update(a, b, sample_weight=weight)
-        made = [one.result() for one in (q, mcnemar, anytime) if one is not None]
-        display = cls(names=anytime.names, rows=rows, drifts=drifts, **arrays_of_all(made))
-        return display.plot(**options)
+        largest = 1.0 if weight is None or not weight.any() else float(weight.max())
+        band = {"bounds": bounds, "alpha": alpha, "largest_weight": largest}
+        found = _compared([(a, b, weight)], forgetting, names, **band)
+        return cls(**found, rows=rows, drifts=drifts).plot(**options)
 
     @classmethod
     def from_predictions(
@@ -355,187 +313,146 @@ class ComparisonDisplay(BaseDisplay):
             bounds = bounds_of(loss, rows.n_classes)
             if bounds is None:
                 raise ValueError(f"The confidence sequence of regressors {BOUNDS_NEEDED}.")
-        return cls._from_pieces(
-            ((*piece.losses(loss, bounds), piece.weight) for piece in rows.pieces()),
-            forgetting=row_mechanism(result, "q", forgetting),
-            bounds=bounds,
-            alpha=alpha,
-            largest_weight=rows.largest_weight,
-            names=(a, b),
+        pieces = ((*piece.losses(loss, bounds), piece.weight) for piece in rows.pieces())
+        band = {"bounds": bounds, "alpha": alpha, "largest_weight": rows.largest_weight}
+        return cls(
+            **_compared(pieces, row_mechanism(result, "q", forgetting), (a, b), **band),
             rows=f"rows on which both were scored, of {rows.place}",
             drifts=_among(rows, as_drifts(result.drifts if drifts is None else drifts)),
-            **options,
-        )
-
-    def _panels(self) -> dict[str, Any]:
-        """How each statistic that was given is drawn."""
-        panels = {
-            "q": (self._draw_q, self.q_values),
-            "mcnemar": (self._draw_mcnemar, self.mcnemar_statistics),
-            "anytime": (self._draw_anytime, self.differences),
-        }
-        return {name: draw for name, (draw, values) in panels.items() if values is not None}
+        ).plot(**options)
 
     def _layout(self, ax: Any) -> Layout:
-        panels = self._panels()
-        width, height = PANEL_INCHES
-        return Layout(panels, len(panels), (width, height * len(panels) + 0.5))
+        shown, (width, height) = self._given(), PANEL_INCHES
+        return Layout(shown, len(shown), (width, height * len(shown) + 0.5))
 
     def _draw(self, canvas: Canvas) -> None:
-        for ax, (name, draw) in zip(canvas.axes, self._panels().items(), strict=True):
-            others = draw(canvas, ax)
+        for ax, (name, one) in zip(canvas.axes, self._given().items(), strict=True):
+            others = getattr(self, f"_draw_{name}")(canvas, ax, one)
             ax.axhline(0, alpha=0.7, color=ink(), linewidth=0.9, zorder=1)
-            plain_look(ax)
             self._say_directions(ax)
-            corner = _emptier_corner(canvas.lines[name])
-            rows = canvas.lines[name].get_xdata()
-            end = float(rows[-1]) if len(rows) else None
-            others |= draw_drifts(ax, as_drifts(self.drifts), end)
+            # On the other side of zero; the right corners hold the words for the directions.
+            values = settled(np.asarray(canvas.lines[name].get_ydata()), UNSETTLED)
+            corner = "upper left" if len(values) and np.median(values) < 0 else "lower left"
+            end = float(one.checkpoints[-1]) if len(one.checkpoints) else None
+            others |= draw_drifts(ax, self.drifts, end)
             made = canvas.give_legend(ax, lines={}, others=others, small=True, corner=corner)
             if made is not None and name == "mcnemar":
                 made.set_title(LEGEND_TITLE, prop={"size": "small"})
         for ax in canvas.axes[-1:] if canvas.own else canvas.axes:
             count_rows_along(ax, textwrap.fill(self.rows, LONGEST_LABEL))
 
-    def _draw_q(self, canvas: Canvas, ax: Any) -> dict[str, Any]:
-        values = np.asarray(self.q_values)
-        finite = np.where(np.isfinite(values), values, np.nan)
-        line = canvas.draw_line(ax, "q", self.q_checkpoints, finite, CURVE_STYLE)
+    def _draw_q(self, canvas: Canvas, ax: Any, q: QStatisticResult) -> dict[str, Any]:
+        finite = np.where(np.isfinite(q.values), q.values, np.nan)
+        line = canvas.draw_line(ax, "q", q.checkpoints, finite, CURVE_STYLE)
         ax.set_ylabel("Q statistic")
-        give_title(ax, _panel_title("Q statistic", self.q_forgetting))
-        spread_around_zero(ax, settled(finite, UNSETTLED))
-        rows = np.asarray(self.q_checkpoints)
+        give_title(ax, f"Q statistic, {forgetting_words(q.forgetting.name)}")
+        _spread_around_zero(ax, settled(finite, UNSETTLED))
         others = {}
         for infinity, edge, marker in ((np.inf, 0.97, "^"), (-np.inf, 0.03, "v")):
-            beyond = rows[values == infinity]
+            beyond = q.checkpoints[q.values == infinity]
             sign = "+" if infinity > 0 else "−"
             if len(beyond):
-                (others[f"{sign} infinite"],) = ax.plot(
-                    beyond,
-                    np.full(len(beyond), edge),
-                    marker,
-                    color=line.get_color(),
-                    markersize=4,
-                    transform=ax.get_xaxis_transform(),
-                )
+                edges = np.full(len(beyond), edge)
+                style = {"color": line.get_color(), "transform": ax.get_xaxis_transform()}
+                (mark,) = ax.plot(beyond, edges, marker, markersize=4, **style)
+                others[f"{sign} infinite"] = mark
         return others
 
-    def _draw_mcnemar(self, canvas: Canvas, ax: Any) -> dict[str, Any]:
-        statistics = np.asarray(self.mcnemar_statistics)
-        canvas.draw_line(ax, "mcnemar", self.mcnemar_checkpoints, statistics, CURVE_STYLE)
+    def _draw_mcnemar(self, canvas: Canvas, ax: Any, mcnemar: McNemarCurve) -> dict[str, Any]:
+        rows, statistics = mcnemar.checkpoints, mcnemar.statistics
+        canvas.draw_line(ax, "mcnemar", rows, statistics, CURVE_STYLE)
         ax.set_ylabel("signed McNemar")
-        give_title(ax, _panel_title("Signed McNemar statistic", self.mcnemar_forgetting))
+        words = forgetting_words(mcnemar.forgetting.name)
+        give_title(ax, f"Signed McNemar statistic, {words}")
         others = {}
-        thresholds = self._mcnemar_thresholds()
+        thresholds = np.stack([mcnemar.thresholds(level) for level in LEVELS])
         for level, sizes, dashes in zip(LEVELS, thresholds, THRESHOLD_STYLES, strict=True):
             if np.isnan(sizes).all():
                 continue  # so few rows count that there is no threshold
             marks = {"color": CERTAIN_COLOR, "linewidth": 1.1, "linestyle": dashes, "zorder": 2}
-            ax.plot(self.mcnemar_checkpoints, -sizes, **marks)
+            ax.plot(rows, -sizes, **marks)
             when = "" if np.ptp(sizes) == 0 else " at the end"
             label = f"{100 * (1 - level):.0f} %, ±{sizes[-1]:.3f}{when}"
-            (others[label],) = ax.plot(self.mcnemar_checkpoints, sizes, **marks)
+            (others[label],) = ax.plot(rows, sizes, **marks)
         known = statistics[np.isfinite(statistics)]
         if np.max(np.abs(known), initial=0.0) > LARGEST_LINEAR_STATISTIC:
             ax.set_yscale("symlog", linthresh=LINEAR_UP_TO, linscale=1.2)
             ax.yaxis.set_major_formatter("{x:,.0f}")
-        spread_around_zero(ax, known, least=1.25 * np.nanmax(thresholds, initial=1.0))
+        _spread_around_zero(ax, known, least=1.25 * np.nanmax(thresholds, initial=1.0))
         return others
 
-    def _mcnemar_thresholds(self) -> np.ndarray:
-        """Sizes of the statistic that are significant, shape (n_levels, n_checkpoints)."""
-        if self.mcnemar_thresholds is not None:
-            return np.asarray(self.mcnemar_thresholds)
-        quantiles = chi2.isf(LEVELS, 1)
-        return np.repeat(
-            quantiles[:, np.newaxis], len(np.asarray(self.mcnemar_checkpoints)), axis=1
-        )
-
-    def _draw_anytime(self, canvas: Canvas, ax: Any) -> dict[str, Any]:
-        line = canvas.draw_line(
-            ax, "anytime", self.anytime_checkpoints, self.differences, CURVE_STYLE
-        )
-        others = {"mean so far": line}
+    def _draw_anytime(
+        self, canvas: Canvas, ax: Any, anytime: AnytimeComparisonResult
+    ) -> dict[str, Any]:
+        rows, ends = anytime.checkpoints, (anytime.lower, anytime.upper)
+        line = canvas.draw_line(ax, "anytime", rows, anytime.differences, CURVE_STYLE)
         ax.set_ylabel("mean loss difference")
-        give_title(ax, _panel_title("Mean loss difference", "cumulative"))
-        ends = [np.asarray(self.differences)]
-        if self.lower is not None and self.upper is not None:
-            others[f"{100 * (1 - self.alpha):g} %, at all rows at once"] = ax.fill_between(
-                self.anytime_checkpoints,
-                self.lower,
-                self.upper,
-                color=line.get_color(),
-                alpha=0.22,
-                linewidth=0,
-            )
-            ends += [np.asarray(self.lower), np.asarray(self.upper)]
-        spread_around_zero(ax, np.concatenate([settled(values, UNSETTLED) for values in ends]))
-        if self.first_certain_row is not None:
-            others[f"first certain: row {self.first_certain_row:,}"] = ax.axvline(
-                self.first_certain_row, color=CERTAIN_COLOR, linewidth=1.2
-            )
+        give_title(ax, f"Mean loss difference, {forgetting_words('cumulative')}")
+        area = {"color": line.get_color(), "alpha": 0.22, "linewidth": 0}
+        level = f"{100 * (1 - anytime.alpha):g} %, at all rows at once"
+        others = {"mean so far": line, level: ax.fill_between(rows, *ends, **area)}
+        curves = [settled(values, UNSETTLED) for values in (anytime.differences, *ends)]
+        _spread_around_zero(ax, np.concatenate(curves))
+        if anytime.first_certain_row is not None:
+            words = f"first certain: row {anytime.first_certain_row:,}"
+            style = {"color": CERTAIN_COLOR, "linewidth": 1.2}
+            others[words] = ax.axvline(anytime.first_certain_row, **style)
         return others
 
     def _say_directions(self, ax: Any) -> None:
         """Say in words what up and down mean, in the margins above and below the curves."""
         most = LONGEST_DIRECTION * ax.get_window_extent().width
+        box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
+        style = {"fontsize": DIRECTION_FONT, "alpha": 0.8, "bbox": box, "zorder": 4, "ha": "right"}
         places = ((self.names[1], "↑", 0.98, "top"), (self.names[0], "↓", 0.02, "bottom"))
         for name, arrow, height, side in places:
-            text = ax.text(
-                0.99,
-                height,
-                f"{name} is better {arrow}",
-                transform=ax.transAxes,
-                ha="right",
-                va=side,
-                fontsize=DIRECTION_FONT,
-                alpha=0.8,
-                parse_math=False,
-                bbox={
-                    "facecolor": ax.get_facecolor(),
-                    "edgecolor": "none",
-                    "alpha": 0.7,
-                    "pad": 0.5,
-                },
-                zorder=4,
-            )
+            words = f"{name} is better {arrow}"
+            place = {"transform": ax.transAxes, "va": side, "parse_math": False}
+            text = ax.text(0.99, height, words, **place, **style)
             kept = len(name)
             while kept > 1 and text.get_window_extent().width > most:
                 kept -= 1 + kept // 20
                 text.set_text(f"{name[:kept]}… is better {arrow}")
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
-        for statistic, rows, values, lower, upper in (
-            ("q", self.q_checkpoints, self.q_values, None, None),
-            ("mcnemar", self.mcnemar_checkpoints, self.mcnemar_statistics, None, None),
-            ("anytime", self.anytime_checkpoints, self.differences, self.lower, self.upper),
-        ):
-            if values is not None:
-                yield {
-                    "row": rows,
-                    "statistic": statistic,
-                    "value": values,
-                    "lower": np.nan if lower is None else lower,
-                    "upper": np.nan if upper is None else upper,
-                }
+        for name, one in self._given().items():
+            yield {
+                "row": one.checkpoints,
+                "statistic": name,
+                "value": getattr(one, STATISTICS[name][1]),
+                "lower": getattr(one, "lower", np.nan),
+                "upper": getattr(one, "upper", np.nan),
+            }
 
     def _summary(self) -> str:
-        parts, n_rows = [], 0
-        if self.q_values is not None and self.q_checkpoints is not None:
-            parts.append(f"Q {self.q_values[-1]:.3g}")
-            n_rows = self.q_checkpoints[-1]
-        if self.mcnemar_statistics is not None and self.mcnemar_checkpoints is not None:
-            parts.append(f"signed McNemar {self.mcnemar_statistics[-1]:.3g}")
-            n_rows = self.mcnemar_checkpoints[-1]
-        if self.differences is not None and self.anytime_checkpoints is not None:
-            ends = (
-                ""
-                if self.lower is None or self.upper is None
-                else (f" in [{self.lower[-1]:.3g}, {self.upper[-1]:.3g}]")
-            )
-            parts.append(f"mean loss difference {self.differences[-1]:.3g}{ends}")
-            n_rows = self.anytime_checkpoints[-1]
-        return f"{self.names[0]}, {self.names[1]}; {', '.join(parts)} after {n_rows:,} rows"
+        parts = []
+        for name, one in self._given().items():
+            words, values = STATISTICS[name]
+            parts.append(f"{words} {getattr(one, values)[-1]:.3g}")
+        if self.anytime is not None:
+            parts[-1] += f" in [{self.anytime.lower[-1]:.3g}, {self.anytime.upper[-1]:.3g}]"
+        names = ", ".join(self.names)
+        return f"{names}; {', '.join(parts)} after {one.checkpoints[-1]:,} rows"
+
+
+def _compared(
+    pieces: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]],
+    forgetting: Forgetting | str,
+    names: Sequence[str],
+    **band: Any,
+) -> dict[str, Any]:
+    """Statistics of losses and weights that come some rows at a time, by their names."""
+    running: dict[str, Any] = {
+        "q": RunningQStatistic(forgetting, names=names),
+        "mcnemar": RunningMcNemar(forgetting, names=names),
+        "anytime": RunningAnytimeComparison(names=names, **band),
+    }
+    for a, b, weight in pieces:
+        if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
+            running.pop("mcnemar", None)
+        for one in running.values():
+            one.update(a, b, sample_weight=weight)
+    return {name: one.result() for name, one in running.items()}
 
 
 def _among(rows: ComparedAnswers, drifts: Sequence[Drift]) -> tuple[Drift, ...]:
@@ -549,63 +466,25 @@ def _among(rows: ComparedAnswers, drifts: Sequence[Drift]) -> tuple[Drift, ...]:
     return as_drifts(places.reshape(-1, 2))
 
 
-def arrays_of_all(results: Sequence[Any]) -> dict[str, Any]:
-    """Return the constructor arguments that hold results of the same two models."""
-    arrays: dict[str, Any] = {}
+def _by_statistic(results: Sequence[Any]) -> dict[str, Any]:
+    """Results by the statistics that they are of, as the constructor takes them."""
+    kinds = {QStatisticResult: "q", McNemarCurve: "mcnemar", AnytimeComparisonResult: "anytime"}
+    found: dict[str, Any] = {}
     for result in results:
-        new = arrays_of(result)
-        if result.names != results[0].names:
-            raise ValueError(
-                f"All results must compare the same two models, in the same order. Got "
-                f"{results[0].names} and {result.names}."
+        name = kinds.get(type(result))
+        if name is None:
+            raise TypeError(
+                "Expected an AnytimeComparisonResult, a McNemarCurve or a QStatisticResult. Got "
+                f"{type(result).__name__}; two models of an evaluation are compared by "
+                "from_evaluation."
             )
-        if new.keys() & arrays.keys():
+        if name in found:
             raise ValueError(f"Got two results of the kind {type(result).__name__}.")
-        arrays |= new
-    return arrays
+        found[name] = result
+    return found
 
 
-def arrays_of(result: Any) -> dict[str, Any]:
-    """Return the constructor arguments that hold a result."""
-    if isinstance(result, QStatisticResult):
-        return {
-            "q_checkpoints": result.checkpoints,
-            "q_values": result.values,
-            "q_forgetting": result.forgetting.name,
-        }
-    if isinstance(result, McNemarCurve):
-        return {
-            "mcnemar_checkpoints": result.checkpoints,
-            "mcnemar_statistics": result.statistics,
-            "mcnemar_thresholds": np.stack([result.thresholds(level) for level in LEVELS]),
-            "mcnemar_forgetting": result.forgetting.name,
-        }
-    if isinstance(result, AnytimeComparisonResult):
-        return {
-            "anytime_checkpoints": result.checkpoints,
-            "differences": result.differences,
-            "lower": result.lower,
-            "upper": result.upper,
-            "first_certain_row": result.first_certain_row,
-            "alpha": result.alpha,
-        }
-    raise TypeError(
-        f"Expected an AnytimeComparisonResult, a McNemarCurve or a QStatisticResult. Got "
-        f"{type(result).__name__}; two models of an evaluation are compared by from_evaluation."
-    )
-
-
-def _emptier_corner(line: Any) -> str:
-    """Corner on the other side of zero; the right corners contain the words for the directions."""
-    values = settled(np.asarray(line.get_ydata()), UNSETTLED)
-    return "upper left" if len(values) and np.median(values) < 0 else "lower left"
-
-
-def _panel_title(statistic: str, forgetting: str | None) -> str:
-    return statistic if forgetting is None else f"{statistic}, {forgetting_words(forgetting)}"
-
-
-def spread_around_zero(ax: Any, values: np.ndarray, least: float = 0.0) -> None:
+def _spread_around_zero(ax: Any, values: np.ndarray, least: float = 0.0) -> None:
     """Set the limits of the vertical axis to hold the values and zero, with a margin."""
     low = float(np.min(values, initial=min(0.0, -least)))
     high = float(np.max(values, initial=max(0.0, least)))

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.plotting._axes import inches_of
-from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
 from skstream.plotting._lines import Styles, ink
 from skstream.plotting._words import wrap_name
 from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
@@ -47,20 +47,8 @@ class CriticalDifferenceDisplay(BaseDisplay):
 
     Parameters
     ----------
-    names : sequence of str
-        The models.
-    average_ranks : ndarray of shape (n_models,)
-        Average rank per model; 1 is best.
-    critical_difference : float
-        Nemenyi's critical difference.
-    groups : sequence of sequence of str
-        Names of the models that each bar joins.
-    pvalue : float
-        P-value of the test that the models differ at all.
-    alpha : float
-        Level of the tests.
-    subject : str, default=""
-        What was ranked, in words: measure, forgetting, rows and folds.
+    result : FriedmanNemenyiResult
+        The test: average ranks, critical difference, and groups of models.
 
     Attributes
     ----------
@@ -82,26 +70,14 @@ class CriticalDifferenceDisplay(BaseDisplay):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from skstream.plotting import CriticalDifferenceDisplay
-    >>> CriticalDifferenceDisplay(
-    ...     names=["sgd", "bayes"],
-    ...     average_ranks=np.array([1.2, 1.8]),
-    ...     critical_difference=0.88,
-    ...     groups=[("sgd", "bayes")],
-    ...     pvalue=0.08,
-    ...     alpha=0.05,
-    ... )
-    CriticalDifferenceDisplay(sgd 1.2, bayes 1.8; CD 0.88; see plot(), to_frame())
+    >>> from skstream.stats import friedman_nemenyi
+    >>> result = friedman_nemenyi([[0.8, 0.7], [0.9, 0.6], [0.7, 0.8]], ["sgd", "bayes"])
+    >>> CriticalDifferenceDisplay(result=result)
+    CriticalDifferenceDisplay(sgd 1.33, bayes 1.67; CD 1.13; see plot(), to_frame())
     """
 
-    names: Sequence[str]
-    average_ranks: np.ndarray
-    critical_difference: float
-    groups: Sequence[Sequence[str]]
-    pvalue: float
-    alpha: float
-    subject: str = ""
+    result: FriedmanNemenyiResult
 
     @classmethod
     def from_result(cls, result: FriedmanNemenyiResult, **options: Any) -> Self:
@@ -124,21 +100,9 @@ class CriticalDifferenceDisplay(BaseDisplay):
         TypeError
             If the result is of another kind, or a line has no such property.
         """
-        if not isinstance(result, FriedmanNemenyiResult):
-            raise TypeError(
-                "Expected a FriedmanNemenyiResult, as friedman_nemenyi or the rank() of an "
-                f"evaluation gives it. Got {type(result).__name__}."
-            )
-        display = cls(
-            names=result.names,
-            average_ranks=result.average_ranks,
-            critical_difference=result.critical_difference,
-            groups=result.groups,
-            pvalue=result.pvalue,
-            alpha=result.alpha,
-            subject=result.subject,
-        )
-        return display.plot(**options)
+        rank = "friedman_nemenyi or the rank() of an evaluation gives it"
+        check_kind(result, FriedmanNemenyiResult, f"a FriedmanNemenyiResult, as {rank}")
+        return cls(result=result).plot(**options)
 
     @classmethod
     def from_scores(
@@ -201,17 +165,19 @@ class CriticalDifferenceDisplay(BaseDisplay):
         return self._plot(ax, None, styles, line_options)
 
     def _layout(self, ax: Any) -> Layout:
-        return Layout(self._bar_names(), size=(8.0, 4.0), constrained=False)
-
-    def _bar_names(self) -> list[str]:
-        return [f"bar {number}" for number in range(1, len(self.groups) + 1)]
+        bars = [f"bar {number}" for number in range(1, len(self.result.groups) + 1)]
+        return Layout(bars, size=(8.0, 4.0))
 
     def _draw(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
         if canvas.own:
+            ax.figure.set_layout_engine("none")
             ax.set_position((0, 0, 1, 1))
         ax.set_axis_off()
-        levels = bar_levels(self._bar_ends())
+        rank = dict(zip(self.result.names, self.result.average_ranks.tolist(), strict=True))
+        members = [[rank[name] for name in group] for group in self.result.groups]
+        ends = [(min(ranks), max(ranks)) for ranks in members]
+        levels = bar_levels(ends)
         rows = self._label_rows(FIRST_BAR + BAR_DISTANCE * len(set(levels)))
         note = self._note()
         note_height = NOTE_HEIGHT + note.count("\n") - 1
@@ -219,128 +185,105 @@ class CriticalDifferenceDisplay(BaseDisplay):
         top = RULER_HEIGHT - 1.5
         ax.set_ylim(bottom, top)
 
-        dots = self._draw_bars(canvas, ax, levels)
+        dots: dict[str, Any] = {}
+        for (name, own), ranks, bar, level in zip(
+            canvas.keywords.items(), members, ends, levels, strict=True
+        ):
+            height = FIRST_BAR + BAR_DISTANCE * level
+            look = {"color": BAR_COLOR, "zorder": 3, **BAR_STYLE, **own}
+            style = {"solid_capstyle": "butt"} | look | {"marker": ""}
+            (canvas.lines[name],) = ax.plot(bar, [height] * 2, **style)
+            style = {"marker": "o"} | look | {"linestyle": "none"}
+            (dots[name],) = ax.plot(ranks, [height] * len(ranks), **style)
         left, right = self._draw_labels(ax, rows)
-        ticks = self._draw_axis(ax)
-        others = [*ticks, self._draw_ruler(ax), self._draw_note(ax, note)]
+        ticks, others = self._draw_axis(ax)
+        place = {"transform": ax.transAxes, "ha": "center", "va": "bottom", "parse_math": False}
+        others.append(ax.text(0.5, 0.02, note, alpha=0.8, linespacing=1.1, **place))
         if canvas.own:
-            width = self._width_asked(left, right, others[-1])
+            # So wide that all texts fit in their usual size.
+            labels = sum(max(map(text_inches, texts)) for texts in (left, right))
+            width = max(labels + AXIS_INCHES, text_inches(others[-1])) + 2 * MARGIN_INCHES
             ax.figure.set_size_inches(width, (bottom - top) * ROW_INCHES)
-        font = self._fit(ax, left, right, others)
+        font = self._fit(ax, left, right, [*ticks, *others])
         shrunk = {name: size * min(1.0, font / LARGEST_FONT) for name, size in BAR_STYLE.items()}
-        for name, bar in canvas.lines.items():
+        for name, line in canvas.lines.items():
             sizes = {key: size for key, size in shrunk.items() if key not in canvas.keywords[name]}
-            for line in (bar, dots[name]):
-                line.set(**sizes)
-        self._thin_out(ax, ticks)
-
-    def _rank(self, name: str) -> float:
-        return float(self.average_ranks[list(self.names).index(name)])
-
-    def _bar_ends(self) -> list[tuple[float, float]]:
-        ranks = [[self._rank(name) for name in group] for group in self.groups]
-        return [(min(members), max(members)) for members in ranks]
+            line.set(**sizes)
+            dots[name].set(**sizes)
+        # Numbers at the axis of ranks for which there is no room are left out.
+        distance = inches_of(ax)[0] / abs(float(np.subtract(*ax.get_xlim())))
+        step = int(np.ceil(1.3 * max(map(text_inches, ticks)) / distance))
+        for k, tick in enumerate(ticks):
+            tick.set_visible(k % step == 0)
 
     def _label_rows(self, first: float) -> list[tuple[str, float, float, int]]:
         """Text, rank, height and number of lines of every label, the left half first.
 
         On either side the outermost model is on top, so that no two connecting lines cross.
         """
-        order = [int(i) for i in np.argsort(self.average_ranks, kind="stable")]
+        order = np.argsort(self.result.average_ranks, kind="stable").tolist()
         n_left = (len(order) + 1) // 2
         rows = []
         for side in (order[:n_left], order[n_left:][::-1]):
             height = first + LABEL_GAP - 0.5
             for i in side:
-                lines = wrap_name(str(self.names[i]))
-                text = "\n".join(lines) + f"  ({self.average_ranks[i]:.2f})"
-                middle = height + len(lines) / 2
-                rows.append((text, float(self.average_ranks[i]), middle, len(lines)))
+                lines, rank = wrap_name(str(self.result.names[i])), self.result.average_ranks[i]
+                text = "\n".join(lines) + f"  ({rank:.2f})"
+                rows.append((text, float(rank), height + len(lines) / 2, len(lines)))
                 height += len(lines) + 0.15
         return rows
 
-    def _draw_bars(self, canvas: Canvas, ax: Any, levels: list[int]) -> dict[str, Any]:
-        """Draw bars and a dot per member; return the dots of every bar."""
-        dots: dict[str, Any] = {}
-        bars = zip(self._bar_names(), self._bar_ends(), levels, self.groups, strict=True)
-        for name, ends, level, group in bars:
-            height = FIRST_BAR + BAR_DISTANCE * level
-            look = {"color": BAR_COLOR, "zorder": 3, **BAR_STYLE, **canvas.keywords[name]}
-            bar = {"solid_capstyle": "butt"} | look | {"marker": ""}
-            (canvas.lines[name],) = ax.plot(ends, [height] * 2, **bar)
-            members = [self._rank(member) for member in group]
-            dot = {"marker": "o"} | look | {"linestyle": "none"}
-            (dots[name],) = ax.plot(members, [height] * len(members), **dot)
-        return dots
-
-    def _draw_axis(self, ax: Any) -> list[Any]:
-        n_models = len(self.names)
-        ax.plot([1, n_models], [0, 0], color=ink(), linewidth=1.2)
-        for rank in range(1, n_models + 1):
+    def _draw_axis(self, ax: Any) -> tuple[list[Any], list[Any]]:
+        """Draw the axis of ranks and the ruler above it; return the texts of both."""
+        ranks = range(1, len(self.result.names) + 1)
+        ax.plot([1, ranks[-1]], [0, 0], color=ink(), linewidth=1.2)
+        for rank in ranks:
             ax.plot([rank, rank], [-TICK_LENGTH, 0], color=ink(), linewidth=1.2)
-        return [
-            ax.text(rank, -TICK_LENGTH - 0.1, str(rank), ha="center", va="bottom")
-            for rank in range(1, n_models + 1)
-        ]
-
-    def _draw_ruler(self, ax: Any) -> Any:
-        ends = [1, 1 + self.critical_difference]
+        centered = {"ha": "center", "va": "bottom"}
+        ticks = [ax.text(rank, -TICK_LENGTH - 0.1, str(rank), **centered) for rank in ranks]
+        ends = [1, 1 + self.result.critical_difference]
         ax.plot(ends, [RULER_HEIGHT] * 2, color=ink(), linewidth=1.6)
         caps = [RULER_HEIGHT - RULER_CAP, RULER_HEIGHT + RULER_CAP]
         for end in ends:
             ax.plot([end, end], caps, color=ink(), linewidth=1.6)
-        text = f"CD = {self.critical_difference:.2f}"
-        return ax.text(np.mean(ends), caps[0] - 0.05, text, ha="center", va="bottom")
+        text = f"CD = {self.result.critical_difference:.2f}"
+        return ticks, [ax.text(np.mean(ends), caps[0] - 0.05, text, **centered)]
 
     def _note(self) -> str:
-        verdict = "the models differ" if self.pvalue < self.alpha else "no difference shown"
-        p = "p < 0.0001" if self.pvalue < 1e-4 else f"p = {self.pvalue:.2g}"
-        bars = "Bars join models that are not told apart" if self.groups else "All pairs differ"
+        result = self.result
+        verdict = "the models differ" if result.pvalue < result.alpha else "no difference shown"
+        p = "p < 0.0001" if result.pvalue < 1e-4 else f"p = {result.pvalue:.2g}"
+        bars = "Bars join models that are not told apart" if result.groups else "All pairs differ"
         lines = [
             f"Friedman test (Iman-Davenport): {p}, {verdict}.",
-            f"{bars} (Nemenyi, alpha = {self.alpha:g}).",
+            f"{bars} (Nemenyi, alpha = {result.alpha:g}).",
         ]
-        if self.subject:
-            lines += textwrap.wrap(f"Ranked {self.subject}.", LONGEST_NOTE)
+        if result.subject:
+            lines += textwrap.wrap(f"Ranked {result.subject}.", LONGEST_NOTE)
         return "\n".join(lines)
-
-    def _draw_note(self, ax: Any, note: str) -> Any:
-        place = {"transform": ax.transAxes, "ha": "center", "va": "bottom", "parse_math": False}
-        return ax.text(0.5, 0.02, note, alpha=0.8, linespacing=1.1, **place)
 
     def _draw_labels(
         self, ax: Any, rows: list[tuple[str, float, float, int]]
     ) -> tuple[list[Any], list[Any]]:
         """Draw labels and the lines to them; return the texts of the two sides."""
         n_left = (len(rows) + 1) // 2
-        ends = (1, len(self.names))
+        line = {"color": ink(), "linewidth": 0.9, "solid_joinstyle": "miter", "zorder": 2}
         sides: tuple[list[Any], list[Any]] = ([], [])
         for place, (text, rank, height, _) in enumerate(rows):
-            side = int(place >= n_left)
-            ax.plot(
-                [rank, rank, ends[side]],
-                [0, height, height],
-                color=ink(),
-                linewidth=0.9,
-                solid_joinstyle="miter",
-                zorder=2,
-            )
+            is_left = place < n_left
+            end = 1 if is_left else len(self.result.names)
+            ax.plot([rank, rank, end], [0, height, height], **line)
             label = ax.annotate(
                 text,
-                (ends[side], height),
-                xytext=(5 if side else -5, 0),
+                (end, height),
+                xytext=(-5 if is_left else 5, 0),
                 textcoords="offset points",
-                ha="left" if side else "right",
+                ha="right" if is_left else "left",
                 va="center",
                 parse_math=False,
             )
-            sides[side].append(label)
+            sides[not is_left].append(label)
         return sides
-
-    def _width_asked(self, left: list[Any], right: list[Any], note: Any) -> float:
-        """Width in inches at which all texts fit in their usual size."""
-        labels = sum(max(map(text_inches, texts)) for texts in (left, right))
-        return max(labels + AXIS_INCHES, text_inches(note)) + 2 * MARGIN_INCHES
 
     def _fit(self, ax: Any, left: list[Any], right: list[Any], others: list[Any]) -> float:
         """Make the texts small enough for the axes, with room on both sides; return their size."""
@@ -356,37 +299,29 @@ class CriticalDifferenceDisplay(BaseDisplay):
             if fits or font <= SMALLEST_FONT:
                 break
             font -= 0.5
-        n_models = len(self.names)
+        n_models = len(self.result.names)
         per_inch = (n_models - 1) / max(axis, 0.05 * width)
         # A ruler longer than the axis of ranks may need more room than the labels.
-        end_of_ruler = 1 + self.critical_difference + MARGIN_INCHES * per_inch
+        end_of_ruler = 1 + self.result.critical_difference + MARGIN_INCHES * per_inch
         end_of_labels = n_models + margins[1] * per_inch
         ax.set_xlim(1 - margins[0] * per_inch, max(end_of_labels, end_of_ruler))
         return float(font)
 
-    def _thin_out(self, ax: Any, ticks: list[Any]) -> None:
-        """Leave out numbers at the axis of ranks for which there is no room."""
-        distance = inches_of(ax)[0] / abs(float(np.subtract(*ax.get_xlim())))
-        step = int(np.ceil(1.3 * max(map(text_inches, ticks)) / distance))
-        for k, tick in enumerate(ticks):
-            tick.set_visible(k % step == 0)
-
     def _parts(self) -> Iterable[Mapping[str, Any]]:
-        order = np.argsort(self.average_ranks, kind="stable")
-        models = [self.names[i] for i in order]
-        yield {
-            "model": models,
-            "average_rank": np.asarray(self.average_ranks)[order],
-            "groups": [
-                [number for number, group in enumerate(self.groups, 1) if name in group]
-                for name in models
-            ],
-        }
+        result = self.result
+        groups = [
+            [number for number, group in enumerate(result.groups, 1) if name in group]
+            for name in result.ranking
+        ]
+        ranks = np.sort(result.average_ranks)
+        yield {"model": list(result.ranking), "average_rank": ranks, "groups": groups}
 
     def _summary(self) -> str:
-        order = np.argsort(self.average_ranks, kind="stable")
-        ranks = ", ".join(f"{self.names[i]} {self.average_ranks[i]:.3g}" for i in order)
-        return f"{ranks}; CD {self.critical_difference:.3g}"
+        ranks = np.sort(self.result.average_ranks)
+        named = ", ".join(
+            f"{name} {rank:.3g}" for name, rank in zip(self.result.ranking, ranks, strict=True)
+        )
+        return f"{named}; CD {self.result.critical_difference:.3g}"
 
 
 def bar_levels(ends: Sequence[tuple[float, float]]) -> list[int]:

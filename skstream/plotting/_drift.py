@@ -13,37 +13,19 @@ from skstream.evaluation._results._rescore import lanes_of, rows_of, width_of
 from skstream.evaluation._results._select import chosen, number
 from skstream.evaluation._runs._detections import seed_of, tape_and_monitor
 from skstream.evaluation._runs._watch import values_read
-from skstream.plotting._axes import count_rows_along, give_title, plain_look, widen_limits
+from skstream.plotting._axes import count_rows_along, give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
-from skstream.plotting._detections import draw_detections
-from skstream.plotting._drifts import Drifts, draw_drifts
 from skstream.plotting._lines import COLORS, LINE_WIDTH, ink, model_styles
+from skstream.plotting._marks import Drifts, draw_drifts, draw_marks
 from skstream.plotting._measure import names_in
 from skstream.plotting._words import axis_words, measure_words
 from skstream.streams._drifts import as_drifts
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReadSeries:
-    """What a monitor reads of one model and fold.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_values,), dtype int64
-        Numbers of the rows, from 0 on.
-    values : ndarray of shape (n_values,)
-        What is read after each.
-    detector : DriftDetector
-        The detector that reads them, which has read nothing.
-    """
-
-    rows: np.ndarray
-    values: np.ndarray
-    detector: DriftDetector
-
-
-def series_of(result: EvaluationResult, monitor: Any, model: str, fold: int) -> ReadSeries:
-    """Return what a monitor reads of one model and fold, and its detector."""
+def series_of(
+    result: EvaluationResult, monitor: DriftMonitor, model: str, fold: int
+) -> tuple[np.ndarray, np.ndarray, DriftDetector]:
+    """Return what a monitor reads of one model and fold: rows and values; and its detector."""
     tape, one = tape_and_monitor(result, monitor)
     position = result.folds.index(number(fold, result.folds, "fold"))
     lane = (model, position)
@@ -52,7 +34,7 @@ def series_of(result: EvaluationResult, monitor: Any, model: str, fold: int) -> 
     rows, values = values_read(
         one, tape.classes, place, width_of(lanes[lane]), tape.methods, rows_of(tape, lanes)
     )
-    return ReadSeries(rows=rows, values=values, detector=one.detector_of(seed_of(result), *place))
+    return rows, values, one.detector_of(seed_of(result), *place)
 
 
 READ = "read by the detector"
@@ -206,29 +188,29 @@ class DriftDisplay(BaseDisplay):
             )
         model = chosen(model, result.model_names, "model")[0]
         fold = result.folds[0] if fold is None else number(fold, result.folds, "fold")
-        read = series_of(result, monitor, model, fold)
+        rows, values, detector = series_of(result, monitor, model, fold)
         place = result.folds.index(fold)
         estimates = {
-            name: (
-                result.checkpoints,
-                result.curve(model, metric, forgetting=name)[:, place],
-            )
+            name: (result.checkpoints, result.curve(model, metric, forgetting=name)[:, place])
             for name in names
         }
-        if monitor.on != "loss" and len(read.rows):
-            at = np.unique(np.linspace(0, len(read.rows) - 1, MOST_POINTS).astype(int))
-            estimates[READ] = (read.rows[at] + 1, read.values[at])
+        if monitor.on != "loss" and len(rows):
+            at = np.unique(np.linspace(0, len(rows) - 1, MOST_POINTS).astype(int))
+            estimates[READ] = (rows[at] + 1, values[at])
         found = result.detect(monitor)[model]
         detections = found if isinstance(found, Detections) else found[place]
-        statistic, critical = _followed(read.detector, read.values, read.rows, detections.alarms)
-        known = statistic is not None
+        statistic, critical = _followed(detector, values, rows, detections.alarms)
+        words = STATISTIC
+        if statistic is not None:
+            name = type(detector).__name__
+            words = WIDTH_WORDS if isinstance(detector, ADWIN) else f"{STATISTIC} of {name}"
         return cls(
             estimates=estimates,
             detections=detections,
             statistic=statistic,
             critical_value=critical,
             metric=metric,
-            statistic_words=_words(read.detector) if known else STATISTIC,
+            statistic_words=words,
             drifts=result.drifts if drifts is None else drifts,
         ).plot(**options)
 
@@ -250,14 +232,12 @@ class DriftDisplay(BaseDisplay):
         if self.statistic is not None:
             self._draw_statistic(canvas, canvas.axes[1], end)
         for each in canvas.axes:
-            plain_look(each)
             if end is not None:
-                widen_limits(each, "x", 0.0, end, keep=False)
+                canvas.widen_limits(each, "x", 0.0, end)
         ax.set_ylabel(axis_words(self.metric), parse_math=False)
-        others = draw_drifts(ax, as_drifts(self.drifts), end)
         model, monitor = self.detections.model, self.detections.monitor
-        found = {monitor: {model: self.detections}}
-        others |= draw_detections(ax, found, {model: COLORS[1]}, own=canvas.own)
+        found, colors = {monitor: {model: self.detections}}, {model: COLORS[1]}
+        others = draw_marks(canvas, self.drifts, found, colors, end)
         give_title(ax, f"{measure_words(self.metric)} of {model}, watched by {monitor}")
         canvas.give_legend(ax, lines=named, others=others)
         for each in canvas.axes[-1:] if canvas.own else canvas.axes:
@@ -275,7 +255,7 @@ class DriftDisplay(BaseDisplay):
             named["raises an alarm"] = line
         ax.set_ylim(bottom=0.0)
         ax.set_ylabel(self.statistic_words)
-        draw_drifts(ax, as_drifts(self.drifts), end)
+        draw_drifts(ax, self.drifts, end)
         canvas.give_legend(ax, lines=named if len(named) > 1 else {})
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
@@ -330,8 +310,3 @@ def _followed(
     critical[before] = np.where(np.isnan(critical[before]), critical[before - 1], critical[before])
     statistic[before] = np.fmax(statistic[before], critical[before])
     return (rows[positions] + 1, statistic), critical
-
-
-def _words(detector: DriftDetector) -> str:
-    name = type(detector).__name__
-    return WIDTH_WORDS if isinstance(detector, ADWIN) else f"{STATISTIC} of {name}"

@@ -8,11 +8,10 @@ import numpy as np
 
 from skstream.evaluation import LabelEstimates
 from skstream.evaluation._results._select import pick
-from skstream.plotting._axes import give_title, numbers_of_times, plain_look, show_times_along
-from skstream.plotting._base import BaseDisplay, Canvas, Layout
-from skstream.plotting._lines import BASELINE_COLOR, COLORS, LINE_WIDTH, dashes, ink
+from skstream.plotting._axes import give_title, places_along, show_times_along
+from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
+from skstream.plotting._lines import BASELINE_COLOR, COLORS, LINE_WIDTH, dashes, ink, patch_key
 from skstream.plotting._words import axis_words, measure_words
-from skstream.utils._optional import optional_import
 
 TRUTH = "truth"
 #: How the estimates look; that of the newest labels as naive models do.
@@ -111,10 +110,7 @@ class EstimateDisplay(BaseDisplay):
         TypeError
             If the result is of another kind, or a line has no such property.
         """
-        if not isinstance(result, LabelEstimates):
-            raise TypeError(
-                f"Expected what estimate_unlabelled() returns. Got {type(result).__name__}."
-            )
+        check_kind(result, LabelEstimates, "what estimate_unlabelled() returns")
         model = next(iter(result.truth)) if model is None else model
         truths = pick(result.truth, model, "model")
         metric = next(iter(truths)) if metric is None else metric
@@ -135,7 +131,7 @@ class EstimateDisplay(BaseDisplay):
         return Layout([TRUTH, *self.estimates])
 
     def _draw(self, canvas: Canvas) -> None:
-        ax, along = canvas.axes[0], numbers_of_times(self.times)
+        ax, along = canvas.axes[0], places_along(self.times, self.times)
         style = {"color": ink(), "linewidth": 1.6 * LINE_WIDTH, "zorder": 4}
         canvas.draw_line(ax, TRUTH, along, self.truth, style)
         for method, values in self.estimates.items():
@@ -148,11 +144,9 @@ class EstimateDisplay(BaseDisplay):
         if first < along[-1]:
             area = {"color": ink(), "alpha": NO_TRUTH_ALPHA, "linewidth": 0}
             ax.axvspan(first, along[-1], **area)
-            patches = optional_import("matplotlib.patches", "Plotting")
-            others = {"labels not there yet": patches.Patch(**area)}
-        show_times_along(ax, dates=self.times.dtype.kind == "M")
+            others = {"labels not there yet": patch_key(**area)}
+        show_times_along(ax, self.times)
         ax.set_ylabel(axis_words(self.metric))
-        plain_look(ax)
         give_title(ax, f"{measure_words(self.metric)} of {self.model}, estimated before the labels")
         canvas.give_legend(ax, lines=canvas.lines, others=others, end=float(along[-1]))
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
-from skstream.engine.tape import Tape, scores_of_bin
+from skstream.engine.tape import scores_of_bin
 from skstream.evaluation._results._rescore import tape_of
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import Names, bin_meant, chosen, number
@@ -24,8 +22,7 @@ from skstream.utils._warnings import warn
 TOP = "the class of the largest probability"
 
 
-@dataclass(frozen=True, eq=False)
-class Events:
+class Events(NamedTuple):
     """The scored rows of one model.
 
     Attributes
@@ -36,25 +33,19 @@ class Events:
         What the model said before: a probability of the event, or a decision value.
     came : ndarray of shape (n_rows,), dtype bool
         Whether it came.
-    weight : ndarray of shape (n_rows,) or None
-        Scoring weights; None where all are 1.
+    weight : ndarray of shape (n_rows,)
+        Scoring weights.
     """
 
     row: np.ndarray
     score: np.ndarray
     came: np.ndarray
-    weight: np.ndarray | None
+    weight: np.ndarray
 
     def between(self, start: int, stop: int) -> Events:
         """Return those of the rows from `start` up to `stop`."""
         part = slice(*np.searchsorted(self.row, [start, stop]))
-        weight = None if self.weight is None else self.weight[part]
-        return Events(self.row[part], self.score[part], self.came[part], weight)
-
-    @property
-    def weights(self) -> np.ndarray:
-        """The weights; ones where there are none."""
-        return np.ones(len(self.row)) if self.weight is None else self.weight
+        return Events(*(column[part] for column in self))
 
 
 def events_of_result(
@@ -105,31 +96,29 @@ def events_of_result(
     start, stop = _stretch(rows, tape.n_rows)
     part = slice(start, stop)
     y = np.asarray(tape.y[part])
-    weight = None if tape.weight is None else np.asarray(tape.weight[part])
-    events = {}
-    for name in names:
-        answers = np.asarray(tape.answers[name][place])[part]
-        asked = (answers if named is None else answers[:, named]) != -1
-        scores = _scores(tape, name, place, named)[part]
-        events[name] = _events(y, scores, weight, event, asked, start)
-    return _without_failed(result, events, place, models), words, (start, stop)
-
-
-def _without_failed(
-    result: EvaluationResult, events: dict[str, Events], place: int, models: Names
-) -> dict[str, Events]:
-    """Leave out models that failed, unless they are named; then their names say so."""
-    ends = result.failed_at
-    failed = {name for name in events if name in ends and ends[name][place] is not None}
-    if not failed:
-        return events
-    if models is None and len(failed) < len(events):
+    weight = np.ones(len(y)) if tape.weight is None else np.asarray(tape.weight[part])
+    # Models that failed are left out, unless they are named; then their names say so.
+    ends_of = result.failed_at
+    failed = [name for name in names if name in ends_of and ends_of[name][place] is not None]
+    if models is None and 0 < len(failed) < len(names):
         warn(
             f"Not drawn: {', '.join(map(repr, sorted(failed)))}, which failed and answered fewer "
             "rows than the others. Name models= to see them."
         )
-        return {name: one for name, one in events.items() if name not in failed}
-    return {f"{name} (failed)" if name in failed else name: one for name, one in events.items()}
+        names = [name for name in names if name not in failed]
+    events = {}
+    for name in names:
+        answers = np.asarray(tape.answers[name][place])[part]
+        asked = (answers if named is None else answers[:, named]) != -1
+        if tape.methods[name] == "predict_proba":
+            scores = tape.probabilities(name, place, named)
+        else:
+            given = np.asarray(tape.scores[name][place])
+            scores = scores_of_bin(given, tape.answers[name][place], named)
+            scores = scores if scores.shape[1] > 1 else np.concatenate([-scores, scores], axis=1)
+        title = f"{name} (failed)" if name in failed else name
+        events[title] = _events(y, scores[part], np.where(asked, weight, 0.0), event, start)
+    return events, words, (start, stop)
 
 
 def events_of_predictions(
@@ -149,7 +138,9 @@ def events_of_predictions(
     if (codes < 0).any():
         row = int((codes < 0).argmax())
         raise ValueError(f"y_true has {labels[row]!r} in row {row}, which is not among classes=.")
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = np.ones(len(codes))
+    if sample_weight is not None:
+        weight = np.asarray(sample_weight, dtype=np.float64)
     event, words = _event(known, label, top=top)
     named = y_score if isinstance(y_score, Mapping) else {"model": y_score}
     events = {}
@@ -173,7 +164,7 @@ def events_of_predictions(
                 f"y_score of '{name}' holds {scores[row].tolist()} in row {row}; "
                 f"{wanted} are needed."
             )
-        events[name] = _events(codes, scores, weight, event, np.ones(len(codes), dtype=bool), 0)
+        events[name] = _events(codes, scores, weight, event)
     return events, words, (0, len(codes))
 
 
@@ -196,14 +187,6 @@ def _with_scores(
     return names
 
 
-def _scores(tape: Tape, name: str, fold: int, bin: int | None) -> np.ndarray:
-    """Scores of all classes; of two classes decision values have a column and its opposite."""
-    if tape.methods[name] == "predict_proba":
-        return tape.probabilities(name, fold, bin)
-    scores = scores_of_bin(np.asarray(tape.scores[name][fold]), tape.answers[name][fold], bin)
-    return scores if scores.shape[1] > 1 else np.concatenate([-scores, scores], axis=1)
-
-
 def _event(classes: np.ndarray, label: Any, *, top: bool) -> tuple[int | None, str]:
     """Code of the class that makes the event, None for that of the largest probability."""
     known = classes.tolist()
@@ -222,53 +205,28 @@ def _event(classes: np.ndarray, label: Any, *, top: bool) -> tuple[int | None, s
 
 
 def _events(
-    y: np.ndarray,
-    scores: np.ndarray,
-    weight: np.ndarray | None,
-    event: int | None,
-    asked: np.ndarray,
-    start: int,
+    y: np.ndarray, scores: np.ndarray, weight: np.ndarray, event: int | None, start: int = 0
 ) -> Events:
-    scored = (y >= 0) & asked & ~np.isnan(scores).any(axis=1)
-    if weight is not None:
-        scored &= weight > 0
-    at = np.flatnonzero(scored)
+    at = np.flatnonzero((y >= 0) & ~np.isnan(scores).any(axis=1) & (weight > 0))
     y, scores = y[at], scores[at]
     if event is None:
         best = scores.argmax(axis=1) if len(at) else np.empty(0, dtype=np.intp)
         score, came = scores[np.arange(len(at)), best], best == y
     else:
         score, came = scores[:, event], y == event
-    return Events(at + start, score, came, None if weight is None else weight[at])
+    return Events(at + start, score, came, weight[at])
 
 
 def _stretch(rows: Sequence[int] | None, n_rows: int) -> tuple[int, int]:
     if rows is None:
         return 0, n_rows
-    start: Any
-    stop: Any
-    try:
-        start, stop = rows
-    except (TypeError, ValueError):
-        start = stop = None
-    if not (is_integer(start) and is_integer(stop) and 0 <= start < stop <= n_rows):
+    ends = list(rows) if np.iterable(rows) else []
+    if len(ends) != 2 or not all(map(is_integer, ends)) or not 0 <= ends[0] < ends[1] <= n_rows:
         raise ValueError(
             f"rows must be two row numbers (start, stop) with 0 <= start < stop <= {n_rows}, the "
             f"rows of the tape. Got {rows!r} instead."
         )
-    return int(start), int(stop)
-
-
-def stretches(rows: tuple[int, int], n_panels: int) -> list[tuple[int, int]]:
-    """Divide a stretch of rows into as many that are equally long, but for a row."""
-    start, stop = rows
-    if not is_integer(n_panels) or n_panels < 1 or n_panels > stop - start:
-        raise ValueError(
-            f"n_panels must be an int from 1 to the number of rows, {stop - start}. "
-            f"Got {n_panels!r} instead."
-        )
-    edges = np.linspace(start, stop, n_panels + 1).round().astype(int).tolist()
-    return list(itertools.pairwise(edges))
+    return int(ends[0]), int(ends[1])
 
 
 def rows_as_words(rows: tuple[int, int]) -> str:

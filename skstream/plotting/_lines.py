@@ -128,6 +128,11 @@ def line_key(**style: Any) -> Any:
     return lines.Line2D([], [], color=ink(), **style)
 
 
+def patch_key(**style: Any) -> Any:
+    """Return a patch that stands for areas of a style in a legend."""
+    return optional_import("matplotlib.patches", "Plotting").Patch(**style)
+
+
 def mark_lone_points(line: Any) -> None:
     """Mark points between two gaps, which a line alone would not show."""
     known = np.isfinite(np.asarray(line.get_ydata(), dtype=np.float64))

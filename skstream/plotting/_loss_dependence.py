@@ -1,13 +1,13 @@
 """Alarms on losses in their order, and on the same losses in random order."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from skstream.plotting._axes import give_title, plain_look
-from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._axes import give_title
+from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
 from skstream.plotting._lines import BASELINE_COLOR, COLORS
 from skstream.plotting._words import wrap_name
 from skstream.studies import LossDependence
@@ -32,10 +32,8 @@ class LossDependenceDisplay(BaseDisplay):
 
     Parameters
     ----------
-    models : sequence of ModelLossDependence
-        What is shown, from top to bottom.
-    detector : str, default="a detector"
-        The detector, in words.
+    result : LossDependence
+        The models, from top to bottom, and the detector.
 
     Attributes
     ----------
@@ -63,8 +61,7 @@ class LossDependenceDisplay(BaseDisplay):
     >>> display = LossDependenceDisplay.from_result(found)  # doctest: +SKIP
     """
 
-    models: Sequence[ModelLossDependence]
-    detector: str = "a detector"
+    result: LossDependence
 
     @classmethod
     def from_result(cls, result: LossDependence, **options: Any) -> Self:
@@ -88,31 +85,28 @@ class LossDependenceDisplay(BaseDisplay):
         TypeError
             If the result is of another kind, or a line has no such property.
         """
-        if not isinstance(result, LossDependence):
-            raise TypeError(
-                f"Expected what loss_dependence() returns. Got {type(result).__name__}."
-            )
-        return cls(models=result.models, detector=repr(result.detector)).plot(**options)
+        check_kind(result, LossDependence, "what loss_dependence() returns")
+        return cls(result=result).plot(**options)
 
     def _layout(self, ax: Any) -> Layout:
-        size = (WIDTH_INCHES, EDGE_INCHES + ROW_INCHES * len(self.models))
+        size = (WIDTH_INCHES, EDGE_INCHES + ROW_INCHES * len(self.result.models))
         return Layout([ALARMS, RANDOM], size=size)
 
     def _draw(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
-        places = np.arange(len(self.models))
-        own = np.array([one.alarms for one in self.models], dtype=np.float64)
-        random = np.array([one.mean_permuted for one in self.models])
+        places = np.arange(len(self.result.models))
+        own = np.array([one.alarms for one in self.result.models], dtype=np.float64)
+        random = np.array([one.mean_permuted for one in self.result.models])
         low, high = (
-            [edge(one.permuted_alarms) for one in self.models] for edge in (np.min, np.max)
+            [edge(one.permuted_alarms) for one in self.result.models] for edge in (np.min, np.max)
         )
         ax.hlines(places, low, high, color=BASELINE_COLOR, linewidth=3, alpha=0.6)
         common = {"linestyle": "none", "markersize": 7}
         style = {**common, "marker": "|", "markersize": 11, "color": BASELINE_COLOR}
         canvas.draw_line(ax, RANDOM, random, places, style)
         canvas.draw_line(ax, ALARMS, own, places, {**common, "marker": "o", "color": COLORS[0]})
-        ax.set_yticks(places, [self._name(one) for one in self.models], parse_math=False)
-        ax.set_ylim(len(self.models) - 0.4, -0.6)
+        ax.set_yticks(places, [self._name(one) for one in self.result.models], parse_math=False)
+        ax.set_ylim(len(self.result.models) - 0.4, -0.6)
         every = np.concatenate([own, random, high])
         most = max(1.0, float(every.max()))
         is_far = most > FAR * max(1.0, float(np.median(every)))
@@ -121,23 +115,24 @@ class LossDependenceDisplay(BaseDisplay):
             ax.xaxis.set_major_formatter("{x:,g}")
         ax.set_xlim(-0.1 if is_far else -0.02 * most, (1.3 if is_far else 1.05) * most)
         ax.set_xlabel("alarms")
-        plain_look(ax)
-        give_title(ax, f"Alarms of {self.detector} on losses, in their order and in random order")
+        give_title(
+            ax, f"Alarms of {self.result.detector!r} on losses, in their order and in random order"
+        )
         lines = {"in their order": canvas.lines[ALARMS], RANDOM: canvas.lines[RANDOM]}
         canvas.give_legend(ax, lines=lines)
 
     def _name(self, one: ModelLossDependence) -> str:
-        several = len({each.fold for each in self.models}) > 1
+        several = len({each.fold for each in self.result.models}) > 1
         name = "\n".join(wrap_name(one.model)) + (f", fold {one.fold}" if several else "")
         return f"{name}\nautocorrelation {one.autocorrelation:.2f}"
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
-        for one in self.models:
+        for one in self.result.models:
             for order, numbers in ((ALARMS, [one.alarms]), (RANDOM, list(one.permuted_alarms))):
                 yield {"model": one.model, "fold": one.fold, "order": order, "value": numbers}
 
     def _summary(self) -> str:
         return ", ".join(
             f"{one.model}: {one.alarms:,} alarms, {one.mean_permuted:.4g} in random order"
-            for one in self.models
+            for one in self.result.models
         )

@@ -1,6 +1,6 @@
 """What displays of one measure of several models share."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,17 +9,19 @@ import numpy as np
 from skstream.evaluation._results._select import chosen
 from skstream.metrics import Measure
 from skstream.metrics._registry import known_measure
-from skstream.plotting._axes import plain_look, size_for, widen_limits
-from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._axes import count_rows_along, give_title, show_times_along
+from skstream.plotting._base import FIGURE_INCHES, BaseDisplay, Canvas, Layout
 from skstream.plotting._limits import UNSETTLED, value_limits
-from skstream.plotting._lines import COLORS, ink, uncover_edges
-from skstream.plotting._words import axis_words, title_words
+from skstream.plotting._lines import COLORS, ink, uncover_edges, with_remarks
+from skstream.plotting._marks import Drifts, Found
+from skstream.plotting._words import axis_words, title_words, wrap_name
 
 GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
 #: How far below (or above) the limits the grey area extends, if the user moves the limits.
 BEYOND_LIMITS = 10.0
 #: Up to so many models besides baselines are shown where the user named none.
 MOST_MODELS = 10
+ROW_INCHES, TALLEST_INCHES = 0.14, 24.0  # of names at the ends of lines, and of a figure
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -52,25 +54,64 @@ class MeasureDisplay(BaseDisplay):
         return f"{words}, best {n_shown} of {self.n_models} models"
 
     def _layout(self, ax: Any) -> Layout:
-        return Layout(self.curves, size=size_for(self.curves))
+        n_rows = sum(len(wrap_name(name)) for name in self.curves)  # at the right ends of the lines
+        width, height = FIGURE_INCHES
+        tall = float(np.clip(ROW_INCHES * n_rows + 0.9, height, TALLEST_INCHES))
+        return Layout(self.curves, size=(width, tall))
 
-    def _finish_values(
+    def _finish(
         self,
         canvas: Canvas,
+        x: np.ndarray,
         curves: Sequence[np.ndarray],
-        naive: np.ndarray | None = None,
+        guess: np.ndarray | None = None,
         *,
-        keep: bool,
+        end: float | None,
+        title: str = "",
+        lines: Mapping[str, Any] | None = None,
+        others: Mapping[str, Any] | None = None,
+        mark: Callable[[Any], Mapping[str, Any]] = lambda ax: {},
         unsettled: float = UNSETTLED,
+        **shade: Any,
     ) -> None:
-        """Set the limits of the axis of values, which hold the curves, and name the axis."""
+        """Do what is left when the lines are drawn: values along the axis, title and legend.
+
+        Parameters
+        ----------
+        canvas : Canvas
+            With lines, and the limits of their rows.
+        x : ndarray of shape (n_points,)
+            Places of the `guess`.
+        curves : sequence of ndarray
+            What the limits of the values are to hold.
+        guess : ndarray of shape (n_points,), default=None
+            The best naive guess.
+        end : float or None
+            Right end of the lines.
+        title : str, default=""
+            Empty: measure and forgetting.
+        lines : dict of str to Line2D, default=None
+            Lines in the legend; None: all.
+        others : dict of str to artist, default=None
+            What else is in the legend.
+        mark : callable, default=nothing
+            Draws marks once the limits are known, and returns what the legend says of them.
+        unsettled : float, default=0.02
+            Share of the first values that do not set the scale.
+        **shade
+            Options of `_shade_guess`.
+        """
         ax = canvas.axes[0]
-        limits = value_limits(curves, self._facts, naive, unsettled=unsettled)
+        limits = value_limits(curves, self._facts, guess, unsettled=unsettled)
         if limits is not None:
-            widen_limits(ax, "y", *limits, keep=keep)
+            canvas.widen_limits(ax, "y", *limits)
         uncover_edges(ax, canvas.lines.values())
         ax.set_ylabel(axis_words(self.metric), parse_math=False)
-        plain_look(ax)
+        entries = {**(others or {}), **self._shade_guess(ax, x, guess, **shade)}
+        entries |= mark(ax)
+        give_title(ax, title or self._title())
+        named = with_remarks(ax, canvas.lines if lines is None else lines, self.failed)
+        canvas.give_legend(ax, lines=named, others=entries, end=end)
 
     def _best_guess(self, curves: Mapping[str, np.ndarray]) -> np.ndarray | None:
         """Values of the best baseline, point by point; None without baselines or direction."""
@@ -107,6 +148,19 @@ class MeasureDisplay(BaseDisplay):
         return {words: area} if seen else {}
 
 
+def measure_along(canvas: Canvas, along: np.ndarray, times: np.ndarray | None) -> float | None:
+    """Set limits and marks of the horizontal axis; return where the last checkpoint is."""
+    ax = canvas.axes[0]
+    end = float(along[-1]) if len(along) else None
+    if end is not None:
+        canvas.widen_limits(ax, "x", 0.0 if times is None else float(along[0]), end)
+    if times is None:
+        count_rows_along(ax)
+    else:
+        show_times_along(ax, times)
+    return end
+
+
 def names_in(
     result: Any, metric: str | None, forgetting: str | None
 ) -> tuple[str, str, dict[str, Any]]:
@@ -138,17 +192,23 @@ def names_in(
     return metric, forgetting, arguments
 
 
-def models_in(
-    result: Any, models: str | Sequence[str] | None, metric: str, forgetting: str
+def contents_in(
+    result: Any,
+    metric: str | None,
+    forgetting: str | None,
+    models: str | Sequence[str] | None,
+    drifts: Drifts | None,
+    detections: Found | None,
 ) -> tuple[list[str], dict[str, Any]]:
-    """Return the models to show, and the constructor arguments that describe them.
+    """Return the models to show, and the constructor arguments that are not curves.
 
     Of too many to tell apart, where the user named none: the best ones by their last value, as many
     as there are colours, and the baselines.
     """
+    metric, forgetting, arguments = names_in(result, metric, forgetting)
+    naive = result.details.baselines
     shown = chosen(models, result.model_names, "model")
-    others = [name for name in shown if name not in result.details.baselines]
-    n_models = None
+    others = [name for name in shown if name not in naive]
     direction = result.measures[metric].higher_is_better if metric in result.measures else None
     if models is None and len(others) > MOST_MODELS and direction is not None:
 
@@ -158,11 +218,12 @@ def models_in(
             return np.inf if np.isnan(value) else -value if direction else value
 
         best = sorted(others, key=loss)[: len(COLORS)]
-        shown = [name for name in shown if name in best or name in result.details.baselines]
-        n_models = len(others)
-    arguments = {
-        "baselines": [name for name in result.details.baselines if name in shown],
+        shown = [name for name in shown if name in best or name in naive]
+        arguments["n_models"] = len(others)
+    return shown, {
+        **arguments,
+        "baselines": [name for name in naive if name in shown],
         "failed": [name for name in result.failures if name in shown],
-        "n_models": n_models,
+        "drifts": result.drifts if drifts is None else drifts,
+        "detections": result.detections if detections is None else detections,
     }
-    return shown, arguments

@@ -7,11 +7,12 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.evaluation._results._select import chosen
-from skstream.plotting._axes import give_title, plain_look
-from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._axes import give_title
+from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
 from skstream.plotting._lines import BASELINE_COLOR, dashes, model_styles
 from skstream.studies import DetectorStudy
 from skstream.studies._detector_result import mean_of
+from skstream.utils._choices import is_real
 
 RANDOM = "alarms at random"
 PANEL_INCHES = (8.0, 2.9)
@@ -36,18 +37,12 @@ class OperatingCharacteristicDisplay(BaseDisplay):
 
     Parameters
     ----------
-    curves : dict of str to dict of str to ndarray of shape (n_values,)
-        For each detector its "false_alarm_rate", "recall" and "mean_delay".
-    parameters : dict of str to str or None
-        Name of the parameter of each detector that was varied.
-    values : dict of str to sequence
-        Its values; one None where none was varied.
-    random : dict of str to ndarray of shape (n_points,), default=None
-        The same of alarms at random.
-    n_seeds : int, default=1
-        Number of seeds that these are means of.
-    tolerance : int, default=None
-        Rows after the end of a drift in which an alarm finds it.
+    result : DetectorStudy
+        The study.
+    detectors : sequence of str
+        Detectors to show.
+    at_random : bool, default=True
+        Whether to show alarms at random, too.
 
     Attributes
     ----------
@@ -81,12 +76,9 @@ class OperatingCharacteristicDisplay(BaseDisplay):
     >>> display = OperatingCharacteristicDisplay.from_result(study)  # doctest: +SKIP
     """
 
-    curves: Mapping[str, Mapping[str, np.ndarray]]
-    parameters: Mapping[str, str | None]
-    values: Mapping[str, Sequence[Any]]
-    random: Mapping[str, np.ndarray] | None = None
-    n_seeds: int = 1
-    tolerance: int | None = None
+    result: DetectorStudy
+    detectors: Sequence[str]
+    at_random: bool = True
 
     @classmethod
     def from_result(
@@ -125,133 +117,100 @@ class OperatingCharacteristicDisplay(BaseDisplay):
         ValueError
             If the study has no drifts.
         """
-        if not isinstance(result, DetectorStudy):
-            raise TypeError(f"Expected a study of detectors. Got {type(result).__name__}.")
+        check_kind(result, DetectorStudy, "a study of detectors")
         if not any(result.drifts):
             raise ValueError(
                 "There is nothing to plot: the study has no drifts, so that all alarms are false; "
                 "see its table()."
             )
         names = chosen(detectors, result.names, "detector")
-        of_name = {one.name: one.parameter for one in result.detectors}
-        return cls(
-            curves={
-                name: {
-                    score: np.array([mean_of(values) for values in result.curve(name, score)])
-                    for score in ("false_alarm_rate", *PANELS)
-                }
-                for name in names
-            },
-            parameters={name: of_name[name] for name in names},
-            values={name: result.values(name) for name in names},
-            random=_at_random(result, names) if at_random else None,
-            n_seeds=result.n_seeds,
-            tolerance=result.tolerance,
-        ).plot(**options)
+        return cls(result=result, detectors=names, at_random=at_random).plot(**options)
+
+    def _curves(self) -> dict[str, dict[str, np.ndarray]]:
+        """Scores of each detector, and of alarms at random up to as many as the detectors raise."""
+        study, scores = self.result, ("false_alarm_rate", *PANELS)
+        curves = {
+            name: {one: np.array([mean_of(v) for v in study.curve(name, one)]) for one in scores}
+            for name in self.detectors
+        }
+        if self.at_random:
+            shown = [one for one in study.detectors if one.name in self.detectors]
+            most = max(len(rows) for one in shown for rows in one.alarms)
+            numbers = np.unique(np.geomspace(1, max(2, 2 * most), N_POINTS).round().astype(int))
+            found = [study.expected_at_random(int(number)) for number in numbers]
+            curves[RANDOM] = {score: np.array([one[score] for one in found]) for score in scores}
+        return curves
+
+    def _parameter(self, name: str) -> str | None:
+        """Name of the parameter of a detector that was varied."""
+        return next((one.parameter for one in self.result.detectors if one.name == name), None)
 
     def _layout(self, ax: Any) -> Layout:
         width, height = PANEL_INCHES
-        lines = [*self.curves, *([] if self.random is None else [RANDOM])]
+        lines = [*self.detectors, *([RANDOM] if self.at_random else [])]
         return Layout(lines, len(PANELS), (width, height * len(PANELS)))
 
     def _draw(self, canvas: Canvas) -> None:
-        defaults = model_styles(list(self.curves))
+        styles = {
+            name: {**style, "marker": "o", "markersize": 4.5}
+            for name, style in model_styles(list(self.detectors)).items()
+        }
+        styles[RANDOM] = {"color": BASELINE_COLOR, "linestyle": dashes(1), "zorder": 2}
+        curves = self._curves()
+        names = sorted(curves, key=lambda name: name != RANDOM)  # that of no detector first
         for ax, (score, words) in zip(canvas.axes, PANELS.items(), strict=True):
-            shown = {}
-            if self.random is not None:
-                style = {"color": BASELINE_COLOR, "linestyle": dashes(1), "zorder": 2}
-                key = RANDOM if score == "recall" else f"{RANDOM}, delay"
-                rates = self.random["false_alarm_rate"]
-                random = canvas.draw_line(ax, key, rates, self.random[score], style, RANDOM)
-            for name, curve in self.curves.items():
-                rates = curve["false_alarm_rate"]
-                style = {**defaults[name], "marker": "o", "markersize": 4.5}
+            for name in names:
+                curve = curves[name]
                 key = name if score == "recall" else f"{name}, delay"
-                shown[name] = canvas.draw_line(ax, key, rates, curve[score], style, name)
-                if score == "mean_delay":
-                    self._write_values(ax, name, shown[name].get_color())
+                rates = curve["false_alarm_rate"]
+                line = canvas.draw_line(ax, key, rates, curve[score], styles[name], name)
+                if score == "mean_delay" and self._parameter(name) is not None:
+                    self._write_values(ax, name, curve, line.get_color())
             ax.set_ylabel(words)
-            plain_look(ax)
-            if score == "recall":
-                ax.set_ylim(-0.03, 1.05)
-                give_title(ax, self._title())
-                named = shown if self.random is None else {**shown, RANDOM: random}
-                canvas.give_legend(ax, lines=named)
-            else:
-                ax.set_ylim(0, 1.08 * ax.get_ylim()[1])  # room for the values of parameters
-        self._scale_rates(canvas.axes)
+        found, delays = canvas.axes
+        found.set_ylim(-0.03, 1.05)
+        n_seeds = self.result.n_seeds
+        seeds = f", mean of {n_seeds:,} seeds" if n_seeds > 1 else ""
+        zone = f" within {self.result.tolerance:,} rows"
+        give_title(found, f"Drifts found{zone}, and their delay{seeds}")
+        canvas.give_legend(found, lines={name: canvas.lines[name] for name in curves})
+        delays.set_ylim(0, 1.08 * delays.get_ylim()[1])  # room for the values of parameters
+        detected = [curves[name]["false_alarm_rate"] for name in self.detectors]
+        self._scale_rates(canvas.axes, np.concatenate(detected))
 
-    def _write_values(self, ax: Any, name: str, color: Any) -> None:
+    def _write_values(self, ax: Any, name: str, curve: Mapping[str, Any], color: Any) -> None:
         """Write the first and the last value of the parameter at the ends of its line."""
-        curve, values = self.curves[name], self.values[name]
-        rates = curve["false_alarm_rate"]
-        points = np.isfinite(rates) & np.isfinite(curve["mean_delay"])
-        known = np.flatnonzero(points).tolist()
-        if self.parameters[name] is None or not known:
-            return
-        ends = {known[0], known[-1]}
-        for k in ends:
-            value = values[k]
-            text = f"{self.parameters[name]} = {value:.3g}" if _is_number(value) else str(value)
-            ax.annotate(
-                text,
-                (rates[k], curve["mean_delay"][k]),
-                xytext=(0, 6),
-                textcoords="offset points",
-                ha="center",
-                fontsize=LABEL_FONT,
-                color=color,
-                parse_math=False,
-            )
+        rates, delays = curve["false_alarm_rate"], curve["mean_delay"]
+        known = np.flatnonzero(np.isfinite(rates) & np.isfinite(delays)).tolist()
+        style = {"ha": "center", "fontsize": LABEL_FONT, "color": color, "parse_math": False}
+        for k in {*known[:1], *known[-1:]}:
+            value = self.result.values(name)[k]
+            text = f"{self._parameter(name)} = {value:.3g}" if is_real(value) else str(value)
+            above = {"xytext": (0, 6), "textcoords": "offset points"}
+            ax.annotate(text, (rates[k], delays[k]), **above, **style)
 
-    def _scale_rates(self, axes: np.ndarray) -> None:
+    def _scale_rates(self, axes: np.ndarray, rates: np.ndarray) -> None:
         """Let the axis of false alarms be logarithmic, with a place for none at all."""
-        every = [curve["false_alarm_rate"] for curve in self.curves.values()]
-        rates = np.concatenate(every)
         rates = rates[np.isfinite(rates)]
         positive = rates[rates > 0]
-        for ax in axes:
-            if len(positive):
-                least, most = positive.min(), positive.max()
-                if (rates == 0).any():
-                    least = 10.0 ** np.floor(np.log10(least))
-                    ax.set_xscale("symlog", linthresh=least, linscale=0.5)
-                    ax.set_xlim(-0.15 * least, 2 * most)
-                else:
-                    ax.set_xscale("log")
-                    ax.set_xlim(least / 2, 2 * most)
-                ax.xaxis.set_major_formatter("{x:,g}")
+        for ax in axes if len(positive) else ():
+            least, most = positive.min(), positive.max()
+            if (rates == 0).any():
+                least = 10.0 ** np.floor(np.log10(least))
+                ax.set_xscale("symlog", linthresh=least, linscale=0.5)
+                ax.set_xlim(-0.15 * least, 2 * most)
+            else:
+                ax.set_xscale("log")
+                ax.set_xlim(least / 2, 2 * most)
+            ax.xaxis.set_major_formatter("{x:,g}")
         axes[-1].set_xlabel("false alarms per 100,000 rows outside the zones of drifts")
 
-    def _title(self) -> str:
-        seeds = f", mean of {self.n_seeds:,} seeds" if self.n_seeds > 1 else ""
-        zone = "" if self.tolerance is None else f" within {self.tolerance:,} rows"
-        return f"Drifts found{zone}, and their delay{seeds}"
-
     def _parts(self) -> Iterable[Mapping[str, Any]]:
-        for name, curve in self.curves.items():
-            yield {
-                "detector": name,
-                "parameter": self.parameters[name],
-                "parameter_value": list(self.values[name]),
-                **curve,
-            }
-        if self.random is not None:
-            yield {"detector": RANDOM, "parameter": None, "parameter_value": None, **self.random}
+        for name, curve in self._curves().items():
+            values = None if name == RANDOM else list(self.result.values(name))
+            parameter = self._parameter(name)
+            yield {"detector": name, "parameter": parameter, "parameter_value": values, **curve}
 
     def _summary(self) -> str:
-        n = sum(len(values) for values in self.values.values())
-        return f"{', '.join(self.curves)}; {n:,} points"
-
-
-def _at_random(study: DetectorStudy, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the scores of alarms at random, up to as many as the detectors shown raise."""
-    most = max(len(rows) for one in study.detectors if one.name in names for rows in one.alarms)
-    numbers = np.unique(np.geomspace(1, max(2, 2 * most), N_POINTS).round().astype(int))
-    found = [study.expected_at_random(int(number)) for number in numbers]
-    scores = ("false_alarm_rate", *PANELS)
-    return {score: np.array([one[score] for one in found]) for score in scores}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+        n = sum(len(self.result.values(name)) for name in self.detectors)
+        return f"{', '.join(self.detectors)}; {n:,} points"

@@ -1,25 +1,32 @@
-"""Measures over the stream."""
+"""Measures over the stream, of single runs, of folds and of seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._predictions import result_of_predictions
-from skstream.plotting._axes import give_title, measure_along, places_along, was_used
-from skstream.plotting._base import Canvas
-from skstream.plotting._detections import Found, check_detections, draw_detections, refits_of
-from skstream.plotting._drifts import Drifts, draw_drifts
-from skstream.plotting._lines import ink, model_styles, with_remarks
-from skstream.plotting._measure import MeasureDisplay, models_in, names_in
+from skstream.plotting._axes import places_along
+from skstream.plotting._base import Canvas, check_kind
+from skstream.plotting._lines import ink, line_key, model_styles, patch_key
+from skstream.plotting._marks import Drifts, Found, check_marks, draw_marks, refits_of
+from skstream.plotting._measure import MeasureDisplay, contents_in, measure_along
 from skstream.plotting._words import last_values
-from skstream.streams._drifts import as_drifts
-from skstream.utils._optional import optional_import
+from skstream.studies import SeedStudy
+from skstream.utils._choices import check_choice
+
+Spread = Literal["range", "std", "lines"]
+#: What the legend calls each of them, of folds or seeds.
+SPREADS = {
+    "range": "lowest to highest {}",
+    "std": "± 1 standard deviation ({}s)",
+    "lines": "single {}s",
+}
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -87,8 +94,9 @@ class PrequentialDisplay(MeasureDisplay):
     >>> display.figure_.savefig("accuracy.png")  # doctest: +SKIP
     """
 
-    #: What the columns of the curves are.
+    #: What the columns of the curves are, and the correction of their standard deviation.
     _repetition: ClassVar[str] = "fold"
+    _ddof: ClassVar[int] = 0
 
     checkpoints: np.ndarray
     drifts: Drifts = ()
@@ -97,8 +105,7 @@ class PrequentialDisplay(MeasureDisplay):
     times: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        as_drifts(self.drifts)
-        check_detections(self.detections)
+        check_marks(self.drifts, self.detections)
 
     @classmethod
     def from_result(
@@ -203,44 +210,43 @@ class PrequentialDisplay(MeasureDisplay):
         return cls.from_result(result, **options)
 
     def _draw(self, canvas: Canvas) -> None:
-        ax = canvas.axes[0]
-        used = was_used(ax)
-        along = self._along()
+        ax, along = canvas.axes[0], places_along(self.checkpoints, self.times)
         defaults = model_styles(list(self.curves), self.baselines)
+        means = {name: curve.mean(axis=1) for name, curve in self.curves.items()}
         others: dict[str, Any] = {}
         for name, curve in self.curves.items():
-            line = canvas.draw_line(ax, name, along, curve.mean(axis=1), defaults[name])
+            line = canvas.draw_line(ax, name, along, means[name], defaults[name])
             if curve.shape[1] > 1:
-                others |= self._draw_spread(ax, curve, line)
-        end = measure_along(ax, along, self.times, keep=used)
-        means = {name: curve.mean(axis=1) for name, curve in self.curves.items()}
+                words = SPREADS[self._spread].format(self._repetition)
+                others[words] = self._draw_spread(ax, along, curve, line.get_color())
+        end = measure_along(canvas, along, self.times)
         guess = self._best_guess(means)
         bounded = bool(np.isfinite(self._facts.bounds).all())
-        curves = {
-            name: np.column_stack([means[name], *self._spread_of(curve)])
+        curves = [
+            np.column_stack([means[name], *self._spread_of(curve)])
             for name, curve in self.curves.items()
             # Far worse baselines must not set the scale, where the models would look the same.
             # Within the bounds of a measure no value is so far away.
             if bounded or guess is None or name not in self.baselines
-        }
-        self._finish_values(canvas, list(curves.values()), guess, keep=used)
-        others |= self._shade_guess(ax, along, guess)
-        others |= draw_drifts(ax, as_drifts(self.drifts), end, self._place)
+        ]
         colors = {name: line.get_color() for name, line in canvas.lines.items()}
-        others |= draw_detections(ax, self.detections, colors, own=canvas.own, place=self._place)
-        give_title(ax, self._title())
-        named = with_remarks(ax, canvas.lines, self.failed)
-        canvas.give_legend(ax, lines=named, others=others, end=end)
 
-    def _along(self) -> np.ndarray:
-        """Places of the checkpoints along the axis."""
-        return places_along(self.checkpoints, self.times)
+        def mark(ax: Any) -> dict[str, Any]:
+            return draw_marks(canvas, self.drifts, self.detections, colors, end, self._place)
+
+        self._finish(canvas, along, curves, guess, end=end, others=others, mark=mark)
+
+    @property
+    def _spread(self) -> str:
+        """How folds are shown; displays of folds have a parameter of that name."""
+        return getattr(self, "spread", "range")
 
     def _place(self, rows: Any) -> Any:
         """Places of rows along the axis; between checkpoints times are interpolated."""
         if self.times is None or not len(self.checkpoints):
             return rows
-        return np.interp(rows, self.checkpoints, self._along(), right=np.inf)
+        along = places_along(self.checkpoints, self.times)
+        return np.interp(rows, self.checkpoints, along, right=np.inf)
 
     def _title(self) -> str:
         n_folds = max(curve.shape[1] for curve in self.curves.values())
@@ -250,17 +256,19 @@ class PrequentialDisplay(MeasureDisplay):
 
     def _spread_of(self, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper edge of the band over the folds."""
-        return np.fmin.reduce(curve, axis=1), np.fmax.reduce(curve, axis=1)
+        if self._spread != "std":
+            return np.fmin.reduce(curve, axis=1), np.fmax.reduce(curve, axis=1)
+        mean, deviation = curve.mean(axis=1), curve.std(axis=1, ddof=self._ddof)
+        return mean - deviation, mean + deviation
 
-    def _draw_spread(self, ax: Any, curve: np.ndarray, line: Any) -> dict[str, Any]:
-        """Show the folds of one model as a band; return what the legend has to explain."""
-        low, high = self._spread_of(curve)
-        style = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
-        ax.fill_between(self._along(), low, high, **style)
-        return {self._spread_words(): band_key()}
-
-    def _spread_words(self) -> str:
-        return f"lowest to highest {self._repetition}"
+    def _draw_spread(self, ax: Any, along: np.ndarray, curve: np.ndarray, color: Any) -> Any:
+        """Show the folds of one model; return what stands for them in the legend."""
+        if self._spread == "lines":
+            ax.plot(along, curve, color=color, alpha=0.35, linewidth=0.6, zorder=2)
+            return line_key(alpha=0.5, linewidth=0.6)
+        band = {"alpha": 0.2, "linewidth": 0}
+        ax.fill_between(along, *self._spread_of(curve), color=color, **band)
+        return patch_key(color=ink(), **band)
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         for name, curve in self.curves.items():
@@ -279,6 +287,180 @@ class PrequentialDisplay(MeasureDisplay):
         return f"{self.metric}, {self.forgetting}; {last}"
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
+class FoldDisplay(PrequentialDisplay):
+    """One measure over the stream, as a band over the folds of every model.
+
+    Everything but `spread` is as in `PrequentialDisplay`, which shows the range.
+
+    Parameters
+    ----------
+    spread : {"range", "std", "lines"}, default="range"
+        Show the folds as the band from the lowest to the highest, as mean plus and minus one
+        standard deviation, or each as a thin line.
+
+    Attributes
+    ----------
+    ax_, figure_, lines_, legend_
+        As in `PrequentialDisplay`, where also the columns of `to_frame` are listed: row, model,
+        fold and value.
+
+    Examples
+    --------
+    >>> from skstream import KFoldEvaluator, Persistent
+    >>> from skstream.plotting import FoldDisplay
+    >>> from skstream.streams import make_demo_stream
+    >>> evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0)
+    >>> result = evaluator.evaluate(Persistent(), make_demo_stream(500))
+    >>> display = FoldDisplay.from_result(result)  # doctest: +SKIP
+    >>> display.figure_.savefig("folds.png")  # doctest: +SKIP
+    """
+
+    spread: Spread = "range"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.spread, "spread", list(SPREADS))
+
+    @classmethod
+    def from_result(
+        cls,
+        result: Any,
+        metric: str | None = None,
+        *,
+        forgetting: str | None = None,
+        models: str | Sequence[str] | None = None,
+        drifts: Drifts | None = None,
+        detections: Found | None = None,
+        spread: Spread = "range",
+        **options: Any,
+    ) -> Self:
+        """Plot a result.
+
+        Parameters
+        ----------
+        result : EvaluationResult
+            Result of an evaluation without bins.
+        metric : str, default=None
+            Measure; None: the first one of the result.
+        forgetting : str, default=None
+            Forgetting mechanism; None: the first one of the result.
+        models : str or sequence of str, default=None
+            Models to show; None: all.
+        drifts : sequence of (int or pair of int), default=None
+            Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
+            the stream, ``result.drifts``; (): none.
+        detections : dict of str to dict of str to list of Detections, default=None
+            What drift monitors found, of all folds together; None: ``result.detections``; {}:
+            none.
+        spread : {"range", "std", "lines"}, default="range"
+            How to show the folds.
+        **options
+            Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
+
+        Returns
+        -------
+        display : FoldDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        KeyError
+            If the result has no such measure, forgetting mechanism or model.
+        TypeError
+            If the result is of another kind, or a line has no such property.
+        ValueError
+            If `spread` or `legend` is none of the choices, or no model is named.
+        """
+        contents = contents_of(result, metric, forgetting, models, drifts, detections)
+        return cls(**contents, spread=spread).plot(**options)
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class SeedDisplay(FoldDisplay):
+    """One measure over the stream, as mean and spread over the seeds of a study.
+
+    Everything else is as in `FoldDisplay`; its folds are the seeds.
+
+    Parameters
+    ----------
+    spread : {"range", "std", "lines"}, default="std"
+        Show the seeds as mean plus and minus one standard deviation, as the band from the lowest
+        to the highest, or each as a thin line.
+
+    Attributes
+    ----------
+    ax_, figure_, lines_, legend_
+        As in `PrequentialDisplay`. The columns of `to_frame` are row, model, seed and value.
+
+    Examples
+    --------
+    >>> from skstream import MajorityClass, evaluate_over_seeds
+    >>> from skstream.plotting import SeedDisplay
+    >>> from skstream.streams import SEA
+    >>> study = evaluate_over_seeds(
+    ...     lambda seed: SEA(500, random_state=seed), MajorityClass(), range(3)
+    ... )
+    >>> display = SeedDisplay.from_result(study)  # doctest: +SKIP
+    >>> display.figure_.savefig("seeds.png")  # doctest: +SKIP
+    """
+
+    _repetition = "seed"
+    _ddof = 1
+
+    spread: Spread = "std"
+
+    @classmethod
+    def from_result(
+        cls,
+        result: Any,
+        metric: str | None = None,
+        *,
+        forgetting: str | None = None,
+        models: str | Sequence[str] | None = None,
+        drifts: Drifts | None = None,
+        spread: Spread = "std",
+        **options: Any,
+    ) -> Self:
+        """Plot a study.
+
+        Parameters
+        ----------
+        result : SeedStudy
+            The study.
+        metric : str, default=None
+            Measure; None: the first one of the study.
+        forgetting : str, default=None
+            Forgetting mechanism; None: the first one.
+        models : str or sequence of str, default=None
+            Models to show; None: all.
+        drifts : sequence of (int or pair of int), default=None
+            Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
+            the streams, if all seeds have the same; (): none.
+        spread : {"range", "std", "lines"}, default="std"
+            How to show the seeds.
+        **options
+            Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
+
+        Returns
+        -------
+        display : SeedDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        KeyError
+            If the study has no such measure, forgetting mechanism or model.
+        TypeError
+            If the result is of another kind, or a line has no such property.
+        ValueError
+            If `spread` or `legend` is none of the choices, or no model is named.
+        """
+        check_kind(result, SeedStudy, "a study over seeds")
+        contents = contents_of(result.combined, metric, forgetting, models, drifts)
+        return cls(**{**contents, "folds": result.seeds}, spread=spread).plot(**options)
+
+
 def contents_of(
     result: Any,
     metric: str | None,
@@ -288,27 +470,18 @@ def contents_of(
     detections: Found | None = None,
 ) -> dict[str, Any]:
     """Return the constructor arguments that hold a result without bins."""
-    if not isinstance(result, EvaluationResult):
-        raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
+    check_kind(result, EvaluationResult, "the result of an evaluation")
     if result.bins is not None:
         raise TypeError(
             f"A {type(result).__name__} has bins between arrival and label: plot it with "
             "BinnedPerformanceDisplay, or call its plot()."
         )
-    metric, forgetting, what = names_in(result, metric, forgetting)
-    shown, about_models = models_in(result, models, metric, forgetting)
-    curves = {name: result.curve(name, metric, forgetting=forgetting) for name in shown}
-    rows = {
+    shown, about = contents_in(result, metric, forgetting, models, drifts, detections)
+    names = {"metric": about["metric"], "forgetting": about["forgetting"]}
+    return {
+        **about,
+        "curves": {name: result.curve(name, **names) for name in shown},
         "checkpoints": result.checkpoints,
         "folds": result.details.selected_folds,
         "times": result.times,
-        "drifts": result.drifts if drifts is None else drifts,
-        "detections": result.detections if detections is None else detections,
     }
-    return {**rows, "curves": curves, **what, **about_models}
-
-
-def band_key() -> Any:
-    """Return a patch that stands for all bands in a legend."""
-    patches = optional_import("matplotlib.patches", "Plotting")
-    return patches.Patch(color=ink(), alpha=0.2, linewidth=0)

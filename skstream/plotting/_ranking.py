@@ -17,7 +17,7 @@ from sklearn.metrics import (
 
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import Names
-from skstream.plotting._axes import give_title, plain_look
+from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._events import (
     Events,
@@ -253,7 +253,6 @@ class RankingDisplay(BaseDisplay):
         recalled.tick_params(labelleft=True)
         for ax in canvas.axes:
             ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-            plain_look(ax)
         give_title(roc, f"{self.event} against the rest, {rows_as_words(self.rows)}")
         canvas.give_legend(recalled, lines={**named, GUESS: guess})
 

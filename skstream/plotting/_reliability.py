@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import Names
-from skstream.plotting._axes import give_title, plain_look
+from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._events import (
     TOP,
@@ -19,12 +20,10 @@ from skstream.plotting._events import (
     events_of_predictions,
     events_of_result,
     rows_as_words,
-    stretches,
 )
-from skstream.plotting._lines import BASELINE_COLOR, model_styles
+from skstream.plotting._lines import BASELINE_COLOR, model_styles, patch_key
 from skstream.stats._wilson import wilson
-from skstream.utils._choices import check_choice, check_count, is_real
-from skstream.utils._optional import optional_import
+from skstream.utils._choices import check_choice, check_count, is_integer, is_real
 
 PANEL_INCHES, LONE_INCHES = (2.9, 3.3), (6.4, 5.2)
 MOST_COLUMNS = 4
@@ -70,7 +69,7 @@ class Reliability:
             inner = np.quantile(events.score, edges[1:-1])
             edges = np.unique(np.concatenate([[0.0], inner, [1.0]]))
         bins = np.searchsorted(edges[1:-1], events.score, side="right")
-        weight, n = events.weights, len(edges) - 1
+        weight, n = events.weight, len(edges) - 1
         mass = np.bincount(bins, weight, n)
         n_rows = np.bincount(bins, minlength=n)
         there = np.flatnonzero(n_rows)
@@ -268,21 +267,22 @@ class ReliabilityDisplay(BaseDisplay):
         level: float,
     ) -> Self:
         check_count(n_bins, "n_bins", 1)
-        check_choice(strategy, "strategy", ("uniform", "quantile"))
+        check_choice(strategy, "strategy", get_args(Strategy))
         if not is_real(level) or not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1. Got {level!r} instead.")
-        parts = stretches(rows, n_panels)
-        return cls(
-            curves={
-                name: [
-                    Reliability.of(one.between(*part), n_bins, strategy, level) for part in parts
-                ]
-                for name, one in events.items()
-            },
-            stretches=parts,
-            event=event,
-            level=level,
-        )
+        start, stop = rows
+        if not is_integer(n_panels) or n_panels < 1 or n_panels > stop - start:
+            raise ValueError(
+                f"n_panels must be an int from 1 to the number of rows, {stop - start}. "
+                f"Got {n_panels!r} instead."
+            )
+        ends = np.linspace(start, stop, n_panels + 1).round().astype(int).tolist()
+        parts = list(itertools.pairwise(ends))
+        curves = {
+            name: [Reliability.of(one.between(*part), n_bins, strategy, level) for part in parts]
+            for name, one in events.items()
+        }
+        return cls(curves=curves, stretches=parts, event=event, level=level)
 
     def _layout(self, ax: Any) -> Layout:
         n = len(self.stretches)
@@ -297,72 +297,47 @@ class ReliabilityDisplay(BaseDisplay):
         defaults = model_styles(list(self.curves))
         shown: dict[str, Any] = {}
         several = len(self.stretches) > 1
+        about = "largest probability" if self.event == TOP else f"probability of {self.event}"
+        grey = {"color": BASELINE_COLOR, "linestyle": "--", "linewidth": 1, "zorder": 2}
         for k, (ax, part) in enumerate(zip(canvas.axes, self.stretches, strict=True)):
-            diagonal = ax.plot(
-                [0, 1], [0, 1], color=BASELINE_COLOR, linestyle="--", linewidth=1, zorder=2
-            )
+            (diagonal,) = ax.plot([0, 1], [0, 1], **grey)
             self._draw_histograms(ax, k, defaults)
             for name, of_parts in self.curves.items():
                 one = of_parts[k]
                 style = {**defaults[name], "marker": "o", "markersize": 3.5}
                 key = f"{name}, {rows_as_words(part)}" if several else name
                 line = canvas.draw_line(ax, key, one.predicted, one.observed, style, name)
-                color = line.get_color()
-                band = ax.fill_between(
-                    one.predicted, one.low, one.high, color=color, alpha=BAND_ALPHA, linewidth=0
-                )
-                if len(one.predicted) == 1:  # a band has no area there
-                    ax.vlines(one.predicted, one.low, one.high, color=color, alpha=0.5)
                 shown.setdefault(name, line)
+                area = {"color": line.get_color(), "alpha": BAND_ALPHA, "linewidth": 0}
+                band = ax.fill_between(one.predicted, one.low, one.high, **area)
+                if len(one.predicted) == 1:  # a band has no area there
+                    color = line.get_color()
+                    ax.vlines(one.predicted, one.low, one.high, color=color, alpha=0.5)
             ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-            plain_look(ax)
-            if several:
-                give_title(ax, rows_as_words(part))
-        self._label(canvas.axes)
+            give_title(ax, f"{'' if several else 'Reliability, '}{rows_as_words(part)}")
+            if k + MOST_COLUMNS >= len(canvas.axes):
+                ax.set_xlabel(about, parse_math=False)
+            if k % MOST_COLUMNS == 0:
+                ax.set_ylabel("share of rows in which it came")
         explained = {
-            PERFECT: diagonal[0],
+            PERFECT: diagonal,
             f"{self.level:.3g} confidence".replace("0.", "."): band,
-            "share of rows": self._bar_key(),
+            "share of rows": patch_key(color=BASELINE_COLOR, alpha=BAR_ALPHA, linewidth=0),
         }
         last = canvas.axes[min(len(canvas.axes), MOST_COLUMNS) - 1]
         canvas.give_legend(last, lines=shown, others=explained)
 
     def _draw_histograms(self, ax: Any, k: int, styles: Mapping[str, Any]) -> None:
         """Draw the shares of rows in the bins, the largest as high as a part of the panel."""
-        every = [of_parts[k] for of_parts in self.curves.values()]
-        most = max((one.share.max(initial=0.0) for one in every), default=0.0)
-        for number, (name, of_parts) in enumerate(self.curves.items()):
-            one, n = of_parts[k], len(self.curves)
-            if not most:
-                continue
+        n = len(self.curves)
+        most = max(of_parts[k].share.max(initial=0.0) for of_parts in self.curves.values())
+        for number, (name, of_parts) in enumerate(self.curves.items() if most else ()):
+            one = of_parts[k]
             width = (one.high_edge - one.low_edge) / n
-            ax.bar(
-                one.low_edge + number * width,
-                HISTOGRAM_HEIGHT * one.share / most,
-                width,
-                align="edge",
-                bottom=-0.02,
-                color=styles[name]["color"] if n > 1 else BASELINE_COLOR,
-                alpha=BAR_ALPHA,
-                linewidth=0,
-                zorder=1,
-            )
-
-    def _bar_key(self) -> Any:
-        patches = optional_import("matplotlib.patches", "Plotting")
-        return patches.Patch(color=BASELINE_COLOR, alpha=BAR_ALPHA, linewidth=0)
-
-    def _label(self, axes: np.ndarray) -> None:
-        several = len(self.stretches) > 1
-        about = "largest probability" if self.event == TOP else f"probability of {self.event}"
-        came = "share of rows in which it came"
-        for k, ax in enumerate(axes):
-            if k + MOST_COLUMNS >= len(axes):
-                ax.set_xlabel(about, parse_math=False)
-            if k % MOST_COLUMNS == 0:
-                ax.set_ylabel(came)
-        if not several:
-            give_title(axes[0], f"Reliability, {rows_as_words(self.stretches[0])}")
+            color = styles[name]["color"] if n > 1 else BASELINE_COLOR
+            bars = {"color": color, "alpha": BAR_ALPHA, "linewidth": 0, "zorder": 1}
+            left, height = one.low_edge + number * width, HISTOGRAM_HEIGHT * one.share / most
+            ax.bar(left, height, width, align="edge", bottom=-0.02, **bars)
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         for name, of_parts in self.curves.items():

@@ -3,20 +3,21 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from skstream.metrics._registry import known_measure
-from skstream.plotting._axes import FIGURE_INCHES, give_title, plain_look
-from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._axes import give_title
+from skstream.plotting._base import FIGURE_INCHES, BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import COLORS, LINE_WIDTH, ink
 from skstream.plotting._words import axis_words, wrap_name
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
 
 Kind = Literal["auto", "heatmap", "parallel", "curve", "survivors"]
-_KINDS = ("auto", "heatmap", "parallel", "curve", "survivors")
+#: Kinds that show so many parameters.
+_N_SHOWN = {"heatmap": 2, "curve": 1}
 _MOST_CELLS_WITH_TEXT = 100
 _COLOR_MAP = "viridis"
 
@@ -90,19 +91,20 @@ class SearchDisplay(BaseDisplay):
     parameters: Sequence[str] | None = None
     kind: Kind = "auto"
     _values: dict[str, list[Any]] = field(init=False, default_factory=dict)
+    _places: dict[str, list[Any]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_choice(self.kind, "kind", list(_KINDS))
-        known = {name: _distinct(self.params, name) for one in self.params for name in one}
+        check_choice(self.kind, "kind", get_args(Kind))
+        known = {name: _levels(self.params, name) for one in self.params for name in one}
         shown = self.parameters
         if shown is None:
-            shown = [name for name, values in known.items() if len(values) > 1] or list(known)
+            shown = [name for name, (values, _) in known.items() if len(values) > 1] or list(known)
         for name in shown:
             if name not in known:
                 raise KeyError(f"No candidate has a parameter {name!r}; there are {list(known)}.")
-        self._values = {name: known[name] for name in shown}
-        needed = {"heatmap": 2, "curve": 1}.get(self.kind)
-        if needed is not None and len(self._values) != needed:
+            self._values[name], self._places[name] = known[name]
+        needed = _N_SHOWN.get(self.kind, len(self._values))
+        if len(self._values) != needed:
             raise ValueError(
                 f"kind={self.kind!r} shows {needed} of the parameters. Name them: parameters=; "
                 f"there are {list(self._values)}."
@@ -150,15 +152,13 @@ class SearchDisplay(BaseDisplay):
         ValueError
             If the kind does not go with the parameters, or no candidate has a score.
         """
-        results = getattr(search, "cv_results_", None)
-        if results is None:
+        if not hasattr(search, "cv_results_"):
             raise TypeError(
                 f"A SearchDisplay shows a fitted search. Got {type(search).__name__}, which has no "
                 "cv_results_: fit it before."
             )
-        return cls(**_contents(search, results, metric), parameters=parameters, kind=kind).plot(
-            **options
-        )
+        display = cls(**_contents(search, metric), parameters=parameters, kind=kind)
+        return display.plot(**options)
 
     @classmethod
     def from_result(cls, result: Any, metric: str | None = None, **options: Any) -> Self:
@@ -182,31 +182,25 @@ class SearchDisplay(BaseDisplay):
 
     @property
     def _shown(self) -> str:
-        if self.kind != "auto":
-            return self.kind
-        return {1: "curve", 2: "heatmap"}.get(len(self._values), "parallel")
+        by_number = {number: kind for kind, number in _N_SHOWN.items()}
+        return by_number.get(len(self._values), "parallel") if self.kind == "auto" else self.kind
 
     @cached_property
     def _short_names(self) -> dict[str, str]:
         """Names of parameters without the steps before them, as far as they stay different."""
-        names = list(dict.fromkeys(name for one in self.params for name in one))
+        names = dict.fromkeys(name for one in self.params for name in one)
         short = {}
         for name in names:
             parts = name.split("__")
-            ends = ["__".join(parts[k:]) for k in range(len(parts) - 1, -1, -1)]
-            short[name] = next(
-                end
-                for end in ends
-                if end == name or sum(f"__{other}".endswith(f"__{end}") for other in names) == 1
-            )
+            ends = ["__".join(parts[k:]) for k in range(len(parts) - 1, 0, -1)]
+            alone = [e for e in ends if sum(f"__{n}".endswith(f"__{e}") for n in names) == 1]
+            short[name] = alone[0] if alone else name
         return short
 
     @property
     def _is_dropped(self) -> np.ndarray:
-        if self.dropped_at is None:
-            return np.zeros(len(self.scores), dtype=bool)
-        dropped: np.ndarray = np.asarray(self.dropped_at) >= 0
-        return dropped
+        dropped_at = -1 if self.dropped_at is None else self.dropped_at
+        return np.broadcast_to(np.asarray(dropped_at) >= 0, len(self.scores))
 
     def _layout(self, ax: Any) -> Layout:
         if not np.isfinite(self.scores).any():
@@ -220,23 +214,16 @@ class SearchDisplay(BaseDisplay):
         return Layout([line], size=(width, height))
 
     def _draw(self, canvas: Canvas) -> None:
-        draw = {
-            "heatmap": self._draw_heatmap,
-            "parallel": self._draw_parallel,
-            "curve": self._draw_curve,
-            "survivors": self._draw_survivors,
-        }[self._shown]
-        draw(canvas, canvas.axes[0])
+        getattr(self, f"_draw_{self._shown}")(
+            canvas, canvas.axes[0]
+        )  # those of the kinds are below
         if self._shown != "survivors":
             give_title(canvas.axes[0], self._title())
 
     def _draw_heatmap(self, canvas: Canvas, ax: Any) -> None:
         (down, y_values), (across, x_values) = self._values.items()
-        cells: dict[tuple[int, int], int] = {}
-        for k in self._from_worst_to_best():  # the best of a cell comes last
-            place = _place(self.params[k], down, y_values), _place(self.params[k], across, x_values)
-            if None not in place:
-                cells[place] = k  # type: ignore[index]
+        places = list(zip(self._places[down], self._places[across], strict=True))
+        cells = {places[k]: k for k in self._from_worst_to_best() if None not in places[k]}
         table = np.full((len(y_values), len(x_values)), np.nan)
         for place, k in cells.items():
             table[place] = self.scores[k]
@@ -257,8 +244,7 @@ class SearchDisplay(BaseDisplay):
         ax.set_yticks(range(len(y_values)), list(map(_written, y_values)))
         ax.set_xlabel(self._short_names[across], parse_math=False)
         ax.set_ylabel(self._short_names[down], parse_math=False)
-        for side in ax.spines.values():
-            side.set_visible(False)
+        ax.spines[:].set_visible(False)
 
     def _draw_parallel(self, canvas: Canvas, ax: Any) -> None:
         pyplot = optional_import("matplotlib.pyplot", "Plotting")
@@ -267,7 +253,7 @@ class SearchDisplay(BaseDisplay):
         for k in self._from_worst_to_best():
             heights = [
                 np.nan
-                if (at := _place(self.params[k], name, values)) is None
+                if (at := self._places[name][k]) is None
                 # Candidates with equal values are drawn side by side.
                 else (at + 0.5 + 0.5 * (norm(self.scores[k]) - 0.5)) / len(values)
                 for name, values in self._values.items()
@@ -294,27 +280,22 @@ class SearchDisplay(BaseDisplay):
         words = [*names, axis_words(self.metric)]
         ax.set_xticks(range(len(words)), words, parse_math=False)
         ax.set(yticks=[], xlim=(-0.4, len(names) + 0.05), ylim=(-0.02, 1.02))
-        for side in ax.spines.values():
-            side.set_visible(False)
+        ax.spines[:].set_visible(False)
         self._explain_colors(ax, colors)
 
     def _draw_curve(self, canvas: Canvas, ax: Any) -> None:
         ((name, values),) = self._values.items()
-        best: dict[int, float] = {}
-        for k in self._from_worst_to_best():
-            at = _place(self.params[k], name, values)
-            if at is not None:
-                best[at] = float(self.scores[k])
-        places = sorted(best)
-        ax.plot(places, [best[at] for at in places], marker="o", color=ink(), linewidth=LINE_WIDTH)
-        at = _place(self.params[self.best], name, values)
+        places = self._places[name]
+        best = {places[k]: self.scores[k] for k in self._from_worst_to_best()}
+        shown = sorted(at for at in best if at is not None)
+        ax.plot(shown, [best[at] for at in shown], marker="o", color=ink(), linewidth=LINE_WIDTH)
+        at = places[self.best]
         x, y = ([], []) if at is None else ([at], [self.scores[self.best]])
         style = {"marker": "s", "markersize": 14, "markerfacecolor": "none", "linestyle": "none"}
         canvas.draw_line(ax, "best", x, y, {**style, "color": COLORS[1], "markeredgewidth": 2})
         ax.set_xticks(range(len(values)), list(map(_written, values)))
         ax.set_xlabel(self._short_names[name], parse_math=False)
         ax.set_ylabel(axis_words(self.metric), parse_math=False)
-        plain_look(ax)
 
     def _draw_survivors(self, canvas: Canvas, ax: Any) -> None:
         assert self.dropped_at is not None
@@ -334,7 +315,6 @@ class SearchDisplay(BaseDisplay):
         share = np.where(self._is_dropped, self.dropped_at, end).sum() / (end * len(self.scores))
         title = f"{left[-1]:,} of {len(self.scores):,} candidates left after {end:,} rows"
         give_title(ax, f"{title}; {share:.0%} of the work of all")
-        plain_look(ax)
 
     def _from_worst_to_best(self) -> list[int]:
         """Candidates with a score; those dropped first, and the chosen one last."""
@@ -384,9 +364,9 @@ class SearchDisplay(BaseDisplay):
         )
 
 
-def _contents(search: Any, results: Mapping[str, Any], metric: str | None) -> dict[str, Any]:
+def _contents(search: Any, metric: str | None) -> dict[str, Any]:
     """Return what the constructor takes, of this package's searches and scikit-learn's."""
-    run = getattr(search, "run_", None)
+    run, results = getattr(search, "run_", None), search.cv_results_
     if run is not None:
         own = run.rules.metric
         if metric not in (None, own):
@@ -406,12 +386,12 @@ def _contents(search: Any, results: Mapping[str, Any], metric: str | None) -> di
         found = [key.removeprefix("mean_test_") for key in results if key.startswith("mean_test_")]
         raise KeyError(f"The search has no scores by {name!r}; there are {found}.")
     scores = np.asarray(results[column], dtype=float)
-    best = getattr(search, "best_index_", None)
+    known = hasattr(search, "best_index_")
     return {
         "params": results["params"],
         "scores": scores,
         "metric": _name_of_score(search.scoring) if name == "score" else name,
-        "best": int(np.nanargmax(scores)) if best is None else int(best),
+        "best": int(search.best_index_ if known else np.nanargmax(scores)),
     }
 
 
@@ -425,25 +405,18 @@ def _name_of_score(scoring: Any) -> str:
     return f"neg_{metric}" if known_measure(metric).higher_is_better is False else metric
 
 
-def _distinct(params: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
-    """Return the values of a parameter: numbers ascending, others as they came."""
-    values: list[Any] = []
-    for one in params:
-        if name in one and not any(_same(one[name], value) for value in values):
-            values.append(one[name])
-    if all(isinstance(value, int | float | np.number) for value in values):
-        values.sort()
-    return values
+def _levels(params: Sequence[Mapping[str, Any]], name: str) -> tuple[list[Any], list[int | None]]:
+    """Values of a parameter (numbers ascending, others as they came), and each candidate's place.
 
-
-def _same(first: Any, second: Any) -> bool:
-    return type(first) is type(second) and _written(first) == _written(second)
-
-
-def _place(params: Mapping[str, Any], name: str, values: Sequence[Any]) -> int | None:
-    if name not in params:
-        return None
-    return next(at for at, value in enumerate(values) if _same(params[name], value))
+    None: the candidate has no such parameter.
+    """
+    keys = [(type(one[name]), _written(one[name])) if name in one else None for one in params]
+    value_of = {key: one[name] for key, one in zip(keys[::-1], params[::-1], strict=True) if key}
+    known = [key for key in dict.fromkeys(keys) if key]
+    if all(isinstance(value, int | float | np.number) for value in value_of.values()):
+        known.sort(key=lambda key: value_of[key])
+    places = [known.index(key) if key else None for key in keys]
+    return [value_of[key] for key in known], places
 
 
 def _written(value: Any) -> str:

@@ -10,16 +10,10 @@ import numpy as np
 
 from skstream.evaluation import SliceScores
 from skstream.evaluation._results._result import curve_of_one
-from skstream.plotting._axes import (
-    give_title,
-    measure_along,
-    places_along,
-    plain_look,
-    was_used,
-)
-from skstream.plotting._base import Canvas, Layout
-from skstream.plotting._lines import BASELINE_COLOR, COLORS, ink, model_styles, with_remarks
-from skstream.plotting._measure import MeasureDisplay, names_in
+from skstream.plotting._axes import give_title, places_along
+from skstream.plotting._base import Canvas, Layout, check_kind
+from skstream.plotting._lines import BASELINE_COLOR, COLORS, ink, model_styles
+from skstream.plotting._measure import MeasureDisplay, measure_along, names_in
 from skstream.plotting._words import axis_words, last_values, wrap_name
 from skstream.stats._report import plural
 from skstream.utils._choices import check_choice
@@ -140,8 +134,7 @@ class SliceDisplay(MeasureDisplay):
         ValueError
             If `kind` or `legend` is none of the choices.
         """
-        if not isinstance(result, SliceScores):
-            raise TypeError(f"Expected what score_slices() returns. Got {type(result).__name__}.")
+        check_kind(result, SliceScores, "what score_slices() returns")
         whole = result.overall
         model = whole.model_names[0] if model is None else model
         metric, forgetting, what = names_in(whole, metric, forgetting)
@@ -174,27 +167,20 @@ class SliceDisplay(MeasureDisplay):
         return Layout(list(self.n_rows), size=size)
 
     def _draw(self, canvas: Canvas) -> None:
-        if self.kind == "lines":
-            self._draw_lines(canvas)
-        else:
+        if self.kind == "bars":
             self._draw_bars(canvas)
-
-    def _draw_lines(self, canvas: Canvas) -> None:
-        ax = canvas.axes[0]
-        used, along = was_used(ax), places_along(self.checkpoints, self.times)
+            return
+        ax, along = canvas.axes[0], places_along(self.checkpoints, self.times)
         styles = model_styles(list(self.curves), self.baselines)
         for name, curve in self.curves.items():
             canvas.draw_line(ax, name, along, curve, styles[name])
-        end = measure_along(ax, along, self.times, keep=used)
-        self._finish_values(canvas, [curve[:, None] for curve in self.curves.values()], keep=used)
-        others = self._shade_guess(ax, along, None)
-        give_title(ax, self._title())
-        lines = with_remarks(ax, canvas.lines, ())
-        canvas.give_legend(ax, lines=lines, others=others, end=end)
+        end = measure_along(canvas, along, self.times)
+        self._finish(canvas, along, list(self.curves.values()), end=end)
 
     def _draw_bars(self, canvas: Canvas) -> None:
-        ax, last = canvas.axes[0], self._last
-        whole = last.pop(self.baselines[0])
+        ax = canvas.axes[0]
+        last = {name: curve[-1] if len(curve) else np.nan for name, curve in self.curves.items()}
+        whole = float(last.pop(self.baselines[0]))
         sign = -1 if self._facts.higher_is_better is False else 1
         names = sorted(last, key=lambda name: (np.isnan(last[name]), sign * last[name]))
         places = np.arange(len(names))
@@ -215,14 +201,7 @@ class SliceDisplay(MeasureDisplay):
         words = {"color": BASELINE_COLOR, "fontsize": "small", "va": "center"}
         ax.text(whole, len(names) - 0.3, f" all rows {whole:.4f}", **words)
         ax.set_xlabel(axis_words(self.metric), parse_math=False)
-        plain_look(ax)
         give_title(ax, self._title())
-
-    @property
-    def _last(self) -> dict[str, float]:
-        return {
-            name: float(curve[-1]) if len(curve) else np.nan for name, curve in self.curves.items()
-        }
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         for name, curve in self.curves.items():

@@ -6,18 +6,16 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from skstream.evaluation import EvaluationResult
 from skstream.forgetting import AdaptiveWindow, parse_forgetting
-from skstream.plotting._axes import count_rows_along, give_title, plain_look, was_used, widen_limits
+from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
-from skstream.plotting._drifts import draw_drifts
-from skstream.plotting._limits import value_limits
-from skstream.plotting._lines import COLORS, ink, model_styles, uncover_edges, with_remarks
+from skstream.plotting._lines import COLORS, ink, model_styles, patch_key
+from skstream.plotting._marks import draw_drifts
+from skstream.plotting._measure import measure_along
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
-from skstream.plotting._words import axis_words, last_values, title_words
+from skstream.plotting._words import last_values, title_words
 from skstream.stats._forgetting import make_running_sum
 from skstream.streams import GaussianMixtureStream
-from skstream.streams._drifts import as_drifts
 from skstream.studies import SeedStudy
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
@@ -113,31 +111,27 @@ def draw_ellipses(ax: Any, mixture: MixtureAtRows, times: Sequence[int]) -> None
 
     Where a component is as it was before, it is drawn once, with its mean prior.
     """
-    for k in range(len(mixture.labels)):
-        shapes = np.concatenate(
-            [mixture.centers[times, k], mixture.covariances[times, k].reshape(-1, 4)], axis=1
-        )
+    patches = optional_import("matplotlib.patches", "Plotting")
+    for k, label in enumerate(mixture.labels):
+        color = mixture.color_of(label)
+        centers, covariances = mixture.centers[times, k], mixture.covariances[times, k]
+        shapes = np.concatenate([centers, covariances.reshape(-1, 4)], axis=1)
         _, which = np.unique(shapes.round(9), axis=0, return_inverse=True)
         for shape in range(which.max() + 1):
             same = np.asarray(times)[which == shape]
-            _draw_ellipse(ax, mixture, int(same[0]), k, float(mixture.priors[same, k].mean()))
-
-
-def _draw_ellipse(ax: Any, mixture: MixtureAtRows, time: int, k: int, prior: float) -> None:
-    patches = optional_import("matplotlib.patches", "Plotting")
-    if not prior:
-        return
-    share = prior / mixture.priors.max()
-    color = mixture.color_of(mixture.labels[k])
-    edge = EDGE[0] + (EDGE[1] - EDGE[0]) * share
-    long, short, angle = mixture.axes_of(time, k)
-    for deviations in DEVIATIONS:
-        area = AREA[0] + (AREA[1] - AREA[0]) * share / deviations
-        where = (mixture.centers[time, k], 2 * deviations * long, 2 * deviations * short)
-        inside = {"color": color, "alpha": area, "linewidth": 0, "zorder": 2}
-        around = {"fill": False, "edgecolor": color, "alpha": edge, "linewidth": 0.9, "zorder": 2.2}
-        for style in (inside, around):
-            ax.add_patch(patches.Ellipse(*where, angle=angle, **style))
+            share = float(mixture.priors[same, k].mean()) / mixture.priors.max()
+            if not share:
+                continue
+            edge = EDGE[0] + (EDGE[1] - EDGE[0]) * share
+            long, short, angle = mixture.axes_of(int(same[0]), k)
+            for deviations in DEVIATIONS:
+                alpha = AREA[0] + (AREA[1] - AREA[0]) * share / deviations
+                size = 2 * deviations * long, 2 * deviations * short
+                area = {"color": color, "alpha": alpha, "linewidth": 0, "zorder": 2}
+                line = {"edgecolor": color, "alpha": edge, "linewidth": 0.9, "zorder": 2.2}
+                for style in (area, {"fill": False, **line}):
+                    center = mixture.centers[same[0], k]
+                    ax.add_patch(patches.Ellipse(center, *size, angle=angle, **style))
 
 
 def draw_points(ax: Any, mixture: MixtureAtRows, chosen: np.ndarray) -> None:
@@ -160,38 +154,6 @@ def write_times(ax: Any, mixture: MixtureAtRows) -> None:
             if all(np.abs(center - other).max() > APART * span for other in placed):
                 ax.annotate(f"{row:,.0f}", center, ha="center", va="center", fontsize=7.5, zorder=4)
                 placed.append(center)
-
-
-def look_at(ax: Any, mixture: MixtureAtRows, *, own: bool, shared: bool = False) -> None:
-    """Make one unit as long in both directions.
-
-    Axes that share their limits cannot be widened one by one: they hold all ellipses, and become
-    smaller.
-    """
-    if not own:
-        return
-    if shared:
-        (left, bottom), (right, top) = mixture.limits()
-        ax.set(xlim=(left, right), ylim=(bottom, top))
-    else:
-        ax.autoscale_view()
-    ax.set_aspect("equal", adjustable="box" if shared else "datalim")
-
-
-def class_keys(mixture: MixtureAtRows) -> Mapping[str, Any]:
-    """Entries of the legend: a patch for every class."""
-    patches = optional_import("matplotlib.patches", "Plotting")
-    return {
-        f"class {label}": patches.Patch(color=mixture.color_of(label), alpha=0.6)
-        for label in mixture.classes
-    }
-
-
-def nearest(times: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the position of the time that is nearest to each row."""
-    between = (times[:-1] + times[1:]) / 2
-    found: np.ndarray = np.searchsorted(between, rows, side="right")
-    return found
 
 
 def evenly(first: float, last: float, n: int) -> list[int]:
@@ -329,6 +291,7 @@ class TestbedDisplay(BaseDisplay):
         ValueError
             If there are no two such features, or `kind` is none of the choices.
         """
+        _check_stream(stream)
         mixture = _mixture_of(stream, n_times, n_rows, features, in_frames=kind == "filmstrip")
         return cls(kind=kind, mixture=mixture).plot(**options)
 
@@ -389,108 +352,112 @@ class TestbedDisplay(BaseDisplay):
                 f"The Bayes error is a share of wrong answers: evaluate with the measure 'error'. "
                 f"Got {metric!r}."
             )
-        _check_result_of(result, stream)
-        mechanism = (
-            None if result.details.scored_sets else result.details.mechanisms[errors.forgetting]
-        )
-        return cls(
-            kind="error",
-            errors=errors,
-            bayes_error=_bayes_error_of(stream, errors.checkpoints, mechanism),
-        ).plot(**options)
+        ask = "it is not that of this stream. Pass the stream that was evaluated."
+        if result.classes is not None and not np.array_equal(result.classes, stream.classes):
+            raise ValueError(
+                f"The result has the classes {result.classes.tolist()}, and the stream "
+                f"{stream.classes.tolist()}: {ask}"
+            )
+        if stream.n_rows is not None and result.n_rows > stream.n_rows:
+            raise ValueError(
+                f"The result has {result.n_rows:,} rows, and the stream only {stream.n_rows:,}: "
+                f"{ask}"
+            )
+        mechanisms = {} if result.details.scored_sets else result.details.mechanisms
+        mechanism = mechanisms.get(errors.forgetting)
+        bayes_error = _bayes_error_of(stream, errors.checkpoints, mechanism)
+        return cls(kind="error", errors=errors, bayes_error=bayes_error).plot(**options)
 
     def _layout(self, ax: Any) -> Layout:
-        if self.kind == "error":
-            return Layout([*self._errors.curves, BAYES])
-        names = self._mixture.names
-        width, height = np.ptp(self._mixture.limits(), axis=0)
+        if self.errors is not None and self.kind == "error":
+            return Layout([*self.errors.curves, BAYES])
+        assert self.mixture is not None
+        names, n_frames = self.mixture.names, len(self.mixture.times)
+        width, height = np.ptp(self.mixture.limits(), axis=0)
         if self.kind == "picture":
             return Layout(names, size=(8.0, float(np.clip(6.5 * height / width + 0.8, 3, 9))))
-        n_frames = len(self._mixture.times)
         n_columns = min(n_frames, MOST_COLUMNS)
         tall = float(np.clip(FRAME_INCHES * height / width, 1.2, 5)) + 0.35
         size = (FRAME_INCHES * n_columns + 1.3, tall * -(-n_frames // n_columns) + 0.4)
         return Layout(names, n_panels=n_frames, size=size, n_columns=n_columns)
 
     def _draw(self, canvas: Canvas) -> None:
-        {"picture": self._draw_picture, "filmstrip": self._draw_film, "error": self._draw_errors}[
-            self.kind
-        ](canvas)
+        if self.errors is not None and self.kind == "error":
+            self._draw_errors(canvas, self.errors)
+        elif self.mixture is not None:
+            self._draw_mixture(canvas, self.mixture)
 
-    def _draw_picture(self, canvas: Canvas) -> None:
-        ax, mixture = canvas.axes[0], self._mixture
-        draw_points(ax, mixture, np.ones(len(mixture.rows), dtype=bool))
-        draw_ellipses(ax, mixture, range(len(mixture.times)))
-        self._draw_paths(canvas, ax, mixture.times[-1], "")
-        write_times(ax, mixture)
-        look_at(ax, mixture, own=canvas.own)
-        ax.set(xlabel=mixture.features[0], ylabel=mixture.features[1])
-        give_title(ax, "Components at some rows: the darker, the higher the prior")
-        plain_look(ax)
-        canvas.give_legend(ax, lines={}, others=class_keys(mixture))
+    def _draw_mixture(self, canvas: Canvas, mixture: MixtureAtRows) -> None:
+        """Draw all times in one picture, or each in a frame with the rows that are nearest."""
+        in_frames, times = self.kind == "filmstrip", mixture.times
+        frame_of = np.zeros(len(mixture.rows), dtype=np.intp)
+        if in_frames:
+            frame_of = np.searchsorted((times[:-1] + times[1:]) / 2, mixture.rows, side="right")
+        for frame, ax in enumerate(canvas.axes):
+            shown = [frame] if in_frames else range(len(times))
+            row = times[shown[-1]]
+            draw_points(ax, mixture, frame_of == frame)
+            draw_ellipses(ax, mixture, shown)
+            steps = mixture.path[mixture.path_rows <= row]
+            for k, name in enumerate(mixture.names):
+                color = mixture.color_of(mixture.labels[k])
+                style = {"color": color, "linewidth": 1.0, "linestyle": ":", "zorder": 3}
+                key = f"{name}, row {row:,.0f}" if in_frames else name
+                x, y = steps[:, k].T
+                canvas.draw_line(ax, key, x, y, style, style_of=name)
+            if not in_frames:
+                write_times(ax, mixture)
+                ax.set(xlabel=mixture.features[0], ylabel=mixture.features[1])
+            if canvas.own:  # one unit is as long in both directions
+                if in_frames:
+                    # Axes that share their limits cannot be widened one by one: they hold all
+                    # ellipses, and become smaller.
+                    (left, bottom), (right, top) = mixture.limits()
+                    ax.set(xlim=(left, right), ylim=(bottom, top))
+                else:
+                    ax.autoscale_view()
+                ax.set_aspect("equal", adjustable="box" if in_frames else "datalim")
+            words = "Components at some rows: the darker, the higher the prior"
+            give_title(ax, f"row {row:,.0f}" if in_frames else words)
+        classes = {
+            f"class {label}": patch_key(color=mixture.color_of(label), alpha=0.6)
+            for label in mixture.classes
+        }
+        last = canvas.axes[min(len(canvas.axes), MOST_COLUMNS) - 1]
+        canvas.give_legend(last, lines={}, others=classes)
 
-    def _draw_film(self, canvas: Canvas) -> None:
-        mixture = self._mixture
-        frames = nearest(mixture.times, mixture.rows)
-        for time, ax in enumerate(canvas.axes):
-            draw_points(ax, mixture, frames == time)
-            draw_ellipses(ax, mixture, [time])
-            row = mixture.times[time]
-            self._draw_paths(canvas, ax, row, f", row {row:,.0f}")
-            look_at(ax, mixture, own=canvas.own, shared=True)
-            give_title(ax, f"row {row:,.0f}")
-            plain_look(ax)
-        n_columns = min(len(canvas.axes), MOST_COLUMNS)
-        canvas.give_legend(canvas.axes[n_columns - 1], lines={}, others=class_keys(mixture))
-
-    def _draw_paths(self, canvas: Canvas, ax: Any, until: float, after: str) -> None:
-        mixture = self._mixture
-        steps = mixture.path[mixture.path_rows <= until]
-        for k, name in enumerate(mixture.names):
-            color = mixture.color_of(mixture.labels[k])
-            style = {"color": color, "linewidth": 1.0, "linestyle": ":", "zorder": 3}
-            x, y = steps[:, k].T
-            canvas.draw_line(ax, name + after, x, y, style, style_of=name)
-
-    def _draw_errors(self, canvas: Canvas) -> None:
-        ax, errors = canvas.axes[0], self._errors
-        used = was_used(ax)
+    def _draw_errors(self, canvas: Canvas, errors: PrequentialDisplay) -> None:
+        ax, rows = canvas.axes[0], errors.checkpoints
         defaults = model_styles(list(errors.curves), errors.baselines)
-        means = {name: curve.mean(axis=1) for name, curve in errors.curves.items()}
-        for name, values in means.items():
-            canvas.draw_line(ax, name, errors.checkpoints, values, defaults[name])
+        curves = {name: curve.mean(axis=1) for name, curve in errors.curves.items()}
+        for name, values in curves.items():
+            canvas.draw_line(ax, name, rows, values, defaults[name])
         style = {"color": ink(), "linewidth": 1.6, "linestyle": (0, (1, 1)), "zorder": 3.5}
-        canvas.draw_line(ax, BAYES, errors.checkpoints, self.bayes_error, style)
-        end = float(errors.checkpoints[-1])
-        widen_limits(ax, "x", 0.0, end, keep=used)
-        count_rows_along(ax)
-        assert errors.measure is not None
-        limits = value_limits([*means.values(), np.asarray(self.bayes_error)], errors.measure)
-        if limits is not None:
-            widen_limits(ax, "y", *limits, keep=used)
-        uncover_edges(ax, canvas.lines.values())
-        area = ax.fill_between(
-            errors.checkpoints, 0, self.bayes_error, color=ink(), alpha=0.08, linewidth=0, zorder=0
-        )
-        ax.set_ylabel(axis_words(errors.metric), parse_math=False)
-        plain_look(ax)
-        others = {"below the Bayes error": area}
-        others |= draw_drifts(ax, as_drifts(errors.drifts), end)
-        title = title_words(
-            errors.metric, errors.forgetting, measure="error", mechanism=errors.mechanism
-        )
-        give_title(ax, title)
-        named = with_remarks(ax, canvas.lines, errors.failed)
-        canvas.give_legend(ax, lines=named, others=others, end=end)
+        canvas.draw_line(ax, BAYES, rows, self.bayes_error, style)
+        end = measure_along(canvas, rows, None)
+
+        def mark(ax: Any) -> dict[str, Any]:
+            area = {"color": ink(), "alpha": 0.08, "linewidth": 0, "zorder": 0}
+            below = ax.fill_between(rows, 0, self.bayes_error, **area)
+            return {"below the Bayes error": below, **draw_drifts(ax, errors.drifts, end)}
+
+        names, mechanism = (errors.metric, errors.forgetting), errors.mechanism
+        title = title_words(*names, measure="error", mechanism=mechanism)
+        every = [*curves.values(), np.asarray(self.bayes_error)]
+        errors._finish(canvas, rows, every, end=end, title=title, mark=mark)
+
+    def _error_curves(self) -> dict[str, np.ndarray]:
+        assert self.errors is not None
+        curves = {name: curve.mean(axis=1) for name, curve in self.errors.curves.items()}
+        return {**curves, BAYES: np.asarray(self.bayes_error)}
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
-        if self.kind == "error":
-            for name, curve in self._errors.curves.items():
-                values = curve.mean(axis=1)
-                yield {"row": self._errors.checkpoints, "model": name, "value": values}
-            yield {"row": self._errors.checkpoints, "model": BAYES, "value": self.bayes_error}
+        if self.errors is not None and self.kind == "error":
+            for name, values in self._error_curves().items():
+                yield {"row": self.errors.checkpoints, "model": name, "value": values}
             return
-        mixture = self._mixture
+        mixture = self.mixture
+        assert mixture is not None
         for k, name in enumerate(mixture.names):
             axes = np.array([mixture.axes_of(time, k) for time in range(len(mixture.times))])
             yield {
@@ -507,24 +474,10 @@ class TestbedDisplay(BaseDisplay):
 
     def _summary(self) -> str:
         if self.kind == "error":
-            curves = {name: curve.mean(axis=1) for name, curve in self._errors.curves.items()}
-            curves[BAYES] = np.asarray(self.bayes_error)
-            return last_values([*curves.items()])
-        mixture = self._mixture
-        return (
-            f"{len(mixture.labels)} components at {len(mixture.times)} rows up to "
-            f"{mixture.times[-1]:,.0f}"
-        )
-
-    @property
-    def _mixture(self) -> MixtureAtRows:
+            return last_values([*self._error_curves().items()])
         assert self.mixture is not None
-        return self.mixture
-
-    @property
-    def _errors(self) -> PrequentialDisplay:
-        assert self.errors is not None
-        return self.errors
+        n_components, times = len(self.mixture.labels), self.mixture.times
+        return f"{n_components} components at {len(times)} rows up to {times[-1]:,.0f}"
 
 
 def _check_stream(stream: Any) -> None:
@@ -535,39 +488,23 @@ def _check_stream(stream: Any) -> None:
         )
 
 
-def _check_result_of(result: EvaluationResult, stream: GaussianMixtureStream) -> None:
-    """Raise an error for a result that cannot be that of a stream."""
-    ask = "Pass the stream that was evaluated."
-    if result.classes is not None and not np.array_equal(result.classes, stream.classes):
-        raise ValueError(
-            f"The result has the classes {result.classes.tolist()}, and the stream "
-            f"{stream.classes.tolist()}: it is not that of this stream. {ask}"
-        )
-    if stream.n_rows is not None and result.n_rows > stream.n_rows:
-        raise ValueError(
-            f"The result has {result.n_rows:,} rows, and the stream only {stream.n_rows:,}: it is "
-            f"not that of this stream. {ask}"
-        )
-
-
-def _last_row(stream: GaussianMixtureStream) -> int:
-    """Last row of a stream; of an endless one the last of its changes."""
-    if stream.n_rows is not None:
-        return stream.n_rows - 1
-    return max((drift.end for drift in stream.drifts), default=AROUND)
-
-
 def _mixture_of(
-    stream: Any, n_times: int, n_rows: int, features: tuple[int, int], *, in_frames: bool
+    stream: GaussianMixtureStream,
+    n_times: int,
+    n_rows: int,
+    features: tuple[int, int],
+    *,
+    in_frames: bool,
 ) -> MixtureAtRows:
-    _check_stream(stream)
     names, two = stream.feature_names, list(features)
     if len(two) != 2 or two[0] == two[1] or not all(0 <= k < len(names) for k in two):
         raise ValueError(
             f"features must be two different numbers of features, from 0 to {len(names) - 1}. Got "
             f"{features!r}."
         )
-    last = _last_row(stream)
+    last = max((drift.end for drift in stream.drifts), default=AROUND)  # of an endless one
+    if stream.n_rows is not None:
+        last = stream.n_rows - 1
     times = evenly(0, last, n_times)
     spans = [(0, last)]
     if in_frames:

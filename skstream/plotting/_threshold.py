@@ -12,13 +12,7 @@ from numpy.typing import ArrayLike
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import Names
 from skstream.metrics._probabilities import checked_matrix
-from skstream.plotting._axes import (
-    FIGURE_INCHES,
-    give_title,
-    plain_look,
-    was_used,
-    widen_limits,
-)
+from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._events import (
     Events,
@@ -217,13 +211,12 @@ class ThresholdDisplay(BaseDisplay):
         )
 
     def _layout(self, ax: Any) -> Layout:
-        return Layout(list(self.curves), 1, FIGURE_INCHES)
+        return Layout(list(self.curves))
 
     def _draw(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]
         defaults = model_styles(list(self.curves))
         (left, right), (low, high) = self._limits()
-        used = was_used(ax)
         named: dict[str, Any] = {}
         for name, costs in self.curves.items():
             line = canvas.draw_line(ax, name, self.thresholds, costs, defaults[name])
@@ -238,13 +231,12 @@ class ThresholdDisplay(BaseDisplay):
             beyond = "" if left <= self.expected <= right else ", beyond the axis"
             others[f"{EXPECTED} ({self.expected:.3g}{beyond})"] = ax.axvline(self.expected, **style)
         margin = 0.02 * (right - left)
-        widen_limits(ax, "x", left - margin, right + margin, keep=used)
+        canvas.widen_limits(ax, "x", left - margin, right + margin)
         if high > low:
             margin = 0.05 * (high - low)
-            widen_limits(ax, "y", low - margin, high + margin, keep=used)
+            canvas.widen_limits(ax, "y", low - margin, high + margin)
         ax.set_xlabel(f"threshold on the probability of {self.event}", parse_math=False)
         ax.set_ylabel("mean cost of a row")
-        plain_look(ax)
         give_title(ax, f"Cost of decisions, {rows_as_words(self.rows)}")
         canvas.give_legend(ax, lines=named, others=others)
 
@@ -283,7 +275,7 @@ class ThresholdDisplay(BaseDisplay):
 def mean_costs(events: Events, table: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """Mean cost of deciding for the event from each threshold on."""
     order = np.argsort(events.score)
-    score, came, weight = events.score[order], events.came[order], events.weights[order]
+    score, came, weight = events.score[order], events.came[order], events.weight[order]
     below = np.searchsorted(score, thresholds)  # so many rows are decided against the event
 
     def sums(kind: np.ndarray) -> tuple[np.ndarray, float]:

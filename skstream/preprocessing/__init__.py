@@ -1,12 +1,10 @@
 """Transformers that learn along the stream."""
 
+from skstream.preprocessing._categories import StreamOneHotEncoder, StreamOrdinalEncoder
 from skstream.preprocessing._datetimes import DatetimeFeatures
 from skstream.preprocessing._imputer import StreamImputer
-from skstream.preprocessing._lags import LagFeatures
-from skstream.preprocessing._one_hot import StreamOneHotEncoder
-from skstream.preprocessing._ordinal import StreamOrdinalEncoder
+from skstream.preprocessing._keyed import LagFeatures, RollingFeatures
 from skstream.preprocessing._preprocessor import make_stream_preprocessor
-from skstream.preprocessing._rolling import RollingFeatures
 from skstream.preprocessing._target_encoder import TargetEncoder
 
 __all__ = [

@@ -10,6 +10,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from skstream.base import check_rows, forget
+from skstream.utils._rows import is_frame
+from skstream.utils._sklearn import n_rows_of
 
 
 class StreamTransformer(TransformerMixin, BaseEstimator):
@@ -40,6 +42,16 @@ class StreamTransformer(TransformerMixin, BaseEstimator):
         """
         forget(self)
         return self.partial_fit(X, y)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        for name in self._takes():
+            setattr(tags.input_tags, name, True)
+        return tags
+
+    def _takes(self) -> tuple[str, ...]:
+        """What the rows may hold beside numbers, as scikit-learn's tags call it."""
+        return "allow_nan", "string", "categorical"
 
 
 def note_parameters(transformer: StreamTransformer) -> None:
@@ -98,12 +110,15 @@ def checked_values(transformer: Any, X: Any, *, reset: bool) -> Any:
     return check_rows(transformer, X, reset=reset)
 
 
-def in_row(row: int, n_rows: int) -> str:
-    """Say in which row of a call something is; nothing of a single one, which the caller knows.
+def holds(X: Any, place: int, value: Any, row: int) -> str:
+    """Say which value a column of rows holds, and in which row of a call.
 
-    An evaluator, which calls row by row, names the row of the stream.
+    Nothing is said of a single row, which the caller knows: an evaluator, which calls row by row,
+    names the row of the stream.
     """
-    return f" in row {row} of these rows" if n_rows > 1 else ""
+    name = X.columns[place] if is_frame(X) else place
+    where = f" in row {row} of these rows" if n_rows_of(X) > 1 else ""
+    return f"Column {name!r} holds {value!r}{where}"
 
 
 def chosen_names(given: str | Sequence[str], what: str, known: Iterable[str]) -> list[str]:

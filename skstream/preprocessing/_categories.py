@@ -1,14 +1,18 @@
-"""Categories numbered in the order in which the stream shows them."""
+"""Categories numbered in the order in which the stream shows them, and encoders of them."""
 
 from collections.abc import Sequence
-from numbers import Number
-from typing import Any, NamedTuple
+from numbers import Integral, Number, Real
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skstream.preprocessing._base import StreamTransformer, checked_values, in_row
+from skstream.preprocessing._base import StreamTransformer, checked_values, holds
+from skstream.utils._rows import is_frame
+from skstream.utils._sklearn import Interval, feature_names_in
 from skstream.utils._values import Factorized, column_lists, factorized_columns
 
 Integers = NDArray[np.integer[Any]]
@@ -33,6 +37,9 @@ class Numbering(NamedTuple):
     counts_missing: bool = True
 
 
+EVERY_CATEGORY = Numbering(limit=None)
+
+
 class Encoded(NamedTuple):
     """Codes of rows learnt and of rows asked, and the categories known afterwards."""
 
@@ -45,6 +52,13 @@ class MixedTypes(ValueError):
     """A column holds values of two types; `column` is its position, where that is known."""
 
     column: int | None = None
+
+    def of_column(self, X: Any) -> ValueError:
+        """Return the error that names the column of these rows."""
+        name = X.columns[self.column] if is_frame(X) else self.column
+        return ValueError(
+            f"Column {name!r} {self}. Use one type throughout: astype(str) makes texts of all."
+        )
 
 
 def encode(
@@ -114,6 +128,25 @@ def encode(
     return Encoded(after, codes(learnt, np.arange(1, len(learnt) + 1)), codes(asked, stamp))
 
 
+def encode_all(
+    known: Sequence[dict[Any, int]],
+    columns: Sequence[Factorized],
+    learnt: Integers,
+    asked: Integers,
+    stamp: Integers,
+    numbering: Numbering,
+) -> list[Encoded]:
+    """Learn and encode all columns; an error about one says which."""
+    encoded = []
+    for place, (codes, column) in enumerate(zip(known, columns, strict=True)):
+        try:
+            encoded.append(encode(codes, column, learnt, asked, stamp, numbering))
+        except MixedTypes as error:
+            error.column = place
+            raise
+    return encoded
+
+
 def _check_types(
     known: dict[Any, int], column: Factorized, learnt: Integers, asked: Integers
 ) -> None:
@@ -146,6 +179,11 @@ class CategoryEncoder(StreamTransformer):
 
     codes_: list[dict[Any, int]]
 
+    @property
+    def _numbering(self) -> Numbering:
+        """How categories get their codes."""
+        return EVERY_CATEGORY
+
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Learn the categories of rows.
 
@@ -165,17 +203,16 @@ class CategoryEncoder(StreamTransformer):
         first = not hasattr(self, "codes_")
         X = checked_values(self, X, reset=first)
         known = [{} for _ in range(X.shape[1])] if first else self.codes_
-        nothing = np.zeros(0, dtype=np.intp)
-        encoded = self._encoded(X, known, np.arange(X.shape[0]), nothing)
-        self.codes_ = [of_column.known for of_column in encoded]
+        rows = np.arange(X.shape[0])
+        self.codes_ = [of_column.known for of_column in self._encoded(X, known, rows, rows[:0])]
         return self
 
     def _codes(self, X: Any) -> NDArray[np.int64]:
         """Codes of rows, as the categories are known now."""
         check_is_fitted(self)
         X = checked_values(self, X, reset=False)
-        nothing = np.zeros(0, dtype=np.intp)
-        encoded = self._encoded(X, self.codes_, nothing, np.arange(X.shape[0]))
+        rows = np.arange(X.shape[0])
+        encoded = self._encoded(X, self.codes_, rows[:0], rows)
         return np.column_stack([of_column.asked for of_column in encoded])
 
     @property
@@ -193,17 +230,11 @@ class CategoryEncoder(StreamTransformer):
                 f"max_categories={self._numbering.limit} was set after more categories had been "
                 "learnt. Call fit, which starts again with it."
             )
-        stamp = np.zeros(len(asked), dtype=np.intp)
-        encoded = []
-        for place, (column, of_column) in enumerate(zip(self._columns(X), known, strict=True)):
-            try:
-                encoded.append(encode(of_column, column, learnt, asked, stamp, self._numbering))
-            except MixedTypes as error:
-                raise ValueError(
-                    f"Column {self._name(place)} {error}. Use one type throughout: "
-                    f"astype(str) makes texts of all."
-                ) from None
-        return encoded
+        try:
+            columns, stamp = self._columns(X), np.zeros(len(asked), dtype=np.intp)
+            return encode_all(known, columns, learnt, asked, stamp, self._numbering)
+        except MixedTypes as error:
+            raise error.of_column(X) from None
 
     def _columns(self, X: Any) -> list[Factorized]:
         try:
@@ -213,20 +244,10 @@ class CategoryEncoder(StreamTransformer):
                 for row, value in enumerate(column):
                     if getattr(value, "__hash__", None) is None:
                         raise TypeError(
-                            f"Column {self._name(place)} holds {value!r}{in_row(row, len(column))},"
-                            f" and a {type(value).__name__} cannot be a category. Use texts or "
-                            "numbers."
+                            f"{holds(X, place, value, row)}, and a {type(value).__name__} cannot "
+                            "be a category. Use texts or numbers."
                         ) from error
             raise
-
-    def _name(self, place: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return str(place) if names is None else repr(names[place])
-
-    @property
-    def _numbering(self) -> Numbering:
-        """How categories get their codes."""
-        raise NotImplementedError
 
     @property
     def categories_(self) -> list[NDArray[Any]]:
@@ -238,8 +259,228 @@ class CategoryEncoder(StreamTransformer):
             made.append(categories)
         return made
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = tags.input_tags.string = True
-        return tags
+
+class StreamOneHotEncoder(CategoryEncoder):
+    """One-hot encoding of categories that are learnt as they come.
+
+    Every column of categories becomes `max_categories` columns of 0 and 1, from the first row on.
+    Each new category takes the next of them when it is learnt; the last one, "infrequent", is for
+    all categories that come when the others are taken. A category that has not been learnt is
+    unknown: all its columns are 0, as long as columns are free. When none is, it is shown as
+    infrequent, as it will be when it is learnt.
+
+    A missing value (NaN, None, NaT, pandas' NA) is a category like any other.
+
+    Parameters
+    ----------
+    max_categories : int, default=20
+        Number of columns that come out for each column, at least 2, the one for infrequent
+        categories included.
+    sparse_output : bool, default=True
+        Whether a CSR matrix comes out; otherwise an array.
+
+    Attributes
+    ----------
+    codes_ : list of dict
+        For each column the categories learnt so far, and the number of the column that each has
+        among those of its own. A missing value is None.
+    categories_ : list of ndarray
+        For each column its categories, in the order of the columns that come out.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    StreamOrdinalEncoder : One number for each category.
+    sklearn.preprocessing.OneHotEncoder : For categories that are known beforehand.
+
+    Notes
+    -----
+    In a `StreamPipeline` a row that is learnt shows its category as known, and a row that is asked
+    shows it as unknown if it is new.
+
+    `fit_transform` learns all rows before it transforms the first one, and so does a pipeline that
+    learns several rows in one call. Where that would look ahead, pass the rows one by one.
+
+    The columns that come out are named by number (``colour_0``, ``colour_1``, ...,
+    ``colour_infrequent``), since names must not change while a model learns from them.
+    `categories_` says which category each one is.
+
+    Memory does not grow with the stream: infrequent categories are not kept.
+
+    Examples
+    --------
+    >>> from skstream.preprocessing import StreamOneHotEncoder
+    >>> encoder = StreamOneHotEncoder(max_categories=3, sparse_output=False)
+    >>> encoder.partial_fit([["red"]]).transform([["red"], ["blue"]])
+    array([[1., 0., 0.],
+           [0., 0., 0.]])
+    >>> encoder.partial_fit([["blue"], ["green"]]).transform([["red"], ["blue"], ["green"]])
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "max_categories": [Interval(Integral, 2, None, closed="left")],
+        "sparse_output": ["boolean"],
+    }
+
+    def __init__(self, max_categories: int = 20, *, sparse_output: bool = True):
+        self.max_categories = max_categories
+        self.sparse_output = sparse_output
+
+    @property
+    def _numbering(self) -> Numbering:
+        return Numbering(int(self.max_categories))
+
+    def transform(self, X: Any) -> Any:
+        """Encode rows, with the categories known now.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        {csr_matrix, ndarray} of shape (n_rows, n_features * max_categories)
+            One 1 for each category that is known, else 0.
+        """
+        return shown(self, self._codes(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the columns that come out.
+
+        Parameters
+        ----------
+        input_features : array-like of str of shape (n_features,), default=None
+            Names of the columns that go in, where they have none of their own.
+
+        Returns
+        -------
+        ndarray of shape (n_features * max_categories,), dtype object
+            Name of the column with a number or "infrequent".
+        """
+        check_is_fitted(self)
+        endings = [*map(str, range(self.max_categories - 1)), "infrequent"]
+        names = feature_names_in(self, input_features)
+        return np.array([f"{name}_{ending}" for name in names for ending in endings], dtype=object)
+
+
+def shown(encoder: StreamOneHotEncoder, codes: NDArray[np.int64]) -> Any:
+    """Rows of 0 and 1 of codes of shape (n_rows, n_features); negative ones are all 0."""
+    n_rows, n_columns = codes.shape
+    width = int(encoder.max_categories)
+    known = codes >= 0
+    bounds = np.zeros(n_rows + 1, dtype=np.int32)
+    known.sum(axis=1).cumsum(out=bounds[1:])
+    at = (codes + width * np.arange(n_columns))[known].astype(np.int32)
+    shape = (n_rows, width * n_columns)
+    rows = sparse.csr_matrix((np.ones(len(at)), at, bounds), shape=shape)
+    return rows if encoder.sparse_output else rows.toarray()
+
+
+class StreamOrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
+    """Numbers for categories that are learnt as they come.
+
+    The category of a column that is learnt first is 0, the next new one 1, and so on. A category
+    that has not been learnt is shown as `unknown_value`.
+
+    Parameters
+    ----------
+    max_categories : int, default=None
+        Number of codes for each column, at least 2. The last one is for all categories that come
+        when the others are taken; from then on it also stands for those that have not been learnt.
+        None: every category gets a code of its own.
+    unknown_value : float, default=-1
+        What stands for a category that has not been learnt; may be NaN.
+    encoded_missing_value : float, default=None
+        What stands for a missing value (NaN, None, NaT, pandas' NA); may be NaN. None: a missing
+        value is a category like any other.
+
+    Attributes
+    ----------
+    codes_ : list of dict
+        For each column the categories learnt so far, and their codes. A missing value is None.
+    categories_ : list of ndarray
+        For each column its categories, in the order of their codes.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    StreamOneHotEncoder : A column for each category, which linear models need.
+    sklearn.preprocessing.OrdinalEncoder : For categories that are known beforehand.
+
+    Notes
+    -----
+    In a `StreamPipeline` a row that is learnt shows its category as known, and a row that is asked
+    shows it as unknown if it is new.
+
+    `fit_transform` learns all rows before it transforms the first one, and so does a pipeline that
+    learns several rows in one call. Where that would look ahead, pass the rows one by one.
+
+    Memory does not grow with the stream where `max_categories` is given; otherwise it takes one
+    number for each category. For `CategoricalNB`, which takes no negative numbers, give
+    ``unknown_value=max_categories`` and ``min_categories=max_categories + 1`` to the model.
+
+    Examples
+    --------
+    >>> from skstream.preprocessing import StreamOrdinalEncoder
+    >>> encoder = StreamOrdinalEncoder().partial_fit([["red"], ["blue"], ["red"]])
+    >>> encoder.transform([["blue"], ["red"], ["green"]])
+    array([[ 1.],
+           [ 0.],
+           [-1.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "max_categories": [Interval(Integral, 2, None, closed="left"), None],
+        "unknown_value": [Real],
+        "encoded_missing_value": [Real, None],
+    }
+
+    def __init__(
+        self,
+        max_categories: int | None = None,
+        *,
+        unknown_value: float = -1,
+        encoded_missing_value: float | None = None,
+    ):
+        self.max_categories = max_categories
+        self.unknown_value = unknown_value
+        self.encoded_missing_value = encoded_missing_value
+
+    @property
+    def _numbering(self) -> Numbering:
+        limit = None if self.max_categories is None else int(self.max_categories)
+        return Numbering(limit, self.encoded_missing_value is None)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Encode rows, with the categories known now.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features), dtype float64
+            The codes.
+        """
+        return numbered(self, self._codes(X))
+
+
+def numbered(encoder: StreamOrdinalEncoder, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Codes as they come out."""
+    numbers = codes.astype(np.float64)
+    numbers[codes == UNKNOWN] = encoder.unknown_value
+    if encoder.encoded_missing_value is not None:
+        numbers[codes == MISSING] = encoder.encoded_missing_value
+    return numbers

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skstream.preprocessing._base import StreamTransformer, checked_values, chosen_names, in_row
-from skstream.utils._rows import is_frame
+from skstream.preprocessing._base import StreamTransformer, checked_values, chosen_names, holds
 from skstream.utils._sklearn import feature_names_in
 from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing
 
@@ -141,19 +140,25 @@ class DatetimeFeatures(StreamTransformer):
         self._validate_params()
         self._features()
         X = checked_values(self, X, reset=not hasattr(self, "n_features_in_"))
+        self._moments(X)
+        return self
+
+    def _moments(self, X: Any) -> list[Whole]:
+        """Microseconds since 1970 of each column, of the same kind as in the first rows."""
         series = [column_at(X, place) for place in range(X.shape[1])]
-        every = [*map(_array, series)]
+        columns = [*map(_array, series)]
         moments = [
-            microseconds("DatetimeFeatures", X, place, column) for place, column in enumerate(every)
+            microseconds("DatetimeFeatures", X, place, column)
+            for place, column in enumerate(columns)
         ]
         zoned = [*map(_known_time_zone, series, moments)]
         if not hasattr(self, "with_time_zone_"):
             self.with_time_zone_ = zoned
-            self.with_numbers_ = [*map(_begins_with_numbers, every, moments)]
+            self.with_numbers_ = [*map(_begins_with_numbers, columns, moments)]
         for place, now in enumerate(zoned):
             self._check_time_zone(X, place, now)
-            self._check_kind(X, place, every[place], moments[place])
-        return self
+            self._check_kind(X, place, columns[place], moments[place])
+        return moments
 
     def transform(self, X: Any) -> Floats:
         """Turn dates into numbers.
@@ -171,16 +176,11 @@ class DatetimeFeatures(StreamTransformer):
         check_is_fitted(self)
         X = checked_values(self, X, reset=False)
         columns: list[Floats] = []
-        for place in range(X.shape[1]):
-            series = column_at(X, place)
-            column = _array(series)
-            moments = microseconds("DatetimeFeatures", X, place, column)
-            self._check_time_zone(X, place, _known_time_zone(series, moments))
-            self._check_kind(X, place, column, moments)
+        for place, moments in enumerate(self._moments(X)):
             missing = moments == _NAT
             absolute = moments
             if "timestamp" in self._features():
-                array = _array(series, utc=True)
+                array = _array(column_at(X, place), utc=True)
                 absolute = microseconds("DatetimeFeatures", X, place, array, utc=True)
             of_column = self._numbers(*(np.where(missing, 0, one) for one in (moments, absolute)))
             for numbers in of_column:
@@ -230,13 +230,14 @@ class DatetimeFeatures(StreamTransformer):
         if other.any():
             row = int(other.argmax())
             words = {True: "a number (seconds since 1970)", False: "a date"}
-            name = X.columns[place] if is_frame(X) else place
             value = column_lists(column[row : row + 1, np.newaxis])[0][0]
             raise ValueError(
-                f"Column {name!r} holds {value!r}"
-                f"{in_row(row, len(moments))}, and the first row {words[before]}. Use one kind "
+                f"{holds(X, place, value, row)}, and the first row {words[before]}. Use one kind "
                 "throughout: pandas.to_datetime(..., unit=...) makes dates of numbers."
             )
+
+    def _takes(self) -> tuple[str, ...]:
+        return "allow_nan", "string"
 
     def _features(self) -> list[str]:
         return chosen_names(self.features, "feature", _NAMES)
@@ -259,12 +260,6 @@ class DatetimeFeatures(StreamTransformer):
                 field = _FIELDS[feature](days, within) + _FIRST.get(feature, 0)
                 numbers.append(field.astype(np.float64))
         return numbers
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        return tags
 
 
 def _has_time_zone(column: Any) -> bool | None:
@@ -377,11 +372,10 @@ def _beyond_microseconds(column: NDArray[Any]) -> Any:
 
 
 def _no_date(reader: str, X: Any, place: int, row: int, value: Any) -> ValueError:
-    name = X.columns[place] if is_frame(X) else place
     return ValueError(
-        f"{reader} reads dates and times, texts such as '2026-03-01T13:30', and seconds since 1970 "
-        f"up to the year 9999, but column {name!r} holds {value!r}{in_row(row, X.shape[0])}. "
-        "Convert it first, for example by pandas.to_datetime."
+        f"{holds(X, place, value, row)}, and {reader} reads dates and times, texts such as "
+        "'2026-03-01T13:30', and seconds since 1970 up to the year 9999. Convert it first, for "
+        "example by pandas.to_datetime."
     )
 
 

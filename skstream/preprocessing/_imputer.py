@@ -1,21 +1,27 @@
-"""Missing values filled with what the stream has shown so far."""
+"""Missing values filled with what the stream has shown so far.
 
-from typing import Any, ClassVar
+A strategy learns an array of values of shape (n_rows, n_columns) and the mask of those that are
+missing. It returns what it remembers afterwards, and a function that tells what a column was filled
+with after any number of these rows. The memory that comes in is never changed.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skstream.base import check_some_weight, check_weight, forget
+from skstream.base import check_some_weight, check_weight, forget, of_positive_weight
 from skstream.preprocessing._base import (
     StreamTransformer,
     check_parameters_unchanged,
     checked_values,
-    in_row,
+    holds,
     note_parameters,
 )
 from skstream.preprocessing._categories import kind_of
-from skstream.preprocessing._fills import Mask, Memory, learn, start
+from skstream.utils._running_sums import running_sums
 from skstream.utils._sklearn import StrOptions, feature_names_in, n_rows_of
 from skstream.utils._values import (
     REPLACE_INFINITE,
@@ -27,6 +33,21 @@ from skstream.utils._values import (
     missing_among,
     object_array,
 )
+
+#: ``fills(after, columns)``: what columns are filled with, each after a number of the rows.
+Fills = Callable[[NDArray[np.integer[Any]], NDArray[np.integer[Any]]], NDArray[Any]]
+Mask = NDArray[np.bool_]
+Weight = NDArray[np.float64] | None
+
+
+class Memory(NamedTuple):
+    """What has been learnt: what fills each column now, and what that is computed from.
+
+    `of_values` holds sums and weights for the mean, weights by value for the most frequent one.
+    """
+
+    statistics: NDArray[Any]
+    of_values: Any = None
 
 
 class StreamImputer(StreamTransformer):
@@ -150,13 +171,11 @@ class StreamImputer(StreamTransformer):
         check_parameters_unchanged(self)
         weight = check_weight(sample_weight, n_rows_of(X))
         values, missing = self._values(X, reset=not hasattr(self, "statistics_"))
-        if weight is not None and not weight.all():
-            learnt = weight > 0.0
-            if not learnt.any():
-                return self
-            values, missing, weight = values[learnt], missing[learnt], weight[learnt]
+        values, missing, weight = of_positive_weight(weight, values, missing)
+        if not len(values):
+            return self
         before = memory_of(self, values.dtype, values.shape[1])
-        self._check_types(before, values, missing)
+        self._check_types(X, before, values, missing)
         remember(self, learn(self.strategy, before, values, missing, weight)[0])
         return self
 
@@ -176,7 +195,7 @@ class StreamImputer(StreamTransformer):
         check_is_fitted(self)
         check_parameters_unchanged(self)
         values, missing = self._values(X, reset=False)
-        self._check_types(Memory(self.statistics_, self._weights_by_value), values, missing)
+        self._check_types(X, memory_of(self, values.dtype, len(self.statistics_)), values, missing)
         return filled(values, missing, self.statistics_[np.nonzero(missing)[1]], self.add_indicator)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -199,23 +218,16 @@ class StreamImputer(StreamTransformer):
         indicators = np.array([f"missingindicator_{name}" for name in names], dtype=object)
         return np.concatenate([names, indicators])
 
-    def _check_types(self, memory: Memory, values: NDArray[Any], missing: Mask) -> None:
+    def _check_types(self, X: Any, memory: Memory, values: NDArray[Any], missing: Mask) -> None:
         """Raise an error at a value of another type than those that fill gaps of its column."""
         found = first_of_other_type(self, memory, values, missing)
         if found is not None:
             place, row, value, before = found
-            names = getattr(self, "feature_names_in_", None)
-            column = place if names is None else repr(names[place])
-            where = in_row(row, len(values)) and f",{in_row(row, len(values))}"
             raise ValueError(
-                f"Column {column} holds {value!r}, {kind_of(value)}{where}, and in the rows "
-                f"before {before!r}, {kind_of(before)}. Use one type throughout: astype(str) makes "
-                "texts of all."
+                f"{holds(X, place, value, row)}, {kind_of(value)}, and in the rows before "
+                f"{before!r}, {kind_of(before)}. Use one type throughout: astype(str) makes texts "
+                "of all."
             )
-
-    @property
-    def _weights_by_value(self) -> Any:
-        return getattr(self, "weights_by_value_", None)
 
     def _values(self, X: Any, *, reset: bool) -> tuple[NDArray[Any], Mask]:
         """Values of rows, float64 or objects, and which are missing."""
@@ -244,21 +256,15 @@ class StreamImputer(StreamTransformer):
         if found is None:
             return self._infinite(X, error)
         place, row, value = found
-        names = getattr(self, "feature_names_in_", None)
-        column = place if names is None else repr(names[place])
         # A subclass of either may take other arguments, and some tell of NumPy's inner types.
         kind = TypeError if isinstance(error, TypeError) else ValueError
         said = f" ({error})" if type(error) is TypeError else ""
-        return kind(
-            f"Column {column} holds {value!r}{in_row(row, len(X))}, and "
-            + (
-                "the mean is of numbers. Use strategy='most_frequent', 'last' or 'constant' "
-                "for such columns"
-                if self.strategy == "mean"
-                else "numbers only in the rows before them. Use one type throughout"
-            )
-            + f", or leave it out by a ColumnTransformer.{said}"
-        )
+        why = "numbers only in the rows before them. Use one type throughout"
+        if self.strategy == "mean":
+            others = "strategy='most_frequent', 'last' or 'constant'"
+            why = f"the mean is of numbers. Use {others} for such columns"
+        cell = holds(X, place, value, row)
+        return kind(f"{cell}, and {why}, or leave it out by a ColumnTransformer.{said}")
 
     def _infinite(self, X: Any, error: Exception) -> Exception:
         """Return an error that names an infinite value, if that is what one is about."""
@@ -267,17 +273,11 @@ class StreamImputer(StreamTransformer):
         for place, column in enumerate(column_lists(checked_values(self, X, reset=False))):
             for row, value in enumerate(column):
                 if is_infinite(value):
-                    names = getattr(self, "feature_names_in_", None)
-                    name = place if names is None else repr(names[place])
-                    where = in_row(row, len(column))
-                    return ValueError(f"Column {name} holds {value!r}{where}. {REPLACE_INFINITE}")
+                    return ValueError(f"{holds(X, place, value, row)}. {REPLACE_INFINITE}")
         return error
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = tags.input_tags.string = self.strategy != "mean"
-        return tags
+    def _takes(self) -> tuple[str, ...]:
+        return ("allow_nan",) if self.strategy == "mean" else super()._takes()
 
 
 def _without_na(X: Any) -> Any:
@@ -291,11 +291,18 @@ def _without_na(X: Any) -> Any:
 
 def memory_of(imputer: StreamImputer, dtype: Any, n_columns: int) -> Memory:
     """Return what an imputer has learnt, or what it knows before its first rows, of a dtype."""
-    if not hasattr(imputer, "statistics_"):
-        return start(imputer.strategy, n_columns, _start_value(imputer.fill_value, dtype), dtype)
-    if imputer.strategy == "mean":
-        return Memory(imputer.statistics_, (imputer.sums_, imputer.weights_))
-    return Memory(imputer.statistics_, imputer._weights_by_value)
+    if hasattr(imputer, "statistics_"):
+        of_values = getattr(imputer, "weights_by_value_", None)
+        if imputer.strategy == "mean":
+            of_values = imputer.sums_, imputer.weights_
+        return Memory(imputer.statistics_, of_values)
+    statistics = np.empty(n_columns, dtype=dtype)
+    statistics[:] = [_start_value(imputer.fill_value, dtype)] * n_columns
+    by_strategy: dict[str, Any] = {
+        "mean": tuple(np.zeros((2, n_columns))),
+        "most_frequent": [{} for _ in range(n_columns)],
+    }
+    return Memory(statistics, by_strategy.get(imputer.strategy))
 
 
 def first_of_other_type(
@@ -377,3 +384,102 @@ def filled(
     if add_indicator:
         out[:, n_columns:] = missing
     return out
+
+
+def learn(
+    strategy: str, memory: Memory, values: NDArray[Any], missing: Mask, weight: Weight
+) -> tuple[Memory, Fills]:
+    """Learn rows; return the memory after them, and the fills at each moment."""
+    return _STRATEGIES[strategy](memory, values, missing, weight)
+
+
+def _means(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[Memory, Fills]:
+    known = np.where(missing, 0.0, values)
+    counts = (~missing).astype(np.float64)
+    if weight is not None:
+        known *= weight[:, np.newaxis]
+        counts *= weight[:, np.newaxis]
+    sums, counts = (
+        running_sums(before, steps)
+        for before, steps in zip(memory.of_values, (known, counts), strict=True)
+    )
+    start_of = memory.statistics
+
+    def fills(after: Any, columns: Any) -> NDArray[Any]:
+        n = counts[after, columns]
+        out: NDArray[Any] = start_of[columns]
+        np.divide(sums[after, columns], n, out=out, where=n > 0.0)
+        return out
+
+    n_rows, every = np.full(values.shape[1], len(values)), np.arange(values.shape[1])
+    return Memory(fills(n_rows, every), (sums[-1].copy(), counts[-1].copy())), fills
+
+
+def _modes(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[Memory, Fills]:
+    weights_of = [dict(known) for known in memory.of_values]
+    statistics = memory.statistics.copy()
+    changes: list[tuple[NDArray[np.int64], NDArray[Any]]] = []
+    for place, known in enumerate(weights_of):
+        rows = np.flatnonzero(~missing[:, place])
+        moments, modes = [0], [statistics[place]]
+        top, mode = known.get(modes[0], 0.0), modes[0]
+        added = [1.0] * len(rows) if weight is None else weight[rows].tolist()
+        for row, value, w in zip(rows.tolist(), values[rows, place].tolist(), added, strict=True):
+            total = known[value] = known.get(value, 0.0) + w
+            if total < top:
+                continue
+            if value != mode and (total > top or _is_smaller(value, mode)):
+                mode = value
+                moments.append(row + 1)
+                modes.append(mode)
+            if value == mode:
+                top = total
+        statistics[place] = mode
+        history = np.empty(len(modes), dtype=statistics.dtype)
+        history[:] = modes
+        changes.append((np.array(moments), history))
+
+    def fills(after: Any, columns: Any) -> NDArray[Any]:
+        out = np.empty(len(columns), dtype=statistics.dtype)
+        for place, (moments, modes) in enumerate(changes):
+            of_column = columns == place
+            out[of_column] = modes[np.searchsorted(moments, after[of_column], side="right") - 1]
+        return out
+
+    return Memory(statistics, weights_of), fills
+
+
+def _is_smaller(value: Any, other: Any) -> bool:
+    """Whether a value comes before another one; values of two types have no order."""
+    try:
+        return bool(value < other)
+    except TypeError:
+        return False
+
+
+def _last(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[Memory, Fills]:
+    n_rows, n_columns = values.shape
+    newest = np.zeros((n_rows + 1, n_columns), dtype=np.intp)  # 0: none of these rows
+    newest[1:] = np.where(missing, 0, np.arange(1, n_rows + 1)[:, np.newaxis])
+    np.maximum.accumulate(newest, axis=0, out=newest)
+    start_of = memory.statistics
+
+    def fills(after: Any, columns: Any) -> NDArray[Any]:
+        row = newest[after, columns]
+        out: NDArray[Any] = start_of[columns]
+        seen = row > 0
+        out[seen] = values[row[seen] - 1, columns[seen]]
+        return out
+
+    return Memory(fills(np.full(n_columns, n_rows), np.arange(n_columns))), fills
+
+
+def _constants(memory: Memory, values: Any, missing: Mask, weight: Weight) -> tuple[Memory, Fills]:
+    def fills(after: Any, columns: Any) -> NDArray[Any]:
+        fixed: NDArray[Any] = memory.statistics[columns]
+        return fixed
+
+    return memory, fills
+
+
+_STRATEGIES = {"mean": _means, "most_frequent": _modes, "last": _last, "constant": _constants}

@@ -1,8 +1,10 @@
-"""What transformers by the last rows of a key have in common."""
+"""The last values of the same key as features: the values themselves, and statistics of them."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any, ClassVar, NamedTuple, Protocol
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +15,21 @@ from skstream.preprocessing._base import (
     StreamTransformer,
     check_parameters_unchanged,
     checked_values,
-    in_row,
+    chosen_names,
+    holds,
     note_parameters,
 )
 from skstream.preprocessing._datetimes import moments_of
-from skstream.preprocessing._history import Floats, History, Past
-from skstream.preprocessing._keys import keys_of
+from skstream.preprocessing._history import Floats, History, Past, keys_of
 from skstream.utils._rows import is_frame
-from skstream.utils._sklearn import columns_of, feature_names_in, wrapped_output
-from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing, polars_list
+from skstream.utils._sklearn import Interval, columns_of, feature_names_in, wrapped_output
+from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing
 
 #: Columns in which a time is kept, and what one of the first is worth in those of the second.
 N_OF_TIME = 3
 BILLION = 10**9
 
+_FUNCTIONS = ("count", "sum", "mean", "std", "min", "max")
 _NONE: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
 
@@ -38,31 +41,16 @@ class Places(NamedTuple):
     time: int | None = None
 
 
-class Recipe(Protocol):
-    """What is made of the last rows of a key; from the parameters of a transformer."""
-
-    @property
-    def depth(self) -> int:
-        """Rows of each key that are needed."""
-        ...
-
-    def features(self, past: Past) -> Floats:
-        """Return the features at every moment of a past, of shape (n_moments, n_features_out)."""
-        ...
-
-    def names(self, columns: list[str]) -> list[str]:
-        """Return the names of the features of columns with these names."""
-        ...
-
-    def completed(self, features: Floats, values: Floats) -> Floats:
-        """Return features of rows that see them, with what they take from the rows' own values."""
-        ...
-
-
 class KeyedTransformer(StreamTransformer):
     """Transforms a row by the last rows of its key that have been learnt."""
 
     _learnt_with: ClassVar[tuple[str, ...]] = ("columns", "key", "max_keys")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "columns": "no_validation",
+        "key": "no_validation",
+        "max_keys": [Interval(Integral, 1, None, closed="left"), None],
+        "fill_value": [Real],
+    }
 
     columns: Any
     key: Any
@@ -145,8 +133,7 @@ class KeyedTransformer(StreamTransformer):
         keys, values = self._read(X, reset=False)
         rows = np.arange(len(keys))
         past = self._known().learn(keys, values, _NONE, rows, np.zeros(len(keys), np.intp))[1]
-        recipe = recipe_of(self)
-        return recipe.completed(recipe.features(past)[past.asked], values)
+        return self._completed(self._features(past)[past.asked], values)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns that come out.
@@ -164,10 +151,10 @@ class KeyedTransformer(StreamTransformer):
         check_is_fitted(self)
         names = feature_names_in(self, input_features)
         own = getattr(self, "feature_names_in_", None)
-        places = places_of(self, self.n_features_in_, own)
-        read = [*places.columns, *([] if places.time is None else [places.time])]
-        chosen = [names[place] for place in read]
-        return np.array(recipe_of(self).names(chosen), dtype=object)
+        columns, _, time = places_of(self, self.n_features_in_, own)
+        chosen = [names[place] for place in columns]
+        made = self._names(chosen, None if time is None else names[time])
+        return np.array(made, dtype=object)
 
     def __copy__(self) -> Any:
         """Return a copy that learns on its own: versions of a history are for one thread."""
@@ -178,23 +165,34 @@ class KeyedTransformer(StreamTransformer):
         return copied
 
     @abstractmethod
-    def _recipe(self) -> Recipe:
-        """Return what is made of the last rows, or raise an error about the parameters."""
+    def _depth(self) -> int:
+        """Rows of each key that are needed; an error about the parameters."""
+
+    @abstractmethod
+    def _features(self, past: Past) -> Floats:
+        """Features at every moment of a past, of shape (n_moments, n_features_out)."""
+
+    @abstractmethod
+    def _names(self, columns: list[str], time: str | None) -> list[str]:
+        """Names of the features of columns with these names."""
+
+    def _completed(self, features: Floats, values: Floats) -> Floats:
+        """Features of rows that see them, with what they take from the rows' own values."""
+        return features
 
     def _learn(self, X: Any) -> Floats:
         self._validate_params()
-        recipe = recipe_of(self)
+        self._depth()
         first = not hasattr(self, "history_")
         check_parameters_unchanged(self)
         keys, values = self._read(X, reset=first)
-        rows, nobody = np.arange(len(keys)), np.empty(0, np.intp)
         before = new_history(self, values.shape[1]) if first else self._known()
-        history, past = before.learn(keys, values, rows, nobody, nobody)
+        history, past = before.learn(keys, values, np.arange(len(keys)), _NONE, _NONE)
         remember(self, history)
-        return recipe.completed(recipe.features(past)[past.learnt], values)
+        return self._completed(self._features(past)[past.learnt], values)
 
     def _known(self) -> History:
-        if self.history_.depth != (depth := recipe_of(self).depth):
+        if self.history_.depth != (depth := self._depth()):
             raise ValueError(
                 f"The parameters of this {type(self).__name__} need the last {depth} rows of "
                 f"each key, but it was fitted to keep {self.history_.depth}. Call fit, which "
@@ -207,12 +205,301 @@ class KeyedTransformer(StreamTransformer):
         names = getattr(self, "feature_names_in_", None)
         return read_rows(self, X, places_of(self, self.n_features_in_, names))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
+
+class LagFeatures(KeyedTransformer):
+    """The values that the same key (customer, sensor, shop) had in its last rows.
+
+    Only rows that have been learnt are known, and a row never sees itself: in a `StreamPipeline` a
+    row that is learnt is shown by the rows of its key learnt before it, just as it was when it was
+    asked.
+
+    Parameters
+    ----------
+    columns : str, int or list of them, default=None
+        Columns whose values are wanted: names of a data frame, or positions. None: all but the key.
+        They hold numbers.
+    lags : int or list of int, default=1
+        How many rows of the key back; 1 is its last row.
+    key : str or int, default=None
+        Column that says to whom a row belongs: texts, numbers, dates. A missing key (None, NaN) is
+        a key like any other. None: all rows belong together.
+    max_keys : int, default=None
+        Keys remembered at most: a new one beyond it takes the place of the key whose last row was
+        learnt longest ago. None: all, so that memory grows with the number of different keys.
+    fill_value : float, default=0.0
+        What stands where nothing is known: the key has not had so many rows, or the value was
+        missing. NaN, for models that take it or an imputer that follows.
+
+    Attributes
+    ----------
+    history_ : object
+        The last rows of every key. ``history_.keys()`` lists the keys.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    RollingFeatures : Means, extremes and so on of the last values.
+    skstream.temporal.TemporallyAugmented : The last labels as features.
+
+    Notes
+    -----
+    Memory is one number for each key, column and row back to the longest lag.
+
+    Where labels are late, rows are learnt late: an evaluator learns a row when its label comes.
+    What is known then are the rows *learnt*, not all that have arrived, although their features
+    were known on arrival. That is less than could be known, and never more.
+
+    Only the new features come out. To have the columns themselves beside them, put it into a
+    `ColumnTransformer` with another part for them.
+
+    Examples
+    --------
+    >>> from skstream.preprocessing import LagFeatures
+    >>> rows = [["ann", 5.0], ["bob", 7.0], ["ann", 6.0]]
+    >>> lags = LagFeatures(1, [1, 2], key=0)
+    >>> lags.fit_transform(rows)  # every row by those before it
+    array([[0., 0.],
+           [0., 0.],
+           [5., 0.]])
+    >>> lags.transform([["ann", 9.0]])
+    array([[6., 5.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KeyedTransformer._parameter_constraints,
+        "lags": [Interval(Integral, 1, None, closed="left"), "array-like"],
+    }
+
+    def __init__(
+        self,
+        columns: Any = None,
+        lags: int | Sequence[int] = 1,
+        *,
+        key: str | int | None = None,
+        max_keys: int | None = None,
+        fill_value: float = 0.0,
+    ):
+        self.columns = columns
+        self.lags = lags
+        self.key = key
+        self.max_keys = max_keys
+        self.fill_value = fill_value
+
+    def _depth(self) -> int:
+        return max(_numbers_of_rows("lags", self.lags))
+
+    def _features(self, past: Past) -> Floats:
+        columns = [past.back(lag) for lag in _numbers_of_rows("lags", self.lags)]
+        stacked = np.stack(columns, axis=1).reshape(-1, len(past.at))
+        features = np.ascontiguousarray(stacked.T)
+        if not np.isnan(self.fill_value):
+            features[np.isnan(features)] = self.fill_value
+        return features
+
+    def _names(self, columns: list[str], time: str | None) -> list[str]:
+        lags = _numbers_of_rows("lags", self.lags)
+        return [f"{name}_lag_{lag}" for name in columns for lag in lags]
+
+
+class RollingFeatures(KeyedTransformer):
+    """Statistics of the last values of the same key (customer, sensor, shop).
+
+    Only rows that have been learnt are known, and a row never sees itself: in a `StreamPipeline` a
+    row that is learnt is shown by the rows of its key learnt before it, just as it was when it was
+    asked.
+
+    Parameters
+    ----------
+    columns : str, int or list of them, default=None
+        Columns of numbers: names of a data frame, or positions. None: all but the key.
+    windows : int or list of int, default=10
+        Of how many rows of the key, the last ones that have been learnt.
+    functions : str or list of str, default=("count", "mean")
+        "count", "sum", "mean", "std" (of the population, divided by the count), "min", "max". All
+        are of the values that are there; "count" says how many that are.
+    key : str or int, default=None
+        Column that says to whom a row belongs: texts, numbers, dates. A missing key (None, NaN) is
+        a key like any other. None: all rows belong together.
+    time : str or int, default=None
+        Column of times, of which another feature is made: how long ago the last row of the key was,
+        in seconds, or in units of their own where times are numbers. It is the time of the row
+        asked about minus that of the row learnt last.
+    max_keys : int, default=None
+        Keys remembered at most: a new one beyond it takes the place of the key whose last row was
+        learnt longest ago. None: all, so that memory grows with the number of different keys.
+    fill_value : float, default=0.0
+        What stands where a window holds no value. NaN, for models that take it or an imputer that
+        follows.
+
+    Attributes
+    ----------
+    history_ : object
+        The last rows of every key. ``history_.keys()`` lists the keys.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    LagFeatures : The last values themselves.
+
+    Notes
+    -----
+    As in pandas, ``frame.groupby(key)[column].rolling(10, min_periods=1, closed="left")``, but for
+    "std", which is that with ``ddof=0``.
+
+    Values of a window are added one by one, the newest first, and the window is summed anew for
+    every row: nothing is subtracted, so no rounding error stays behind from values that have left.
+
+    Memory is one number for each key, column and row of the longest window.
+
+    Where labels are late, rows are learnt late: an evaluator learns a row when its label comes.
+    What is known then are the rows *learnt*, not all that have arrived, although their features
+    were known on arrival. That is less than could be known, and never more.
+
+    Only the new features come out. To have the columns themselves beside them, put it into a
+    `ColumnTransformer` with another part for them.
+
+    Examples
+    --------
+    >>> from skstream.preprocessing import RollingFeatures
+    >>> rows = [["ann", 5.0], ["bob", 7.0], ["ann", 6.0]]
+    >>> rolling = RollingFeatures(1, windows=2, functions=["count", "mean"], key=0)
+    >>> rolling.fit_transform(rows)  # every row by those before it
+    array([[0., 0.],
+           [0., 0.],
+           [1., 5.]])
+    >>> rolling.transform([["ann", 9.0]])
+    array([[2. , 5.5]])
+    """
+
+    _learnt_with = ("columns", "key", "time", "max_keys")
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KeyedTransformer._parameter_constraints,
+        "windows": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "functions": [str, "array-like"],
+        "time": "no_validation",
+    }
+
+    def __init__(
+        self,
+        columns: Any = None,
+        *,
+        windows: int | Sequence[int] = 10,
+        functions: str | Sequence[str] = ("count", "mean"),
+        key: str | int | None = None,
+        time: str | int | None = None,
+        max_keys: int | None = None,
+        fill_value: float = 0.0,
+    ):
+        self.columns = columns
+        self.windows = windows
+        self.functions = functions
+        self.key = key
+        self.time = time
+        self.max_keys = max_keys
+        self.fill_value = fill_value
+
+    def _depth(self) -> int:
+        return max(self._windows_and_functions()[0])
+
+    def _windows_and_functions(self) -> tuple[list[int], list[str]]:
+        windows = _numbers_of_rows("windows", self.windows)
+        return windows, chosen_names(self.functions, "function", _FUNCTIONS)
+
+    def _features(self, past: Past) -> Floats:
+        windows, functions = self._windows_and_functions()
+        of_columns = past if self.time is None else past._replace(rows=past.rows[:-N_OF_TIME])
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinite values
+            of_window = _statistics(of_columns, windows, set(functions), self.fill_value)
+        stacked = np.stack([of_window[n][name] for n in windows for name in functions], axis=1)
+        features = np.ascontiguousarray(stacked.reshape(-1, len(past.at)).T)
+        if self.time is None:
+            return features
+        return np.column_stack([features, past.back(1)[-N_OF_TIME:-1].T])
+
+    def _completed(self, features: Floats, values: Floats) -> Floats:
+        if self.time is None:
+            return features
+        billions, rest = (values[:, -N_OF_TIME:-1] - features[:, 1 - N_OF_TIME :]).T
+        elapsed = (BILLION * billions + rest) / values[:, -1]
+        elapsed[np.isnan(elapsed)] = self.fill_value
+        return np.column_stack([features[:, : 1 - N_OF_TIME], elapsed])
+
+    def _names(self, columns: list[str], time: str | None) -> list[str]:
+        windows, functions = self._windows_and_functions()
+        names = [f"{c}_{name}_{n}" for c in columns for n in windows for name in functions]
+        return [*names, *([] if time is None else [f"{time}_since"])]
+
+
+def _numbers_of_rows(parameter: str, given: Any) -> list[int]:
+    """One or several numbers of rows as a list of different integers from 1 on."""
+    several = [given] if isinstance(given, Integral) else list(given)
+    for one in several:
+        if isinstance(one, bool) or not isinstance(one, Integral) or one < 1:
+            raise ValueError(
+                f"{parameter} are numbers of rows, 1 or more. Got {one!r} in {given!r}."
+            )
+    numbers = [int(one) for one in several]
+    if not numbers or len(set(numbers)) < len(numbers):
+        wrong = "no number" if not numbers else "a number twice"
+        raise ValueError(f"{parameter}={given!r} has {wrong}.")
+    return numbers
+
+
+def _statistics(
+    past: Past, windows: list[int], wanted: set[str], fill_value: float
+) -> dict[int, dict[str, Floats]]:
+    """Statistics of each window at every moment, each of shape (n_columns, n_moments).
+
+    `fill_value` is that of a window without values; one with infinite values may have NaN.
+    They grow from the newest row of the longest window to its oldest: one value after the other,
+    so that they do not depend on the other moments.
+    """
+    shape = len(past.rows), len(past.at)
+    count, total = np.zeros(shape), np.zeros(shape)
+    lowest, highest = np.full((2, *shape), np.nan)
+    found: dict[int, dict[str, Floats]] = {}
+    is_known = np.empty(shape, dtype=bool)
+    for n_back in range(1, max(windows) + 1):
+        values = past.back(n_back)
+        np.equal(values, values, out=is_known)
+        count += is_known
+        if wanted & {"sum", "mean", "std"}:
+            np.add(total, values, out=total, where=is_known)
+        if "min" in wanted:
+            np.fmin(lowest, values, out=lowest)
+        if "max" in wanted:
+            np.fmax(highest, values, out=highest)
+        if n_back in windows:
+            none = count == 0
+            mean = np.divide(total, count)
+            of_values = {"sum": total, "mean": mean, "min": lowest, "max": highest}
+            if "std" in wanted:
+                of_values["std"] = _spread(past, n_back, mean, count)
+            found[n_back] = {
+                "count": count.copy(),
+                **{name: np.where(none, fill_value, one) for name, one in of_values.items()},
+            }
+    return found
+
+
+def _spread(past: Past, window: int, mean: Floats, count: Floats) -> Floats:
+    """Standard deviation of the values of a window about their mean."""
+    squares = np.zeros_like(mean)
+    for n_back in range(1, window + 1):
+        values = past.back(n_back)
+        is_known = values == values
+        values -= mean
+        values *= values
+        np.add(squares, values, out=squares, where=is_known)
+    spread: Floats = np.sqrt(squares / count)
+    return spread
 
 
 def remember(transformer: KeyedTransformer, history: History) -> None:
@@ -221,14 +508,9 @@ def remember(transformer: KeyedTransformer, history: History) -> None:
     note_parameters(transformer)
 
 
-def recipe_of(transformer: KeyedTransformer) -> Recipe:
-    """Return what a transformer makes of the last rows of a key."""
-    return transformer._recipe()
-
-
 def new_history(transformer: KeyedTransformer, n_columns: int) -> History:
     """Return an empty history of so many columns."""
-    return History(n_columns, recipe_of(transformer).depth, transformer.max_keys)
+    return History(n_columns, transformer._depth(), transformer.max_keys)
 
 
 def places_of(transformer: KeyedTransformer, number: int, names: Any) -> Places:
@@ -310,7 +592,7 @@ def read_rows(
     n_rows = X.shape[0]
     keys = [None] * n_rows
     if places.key is not None:
-        keys = keys_of(_column_list(X, places.key))
+        keys = keys_of(column_lists(columns_of(X, [places.key]))[0])
         try:
             set(keys)
         except TypeError:
@@ -352,30 +634,22 @@ def _whole_numbers(column: Any) -> NDArray[np.integer[Any]] | None:
     return column if column is not None and column.dtype.kind in "iu" else None
 
 
-def _column_list(X: Any, place: int) -> list[Any]:
-    column = column_at(X, place)
-    if isinstance(column, np.ndarray):
-        return column_lists(column[:, np.newaxis])[0]
-    return column.tolist() if hasattr(column, "tolist") else polars_list(column)
-
-
 def _numbers(transformer: KeyedTransformer, X: Any, place: int) -> Floats:
     """One column as numbers, NaN where they are missing."""
     column = column_at(X, place)
-    if holds_numbers(column.to_frame() if is_frame(X) else column):
+    alone = columns_of(X, [place])
+    if holds_numbers(alone):
         if hasattr(X, "iloc") and not isinstance(column.dtype, np.dtype):
             return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
         return np.asarray(column.to_numpy() if is_frame(X) else column, dtype=np.float64)
     numbers = np.full(X.shape[0], np.nan)
-    for row, value in enumerate(_column_list(X, place)):
+    for row, value in enumerate(column_lists(alone)[0]):
         try:
             if not is_missing(value):
                 numbers[row] = value
         except (TypeError, ValueError):
-            name = X.columns[place] if is_frame(X) else place
             raise ValueError(
-                f"{type(transformer).__name__} computes with numbers, but column {name!r} holds "
-                f"{value!r}{in_row(row, len(numbers))}. Leave the column out of columns, or "
-                "turn it into numbers first."
+                f"{holds(X, place, value, row)}, and {type(transformer).__name__} computes with "
+                "numbers. Leave the column out of columns, or turn it into numbers first."
             ) from None
     return numbers

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from skstream.pipeline import make_stream_pipeline
-from skstream.preprocessing._categories import kind_of
+from skstream.preprocessing._base import holds
+from skstream.preprocessing._categories import StreamOneHotEncoder, kind_of
 from skstream.preprocessing._datetimes import DatetimeFeatures
 from skstream.preprocessing._imputer import StreamImputer
-from skstream.preprocessing._one_hot import StreamOneHotEncoder
 from skstream.utils._rows import check_names_of_one_type, check_no_name_twice, is_frame
 from skstream.utils._values import (
     ONE_VALUE,
@@ -106,11 +106,9 @@ def _converted(X: Any, number: Any) -> NDArray[np.float64]:
             try:
                 out[row, place] = number(value)
             except (TypeError, ValueError):
-                name = X.columns[place] if hasattr(X, "columns") else place
                 raise ValueError(
-                    f"Column {name!r} holds {value!r}, which is neither what its kind takes "
-                    "(numbers or texts; True and False) nor missing. Choose another kind for it by "
-                    "kinds=."
+                    f"{holds(X, place, value, row)}, which is neither what its kind takes (numbers "
+                    "or texts; True and False) nor missing. Choose another kind for it by kinds=."
                 ) from None
     return out
 
@@ -231,7 +229,7 @@ def make_stream_preprocessor(
     check_no_name_twice([*X.columns], "X")
     check_names_of_one_type(X)
     coerced = [coerce] if isinstance(coerce, str) else list(coerce)
-    chosen = _checked_kinds(X, {**(kinds or {}), **_kinds_of_coerced(X, coerced, kinds or {})})
+    chosen = _chosen_kinds(X, kinds or {}, coerced)
     for place, name in enumerate(X.columns):
         if name not in chosen:
             chosen[name] = _kind_of(X, place, max_categories)
@@ -241,13 +239,15 @@ def make_stream_preprocessor(
         n_text_features = 2**16 if sparse_output else 2**8
     parts = []
     for kind, names in columns_of.items():
-        if names and kind != "drop":
-            if kind in ("many categories", "text"):
-                parts += _hashed_parts(X, kind, names, n_text_features)
-            else:
-                objects = [name for name in names if _holds_objects(X, name)]
-                texts = [name for name in names if name in coerced]
-                parts += _parts(kind, names, objects, texts, max_categories, sparse_output)
+        if kind in ("many categories", "text"):
+            parts += _hashed_parts(X, kind, names, n_text_features)
+        elif kind == "category" and names:
+            encoder = StreamOneHotEncoder(max_categories, sparse_output=sparse_output)
+            parts.append(("categories", encoder, names))
+        elif kind == "datetime" and names:
+            parts.append(("datetimes", DatetimeFeatures(), names))
+        elif kind in ("number", "boolean"):
+            parts += _number_parts(X, kind, names, coerced)
     if not parts:
         raise ValueError(f"No column is left to prepare: {[*X.columns]} are all left out.")
     if verbose:
@@ -259,14 +259,24 @@ def make_stream_preprocessor(
     return ColumnTransformer(parts, sparse_threshold=float(sparse_output))
 
 
-def _checked_kinds(X: Any, kinds: Mapping[str, str]) -> dict[Any, str]:
-    unknown = [name for name in kinds if name not in [*X.columns]]
-    if unknown:
-        raise ValueError(f"kinds names {unknown}, which X has not. Its columns: {[*X.columns]}.")
+def _chosen_kinds(X: Any, kinds: Mapping[str, str], coerced: list[Any]) -> dict[Any, str]:
+    """Kinds that the user has chosen; columns from whose texts numbers are taken are numbers."""
+    for parameter, names in (("coerce", coerced), ("kinds", kinds)):
+        unknown = [name for name in names if name not in [*X.columns]]
+        if unknown:
+            raise ValueError(
+                f"{parameter} names {unknown}, which X has not. Its columns: {[*X.columns]}."
+            )
     wrong = {name: kind for name, kind in kinds.items() if kind not in KINDS}
     if wrong:
         raise ValueError(f"kinds has {wrong}. A kind is one of {', '.join(map(repr, KINDS))}.")
-    return dict(kinds)
+    other = [name for name in coerced if kinds.get(name, "number") != "number"]
+    if other:
+        raise ValueError(
+            f"coerce makes numbers of column {other[0]!r}, and kinds makes it "
+            f"{kinds[other[0]]!r}. Name it in one of them."
+        )
+    return {**kinds, **dict.fromkeys(coerced, "number")}
 
 
 def _check_values(X: Any, kinds: Mapping[Any, str]) -> None:
@@ -297,8 +307,7 @@ def _values_of(X: Any, place: int) -> list[Any]:
 
 def _kind_of(X: Any, place: int, max_categories: int) -> str:
     """Return the kind of a column, from its dtype, or else from its values."""
-    dtype = [*X.dtypes][place]
-    kind = _number_or_time(dtype)
+    kind = _number_or_time(X.iloc[:, [place]] if hasattr(X, "iloc") else X[:, [place]])
     if kind is not None:
         return kind
     values = [value for value in _values_of(X, place) if not is_missing(value)]
@@ -333,8 +342,9 @@ def _is_date(value: Any) -> bool:
     return isinstance(value, date)
 
 
-def _number_or_time(dtype: Any) -> str | None:
-    """Kind of a dtype of pandas, pyarrow, NumPy or polars; None for texts, categories, objects."""
+def _number_or_time(X: Any) -> str | None:
+    """Kind of the dtype of a single column; None for texts, categories, objects."""
+    (dtype,) = X.dtypes
     if not hasattr(dtype, "kind"):  # of polars
         if str(dtype) == "Boolean":
             return "boolean"
@@ -346,71 +356,57 @@ def _number_or_time(dtype: Any) -> str | None:
     return _KIND_OF_DTYPE.get(dtype.kind)
 
 
-def _kinds_of_coerced(X: Any, coerced: list[Any], kinds: Mapping[str, str]) -> dict[Any, str]:
-    """Kinds of the columns from whose texts numbers are taken."""
-    unknown = [name for name in coerced if name not in [*X.columns]]
-    if unknown:
-        raise ValueError(f"coerce names {unknown}, which X has not. Its columns: {[*X.columns]}.")
-    other = [name for name in coerced if kinds.get(name, "number") != "number"]
-    if other:
-        raise ValueError(
-            f"coerce makes numbers of column {other[0]!r}, and kinds makes it "
-            f"{kinds[other[0]]!r}. Name it in one of them."
-        )
-    return dict.fromkeys(coerced, "number")
-
-
-def _holds_objects(X: Any, name: Any) -> bool:
-    """Whether a column is one of objects, which only their values tell from texts."""
-    return _number_or_time(next(iter(X[[name]].dtypes))) is None
-
-
-def _parts(
-    kind: str,
-    names: list[Any],
-    objects: list[Any],
-    texts: list[Any],
-    max_categories: int,
-    sparse_output: bool,
+def _number_parts(
+    X: Any, kind: str, names: list[Any], coerced: list[Any]
 ) -> list[tuple[str, Any, list[Any]]]:
-    """Parts of the column transformer for the columns of a kind.
-
-    Of `objects`, which hold truth values, and of `texts` numbers are made first.
-    """
+    """Parts of the column transformer for numbers or booleans; some columns are read first."""
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    if kind in ("number", "boolean"):
-        converted = texts if kind == "number" else objects
-        read = numbers_of_texts if kind == "number" else numbers_of_booleans
-        title = "numbers" if kind == "number" else "booleans"
-        steps: list[Any] = [StreamImputer(), StandardScaler()]
-        if kind == "boolean":
-            steps = [StreamImputer("most_frequent", fill_value=False)]
-        parts = []
-        plain = [name for name in names if name not in converted]
-        if plain:
-            part = steps[0] if len(steps) == 1 else make_stream_pipeline(*steps)
-            parts.append((title, part, plain))
-        if converted:
-            part = make_stream_pipeline(FunctionTransformer(read), *map(clone, steps))
-            parts.append((f"{title}_read", part, converted))
-        return parts
-    if kind == "category":
-        encoder = StreamOneHotEncoder(max_categories, sparse_output=sparse_output)
-        return [("categories", encoder, names)]
-    return [("datetimes", DatetimeFeatures(), names)]
+    title, read, steps = "numbers", numbers_of_texts, [StreamImputer(), StandardScaler()]
+    converted = [name for name in names if name in coerced]
+    if kind == "boolean":
+        title, read = "booleans", numbers_of_booleans
+        steps = [StreamImputer("most_frequent", fill_value=False)]
+        converted = [name for name in names if _number_or_time(X[[name]]) is None]
+    parts = []
+    plain = [name for name in names if name not in converted]
+    if plain:
+        part = steps[0] if len(steps) == 1 else make_stream_pipeline(*steps)
+        parts.append((title, part, plain))
+    if converted:
+        part = make_stream_pipeline(FunctionTransformer(read), *map(clone, steps))
+        parts.append((f"{title}_read", part, converted))
+    return parts
 
 
 def _hashed_parts(
     X: Any, kind: str, names: list[Any], n_text_features: int
 ) -> list[tuple[str, Any, list[Any]]]:
-    """Parts of the column transformer for columns of texts, one each."""
-    hashed = kind == "many categories"
-    n_features = min(_HASHED_CATEGORIES, n_text_features) if hashed else n_text_features
+    """Parts of the column transformer for columns of texts, one each.
+
+    An imputer makes empty texts of gaps; of integers, texts are made first.
+    """
+    from sklearn.feature_extraction.text import HashingVectorizer
+    from sklearn.preprocessing import FunctionTransformer
+
+    options: dict[str, Any] = {"n_features": n_text_features}
+    word = "text"
+    if kind == "many categories":
+        n_features = min(_HASHED_CATEGORIES, n_text_features)
+        whole = {"token_pattern": r"(?s).+", "lowercase": False, "norm": None}
+        word, options = "hashed", {"n_features": n_features, **whole}
+    # scikit-learn takes double underscores for a separator of names.
+    titles = [str(name).replace("__", "_") for name in names]
+    if len(set(titles)) < len(titles):
+        titles = [*map(str, range(len(titles)))]
     parts = []
-    for place, name in enumerate(names):
-        hashing = _hashing(n_features, whole=hashed, are_texts=_are_texts(X, kind, name))
-        parts.append((_part_name(kind, place, names), hashing, [name]))
+    for title, name in zip(titles, names, strict=True):
+        filled: Any = StreamImputer("constant", fill_value="")
+        if not _are_texts(X, kind, name):
+            filled = FunctionTransformer(texts_of_integers)
+        vectorizer = HashingVectorizer(**options)
+        part = make_stream_pipeline(filled, FunctionTransformer(np.ravel), vectorizer)
+        parts.append((f"{word}_{title}", part, [name]))
     return parts
 
 
@@ -425,7 +421,7 @@ def _are_texts(X: Any, kind: str, name: Any) -> bool:
                 "neither a text nor an integer. Make texts of the column first, by astype(str), or "
                 "choose another kind."
             )
-    return not other and _number_or_time(next(iter(X[[name]].dtypes))) is None
+    return not other and _number_or_time(X[[name]]) is None
 
 
 def texts_of_integers(X: Any) -> Any:
@@ -439,33 +435,6 @@ def texts_of_integers(X: Any) -> Any:
 
 def _text_of(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _part_name(kind: str, place: int, names: Iterable[Any]) -> str:
-    """Name of the part of one column; scikit-learn takes double underscores for a separator."""
-    named = [str(name).replace("__", "_") for name in names]
-    word = "hashed" if kind == "many categories" else "text"
-    return f"{word}_{named[place]}" if len(set(named)) == len(named) else f"{word}_{place}"
-
-
-def _hashing(n_features: int, *, whole: bool, are_texts: bool) -> Any:
-    """Hash texts with gaps: an imputer makes empty ones of these, in a column; then one by one.
-
-    Of integers, texts are made first.
-    """
-    from sklearn.feature_extraction.text import HashingVectorizer
-    from sklearn.preprocessing import FunctionTransformer
-
-    if whole:
-        vectorizer = HashingVectorizer(
-            n_features=n_features, token_pattern=r"(?s).+", lowercase=False, norm=None
-        )
-    else:
-        vectorizer = HashingVectorizer(n_features=n_features)
-    filled: Any = StreamImputer("constant", fill_value="")
-    if not are_texts:
-        filled = FunctionTransformer(texts_of_integers)
-    return make_stream_pipeline(filled, FunctionTransformer(np.ravel), vectorizer)
 
 
 def _in_words(columns_of: Mapping[str, list[Any]], parts: Iterable[Any]) -> list[str]:

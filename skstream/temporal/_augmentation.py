@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import InnerMethods
 from skstream.base import check_rows, nested
-from skstream.temporal._previous import TemporalClassifier
+from skstream.temporal._correction import TemporalClassifier
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._optional import optional_import
@@ -258,7 +258,8 @@ def extended_by_labels(
         Of the kind of `X`, with the new columns on the right.
     """
     # Those inside append columns, too: to rows that have these already.
-    prefix = "outer_" * _number_inside(model) if hasattr(X, "columns") else ""
+    inside = nested(model.estimator) if hasattr(X, "columns") else ()
+    prefix = "outer_" * sum(isinstance(one, TemporallyAugmented) for one in inside)
     columns = [f"{prefix}previous_label_{lag}" for lag in range(1, lags.shape[1] + 1)]
     if model.encoding == "ordinal":
         return append_columns(X, np.where(lags < 0, len(classes), lags), columns)
@@ -267,10 +268,6 @@ def extended_by_labels(
     onehot = lags[:, :, np.newaxis] == np.arange(len(classes))
     names = [f"{column}={label}" for column in columns for label in classes]
     return append_columns(X, onehot.reshape(len(lags), len(names)).astype(np.int64), names)
-
-
-def _number_inside(model: TemporallyAugmented) -> int:
-    return sum(isinstance(part, TemporallyAugmented) for part in nested(model.estimator))
 
 
 def warn_if_labels_are_dropped(model: Any, X: Any, n_appended: int) -> None:

@@ -7,11 +7,26 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skstream._meta import inner_has
-from skstream.temporal._previous import TemporalClassifier
+from skstream._meta import MetaClassifier, inner_has
 from skstream.utils._few_columns import row_sums
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._masked import refuse_masked
 from skstream.utils._sklearn import Interval, StrOptions
+
+
+class TemporalClassifier(MetaClassifier):
+    """A classifier that wraps another one and keeps the labels learnt last."""
+
+    previous_label: str
+    previous_labels_: NDArray[Any]
+
+    @property
+    def _asks_row_by_row(self) -> bool:
+        return self.previous_label == "predicted"
+
+    def _previous_codes(self) -> NDArray[np.int64]:
+        """Codes of the labels learnt last, newest first."""
+        return LabelSpace(self.classes_).encode(getattr(self, "previous_labels_", []))
 
 
 class TemporalCorrection(TemporalClassifier):
@@ -134,9 +149,6 @@ class TemporalCorrection(TemporalClassifier):
             return X  # texts for a pipeline; anything else is refused by the inner model
         refuse_masked(X, "X")
         return validate_data(self, X, reset=reset, skip_check_array=True)
-
-    def _rows_to_learn(self, X: Any, codes: NDArray[np.int64]) -> Any:
-        return X
 
     def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         n_classes = len(self.classes_)

@@ -36,7 +36,7 @@ class Data:
 
     X: Any
     y: NDArray[Any]
-    classes: NDArray[Any] | None
+    classes: Any
 
     @classmethod
     def of(cls, model: Any, X: Any, y: ArrayLike | None) -> Data:
@@ -64,8 +64,8 @@ class Data:
         index = np.arange(begin, end) % len(self.y)
         return rows_of(self.X, index), self.y[index]
 
-    def with_labels(self, labels: NDArray[Any]) -> Data:
-        return Data(self.X, labels, np.unique(labels))
+
+Check = Callable[[Any, Data], None]
 
 
 def _taught(model: Any, data: Data, *bounds: int) -> Any:
@@ -91,15 +91,20 @@ def _methods(model: Any) -> list[str]:
 def _differing(one: dict[str, NDArray[Any]], other: dict[str, NDArray[Any]]) -> str | None:
     """Name of a method whose answers differ beyond rounding; None if all agree."""
     for name, answer in one.items():
-        if answer.shape != other[name].shape:
-            return name
-        if answer.dtype.kind == "f":
+        same = answer.shape == other[name].shape
+        if same and answer.dtype.kind == "f":
             same = np.allclose(answer, other[name], rtol=1e-9, atol=1e-9, equal_nan=True)
-        else:
+        elif same:
             same = np.array_equal(answer, other[name])
         if not same:
             return name
     return None
+
+
+def _check_alike(one: dict[str, NDArray[Any]], other: dict[str, NDArray[Any]], how: str) -> None:
+    """Raise an error that says how a method answers, if its answers differ."""
+    name = _differing(one, other)
+    assert name is None, f"{name} {how}"
 
 
 def _unfitted_refuses(model: Any, data: Data) -> None:
@@ -134,17 +139,17 @@ def _order_of_questions_does_not_matter(model: Any, data: Data) -> None:
     alone = [_answers(model, rows_of(X, [row])) for row in range(20)]
     if asks_row_by_row(model):
         together = _answers(model, X)
-        name = _differing({n: a[:1] for n, a in together.items()}, alone[0])
-        assert name is None, f"{name} answers the first row of a call otherwise than alone."
+        first = {n: a[:1] for n, a in together.items()}
+        _check_alike(first, alone[0], "answers the first row of a call otherwise than alone.")
         return
     one_by_one = {name: np.concatenate([a[name] for a in alone]) for name in alone[0]}
     for index, how in [(np.arange(20), "together"), (np.arange(20)[::-1], "in reverse order")]:
         asked = _answers(model, rows_of(X, index))
-        name = _differing({n: a[index] for n, a in one_by_one.items()}, asked)
-        assert name is None, (
-            f"{name} answers rows asked {how} otherwise than alone. Only labels that have been "
-            f"learnt may matter; set _asks_row_by_row = True on models that go by their own "
-            f"answers."
+        _check_alike(
+            {n: a[index] for n, a in one_by_one.items()},
+            asked,
+            f"answers rows asked {how} otherwise than alone. Only labels that have been learnt "
+            "may matter; set _asks_row_by_row = True on models that go by their own answers.",
         )
 
 
@@ -153,20 +158,20 @@ def _goes_on_after_pickling(model: Any, data: Data) -> None:
     copy = pickle.loads(pickle.dumps(model))
     X, _ = data.rows(45, 60)
     for begin in (30, 31, 45):
-        name = _differing(_answers(model, X), _answers(copy, X))
-        assert name is None, f"{name} answers otherwise after pickling, before row {begin}."
+        how = f"answers otherwise after pickling, before row {begin}."
+        _check_alike(_answers(model, X), _answers(copy, X), how)
         _teach(model, data, begin, begin + 1)
         _teach(copy, data, begin, begin + 1)
-    name = _differing(_answers(model, X), _answers(copy, X))
-    assert name is None, f"{name} answers otherwise once a pickled copy has learnt more."
+    how = "answers otherwise once a pickled copy has learnt more."
+    _check_alike(_answers(model, X), _answers(copy, X), how)
 
 
 def _fit_forgets(model: Any, data: Data) -> None:
     fresh = unfitted_copy(model).fit(*data.rows(30, 60))
     again = unfitted_copy(model).fit(*data.rows(0, 30)).fit(*data.rows(30, 60))
     X, _ = data.rows(0, 60)
-    name = _differing(_answers(fresh, X), _answers(again, X))
-    assert name is None, f"{name} after a second fit still shows the first."
+    how = "after a second fit still shows the first."
+    _check_alike(_answers(fresh, X), _answers(again, X), how)
 
 
 def _partial_fit_after_fit_goes_on(model: Any, data: Data) -> None:
@@ -185,7 +190,6 @@ def _partial_fit_after_fit_goes_on(model: Any, data: Data) -> None:
 
 
 def _late_class_is_learnt(model: Any, data: Data) -> None:
-    assert data.classes is not None
     late = data.classes.tolist()[1]
     early = np.flatnonzero(data.y != late)
     model = unfitted_copy(model)
@@ -217,14 +221,13 @@ def _late_class_is_learnt(model: Any, data: Data) -> None:
 
 
 def _labels_keep_their_type(model: Any, data: Data) -> None:
-    assert data.classes is not None
     codes = np.searchsorted(data.classes, data.y)
     texts = np.array([f"label {code}" for code in range(len(data.classes))])
     for labels in (texts, texts.astype(object), np.arange(len(texts)) - 1, codes % 2 == 1):
-        relabelled = data.with_labels(labels if labels.dtype == bool else labels[codes])
+        y = labels if labels.dtype == bool else labels[codes]
+        relabelled = Data(data.X, y, np.unique(y))
         taught = _taught(model, relabelled, 0, 60)
         answers = np.asarray(taught.predict(data.rows(0, 60)[0]))
-        assert relabelled.classes is not None
         assert np.isin(answers, relabelled.classes).all(), (
             f"predict answers {answers[:3].tolist()}, ... where the labels are "
             f"{relabelled.classes.tolist()}."
@@ -236,7 +239,6 @@ def _labels_keep_their_type(model: Any, data: Data) -> None:
 
 
 def _probabilities_are_probabilities(model: Any, data: Data) -> None:
-    assert data.classes is not None
     model = _taught(model, data, 0, 30, 31, 60)
     if not hasattr(model, "predict_proba"):
         raise NotApplicable("it has no predict_proba")
@@ -277,11 +279,11 @@ def _cuts_change_nothing(model: Any, data: Data) -> None:
     whole = _taught(model, data, 0, 60)
     X, _ = data.rows(0, 60)
     for bounds in [(0, 30, 60), (0, 1, 2, 30, 59, 60)]:
-        name = _differing(_answers(whole, X), _answers(_taught(model, data, *bounds), X))
-        assert name is None, (
-            f"{name} differs if the rows are learnt in calls that end at {bounds[1:]} instead "
-            f"of at once, although batch_split=True promises that they agree."
+        how = (
+            f"differs if the rows are learnt in calls that end at {bounds[1:]} instead of at once, "
+            "although batch_split=True promises that they agree."
         )
+        _check_alike(_answers(whole, X), _answers(_taught(model, data, *bounds), X), how)
 
 
 def _watch_memory(model: Any, data: Data, n_learns: int) -> None:
@@ -299,50 +301,42 @@ def _watch_memory(model: Any, data: Data, n_learns: int) -> None:
     )
 
 
-@dataclass(frozen=True)
-class Check:
-    """A check, its name, and in words what holds where it passes."""
-
-    words: str
-    run: Callable[[Any, Data], None]
-
-    @property
-    def name(self) -> str:
-        """Name by which a failure is expected."""
-        return "check_" + self.run.__name__.strip("_")
-
-
-MODEL_CHECKS = (
-    Check("asked before anything was learnt, it raises NotFittedError", _unfitted_refuses),
-    Check("asking changes nothing, to any depth", _asking_changes_nothing),
-    Check(
-        "rows asked together, alone or in another order get the same answers",
-        _order_of_questions_does_not_matter,
+#: What holds where a check passes, in words, and the check.
+MODEL_CHECKS: dict[str, Check] = {
+    "asked before anything was learnt, it raises NotFittedError": _unfitted_refuses,
+    "asking changes nothing, to any depth": _asking_changes_nothing,
+    "rows asked together, alone or in another order get the same answers": (
+        _order_of_questions_does_not_matter
     ),
-    Check("pickled in the middle of a stream, it goes on as before", _goes_on_after_pickling),
-    Check("fit forgets what was learnt before", _fit_forgets),
-    Check("partial_fit after fit does not forget", _partial_fit_after_fit_goes_on),
-    Check("rows of another width raise a ValueError", _other_widths_are_refused),
-)
-LABEL_CHECKS = (
-    Check("a class that appears late is learnt and predicted", _late_class_is_learnt),
-    Check("answers are labels of the type learnt", _labels_keep_their_type),
-    Check(
-        "probabilities are finite, not negative and sum to 1, a column for each class",
-        _probabilities_are_probabilities,
+    "pickled in the middle of a stream, it goes on as before": _goes_on_after_pickling,
+    "fit forgets what was learnt before": _fit_forgets,
+    "partial_fit after fit does not forget": _partial_fit_after_fit_goes_on,
+    "rows of another width raise a ValueError": _other_widths_are_refused,
+}
+LABEL_CHECKS: dict[str, Check] = {
+    "a class that appears late is learnt and predicted": _late_class_is_learnt,
+    "answers are labels of the type learnt": _labels_keep_their_type,
+    "probabilities are finite, not negative and sum to 1, a column for each class": (
+        _probabilities_are_probabilities
     ),
-    Check(
-        "missing classes at first, and later labels that are not among them, raise a ValueError",
-        _bad_labels_are_refused,
+    "missing classes at first, and later labels that are not among them, raise a ValueError": (
+        _bad_labels_are_refused
     ),
-)
-CUTS_CHECK = Check("rows divided into several calls are learnt alike", _cuts_change_nothing)
+}
+CUTS_CHECK: dict[str, Check] = {
+    "rows divided into several calls are learnt alike": _cuts_change_nothing
+}
 
 
-def memory_check(n_learns: int) -> Check:
+def memory_check(n_learns: int) -> dict[str, Check]:
     """Check of the memory while `n_learns` rows are learnt."""
 
     def _memory_is_flat(model: Any, data: Data) -> None:
         _watch_memory(model, data, n_learns)
 
-    return Check("memory does not grow with the rows learnt", _memory_is_flat)
+    return {"memory does not grow with the rows learnt": _memory_is_flat}
+
+
+def name_of(check: Check) -> str:
+    """Name by which a failure is expected."""
+    return "check_" + check.__name__.strip("_")

@@ -1,8 +1,9 @@
-"""The checks, run one after another."""
+"""The checks, run one after another, and what they have found."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -16,11 +17,97 @@ from skstream.testing._checks import (
     Data,
     NotApplicable,
     memory_check,
+    name_of,
 )
-from skstream.testing._report import CheckReport, CheckResult
 from skstream.utils._choices import check_choice
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import is_classifier, is_regressor, unfitted_copy
+
+Status = Literal["passed", "failed", "xfail", "skipped"]
+
+_SHOWN: dict[Status, str] = {
+    "passed": "passed",
+    "failed": "FAILED",
+    "xfail": "failed as expected",
+    "skipped": "left out",
+}
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What one check has found.
+
+    Attributes
+    ----------
+    name : str
+        Name of the check, as `expected_failed_checks` takes it.
+    words : str
+        What holds where the check passes.
+    status : {"passed", "failed", "xfail", "skipped"}
+        "xfail": it failed, as was expected; "skipped": it does not apply.
+    reason : str
+        Why it did not pass; empty where it did.
+
+    Examples
+    --------
+    >>> from skstream.testing import CheckResult
+    >>> print(CheckResult("check_fit_forgets", "fit forgets what was learnt before", "passed"))
+    passed: fit forgets what was learnt before
+    """
+
+    name: str
+    words: str
+    status: Status
+    reason: str = ""
+
+    def __str__(self) -> str:
+        why = f"\n    {self.name}: {self.reason}" if self.reason else ""
+        return f"{_SHOWN[self.status]}: {self.words}{why}"
+
+
+@dataclass(frozen=True, repr=False)
+class CheckReport:
+    """What all checks of an estimator have found, in words; print it.
+
+    Attributes
+    ----------
+    estimator : str
+        Name of the estimator's type.
+    results : tuple of CheckResult
+        One for each check, in the order in which they were run.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream.testing import check_stream_estimator
+    >>> report = check_stream_estimator(SGDClassifier(), n_learns=1000)
+    >>> report.passed, [result.name for result in report.failed]
+    (True, [])
+    """
+
+    estimator: str
+    results: tuple[CheckResult, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed, but for those expected to."""
+        return not self.failed
+
+    @property
+    def failed(self) -> tuple[CheckResult, ...]:
+        """The checks that failed, and were not expected to."""
+        return tuple(result for result in self.results if result.status == "failed")
+
+    def __repr__(self) -> str:
+        return "\n".join([f"{self._title()}", *(f"  {result}" for result in self.results)])
+
+    def _title(self) -> str:
+        numbers = [
+            (sum(result.status == status for result in self.results), shown)
+            for status, shown in _SHOWN.items()
+        ]
+        counts = ", ".join(f"{number} {shown}" for number, shown in numbers if number)
+        return f"{self.estimator}: {len(self.results)} checks of an estimator on a stream, {counts}"
 
 
 def check_stream_estimator(
@@ -144,38 +231,36 @@ def check_stream_estimator(
         )
     model = seed_estimator(unfitted_copy(estimator), 0)
     data = Data.of(model, X, y)
-    checks = [
-        *MODEL_CHECKS,
-        *(() if is_regressor(model) else LABEL_CHECKS),
-        *((CUTS_CHECK,) if batch_split else ()),
-        memory_check(n_learns),
-    ]
+    checks = MODEL_CHECKS | ({} if is_regressor(model) else LABEL_CHECKS)
+    checks |= (CUTS_CHECK if batch_split else {}) | memory_check(n_learns)
     expected = dict(expected_failed_checks or {})
-    known = [check.name for check in checks]
+    known = [*map(name_of, checks.values())]
     unknown = sorted(set(expected) - set(known))
     if unknown:
         raise ValueError(f"There is no check {unknown[0]!r} here. The checks are {known}.")
-    results = tuple(_result(check, model, data, expected, on_fail) for check in checks)
-    return CheckReport(type(model).__name__, results)
+    results = [
+        CheckResult(name_of(check), words, *_found(check, model, data, expected, on_fail))
+        for words, check in checks.items()
+    ]
+    return CheckReport(type(model).__name__, tuple(results))
 
 
-def _result(
+def _found(
     check: Check, model: Any, data: Data, expected: Mapping[str, str], on_fail: str | None
-) -> CheckResult:
-    """Run a check; raise what it raises where that is not expected."""
+) -> tuple[Status, str]:
+    """Run a check; say what came out and why, or raise what it raises and is not expected."""
     try:
-        check.run(model, data)
+        check(model, data)
     except NotApplicable as why:
-        return CheckResult(check.name, check.words, "skipped", str(why))
+        return "skipped", str(why)
     except Exception as failure:
         found = isinstance(failure, AssertionError)
         said = str(failure) if found else f"it raises {type(failure).__name__}: {failure}"
-        if check.name in expected:
-            reason = f"{expected[check.name]} ({said})"
-            return CheckResult(check.name, check.words, "xfail", reason)
+        if name_of(check) in expected:
+            return "xfail", f"{expected[name_of(check)]} ({said})"
         if on_fail is None:
-            return CheckResult(check.name, check.words, "failed", said)
+            return "failed", said
         if found:
             raise AssertionError(f"{type(model).__name__}: {failure}") from failure
         raise
-    return CheckResult(check.name, check.words, "passed")
+    return "passed", ""

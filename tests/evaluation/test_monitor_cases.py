@@ -195,9 +195,9 @@ def test_bounded_errors_of_regressors():
         found = result.detections[name]["SGDRegressor"].alarms
         assert found.tolist() == scored[known][alarms].tolist(), name
         assert len(found)
-        read = series_of(result, monitors[name], "SGDRegressor", 0)
-        assert read.rows.tolist() == scored[known].tolist()
-        np.testing.assert_allclose(read.values, np.asarray(values)[known], rtol=1e-12)
+        rows, read, _ = series_of(result, monitors[name], "SGDRegressor", 0)
+        assert rows.tolist() == scored[known].tolist()
+        np.testing.assert_allclose(read, np.asarray(values)[known], rtol=1e-12)
 
 
 # --- probabilities -------------------------------------------------------------------------

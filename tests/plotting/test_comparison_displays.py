@@ -252,7 +252,7 @@ def test_comparison_refuses_what_does_not_belong_together() -> None:
     with pytest.raises(ValueError, match="at least one result"):
         ComparisonDisplay.from_result()
     with pytest.raises(ValueError, match="nothing to plot"):
-        ComparisonDisplay(names=("a", "b"))
+        ComparisonDisplay()
 
 
 def test_comparison_data_and_repr() -> None:
@@ -264,7 +264,7 @@ def test_comparison_data_and_repr() -> None:
     assert list(frame.columns) == ["row", "statistic", "value", "lower", "upper"]
     assert set(frame["statistic"]) == {"q", "mcnemar", "anytime"}
     only = frame[frame["statistic"] == "anytime"]
-    np.testing.assert_array_equal(only["lower"], display.lower)
+    np.testing.assert_array_equal(only["lower"], display.anytime.lower)
 
 
 def test_displays_work_without_a_screen_and_import_matplotlib_late() -> None:
@@ -299,10 +299,10 @@ def test_comparison_from_an_evaluation_is_that_of_its_answers(n_folds: int) -> N
     assert display.names == ("sgd", "last")
     shown = "rows on which both were scored, of rows 2 to 400" + (", fold 2" if fold else "")
     assert display.axes_[-1].get_xlabel().replace("\n", " ") == shown
-    assert display.differences[-1] == pytest.approx(wrong_a.mean() - wrong_b.mean())
-    assert display.q_values[-1] == pytest.approx(np.log(wrong_a.sum() / wrong_b.sum()))
+    assert display.anytime.differences[-1] == pytest.approx(wrong_a.mean() - wrong_b.mean())
+    assert display.q.values[-1] == pytest.approx(np.log(wrong_a.sum() / wrong_b.sum()))
     final = result.compare("sgd", "last", test="mcnemar", fold=fold)
-    assert display.mcnemar_statistics[-1] == pytest.approx(final.statistic)
+    assert display.mcnemar.statistics[-1] == pytest.approx(final.statistic)
 
 
 def test_comparison_from_an_evaluation_asks_for_what_it_needs() -> None:
@@ -321,7 +321,7 @@ def test_comparison_from_an_evaluation_forgets_as_the_evaluation_does() -> None:
     result = evaluator.evaluate(MODELS, make_demo_stream(200))
     for asked, used in ((None, "window:50"), ("all", "cumulative"), ("fading:0.9", "fading:0.9")):
         display = ComparisonDisplay.from_evaluation(result, "sgd", "last", forgetting=asked)
-        assert display.q_forgetting == display.mcnemar_forgetting == used
+        assert display.q.forgetting.name == display.mcnemar.forgetting.name == used
     with pytest.raises(ValueError, match="There is no forgetting 'weekly' in this result"):
         ComparisonDisplay.from_evaluation(result, "sgd", "last", forgetting="weekly")
     with pytest.raises(TypeError, match="from_evaluation"):
@@ -340,7 +340,10 @@ def test_comparison_takes_the_loss_of_the_measure() -> None:
             result, "sgd", "mean", metric=metric, bounds=(0, 10)
         )
         errors = [result.scores[name][metric] for name in models]
-        assert display.differences[-1] == pytest.approx(errors[0] - errors[1])
+        assert display.anytime.differences[-1] == pytest.approx(errors[0] - errors[1])
+        assert len(display.axes_) == 2  # none for McNemar's statistic
+        with pytest.raises(ValueError, match="needs bounds"):
+            ComparisonDisplay.from_evaluation(result, "sgd", "mean", metric=metric)
     with pytest.raises(ValueError, match="measure 'r2' is not"):
         ComparisonDisplay.from_evaluation(result, "sgd", "mean", metric="r2", bounds=(0, 10))
 
@@ -399,16 +402,3 @@ def test_the_diagram_says_what_was_ranked_and_writes_names_as_they_are() -> None
     assert any(t.startswith("$a_{  (") for t in texts)
     with pytest.raises(TypeError, match="rank"):
         CriticalDifferenceDisplay.from_result(result)
-
-
-def test_comparison_of_regressors_shows_no_mcnemar() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.random((80, 2))
-    models = {"sgd": SGDRegressor(), "mean": MeanRegressor()}
-    result = PrequentialEvaluator("mae", random_state=0).evaluate(models, X, X.sum(axis=1))
-    with pytest.raises(ValueError, match="needs bounds"):
-        ComparisonDisplay.from_evaluation(result, "sgd", "mean")
-    display = ComparisonDisplay.from_evaluation(result, "sgd", "mean", bounds=(0, 10))
-    assert len(display.axes_) == 2
-    errors = [result.scores[name]["mae"] for name in models]
-    assert display.differences[-1] == pytest.approx(errors[0] - errors[1])

@@ -100,11 +100,11 @@ def test_errors_say_what_to_do() -> None:
         features([["2026-03-01"]], features="week")
     with pytest.raises(ValueError, match="has a feature twice"):
         features([["2026-03-01"]], features=["hour", "hour"])
-    with pytest.raises(ValueError, match="column 0 holds 'spring' in row 1 of these rows"):
+    with pytest.raises(ValueError, match="Column 0 holds 'spring' in row 1 of these rows"):
         features([["2026-03-01"], ["spring"]])
-    with pytest.raises(ValueError, match=r"year 9999, but column 0 holds 1700000000000.0 in row 0"):
+    with pytest.raises(ValueError, match=r"Column 0 holds 1700000000000.0 in row 0.* year 9999"):
         features([[1.7e12], [0.0]])  # milliseconds
-    with pytest.raises(ValueError, match="column 0 holds True"):
+    with pytest.raises(ValueError, match="Column 0 holds True"):
         features(np.array([[True]], dtype=object))
 
 
@@ -196,7 +196,7 @@ def test_a_date_column_that_turns_into_numbers_is_named_with_its_row(engine: Any
     ],
 )
 def test_booleans_and_dates_far_away_are_refused(X: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="since 1970 up to the year 9999, but column 0 hold"):
+    with pytest.raises(ValueError, match=r"Column 0 holds .* since 1970 up to the year 9999"):
         features(X, features="year")
 
 
@@ -209,5 +209,5 @@ def test_dates_of_pyarrow_are_those_of_python() -> None:
         found = features(frame, features=["year", "day"], cyclic=False)
         assert found.tolist() == [[2026.0, 1.0], [0.0, 0.0], [1912.0, 29.0]]
     flags = pandas.DataFrame({"b": pandas.Series([True, None], dtype="bool[pyarrow]")})
-    with pytest.raises(ValueError, match="column 'b' holds True"):
+    with pytest.raises(ValueError, match="Column 'b' holds True"):
         features(flags)

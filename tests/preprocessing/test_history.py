@@ -217,7 +217,7 @@ def test_a_failing_model_leaves_the_history_as_it_was() -> None:
         (LagFeatures("x"), "columns has the name 'x', but the rows came without names"),
         (LagFeatures(3), "columns has the position 3, but the rows have 3 columns"),
         (LagFeatures([]), "columns is empty"),
-        (LagFeatures(), "but column 0 holds 'a' in row 0"),
+        (LagFeatures(), "Column 0 holds 'a' in row 0"),
         (LagFeatures(1, 0), "The 'lags' parameter"),
         (LagFeatures(1, [1, 0]), "lags are numbers of rows, 1 or more. Got 0"),
         (LagFeatures(1, [2, 2]), "has a number twice"),

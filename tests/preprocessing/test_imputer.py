@@ -159,7 +159,7 @@ def test_a_column_that_changes_its_type_is_refused(strategy: str) -> None:
     pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame({"city": ["Bonn", None, "Ulm", 53111], "n": [1, 2.5, True, 4]})
     imputer = StreamImputer(strategy)
-    said = "Column 'city' holds 53111, a number, in row {} of these rows, and in the rows before '"
+    said = "Column 'city' holds 53111 in row {} of these rows, a number, and in the rows before '"
     with pytest.raises(ValueError, match=said.format(3)):
         imputer.fit(rows)
     imputer.fit(rows[:2])

@@ -134,8 +134,8 @@ def test_a_saved_study_is_the_same(study, tmp_path):
 
 def test_its_picture_is_that_of_the_ranks(study):
     pytest.importorskip("matplotlib")
-    display = study.plot("accuracy", value="mean")
-    ranks = dict(zip(display.names, display.average_ranks, strict=True))
+    drawn = study.plot("accuracy", value="mean").result
+    ranks = dict(zip(drawn.names, drawn.average_ranks, strict=True))
     ranked = study.rank("accuracy", value="mean")
     assert ranks == dict(zip(ranked.names, ranked.average_ranks, strict=True))
 

@@ -14,7 +14,7 @@ from skstream.engine.kernels.schema import OTHER_CLASSES, knows_classes
 from skstream.engine.loop import LoopFailed
 from skstream.engine.sharing import bytes_of_rows
 from skstream.pipeline import StreamPipeline
-from skstream.pipeline._asking import FittedPipeline
+from skstream.pipeline._pipeline import FittedPipeline
 from skstream.pipeline._transformers import is_passthrough
 from skstream.utils._validation import is_fitted, unfitted_copy
 

@@ -283,7 +283,7 @@ class PeriodicRefitKernel(Kernel):
         X = copy_rows(part.learn_X, part.learn_index[:n_rows])
         weight = None if part.weight is None else part.weight[:n_rows].copy()
         y = part.y[:n_rows].copy()
-        return learnt_rows(self.estimator, progress, X, y, weight, self._classes, alarm=alarm)
+        return learnt_rows(self.estimator, progress, (X, y, weight), self._classes, alarm=alarm)
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""

@@ -20,10 +20,8 @@ from skstream.engine.kernels.schema import (
 )
 from skstream.preprocessing import StreamOneHotEncoder, TargetEncoder
 from skstream.preprocessing import _target_encoder as target_encoder
-from skstream.preprocessing._categories import MixedTypes, encode
-from skstream.preprocessing._one_hot import shown
-from skstream.preprocessing._ordinal import numbered
-from skstream.preprocessing._target_means import Memory, learn, nothing_learnt
+from skstream.preprocessing._categories import MixedTypes, encode_all, numbered, shown
+from skstream.preprocessing._target_encoder import Memory, learn, nothing_learnt
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
 from skstream.utils._values import Factorized, factorized_columns
@@ -60,10 +58,7 @@ class CategoryKernel(MemoryTransformKernel):
         read, learnt, asked = _read_factorized(block)
         numbering = self.estimator._numbering
         try:
-            encoded = [
-                encode(codes, column, learnt, asked, block.stamp, numbering)
-                for codes, column in zip(known, read, strict=True)
-            ]
+            encoded = encode_all(known, read, learnt, asked, block.stamp, numbering)
         except MixedTypes as error:  # for the loop to show at its row
             raise Declined("a column with values of two types has no kernel") from error
         learn_X = self._shown([of_column.learnt for of_column in encoded])

@@ -20,17 +20,13 @@ from skstream.utils._validation import is_fitted
 class HistoryKernel(MemoryTransformKernel):
     """Transformers by the last rows of a key, the memory. Rows are learnt one by one."""
 
-    def __init__(self, estimator: keyed.KeyedTransformer, task: Task):
-        super().__init__(estimator, task)
-        self._recipe = keyed.recipe_of(estimator)
-
     @classmethod
     def refusal(cls, transformer: keyed.KeyedTransformer, task: Task) -> str | None:
         """Refuse other output than arrays."""
         if not has_valid_parameters(transformer):
             return "parameters that it refuses"
         try:
-            depth = keyed.recipe_of(transformer).depth
+            depth = transformer._depth()
         except (TypeError, ValueError):
             return "parameters that it refuses"
         other = changed_parameter(transformer)
@@ -45,7 +41,7 @@ class HistoryKernel(MemoryTransformKernel):
     def row_bytes(self, state: State) -> int | None:
         """Memory for the past of every key."""
         n_columns = 1 if state.columns.number is None else state.columns.number
-        return 8 * n_columns * (self._recipe.depth + 16)
+        return int(8 * n_columns * (self.estimator._depth() + 16))
 
     def _execute(self, state: State, block: Block) -> tuple[Columns, History, Block]:
         columns = state.columns.after(block)
@@ -54,9 +50,9 @@ class HistoryKernel(MemoryTransformKernel):
         if history is None:
             history = keyed.new_history(self.estimator, values.shape[1])
         after, past = history.learn(keys, values, learnt, asked, block.stamp)
-        features = self._recipe.features(past)
+        features = self.estimator._features(past)
         learn_X, ask_X = (
-            self._recipe.completed(features[moments], values[rows])
+            self.estimator._completed(features[moments], values[rows])
             for moments, rows in ((past.learnt, learnt), (past.asked, asked))
         )
         return columns, after, showing(block, learn_X, ask_X)

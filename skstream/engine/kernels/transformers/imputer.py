@@ -15,7 +15,7 @@ from skstream.engine.kernels.schema import Columns, has_valid_parameters, refuse
 from skstream.preprocessing import StreamImputer
 from skstream.preprocessing import _imputer as imputing
 from skstream.preprocessing._base import changed_parameter
-from skstream.preprocessing._fills import Mask, Memory, learn
+from skstream.preprocessing._imputer import Mask, Memory, learn
 from skstream.utils._rows import take_rows
 from skstream.utils._values import holds_numbers, holds_times
 
