@@ -474,14 +474,12 @@ class CSVStream(TableStream):
         place = 0
         with self._open(file, dict.fromkeys(columns, pa.string()), columns) as reader:
             for batch in reader:
-                found = [
-                    (place + row, name, text)
-                    for name in typed
-                    for row, text in first_misfit(
-                        batch.column(name),
-                        partial(read_as, kind=self._arrow_types[name], decimal=self.decimal),
-                    )
-                ]
+                found = []
+                for name in typed:
+                    texts, kind = batch.column(name), self._arrow_types[name]
+                    row = first_misfit(texts, partial(read_as, kind=kind, decimal=self.decimal))
+                    if row < len(texts):
+                        found.append((place + row, name, texts[row].as_py()))
                 if found:
                     return min(found)
                 place += batch.num_rows

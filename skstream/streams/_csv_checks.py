@@ -3,12 +3,13 @@
 import csv
 import io
 import re
+from bisect import bisect_left
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from skstream.streams._file_stream import not_encoded, refuse_other_kinds
+from skstream.streams._file_stream import beginning_of, not_encoded
 from skstream.streams._file_system import DataFile
 from skstream.streams._table_parameters import shortened
 from skstream.utils._optional import optional_import
@@ -107,8 +108,6 @@ def check_beginning(
         columns have the same name.
     """
     text = _beginning(file, encoding)
-    if not text.strip():
-        raise ValueError(f"{file} cannot be read as a CSV file: it is empty.")
     if text.startswith("sep="):
         raise ValueError(
             f"{file} begins with {text.splitlines()[0]!r}, a note that Excel reads. Take this line "
@@ -209,32 +208,21 @@ def read_as(texts: Any, kind: Any, decimal: str) -> Any:
     return texts.cast(kind)
 
 
-def first_misfit(column: Any, convert: Callable[[Any], Any]) -> Iterator[tuple[int, str]]:
-    """Row and text of the first value in a column of texts that cannot be converted, if any."""
+def first_misfit(column: Any, convert: Callable[[Any], Any]) -> int:
+    """Row of the first text in a column that cannot be converted; their number if all can."""
 
-    def fits(begin: int, end: int) -> bool:
+    def is_before(row: int) -> bool:
         try:
-            convert(column.slice(begin, end - begin))
+            convert(column.slice(0, row + 1))
         except ValueError:
-            return False
-        return True
+            return True
+        return False
 
-    begin, end = 0, len(column)
-    if fits(begin, end):
-        return
-    while end - begin > 1:  # the first misfit is in this range
-        middle = (begin + end) // 2
-        begin, end = (middle, end) if fits(begin, middle) else (begin, middle)
-    yield begin, column[begin].as_py()
+    return bisect_left(range(len(column)), True, key=is_before)
 
 
 def _beginning(file: DataFile, encoding: str) -> str:
-    try:
-        with file.text() as stream:
-            raw = stream.read(_BYTES)
-    except OSError as error:
-        raise ValueError(f"{file} cannot be read as a CSV file: {error}") from error
-    refuse_other_kinds(file, raw, "CSV", ".csv")
+    raw = beginning_of(file, "a CSV", ".csv", _BYTES)
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff") and not encoding.lower().startswith("utf-16"):
         raise ValueError(f"{file} holds UTF-16 text. Pass options={{'encoding': 'utf-16'}}.")
     try:

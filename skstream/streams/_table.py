@@ -32,7 +32,7 @@ from skstream.streams._columns import (
     warn_of_lost,
 )
 from skstream.streams._file_stream import FileStream, broken_file
-from skstream.streams._files import Paths
+from skstream.streams._file_system import Paths
 from skstream.streams._table_parameters import (
     check_missing,
     check_named_once,
