@@ -28,6 +28,7 @@ from skstream.streams import (
     STAGGER,
     ARFFStream,
     Drift,
+    RotatingHyperplane,
     Stream,
     as_stream,
     concat,
@@ -114,18 +115,9 @@ class CutByChunk(ComposedStream):
 
     n_rows = N_ROWS
 
-    def chunks(self):
-        for chunk in self.parts[0]:
+    def _made(self, readers):
+        for chunk in readers[0].until(N_ROWS):
             yield chunk._replace(X=chunk.X - chunk.X[0])
-
-    def _block(self, start, stop):
-        raise NotImplementedError
-
-    def _own_options(self):
-        return ()
-
-    def _source_of(self, row):
-        return None
 
 
 def cuts_change_nothing(make, size) -> bool:
@@ -686,6 +678,12 @@ def test_a_stream_says_that_it_is_endless_and_its_first_rows_are_not(make):
     assert not take_rows(make(), 20).endless
     assert take_rows(make(), 20).n_rows == 20
     assert not recurring(make(), sea(3, None), length=5, n_rows=20).endless
+
+
+def test_the_end_of_a_change_without_an_end_is_not_looked_for():
+    turning = with_imbalance(RotatingHyperplane(None), {0: 0.5, 1: 0.5}, current={0: 0.4, 1: 0.6})
+    ((start, end),) = turning.drifts
+    assert start <= 1 < 10**12 < end
 
 
 CALLS = {

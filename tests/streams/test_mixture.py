@@ -7,8 +7,8 @@ from scipy.stats import multivariate_normal
 
 from skstream.streams import Drift, GaussianMixtureStream, load_testbed
 from skstream.streams._generators import Component, Phase
+from skstream.streams._generators._numbers import cosine_and_sine
 from skstream.streams._generators._testbed import TESTBED
-from skstream.streams._generators._turns import cosine_and_sine
 
 # Bayes error in per cent, as the specification has it: from samples, and so itself not exact.
 BAYES_ERROR = {

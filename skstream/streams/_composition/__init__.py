@@ -1,13 +1,17 @@
 """Composition: streams in, stream out; public as names of `skstream.streams`."""
 
 from skstream.streams._composition._base import knows_drifts, origin_of, sources_of
-from skstream.streams._composition._concat import concat
-from skstream.streams._composition._cut import FirstRows, drop_rows, take_rows
 from skstream.streams._composition._delay import with_delay
 from skstream.streams._composition._imbalance import with_imbalance
 from skstream.streams._composition._join import join_streams
 from skstream.streams._composition._label_noise import with_label_noise
-from skstream.streams._composition._recurring import recurring
+from skstream.streams._composition._runs import (
+    FirstRows,
+    concat,
+    drop_rows,
+    recurring,
+    take_rows,
+)
 
 __all__ = [
     "FirstRows",

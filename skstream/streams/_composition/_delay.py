@@ -86,6 +86,8 @@ class LateLabels(ChangedRows):
         Seed.
     """
 
+    _own_options = ("delay", "unit", "random_state")
+
     def __init__(self, stream: Any, delay: Any, unit: timedelta | None, random_state: int) -> None:
         super().__init__(stream)
         self._is_drawn = hasattr(delay, "ppf")
@@ -105,9 +107,6 @@ class LateLabels(ChangedRows):
         self.delay = delay
         self.unit = None if unit is None else np.timedelta64(unit, "us")
         self.random_state = check_count(random_state, "random_state", 0)
-
-    def _own_options(self) -> tuple[str, ...]:
-        return "delay", "unit", "random_state"
 
     def labels(self) -> Iterator[NDArray[Any]]:
         """Labels alone, chunk by chunk."""

@@ -1,6 +1,7 @@
 """Mixtures of two of three waves."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from skstream.streams._generators._concepts import ConceptStream, check_concepts
+from skstream.streams._generators._base import ConceptStream, check_concepts, parameter
 from skstream.streams._generators._numbers import normal_rows, order_of
 from skstream.utils._choices import check_count
 from skstream.utils._seeds import uniform
@@ -20,6 +21,7 @@ _WAVES = np.maximum(6.0 - np.abs(np.arange(1, _POINTS + 1) - np.array([[11], [15
 _PAIRS = np.array([[0, 1], [0, 2], [1, 2]])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Waveform(ConceptStream):
     """Three classes, each a mixture of two of three waves in random proportion, with noise.
 
@@ -30,18 +32,18 @@ class Waveform(ConceptStream):
     ----------
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
+    random_state : int, default=0
+        Seed. The same seed gives the same rows.
+    chunk_size : int, default=65536
+        Rows per chunk.
+    change_rows : sequence of int, default=None
+        First row of each concept but the first. By default all concepts are equally long; an
+        endless stream of more than one concept must say it.
     n_irrelevant : int, default=0
         Number of further features that are noise alone; 19 in the source's second version.
     n_drifting : sequence of int, default=(0,)
         Number of features that have changed places among each other, for each concept in their
         order; not 1. Which ones is drawn by the seed; fewer are always part of more.
-    change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
-    random_state : int, default=0
-        Seed. The same seed gives the same rows.
-    chunk_size : int, default=65536
-        Rows per chunk.
 
     Notes
     -----
@@ -64,26 +66,20 @@ class Waveform(ConceptStream):
 
     _n_classes = 3
 
-    def __init__(
-        self,
-        n_rows: int | None = 10_000,
-        *,
-        n_irrelevant: int = 0,
-        n_drifting: Sequence[int] = (0,),
-        change_rows: Sequence[int] | None = None,
-        random_state: int = 0,
-        chunk_size: int = 65536,
-    ) -> None:
-        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        self.n_irrelevant = check_count(n_irrelevant, "n_irrelevant", 0)
+    n_irrelevant: int = parameter(0, check_count, 0)
+    n_drifting: Sequence[int] = (0,)
+    _of_concepts = "n_drifting"
+
+    def _prepare(self) -> None:
         self._n_features = _POINTS + self.n_irrelevant
-        self.n_drifting = check_concepts(n_drifting, "n_drifting", range(self._n_features + 1))
+        allowed = range(self._n_features + 1)
+        self.n_drifting = check_concepts(self.n_drifting, "n_drifting", allowed)
         if 1 in self.n_drifting:
             raise ValueError(
                 f"n_drifting must not be 1: one feature alone has none to change places with. Got "
-                f"{n_drifting!r}."
+                f"{self.n_drifting!r}."
             )
-        self._follow(self.n_drifting, change_rows)
+        super()._prepare()
 
     def bayes_error(self) -> float:
         """Return the error of the best possible answers, which know how features have moved.
