@@ -250,9 +250,9 @@ class ARFFStream(TableStream):
         header = self._headers[self.files[0]]
         return {one.name for one in header.attributes if one.kind == NOMINAL}
 
-    def _holds_integers(self, name: str, kind: Any) -> bool:
-        header = self._headers[self.files[0]]
-        return any(one.name == name and one.kind == INTEGER for one in header.attributes)
+    def _may_be_whole(self, name: str, kind: Any) -> bool:
+        attributes = self._headers[self.files[0]].attributes
+        return any(one.name == name and one.kind == INTEGER for one in attributes)
 
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
         pa = optional_import("pyarrow", "ARFFStream")

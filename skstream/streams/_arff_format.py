@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from skstream.streams._csv_checks import first_misfit, read_as
+from skstream.streams._csv_text import first_misfit, read_as
 from skstream.streams._file_stream import not_encoded
 from skstream.streams._file_system import DataFile
 from skstream.streams._table_parameters import shortened

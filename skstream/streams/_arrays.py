@@ -12,7 +12,7 @@ from scipy import sparse
 
 from skstream.streams._chunk import Chunk
 from skstream.streams._drifts import Drift, as_drifts
-from skstream.streams._frames import FrameColumns, holds_columns
+from skstream.streams._frames import holds_columns, names_of_columns, split_columns
 from skstream.streams._stream import Stream
 from skstream.utils._choices import check_count
 from skstream.utils._labels import find_classes
@@ -30,12 +30,12 @@ class ArrayStream(Stream):
         Features in time order.
     y : array-like of shape (n_rows,)
         Labels or targets.
-    sample_weight, arrival, label_time, id : array-like of shape (n_rows,), default=None
-        Meta data; see `as_stream`.
     chunk_size : int, default=65536
         Rows per chunk.
     feature_names : list of str, default=None
         Names of the features; those of the columns where `X` is a frame.
+    **meta : array-like of shape (n_rows,) or None
+        Meta data; see `as_stream`.
 
     Attributes
     ----------
@@ -61,20 +61,11 @@ class ArrayStream(Stream):
         X: Any,
         y: Any,
         *,
-        sample_weight: Any = None,
-        arrival: Any = None,
-        label_time: Any = None,
-        id: Any = None,
         chunk_size: int = 65536,
         feature_names: list[str] | None = None,
+        **meta: Any,
     ) -> None:
-        given = {
-            "sample_weight": sample_weight,
-            "arrival": arrival,
-            "label_time": label_time,
-            "id": id,
-        }
-        given = {key: values for key, values in given.items() if values is not None}
+        given = {key: values for key, values in meta.items() if values is not None}
         self._rows = Chunk.of(X, y, given)
         self.X, self.y, self.meta = self._rows
         if len(self.y) == 0:
@@ -229,27 +220,28 @@ class FrameStream(ChunkStream):
     ----------
     source : iterable or callable
         Yields frames; see `ChunkStream`.
-    columns : FrameColumns
-        Which columns are labels and meta data.
+    columns : dict of str to str
+        Column of the labels, "target", and those of meta data by their keys.
     """
 
     def __init__(
-        self, source: Iterable[Any] | Callable[[], Iterable[Any]], columns: FrameColumns
+        self, source: Iterable[Any] | Callable[[], Iterable[Any]], columns: dict[str, str]
     ) -> None:
         super().__init__(source)
         self._columns = columns
 
     def row_options(self) -> dict[str, Any]:
         """Return the columns that are no features."""
-        return {"target": self._columns.target, **self._columns.meta}
+        return self._columns
 
     def chunks(self) -> Iterator[Any]:
         """Features, labels and meta data of the frames."""
         start = 0
         for frame in self._opened():
-            X, y, meta = self._columns.split(frame, f"the frame that starts at row {start}")
-            yield X, y, meta
-            start += len(y)
+            where = f"the frame that starts at row {start}"
+            X, meta = split_columns(frame, self._columns, where)
+            yield X, meta.pop("target"), meta
+            start += len(X)
 
 
 def begins_again(stream: Stream) -> bool:
@@ -362,21 +354,17 @@ def as_stream(
             f"X is a path ({X!r}). Use ParquetStream(path, target=...), CSVStream(path, "
             f"target=...), ARFFStream(path, target=...) or SVMLightStream(path)."
         )
-    meta = {
-        "sample_weight": sample_weight,
-        "arrival": arrival,
-        "label_time": label_time,
-        "id": id,
-    }
+    times = {"arrival": arrival, "label_time": label_time}
+    meta = {"sample_weight": sample_weight, **times, "id": id}
     if target is not None:
         if y is not None:
             raise ValueError("y and target= are both given. One of them says the labels.")
-        columns = FrameColumns.of(target, meta)
+        columns = names_of_columns({"target": target, **meta})
         check_count(chunk_size, "chunk_size", 1)
         if not holds_columns(X):
             return FrameStream(X, columns)
-        X, y, found = columns.split(X, "X")
-        return ArrayStream(X, y, chunk_size=chunk_size, **found)
+        X, found = split_columns(X, columns, "X")
+        return ArrayStream(X, found.pop("target"), chunk_size=chunk_size, **found)
     if y is not None:
         refuse_chunks(X, "y")
     if _is_data(X) or (y is not None and isinstance(X, (list, tuple))):

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.utils._optional import optional_import
-from skstream.utils._times import LARGEST_EXACT, check_exact, time_column
-from skstream.utils._warnings import warn
+from skstream.utils._times import check_exact, time_column
 
 NOMINAL = "nominal"
 NUMBER = "number"
@@ -71,19 +70,6 @@ def numbers(column: Any, name: str = "", first_row: int = 0) -> NDArray[np.float
         zero_copy_only=False
     )
     return values / scale if scale != 1.0 else values
-
-
-def warn_of_lost(name: str, values: NDArray[np.float64]) -> bool:
-    """Warn of whole numbers whose last digits are lost as floats; return whether there are any."""
-    lost = bool((np.abs(values) >= LARGEST_EXACT).any())
-    if lost:
-        warn(
-            f"Column {name!r} holds whole numbers beyond 2**53, which lose their last digits as "
-            f"floats, so that different numbers may become equal. Leave out an identifier with "
-            f"exclude=, and name categories in nominal=. If they are quantities, name the column "
-            f"in numeric=, and there is no warning."
-        )
-    return lost
 
 
 def _numbers_of_texts(column: Any, name: str, first_row: int) -> NDArray[np.float64]:

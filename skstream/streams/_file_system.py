@@ -263,10 +263,11 @@ def _found(
         kind = _asked(name, partial(_kind_of, system, path))
         if one and kind == "folder":
             return _in_folder(system, name, path, suffixes)
-        if one and (kind == "other" or path == os.path.abspath("-")):
+        is_stdin = not kind and path == os.path.abspath("-")
+        if one and (kind == "other" or is_stdin):
             raise ValueError(
-                f"{name!r} is no file but a pipe or a device, which can be read only once, and "
-                "files are read several times. Write its rows into a file."
+                f"{('-' if is_stdin else name)!r} is no file but a pipe or a device, which can be "
+                "read only once, and files are read several times. Write its rows into a file."
             )
         if kind != "file":
             what = "file or folder" if one else "file"

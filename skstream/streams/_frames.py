@@ -1,7 +1,6 @@
 """Features, labels and meta data of a frame that holds them all."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,50 +11,16 @@ from skstream.utils._optional import optional_import
 from skstream.utils._rows import as_rows, is_frame
 
 
-@dataclass(frozen=True)
-class FrameColumns:
-    """Which columns of a frame are no features.
-
-    Attributes
-    ----------
-    target : str
-        Column of the labels.
-    meta : dict of str to str
-        Columns of meta data, by their key.
-    """
-
-    target: str
-    meta: dict[str, str]
-
-    @classmethod
-    def of(cls, target: Any, meta: dict[str, Any]) -> "FrameColumns":
-        """Check the names that a user gives beside `target`."""
-        given = {key: name for key, name in meta.items() if name is not None}
-        for key, name in {"target": target, **given}.items():
-            if not isinstance(name, str):
-                raise TypeError(
-                    f"{key} must be the name of a column where target= is given. Got "
-                    f"{type(name).__name__} instead."
-                )
-        return cls(target, given)
-
-    def split(self, frame: Any, where: str) -> tuple[Any, Any, dict[str, Any]]:
-        """Features, labels and meta data of a frame; `where` says in errors which one it is.
-
-        Parameters
-        ----------
-        frame : object
-            Pandas or polars frame, Arrow table or record batch, or dict of columns.
-        where : str
-            "X", or which frame of a stream.
-
-        Returns
-        -------
-        (X, y, meta)
-            A frame without these columns, and the columns.
-        """
-        X, held = split_columns(frame, {"target": self.target, **self.meta}, where)
-        return X, held.pop("target"), held
+def names_of_columns(given: dict[str, Any]) -> dict[str, str]:
+    """Check the names of columns that a user gives; None stands for none."""
+    named = {key: name for key, name in given.items() if name is not None}
+    for key, name in named.items():
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{key} must be the name of a column where target= is given. Got "
+                f"{type(name).__name__} instead."
+            )
+    return named
 
 
 def split_columns(

@@ -4,7 +4,7 @@ import html
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from skstream.utils._labels import as_labels, distinct_labels
 from skstream.utils._warnings import warn
 
 _BLOCK = 65536
-_HALF = 31  # bits of a code in a pair of codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,13 +197,14 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     >>> hours.persistence, hours.succession, hours.temporal_dependence
     (0.0, 1.0, True)
     """
-    counter = _RunCounter(check_count(max_lag, "max_lag", 1) + 2)
+    max_lag = check_count(max_lag, "max_lag", 1)
+    runs = _Runs()
     for labels in _blocks(y):
-        counter.update(labels)
+        runs.update(labels)
     found = label_columns(y) if isinstance(y, Stream) else ()
     if found:
         warn(words_of(found))
-    return replace(counter.profile(), label_columns=found)
+    return replace(runs.profile(max_lag), label_columns=found)
 
 
 def words_of(found: tuple[LabelColumn, ...]) -> str:
@@ -238,101 +238,85 @@ def _blocks_of(labels: Iterable[Any]) -> Iterator[NDArray[Any]]:
         yield as_labels(block)
 
 
-class _RunCounter:
-    """Counts, for every class, the rows at which it occurred l times in a row."""
+class _Runs:
+    """Runs of equal labels: how many there are of each label and length, and what followed."""
 
-    def __init__(self, longest: int) -> None:
-        self.longest = longest
-        self.position: dict[Any, int] = {}
-        # places[i, l - 1]: rows at which the newest l labels were class i.
-        self.places = np.zeros((0, longest), dtype=np.int64)
+    def __init__(self) -> None:
         self.n_missing = 0
-        self.run_class = -1
-        self.run_length = 0
-        # How often one class followed another, of the pairs that occur.
-        self.transitions: Counter[tuple[int, int]] = Counter()
+        self._counts: Counter[tuple[Any, int]] = Counter()  # of a label and a length
+        self._followers: Counter[tuple[Any, Any]] = Counter()  # of a label, and the one after it
+        self._last: tuple[Any, int] | None = None  # which may go on
 
     def update(self, labels: NDArray[Any]) -> None:
-        codes = self._codes(labels)
+        """Count the runs in the next labels."""
+        classes = distinct_labels(labels)
+        codes = LabelSpace(classes).encode(labels)
+        codes = codes[codes >= 0]
         self.n_missing += len(labels) - len(codes)
         if len(codes) == 0:
             return
-        self._count_transitions(codes)
         starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        classes = codes[starts]
-        lengths = np.diff(starts, append=len(codes))
-        # A run that continues the last block's counts only its new places.
-        before = np.zeros(len(lengths), dtype=np.int64)
-        if classes[0] == self.run_class:
-            before[0] = self.run_length
-        for length in range(1, self.longest + 1):
-            new = np.maximum(before + lengths - length + 1, 0) - np.maximum(before - length + 1, 0)
-            np.add.at(self.places[:, length - 1], classes, new)
-        self.run_class = int(classes[-1])
-        self.run_length = int(before[-1] + lengths[-1])
+        names, lengths = classes[codes[starts]].tolist(), np.diff(starts, append=len(codes))
+        if self._last is not None:
+            label, length = self._last
+            if label == names[0]:
+                lengths[0] += length
+            else:
+                names, lengths = [label, *names], np.append(length, lengths)
+        runs = list(zip(names, lengths.tolist(), strict=True))
+        self._last = runs.pop()
+        self._counts.update(runs)
+        self._followers.update(pairwise(names))
 
-    def _count_transitions(self, codes: NDArray[np.int64]) -> None:
-        linked = codes if self.run_class < 0 else np.append(self.run_class, codes)
-        pairs, counts = np.unique(linked[:-1] << _HALF | linked[1:], return_counts=True)
-        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
-            self.transitions[pair >> _HALF, pair & ((1 << _HALF) - 1)] += count
-
-    def _succession(self, order: list[int], classes: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        """Accuracy of the most frequent successor, and that of each class in the given order."""
-        place = {position: rank for rank, position in enumerate(order)}
-        following: dict[int, list[tuple[int, int]]] = {rank: [] for rank in range(len(order))}
-        for (before, after), count in self.transitions.items():
-            following[place[before]].append((-count, place[after]))
-        successors = np.full(len(order), None, dtype=object)
-        names = classes.tolist()
-        right = 0.0
-        for rank, counts in following.items():
-            if counts:
-                counts.sort()
-                top, best = counts[0]
-                successors[rank] = names[best]
-                # The judged row is left out of the counts: a successor that leads by one count is
-                # then tied, and a successor that was tied is then behind.
-                rivals = [count for count, _ in counts[1:] if count <= top + 1]
-                if top not in rivals:
-                    right += -top / (1 + len(rivals)) if top < -1 else 0.0
-        n_pairs = self.transitions.total()
-        return (right / n_pairs if n_pairs else np.nan), successors
-
-    def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """Codes in the order in which classes appeared; missing labels left out."""
-        classes = distinct_labels(labels)
-        for label in classes.tolist():
-            self.position.setdefault(label, len(self.position))
-        grown = len(self.position) - len(self.places)
-        self.places = np.pad(self.places, ((0, grown), (0, 0)))
-        place = np.array([self.position[label] for label in classes.tolist()], dtype=np.int64)
-        codes = LabelSpace(classes).encode(labels)
-        found: NDArray[np.int64] = place[codes[codes >= 0]]
-        return found
-
-    def profile(self) -> LabelProfile:
-        if not self.position:
+    def profile(self, max_lag: int) -> LabelProfile:
+        """Return what the runs say."""
+        if self._last is None:
             raise ValueError("There is no label to profile: every row is without one.")
-        classes = distinct_labels(as_labels(list(self.position)))
-        order = [self.position[label] for label in classes.tolist()]
+        counts = self._counts + Counter([self._last])
+        classes = distinct_labels(as_labels(list({label: None for label, _ in counts})))
+        place = {label: k for k, label in enumerate(classes.tolist())}
+        # places[k, l - 1]: rows at which the newest l labels were class k.
+        places = np.zeros((len(classes), max_lag + 2), dtype=np.int64)
+        for (label, length), count in counts.items():
+            places[place[label]] += count * np.maximum(length - np.arange(max_lag + 2), 0)
         # The last row of the stream has no next label.
-        followed = self.places.copy()
-        followed[self.run_class, : self.run_length] -= 1
+        followed = places.copy()
+        followed[place[self._last[0]], : self._last[1]] -= 1
         with np.errstate(divide="ignore", invalid="ignore"):
-            goes_on = self.places[:, 1:] / followed[:, :-1]
-        counts = self.places[order, 0]
-        n_rows = int(counts.sum())
-        priors = counts / n_rows
-        succession, successors = self._succession(order, classes)
+            goes_on = places[:, 1:] / followed[:, :-1]
+        n_rows = int(places[:, 0].sum())
+        priors = places[:, 0] / n_rows
+        following: list[list[tuple[int, int]]] = [
+            [(-again, k)] if again else [] for k, again in enumerate(places[:, 1].tolist())
+        ]
+        for (before, after), count in self._followers.items():
+            following[place[before]].append((-count, place[after]))
+        right, successors = 0.0, np.full(len(classes), None, dtype=object)
+        for k, after_it in enumerate(following):
+            if after_it:
+                successors[k] = classes.tolist()[min(after_it)[1]]
+                right += _right(sorted(count for count, _ in after_it))
         return LabelProfile(
             n_rows=n_rows,
             n_missing=self.n_missing,
             classes=classes,
             priors=priors,
             majority_prior=float(priors.max()),
-            persistence=float(self.places[:, 1].sum() / (n_rows - 1)) if n_rows > 1 else np.nan,
-            succession=succession,
+            persistence=float(places[:, 1].sum() / (n_rows - 1)) if n_rows > 1 else np.nan,
+            succession=right / (n_rows - 1) if n_rows > 1 else np.nan,
             successors=successors,
-            delta=(goes_on[:, :-1] - goes_on[:, 1:])[order],
+            delta=goes_on[:, :-1] - goes_on[:, 1:],
         )
+
+
+def _right(counts: list[int]) -> float:
+    """Rows in which the most frequent successor of a label is right, by counts below 0, sorted.
+
+    The judged row is left out of the counts: a successor that leads by one count is then tied, and
+    one that was tied is then behind.
+    """
+    top = counts[0]
+    rivals = [count for count in counts[1:] if count <= top + 1]
+    if top in rivals or top == -1:
+        return 0.0
+    return -top / (1 + len(rivals))
