@@ -12,8 +12,9 @@ import pytest
 
 from skstream import __version__, load
 from skstream.cli import _commands as cli
+from skstream.cli._model_strings import make_model
 from skstream.cli._models import MODELS, model_of
-from skstream.cli._output import one_line_warnings
+from skstream.cli._output import in_options, one_line_warnings
 from skstream.evaluation import (
     EvaluationInterrupted,
     EvaluationResult,
@@ -21,8 +22,6 @@ from skstream.evaluation import (
     PrequentialEvaluator,
 )
 from skstream.streams import CSVStream, StreamError, make_demo_stream
-from skstream.utils._model_strings import make_model
-from skstream.utils._option_words import in_options
 from tests._data import data_path
 from tests._examples import newest_alone
 
@@ -261,7 +260,7 @@ def test_interruption_before_the_first_row_is_one_sentence(
     def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "open_apart", interrupted)
+    monkeypatch.setattr(cli, "open_stream", interrupted)
     status, output, errors = run("evaluate", csv_file, "--target", "label")
     assert (status, output) == (130, "")
     assert errors.startswith("skstream: interrupted")

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from skstream.cli._arguments import EVERY, make_parser
 from skstream.cli._generators import best_possible
-from skstream.cli._holdout import Opened, check_options, open_apart, open_generated
+from skstream.cli._holdout import Opened, check_options, open_stream
 from skstream.cli._models import (
     CLASSIFIER_BASELINES,
     REGRESSOR_BASELINES,
@@ -24,6 +24,7 @@ from skstream.cli._models import (
 )
 from skstream.cli._output import (
     check_outputs,
+    in_options,
     make_folder,
     metric_to_draw,
     one_line_warnings,
@@ -53,7 +54,6 @@ from skstream.streams._label_columns import label_columns
 from skstream.streams._open import open_files
 from skstream.streams._profile import words_of
 from skstream.streams._table_parameters import shown
-from skstream.utils._option_words import in_options
 from skstream.utils._validation import is_regressor
 
 #: A target of more values is hardly a label.
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     """
     try:
-        options = make_parser(*_COMMANDS).parse_args(arguments)
+        options = make_parser(**_COMMANDS).parse_args(arguments)
         options.words = list(sys.argv[1:] if arguments is None else arguments)
         return _run(options)
     except KeyboardInterrupt:  # beyond the evaluation itself, which gives the result so far
@@ -164,7 +164,7 @@ def verify(options: argparse.Namespace) -> int:
         )
     if words is None:
         words = ["evaluate", *options.data]
-    then = make_parser(*_COMMANDS).parse_args(words)
+    then = make_parser(**_COMMANDS).parse_args(words)
     foreign = [model for model in then.model if ":" in model]
     if foreign and not options.model:
         raise ValueError(
@@ -191,15 +191,12 @@ def verify(options: argparse.Namespace) -> int:
 def _planned(options: argparse.Namespace) -> _Planned:
     """Open the stream, make the models and the evaluator, and check that they fit together."""
     _check_repeated("--model", options.model)
-    _check_repeated("--forgetting", options.forgetting or [])
+    _check_repeated("--forgetting", options.forgetting)
     given = models_given(options.model)
     check_options(options)
     if options.checkpoint_every is not None and options.checkpoint is None:
         raise ValueError("--checkpoint-every needs a folder for checkpoints: add --checkpoint.")
-    if options.generator is not None:
-        opened = open_generated(options)
-    else:
-        opened = open_apart(options, **_reading(options))
+    opened = open_stream(options, **_reading(options))
     files, stream = opened.files, opened.stream
     if given and files is not None and files.feature_names == []:
         raise ValueError(
@@ -220,7 +217,7 @@ def _planned(options: argparse.Namespace) -> _Planned:
         )
     if options.warmup == 0:
         check_can_answer({(name, 0): model for name, model in models.items()}, "Pass n_warmup=1.")
-    metrics = list(resolve_metrics(options.metric, classes=classes))
+    metrics = list(resolve_metrics(options.metric or None, classes=classes))
     evaluator = _evaluator(options, opened.holdout)
     return _Planned(
         opened=opened, models=models, classes=classes, metrics=metrics, evaluator=evaluator
@@ -270,8 +267,10 @@ def collect(options: argparse.Namespace) -> int:
     return 0
 
 
-#: In the order in which the help names them.
-_COMMANDS = (demo, evaluate, score, verify, show_status, collect)
+_COMMANDS = {
+    **{"demo": demo, "evaluate": evaluate, "score": score},
+    **{"verify": verify, "status": show_status, "collect": collect},
+}
 
 
 def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
@@ -290,9 +289,9 @@ def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
     }
     if holdout is not None:
         every = options.every or EVERY
-        return HoldoutEvaluator(options.metric, holdout=holdout, every=every, **common)
+        return HoldoutEvaluator(options.metric or None, holdout=holdout, every=every, **common)
     return PrequentialEvaluator(
-        options.metric,
+        options.metric or None,
         forgetting=options.forgetting or "cumulative",
         batch_size=options.batch_size,
         **common,
@@ -343,7 +342,7 @@ def _regression(models: dict[str, Any]) -> bool:
 
 def _check_labels(options: argparse.Namespace, target: str, classes: Any) -> None:
     """Raise an error for a target that is hardly one of labels."""
-    if len(classes) > MAX_LABELS and options.target not in (options.nominal or []):
+    if len(classes) > MAX_LABELS and options.target not in options.nominal:
         all_the_same = (
             ""
             if options.target is None
@@ -382,12 +381,12 @@ def _target_in_words(target: str | None) -> str:
 def _reading(options: argparse.Namespace) -> dict[str, Any]:
     """How the files are to be read, in the words of the streams; None where nothing was said."""
     null_values, kept = options.null_value, options.not_null
-    texts = [text for text in (*NULL_VALUES, *(null_values or ())) if text not in (kept or ())]
+    texts = [text for text in (*NULL_VALUES, *null_values) if text not in kept]
     return {
-        "exclude": options.exclude,
-        "columns": options.column,
-        "nominal": options.nominal,
-        "numeric": options.numeric,
+        "exclude": options.exclude or None,
+        "columns": options.column or None,
+        "nominal": options.nominal or None,
+        "numeric": options.numeric or None,
         "text": options.text,
         "missing": options.missing,
         "max_categories": options.max_categories,
@@ -396,7 +395,7 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
         "header": False if options.no_header else None,
         "encoding": options.encoding,
         "on_bad_lines": options.on_bad_line,
-        "null_values": None if null_values is None and kept is None else texts,
+        "null_values": texts if null_values or kept else None,
     }
 
 

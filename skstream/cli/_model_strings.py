@@ -112,7 +112,7 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
 
     Examples
     --------
-    >>> from skstream.utils._model_strings import parse_model_string
+    >>> from skstream.cli._model_strings import parse_model_string
     >>> parse_model_string("sgd(alpha=0.001)")
     ModelString(target='sgd', models=(), parameters={'alpha': 0.001})
     """
@@ -208,7 +208,7 @@ def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
 
     Examples
     --------
-    >>> from skstream.utils._model_strings import make_model
+    >>> from skstream.cli._model_strings import make_model
     >>> known = {"sgd": "sklearn.linear_model:SGDClassifier(loss='log_loss')"}
     >>> make_model("sgd(alpha=0.001)", known)
     SGDClassifier(alpha=0.001, loss='log_loss')
