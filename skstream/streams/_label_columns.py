@@ -77,7 +77,9 @@ def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
     if len(rows) < FEWEST_ROWS or codes.max() == 0:
         return ()
     half = len(codes) // 2
-    naive = max((codes[half:] == np.bincount(codes).argmax()).mean(), _persistence(codes[half:]))
+    later = codes[half:]
+    majority, persistence = later == np.bincount(codes).argmax(), later[1:] == later[:-1]
+    naive = max(majority.mean(), persistence.mean())
     if round((1.0 - naive) * (len(codes) - half)) < FEWEST_NAIVE_ERRORS:
         return ()
     found = []
@@ -114,10 +116,6 @@ def _values(column: NDArray[Any]) -> NDArray[Any]:
         return column.astype(np.float64)
     except (TypeError, ValueError):
         return column.astype(object)
-
-
-def _persistence(codes: NDArray[np.int64]) -> float:
-    return float((codes[1:] == codes[:-1]).mean())
 
 
 def _less_mean(column: NDArray[Any], window: int) -> NDArray[Any]:

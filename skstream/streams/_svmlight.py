@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from skstream.streams._chunk import Chunk, StreamError
@@ -238,8 +237,6 @@ def _rows_of(
     )
     if ids and len(ids[0]) < len(y):
         raise ValueError("query_id=True asks for qid: behind the label")
-    # Small indices, which models take without a copy.
-    X = sparse.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape)
     return X, y, {"id": ids[0]} if ids else {}
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import skstream.streams
 from skstream.streams import SEA, Agrawal, GaussianMixtureStream, GeneratedStream
-from skstream.streams._generators import Component, Phase
+from skstream.streams._generators._components import Component, Phase
 from tests._examples import examples, newest_alone
 
 N_ROWS = 60

@@ -7,7 +7,7 @@ import numpy as np
 
 from skstream.streams._arrays import ArrayStream, ChunkStream
 from skstream.streams._composition._base import ComposedStream, sources_of
-from skstream.streams._generators import GeneratedStream
+from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._stream import Stream
 from skstream.utils._warnings import warn
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from skstream.streams._generators._base import GeneratedStream, parameter
-from skstream.streams._generators._numbers import normal_rows
+from skstream.streams._generators._numbers import floats_of, normal_rows
 from skstream.utils._choices import check_count, check_number
 from skstream.utils._seeds import uniform
 
@@ -181,10 +181,7 @@ class MarkovLabels(GeneratedStream):
 
 def _checked_transitions(transitions: ArrayLike) -> NDArray[np.float64]:
     """Return a transition matrix, or raise an error."""
-    try:
-        matrix = np.array(transitions, dtype=np.float64)
-    except (TypeError, ValueError):
-        matrix = np.empty(0)
+    matrix = floats_of(transitions)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise ValueError(
             f"transitions must be a square matrix of at least 2 classes. Got {transitions!r} "

@@ -12,6 +12,14 @@ from skstream.utils._seeds import uniform
 Floats = NDArray[np.float64]
 
 
+def floats_of(values: Any) -> Floats:
+    """Return a copy of what a user gives as an array; a single NaN where it is none of numbers."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
+
+
 def uniform_rows(seed: int, name: str, start: int, stop: int, n: int) -> Floats:
     """Return numbers in [0, 1), `n` for each row from `start` up to `stop`."""
     return uniform(seed, name, start * n, stop * n).reshape(stop - start, n)
