@@ -455,11 +455,12 @@ def _first_nan(X: Any) -> tuple[int, int] | None:
     if sparse.issparse(X):
         cells = X.tocoo()
         is_gap = np.isnan(cells.data)
-        found = sorted(zip(cells.row[is_gap].tolist(), cells.col[is_gap].tolist(), strict=True))
-        return found[0] if found else None
-    flat = np.isnan(X).ravel()
-    place = int(flat.argmax()) if flat.any() else None
-    return None if place is None else divmod(place, X.shape[1])
+        places: Any = sorted(
+            zip(cells.row[is_gap].tolist(), cells.col[is_gap].tolist(), strict=True)
+        )
+    else:
+        places = np.argwhere(np.isnan(X)).tolist()
+    return (places[0][0], places[0][1]) if places else None
 
 
 def _demo_stream(path: str | None) -> tuple[Stream, str]:

@@ -235,11 +235,6 @@ class Mixing:
         self._latest = position + REACH * width
         self._n_first = n_first
 
-    def share(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how likely rows in the change come from the second stream."""
-        shares: NDArray[np.float64] = expit(4 * (rows - self._position) / max(self._width, 1))
-        return shares
-
     def choices(self, start: int, stop: int) -> NDArray[np.bool_]:
         """Return which rows the second stream gives, as if the first had rows enough."""
         rows = np.arange(start, stop)
@@ -247,8 +242,8 @@ class Mixing:
         low, high = max(start, self.start), min(stop, self._latest)
         if low < high:
             part = slice(low - start, high - start)
-            numbers = uniform(self._seed, self._name, low, high)
-            chosen[part] = numbers < self.share(rows[part])
+            share = expit(4 * (rows[part] - self._position) / max(self._width, 1))
+            chosen[part] = uniform(self._seed, self._name, low, high) < share
         return chosen
 
     @cached_property

@@ -18,23 +18,24 @@ from skstream.streams._generators._numbers import Floats, sum_of, turned
 Columns = list[Floats]
 
 
+_NO_CHANGE = Phase(0, 0)
+
+
 @dataclass(frozen=True)
 class Piece:
     """A component from the first row of a phase on, until the next one begins.
 
     `axes` maps standard normal vectors to the Gaussian around its center; its square is the
-    covariance. These values are those at the beginning; `phase` is None before the first phase.
+    covariance. These values are those at the beginning; `_NO_CHANGE` is before the first phase.
     """
 
-    phase: Phase | None
+    phase: Phase
     center: Floats
     axes: Floats
     weight: float
 
     def share(self, rows: Floats) -> Floats:
         """Return the share of the change that is done."""
-        if self.phase is None:
-            return np.zeros_like(rows)
         start, end = self.phase.start, self.phase.end
         if start == end:
             return np.ones_like(rows)
@@ -43,7 +44,7 @@ class Piece:
 
     def weight_at(self, share: Floats) -> Floats:
         """Weight after a share of the change."""
-        if self.phase is None or self.phase.weight is None:
+        if self.phase.weight is None:
             return np.full_like(share, self.weight)
         # Of both ends, so that the last one is met exactly.
         return self.weight * (1 - share) + self.phase.weight * share
@@ -51,9 +52,9 @@ class Piece:
     def center_at(self, share: Floats) -> Columns:
         """Center after a share of the change."""
         columns: Columns = [np.full_like(share, value) for value in self.center]
-        if self.phase is not None and self.phase.orbit:
+        if self.phase.orbit:
             columns = turned(columns, self.phase.plane, self.phase.orbit * share)
-        if self.phase is not None and self.phase.move is not None:
+        if self.phase.move is not None:
             columns = [
                 column + by * share for column, by in zip(columns, self.phase.move, strict=True)
             ]
@@ -62,9 +63,9 @@ class Piece:
     def spread(self, vectors: Columns, share: Floats) -> Columns:
         """Standard normal vectors as those of the Gaussian, before the center is added."""
         columns = _product(self.axes, vectors)
-        if self.phase is not None and self.phase.rotate:
+        if self.phase.rotate:
             columns = turned(columns, self.phase.plane, self.phase.rotate * share)
-        if self.phase is not None and self.phase.scale != 1:
+        if self.phase.scale != 1:
             factor = self._factor(share)
             columns = [column * factor for column in columns]
         return columns
@@ -84,11 +85,11 @@ class Piece:
             column - middle for column, middle in zip(columns, self.center_at(share), strict=True)
         ]
         volume = np.full_like(share, np.linalg.slogdet(self.axes)[1])
-        if self.phase is not None and self.phase.rotate:
+        if self.phase.rotate:
             columns = turned(columns, self.phase.plane, -self.phase.rotate * share)
         inverse: Floats = np.linalg.inv(self.axes).astype(np.float64)
         columns = _product(inverse, columns)
-        if self.phase is not None and self.phase.scale != 1:
+        if self.phase.scale != 1:
             factor = self._factor(share)
             columns = [column / factor for column in columns]
             volume += len(columns) * np.log(factor)
@@ -107,8 +108,7 @@ class Piece:
         )
 
     def _factor(self, share: Floats) -> Floats:
-        scale = 1.0 if self.phase is None else self.phase.scale
-        factor: Floats = np.sqrt(1 + (scale - 1) * share)
+        factor: Floats = np.sqrt(1 + (self.phase.scale - 1) * share)
         return factor
 
 
@@ -122,7 +122,7 @@ class Path:
         if isinstance(directions, float):
             directions = _turned_axes(self.n_features, directions)
         axes = np.array(directions) * np.sqrt(np.array(component.variances))
-        pieces = [Piece(None, np.array(component.center), axes, component.weight)]
+        pieces = [Piece(_NO_CHANGE, np.array(component.center), axes, component.weight)]
         for phase in component.phases:
             pieces.append(pieces[-1].after(phase))
         self._pieces = pieces
