@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from joblib import Parallel, delayed
 from scipy.stats import expon, norm, poisson
 from sklearn.linear_model import SGDClassifier
 
@@ -29,7 +28,6 @@ from skstream.streams import (
     ARFFStream,
     Drift,
     RotatingHyperplane,
-    Stream,
     as_stream,
     concat,
     drop_rows,
@@ -198,14 +196,6 @@ def test_passes_copies_and_workers_give_the_same_rows(make):
     np.testing.assert_array_equal(np.concatenate(list(stream.labels())), rows["y"])
     assert stream.n_rows == len(rows["y"])
     assert stream.classes.tolist() == ["no", "yes"]
-
-
-def test_workers_make_the_same_blocks():
-    streams = [make(sea(1), sea(2)) for make in MAKERS.values()]
-    parts = Parallel(n_jobs=2, backend="threading")(delayed(s.rows)(3, 30) for s in streams)
-    for stream, part in zip(streams, parts, strict=True):
-        for one, other in zip(part[:2], stream.rows(3, 30)[:2], strict=True):
-            np.testing.assert_array_equal(one, other)
 
 
 @every_composition
@@ -644,10 +634,6 @@ def test_one_iterator_given_twice_is_refused_at_any_depth(make, as_one):
 def test_bad_input(make, words):
     with pytest.raises(ValueError, match=words):
         make()
-
-
-def test_every_composition_is_a_stream():
-    assert all(isinstance(make(sea(1), sea(2)), Stream) for make in MAKERS.values())
 
 
 # --- streams without an end -----------------------------------------------------------------------

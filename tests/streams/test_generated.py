@@ -3,8 +3,6 @@
 import hashlib
 import inspect
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from hypothesis import strategies as st
 import skstream.streams
 from skstream.streams import SEA, Agrawal, GaussianMixtureStream, GeneratedStream
 from skstream.streams._generators._components import Component, Phase
-from tests._examples import examples, newest_alone
+from tests._examples import examples
 
 N_ROWS = 60
 # First 16 digits of the SHA-256 of the rows of a stream of 60 rows: the same on every platform.
@@ -125,23 +123,6 @@ def test_golden_values(kind):
     # The last digits of a logarithm hang on the platform.
     text = repr((np.round(X, 9).tolist(), y.tolist()))
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == GOLDEN[kind.__name__]
-
-
-@newest_alone
-def test_another_process_makes_the_same_rows():
-    streams = [made(kind) for kind in KINDS]
-    program = (
-        "import pickle, sys; streams = pickle.load(sys.stdin.buffer); "
-        "sys.stdout.buffer.write(pickle.dumps([stream.rows(10, 50) for stream in streams]))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        input=pickle.dumps(streams),
-        capture_output=True,
-        check=True,
-    )
-    parts = pickle.loads(done.stdout)
-    assert all(same(part, stream.rows(10, 50)) for part, stream in zip(parts, streams, strict=True))
 
 
 @every_generator
