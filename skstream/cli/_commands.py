@@ -50,9 +50,8 @@ from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._csv import NULL_VALUES
 from skstream.streams._file_system import is_uri
-from skstream.streams._label_columns import label_columns
 from skstream.streams._open import open_files
-from skstream.streams._profile import words_of
+from skstream.streams._profile import label_columns, words_of
 from skstream.streams._table_parameters import shown
 from skstream.utils._validation import is_regressor
 

@@ -165,16 +165,6 @@ class ARFFStream(TableStream):
         super()._take_options(options)
         self.encoding = check_encoding(options["encoding"])
 
-    def row_options(self) -> dict[str, Any]:
-        """Return how the files are read, where that decides which rows come.
-
-        Returns
-        -------
-        options : dict of str to object
-            Values by name.
-        """
-        return {**super().row_options(), "encoding": self.encoding}
-
     def about_missing_label(self, row: int) -> str:
         """Say in which line of which file a row without a label stands.
 

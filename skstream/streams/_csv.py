@@ -257,24 +257,6 @@ class CSVStream(TableStream):
             )
         return super()._about_mark(text)
 
-    def row_options(self) -> dict[str, Any]:
-        """Return how the files are read, where that decides which rows come.
-
-        Returns
-        -------
-        options : dict of str to object
-            Values by name.
-        """
-        return {
-            **super().row_options(),
-            "delimiter": self.delimiter,
-            "null_values": sorted(set(self.null_values)),
-            "decimal": self.decimal,
-            "header": self.header,
-            "encoding": self.encoding,
-            "on_bad_lines": self.on_bad_lines,
-        }
-
     def about_missing_label(self, row: int) -> str:
         """Say what stands in the file where a row has no label.
 
@@ -494,7 +476,7 @@ def _texts(null_values: Any) -> list[str]:
     texts = [null_values] if isinstance(null_values, str) else null_values
     if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
         raise TypeError(f"null_values must be a list of texts. Got {null_values!r} instead.")
-    return list(texts)
+    return sorted(set(texts))
 
 
 def _one_character(text: Any, parameter: str) -> str:

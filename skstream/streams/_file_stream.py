@@ -28,7 +28,7 @@ class FileStream(Stream):
         given = self.default_options | checked_keys(options, "options", self.default_options)
         self._take_options(given)
         self._storage = find(path, self.suffixes, given["filesystem"])
-        self.files = self._storage.names
+        self.files = list(self._storage.files)
 
     def _take_options(self, options: dict[str, Any]) -> None:
         """Check and keep the options, all of which have a value."""

@@ -94,6 +94,7 @@ class DataFile:
             ) from error
 
 
+@dataclass
 class FileSystem:
     """The files of a stream, in their order; a worker process opens the file system anew.
 
@@ -107,30 +108,24 @@ class FileSystem:
         A URI on the file system, where the user gave URIs.
     """
 
-    def __init__(self, files: dict[str, str], filesystem: Any = None, uri: str | None = None):
-        self._files = files
-        self._given = filesystem
-        self._uri = uri
+    files: dict[str, str]
+    filesystem: Any = None
+    uri: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_system"}
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the files."""
-        return list(self._files)
-
     @cached_property
     def _system(self) -> Any:
-        return self._given if self._uri is None else _of_uri(self._uri)[0]
+        return self.filesystem if self.uri is None else _of_uri(self.uri)[0]
 
     def file(self, name: str) -> DataFile:
         """Return the file of that name."""
-        return DataFile(name, self._files[name], self._system)
+        return DataFile(name, self.files[name], self._system)
 
     def contents(self) -> list[tuple[int, int | None]]:
         """Size of each file, and a checksum of blocks all over it if it is on a local disk."""
-        paths = list(self._files.values())
+        paths = list(self.files.values())
         if self._system is None:
             return [(os.path.getsize(path), _checksum_of_samples(path)) for path in paths]
         sizes = [int(info.size) for info in self._system.get_file_info(paths)]

@@ -283,8 +283,10 @@ class TableStream(FileStream):
             Values by name.
         """
         target = {"target": self.target, "target_kind": self._roles[self.target]}
-        features = {"columns": self._features, "kinds": self.kinds, "missing": self.missing}
-        return {**target, **features, **self._meta, "as_frame": self.as_frame}
+        features = {"columns": self._features, "kinds": self.kinds, "as_frame": self.as_frame}
+        names = self.default_options.keys() - {"filesystem"}
+        reading = {name: getattr(self, name) for name in sorted(names)}
+        return {**target, **features, **self._meta, **reading}
 
     @property
     def n_rows(self) -> int:

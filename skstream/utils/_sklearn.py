@@ -41,31 +41,9 @@ from sklearn.utils.validation import _num_samples as n_rows_of
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
-__all__ = [
-    "ADDRESSES",
-    "HasMethods",
-    "Interval",
-    "MetadataRequester",
-    "StrOptions",
-    "column_positions",
-    "columns_of",
-    "feature_names_in",
-    "function_task",
-    "is_column_transformer",
-    "is_newer_than_known",
-    "is_plain_gaussian_nb",
-    "log_sum_exp",
-    "metric_function",
-    "n_rows_of",
-    "output_container",
-    "rows_of",
-    "scorer_names",
-    "scorer_parts",
-    "set_parts",
-    "validate_parameter_constraints",
-    "weights_of_fit_alone",
-    "wrapped_output",
-]
+#: Imported here for others.
+__all__ = ["HasMethods", "Interval", "MetadataRequester", "StrOptions", "feature_names_in"]
+__all__ += ["n_rows_of", "rows_of", "validate_parameter_constraints"]
 
 #: Attributes of fitted text vectorizers that hold the address of an object.
 ADDRESSES = ("_stop_words_id",)

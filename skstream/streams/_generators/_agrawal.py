@@ -11,17 +11,7 @@ from skstream.streams._generators._base import ConceptStream, check_concepts, pa
 from skstream.streams._generators._numbers import uniform_rows
 from skstream.utils._choices import check_share
 
-_NAMES = [
-    "salary",
-    "commission",
-    "age",
-    "elevel",
-    "car",
-    "zipcode",
-    "hvalue",
-    "hyears",
-    "loan",
-]
+_NAMES = ["salary", "commission", "age", "elevel", "car", "zipcode", "hvalue", "hyears", "loan"]
 _SALARY, _COMMISSION, _AGE, _ELEVEL, _CAR, _ZIPCODE, _HVALUE, _HYEARS, _LOAN = range(9)
 # Difference of the highest and the lowest value of each numeric feature.
 _RANGES = {

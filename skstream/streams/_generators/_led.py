@@ -15,21 +15,8 @@ from skstream.utils._seeds import uniform
 
 # Segments of the digits 0 to 9: top, upper left, upper right, middle, lower left, lower right,
 # bottom.
-_DIGITS = np.array(
-    [
-        [1, 1, 1, 0, 1, 1, 1],
-        [0, 0, 1, 0, 0, 1, 0],
-        [1, 0, 1, 1, 1, 0, 1],
-        [1, 0, 1, 1, 0, 1, 1],
-        [0, 1, 1, 1, 0, 1, 0],
-        [1, 1, 0, 1, 0, 1, 1],
-        [1, 1, 0, 1, 1, 1, 1],
-        [1, 0, 1, 0, 0, 1, 0],
-        [1, 1, 1, 1, 1, 1, 1],
-        [1, 1, 1, 1, 0, 1, 1],
-    ],
-    dtype=np.bool_,
-)
+_WORDS = "1110111 0010010 1011101 1011011 0111010 1101011 1101111 1010010 1111111 1111011"
+_DIGITS = np.array([[sign == "1" for sign in word] for word in _WORDS.split()])
 _SEGMENTS = 7
 # Irrelevant features that one random number gives.
 _BITS = 32
