@@ -223,6 +223,43 @@ def _number_or(*texts: str) -> Callable[[str], str | float]:
     return read
 
 
+#: What each command does, in short and in full, and its options in groups.
+_COMMANDS = {
+    "demo": (
+        "compare models on a stream; ends with a table and a picture",
+        "Compare naive Bayes and linear models with the baselines, row by row.",
+        {"": _DEMO},
+    ),
+    "evaluate": (
+        "evaluate models on a file or a generated stream",
+        DESCRIPTION,
+        {"the stream": _FILES, "the evaluation": _PROTOCOL, "the output": _PICTURE + _SAVE},
+    ),
+    "score": (
+        "score predictions that are in a file beside the labels; no model is run",
+        SCORE_DESCRIPTION,
+        {"": _SCORE, "the output": _PICTURE + _SAVE},
+    ),
+    "verify": (
+        "run the evaluation of a saved result again, and say what differs",
+        "Run the evaluation of a saved result again, and say 'identical', or the first row or "
+        "checkpoint, model and measure that differ, and why. The exit status is 0, 1 where "
+        "something differs, 2 after an error.",
+        {"": _VERIFY},
+    ),
+    "status": (
+        "say how far an evaluation with --checkpoint is",
+        "Say how far the evaluation in a folder is: rows done, rows per second, time left, and the "
+        "slowest model. It may run in another process or on another machine.",
+        {"": _FOLDER},
+    ),
+    "collect": (
+        "show the models that have finished in an evaluation with --checkpoint",
+        "Show the scores of the models that have finished in the folder of an evaluation, and name "
+        "the others. It may still run.",
+        {"": _FOLDER + _SAVE},
+    ),
+}
 #: What reads the values that are no plain texts.
 _TYPES: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("FOLDER", "RESULT", "--checkpoint", "--out", "--plot", "--save"), Path),
@@ -245,59 +282,15 @@ def make_parser(**run: Command) -> argparse.ArgumentParser:
     parser.add_argument("--traceback", action="store_true", help="show where an error came from")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def add_command(name: str, words: str, description: str, *tables: str, epilog: str = "") -> Any:
+    for name, (words, description, tables) in _COMMANDS.items():
+        epilog = {"evaluate": _epilog(), "score": SCORE_EPILOG}.get(name)
         form = argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter
         command = commands.add_parser(
             name, help=words, description=description, epilog=epilog, formatter_class=form
         )
         command.set_defaults(run=run[name])
-        for table in tables:
-            _add_options(command, table)
-        return command
-
-    add_command(
-        "demo",
-        "compare models on a stream; ends with a table and a picture",
-        "Compare naive Bayes and linear models with the baselines, row by row.",
-        _DEMO,
-    )
-    evaluate = add_command(
-        "evaluate", "evaluate models on a file or a generated stream", DESCRIPTION, epilog=_epilog()
-    )
-    _add_options(evaluate.add_argument_group("the stream"), _FILES)
-    _add_options(evaluate.add_argument_group("the evaluation"), _PROTOCOL)
-    _add_options(evaluate.add_argument_group("the output"), _PICTURE + _SAVE)
-    score = add_command(
-        "score",
-        "score predictions that are in a file beside the labels; no model is run",
-        SCORE_DESCRIPTION,
-        _SCORE,
-        epilog=SCORE_EPILOG,
-    )
-    _add_options(score.add_argument_group("the output"), _PICTURE + _SAVE)
-    add_command(
-        "verify",
-        "run the evaluation of a saved result again, and say what differs",
-        "Run the evaluation of a saved result again, and say 'identical', or the first row or "
-        "checkpoint, model and measure that differ, and why. The exit status is 0, 1 where "
-        "something differs, 2 after an error.",
-        _VERIFY,
-    )
-    add_command(
-        "status",
-        "say how far an evaluation with --checkpoint is",
-        "Say how far the evaluation in a folder is: rows done, rows per second, time left, and the "
-        "slowest model. It may run in another process or on another machine.",
-        _FOLDER,
-    )
-    add_command(
-        "collect",
-        "show the models that have finished in an evaluation with --checkpoint",
-        "Show the scores of the models that have finished in the folder of an evaluation, and name "
-        "the others. It may still run.",
-        _FOLDER,
-        _SAVE,
-    )
+        for title, table in tables.items():
+            _add_options(command.add_argument_group(title) if title else command, table)
     return parser
 
 

@@ -2,7 +2,7 @@
 
 import html
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
@@ -266,12 +266,8 @@ def _blocks(y: Any) -> Iterator[NDArray[Any]]:
                 "y must be labels in their order (an array, a list, or an iterable) or a Stream. "
                 f"Got {type(y).__name__} instead."
             ) from None
-        yield from _blocks_of(labels)
-
-
-def _blocks_of(labels: Iterable[Any]) -> Iterator[NDArray[Any]]:
-    while block := list(islice(labels, _BLOCK)):
-        yield as_labels(block)
+        while block := list(islice(labels, _BLOCK)):
+            yield as_labels(block)
 
 
 class _Runs:

@@ -65,7 +65,7 @@ def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterato
     'model,accuracy'
     """
     target = Path(os.path.realpath(path))
-    mode = _mode_of(target)
+    mode = target.stat().st_mode if target.exists() else None
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{path} is a folder; give the path of a file to write.")
     if mode is not None and not stat.S_ISREG(mode):
@@ -109,13 +109,6 @@ def temporary_beside(target: Path) -> Iterator[Path]:
         with suppress(OSError):
             temporary.unlink()
         _OWN.discard(temporary.name)
-
-
-def _mode_of(path: Path) -> int | None:
-    try:
-        return path.stat().st_mode
-    except FileNotFoundError:
-        return None
 
 
 def _new_file_beside(target: Path) -> Path:
