@@ -210,10 +210,10 @@ class ARFFStream(TableStream):
 
     def _check_sparse(self) -> None:
         """Raise an error for features whose value 0 is not what a row leaves out."""
-        held = {STRING: "holds texts", DATE: "holds dates"}
+        features, held = set(self._features), {STRING: "holds texts", DATE: "holds dates"}
         for attribute in (one for header in self._headers.values() for one in header.attributes):
             chosen = attribute.name in (*self.nominal, *self.numeric)
-            if attribute.name in self._features and (chosen or attribute.kind in held):
+            if attribute.name in features and (chosen or attribute.kind in held):
                 what = "is named in nominal= or numeric=" if chosen else held[attribute.kind]
                 raise ValueError(
                     f"Column {attribute.name!r} {what}, and in the CSR matrix of a sparse file it "
@@ -229,9 +229,10 @@ class ARFFStream(TableStream):
 
     def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
         found: dict[str, dict[str, None]] = {}
+        wanted = set(columns)
         for header in self._headers.values():
             for attribute in header.attributes:
-                if attribute.name in columns and attribute.kind == NOMINAL:
+                if attribute.name in wanted and attribute.kind == NOMINAL:
                     values = dict.fromkeys(attribute.categories)
                     found[attribute.name] = found.get(attribute.name, {}) | values
         return {name: list(values) for name, values in found.items()}
@@ -248,7 +249,7 @@ class ARFFStream(TableStream):
         pa = optional_import("pyarrow", "ARFFStream")
         header, lines = open_arff(self._file(file), self.encoding)
         as_cells = header.is_sparse and self._is_sparse and columns == list(self._roles)
-        dense = [name for name in columns if not (as_cells and name in self._features)]
+        dense = set(columns) - set(self._features if as_cells else ())
         types = {name: kind for name, kind in self._types_in(file).items() if name in dense}
         readers = self._readers(header) if as_cells else {}
         while some := list(islice(lines, min(self.chunk_size, _ROWS))):

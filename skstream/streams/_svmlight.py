@@ -186,13 +186,10 @@ class SVMLightStream(FileStream):
             n_rows += len(y)
             first = int(X.indices.min(initial=first))
             last = int(X.indices.max(initial=last))
-            known = y[~np.isnan(y)]
-            whole = np.isfinite(known) & (np.floor(known) == known)
-            classes = (
-                None
-                if classes is None or not whole.all()
-                else np.union1d(classes, distinct_labels(known))
-            )
+            try:
+                classes = None if classes is None else np.union1d(classes, distinct_labels(y))
+            except ValueError:  # fractional targets
+                classes = None
         if n_rows == 0:
             raise ValueError(f"The stream is empty: {files_in_words(self.files)} has no row.")
         if classes is not None and not len(classes):

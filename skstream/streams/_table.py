@@ -519,12 +519,10 @@ class TableStream(FileStream):
         n_rows = 0
         for batch in self._batches([self.target]):
             n_rows += batch.num_rows
-            labels = plain(batch.column(self.target).drop_null())
-            if self._roles[self.target] == NUMBER:
-                labels = labels[~np.isnan(labels)]
-                if not (np.isfinite(labels) & (np.floor(labels) == labels)).all():
-                    return None
-            classes = distinct_labels(labels)
+            try:
+                classes = distinct_labels(plain(batch.column(self.target).drop_null()))
+            except ValueError:  # fractional targets
+                return None
             if len(classes):
                 found = classes if found is None else np.union1d(found, classes)
         if n_rows == 0:
