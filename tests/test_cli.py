@@ -220,6 +220,7 @@ def test_traceback_on_request(run: Run) -> None:
     [
         [],
         ["evaluate", "a.csv", "--target", "y", "--missing", "drop"],
+        ["score", "log.csv"],
     ],
 )
 def test_wrong_usage_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

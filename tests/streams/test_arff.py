@@ -221,6 +221,9 @@ def test_meta_data_of_sparse_rows(tmp_path):
     ((X, _, meta),) = ARFFStream(path, "class", roles={"sample_weight": "a"})
     np.testing.assert_array_equal(meta["sample_weight"], [2, 0])
     np.testing.assert_array_equal(X.toarray(), [[0, 0], [0, 1]])
+    path = write(tmp_path, SPARSE + "{0 2, 2 3}\n")
+    ((X, _, _),) = ARFFStream(path, "class", columns=["c", "a"])
+    assert (X.indices.tolist(), X.data.tolist()) == ([0, 1], [3, 2])
     with pytest.raises(ValueError, match=r"'a' is named in nominal= .* pass as_frame=True"):
         ARFFStream(path, "class", nominal=["a"])
     path = write(tmp_path, SPARSE.replace("a numeric", "a string") + "{0 'u v'}\n")
