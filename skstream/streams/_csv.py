@@ -170,7 +170,7 @@ class CSVStream(TableStream):
         self.encoding = check_encoding(options["encoding"])
         self.on_bad_lines = options["on_bad_lines"]
         check_choice(self.on_bad_lines, "on_bad_lines", ("error", "skip"))
-        self._bad_lines = BadLines()  # of the last pass
+        self._bad_lines: dict[str, BadLines] = {}  # by file, of the last pass through it
         self._said_bad_lines = False
         self.null_values = _texts(options["null_values"])
 
@@ -302,7 +302,6 @@ class CSVStream(TableStream):
             raise ValueError(f"{error} Columns of mixed values can be named in nominal=.") from None
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
-        self._bad_lines = BadLines()
         texts: set[str] = set()
         for batch in super()._batches(columns):
             if _TEXTS in batch.schema.names and len(texts) <= _MOST_LABELS:
@@ -335,19 +334,22 @@ class CSVStream(TableStream):
 
     def _say_bad_lines(self) -> None:
         """Warn once of the lines that were left out of a pass through all files."""
-        bad = self._bad_lines
-        if bad.n_lines and not self._said_bad_lines:
+        found = {file: bad for file, bad in self._bad_lines.items() if bad.n_lines}
+        if found and not self._said_bad_lines:
             self._said_bad_lines = True
-            line = self._text(bad.first).line_of_other_width(len(self._arrow_types))
-            lines = "1 line has" if bad.n_lines == 1 else f"{bad.n_lines:,} lines have"
+            file, first = next(iter(found.items()))
+            n_lines = sum(bad.n_lines for bad in found.values())
+            n_within = sum(bad.n_within for bad in found.values())
+            line = self._text(file).line_of_other_width(len(self._arrow_types))
+            lines = "1 line has" if n_lines == 1 else f"{n_lines:,} lines have"
             open_quote = (
-                f" {bad.n_within:,} of them stand within a quote that begins on a line before: if "
+                f" {n_within:,} of them stand within a quote that begins on a line before: if "
                 f"it was only forgotten to close it, they are good rows."
             )
             warn(
                 f"{lines} more or fewer values than there are columns, and on_bad_lines='skip' "
-                f"leaves {'it' if bad.n_lines == 1 else 'them'} out. The first is line {line} "
-                f"{bad.about_first} of {bad.first}.{open_quote if bad.n_within else ''}"
+                f"leaves {'it' if n_lines == 1 else 'them'} out. The first is line {line} "
+                f"{first.about_first} of {file}.{open_quote if n_within else ''}"
             )
 
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
@@ -360,8 +362,8 @@ class CSVStream(TableStream):
         if as_texts:
             types[self.target] = pa.string()
         last = None
-        self._bad_lines.file = file
-        with self._open(file, types, columns, self._bad_lines) as reader:
+        bad_lines = BadLines()
+        with self._open(file, types, columns, bad_lines) as reader:
             for batch in reader:
                 last = batch if batch.num_rows else last
                 for start in range(0, batch.num_rows, self.chunk_size):
@@ -371,6 +373,7 @@ class CSVStream(TableStream):
                         labels = read_as(texts, kind, self.decimal)
                         piece = pa.record_batch([labels, texts], names=[self.target, _TEXTS])
                     yield piece
+        self._bad_lines[file] = bad_lines
         if last is not None:
             check_end(last, self.delimiter, len(self._arrow_types))
 

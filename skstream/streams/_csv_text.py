@@ -186,24 +186,19 @@ class BadLines:
 
     Attributes
     ----------
-    file : str
-        File that is being read.
     n_lines, n_within : int
         Their number, and how many of them stand within a quote that begins on a line before.
-    first : str
-        File of the first of them; empty if there is none.
     about_first : str
-        What that one holds, in words.
+        What the first of them holds, in words.
     """
 
     def __init__(self) -> None:
-        self.file = self.first = self.about_first = ""
         self.n_lines = self.n_within = 0
+        self.about_first = ""
 
     def left_out(self, line: Any) -> str:
         """Count a line; the answer tells the reader to leave it out."""
         if not self.n_lines:
-            self.first = self.file
             self.about_first = (
                 f"with {line.actual_columns} values for {line.expected_columns} columns, "
                 f"{shortened(line.text)!r},"

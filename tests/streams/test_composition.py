@@ -304,6 +304,11 @@ def test_drifts_are_complete_or_empty_and_known_after_a_pass():
     assert late.drifts == ()
 
 
+def test_rows_that_are_left_out_are_not_made():
+    later = take_rows(drop_rows(sea(1, None), 10**12), 5)
+    np.testing.assert_array_equal(next(later.labels()), next(iter(later)).y)
+
+
 def test_first_and_skip_cut_drifts():
     stream = concat(sea(1), sea(2))
     assert take_rows(stream, 61).drifts == (Drift(30, 30), Drift(60, 60))

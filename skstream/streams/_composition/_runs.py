@@ -6,6 +6,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skstream.streams._chunk import Chunk
 from skstream.streams._composition._base import ComposedStream, Reader, has_rows
@@ -298,6 +299,11 @@ class LaterRows(ComposedStream):
         end = inf if self.n_rows is None else self.n_rows
         for start in takewhile(lambda start: start < end, count(0, _CHUNK)):
             yield self._block(start, int(min(start + _CHUNK, end)))
+
+    def labels(self) -> Iterator[NDArray[Any]]:
+        """Labels alone, chunk by chunk."""
+        has_blocks = has_rows(self.parts[0])
+        yield from (chunk.y for chunk in self.chunks()) if has_blocks else super().labels()
 
     def _made(self, readers: list[Reader]) -> Iterator[Chunk]:
         (reader,) = readers
