@@ -186,8 +186,9 @@ class Thinned(ComposedStream):
         given = self.parts[0].drifts
         before = dict.fromkeys((row for drift in given for row in drift if row < NEVER), 0)
         for start, kept in self._all_kept() if before else ():
+            counts = np.append(0, np.cumsum(kept))
             for row in before:
-                before[row] += int(np.count_nonzero(kept[: max(0, row - start)]))
+                before[row] += int(counts[min(max(0, row - start), len(kept))])
             if start + len(kept) >= max(before):
                 break
         found = [Drift(*(before.get(row, row) for row in drift)) for drift in given]
