@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import sklearn
 from sklearn import get_config
+
+# Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
 from sklearn.utils import _safe_indexing
 from sklearn.utils import _safe_indexing as rows_of
 
@@ -30,8 +32,6 @@ from sklearn.utils._param_validation import (
 # The container that a transformer was asked to answer with, by `set_output` or globally.
 # And what puts an answer into it.
 from sklearn.utils._set_output import _get_output_config, _wrap_method_output
-
-# Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
 from sklearn.utils.parallel import Parallel
 
 # Names of columns that go in, as every transformer checks and makes them up; and the number of rows

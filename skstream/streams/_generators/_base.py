@@ -29,7 +29,7 @@ class GeneratedStream(Stream):
 
     Any block of rows can be had without those before it, and every random number is addressed by
     the seed and its row, so that chunks, workers and the order of calls change nothing. A subclass
-    implements `block`, and names its `classes` and `feature_names`.
+    implements `block`, and defines its `classes` and `feature_names`.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class GeneratedStream(Stream):
     random_state: int = 0
     chunk_size: int = parameter(65536, check_count, 1)
 
-    _n_classes = 2
+    _n_classes = 0
     _n_features = 0
 
     def __post_init__(self) -> None:
@@ -92,12 +92,14 @@ class GeneratedStream(Stream):
     @property
     def classes(self) -> NDArray[Any]:
         """Sorted class labels: the numbers from 0 on."""
+        if not self._n_classes:
+            raise NotImplementedError(f"{type(self).__name__} must define its classes.")
         return np.arange(self._n_classes)
 
     @property
-    def feature_names(self) -> list[str]:
+    def feature_names(self) -> list[str] | None:
         """Names of the features: x1, x2, and so on."""
-        return [f"x{number + 1}" for number in range(self._n_features)]
+        return [f"x{number + 1}" for number in range(self._n_features)] or None
 
     @abstractmethod
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
@@ -221,6 +223,7 @@ class ConceptStream(GeneratedStream):
 
     change_rows: Sequence[int] | None = None
     _of_concepts: ClassVar[str]
+    _n_classes = 2
 
     def _prepare(self) -> None:
         self._concepts: Sequence[Any] = getattr(self, self._of_concepts)

@@ -77,6 +77,7 @@ class RotatingHyperplane(GeneratedStream):
     period: int = parameter(1000, check_count, 1)
     reversal: float = parameter(0.1, check_share)
     noise: float = parameter(0.05, check_share)
+    _n_classes = 2
 
     def _prepare(self) -> None:
         self._n_features = self.n_features
