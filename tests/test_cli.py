@@ -12,8 +12,9 @@ import pytest
 
 from skstream import __version__, load
 from skstream.cli import _commands as cli
+from skstream.cli._model_strings import make_model
 from skstream.cli._models import MODELS, model_of
-from skstream.cli._output import one_line_warnings
+from skstream.cli._output import in_options, one_line_warnings
 from skstream.evaluation import (
     EvaluationInterrupted,
     EvaluationResult,
@@ -21,8 +22,6 @@ from skstream.evaluation import (
     PrequentialEvaluator,
 )
 from skstream.streams import CSVStream, StreamError, make_demo_stream
-from skstream.utils._model_strings import make_model
-from skstream.utils._option_words import in_options
 from tests._data import data_path
 from tests._examples import newest_alone
 
@@ -152,19 +151,7 @@ def test_the_same_command_goes_on_from_its_folder(run: Run, csv_file: Path, tmp_
     assert "Give the name of a new or empty folder as --checkpoint" in error
 
 
-def test_picture(run: Run, csv_file: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    picture = tmp_path / "pictures" / "curves.png"
-    picture.parent.mkdir()
-    status, output, _ = run(
-        "evaluate", csv_file, "--target", "label", "--plot", picture, "--plot-metric", "accuracy"
-    )
-    assert status == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert f"Picture: {picture}" in output
-
-
-def test_the_picture_shows_the_first_measure_and_is_closed(
+def test_the_picture_shows_one_measure_and_is_closed(
     run: Run, csv_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -174,10 +161,13 @@ def test_the_picture_shows_the_first_measure_and_is_closed(
     monkeypatch.setattr(
         EvaluationResult, "plot", lambda *args, **kw: drawn.append(plot(*args, **kw)) or drawn[-1]
     )
-    measures = ("--metric", "kappa", "--metric", "accuracy")
-    status, *_ = run("evaluate", csv_file, "--target", "label", "--plot", "p.png", *measures)
-    assert status == 0
-    assert [one.metric for one in drawn] == ["kappa"]
+    command = ["evaluate", csv_file, "--target", "label", "--plot", "p.png"]
+    command += ["--metric", "kappa", "--metric", "accuracy"]
+    status, output, _ = run(*command)
+    assert status == run(*command, "--plot-metric", "accuracy")[0] == 0
+    assert "Picture: p.png" in output
+    assert Path("p.png").read_bytes().startswith(b"\x89PNG")
+    assert [one.metric for one in drawn] == ["kappa", "accuracy"]
     assert pyplot.get_fignums() == before
 
 
@@ -200,7 +190,10 @@ def test_the_picture_shows_the_first_measure_and_is_closed(
             ["{csv}", "--target", "label", "--model", "sklearn.svm:SVC(C=2)"],
             "cannot learn from a stream: it has no partial_fit. Write refit(",
         ),
-        (["{csv}", "--target", "label", "--model", "sgd(alpha=-1)"], "alpha"),
+        (
+            ["{csv}", "--target", "label", "--model", "augmented('sgd(alpha=-1)')"],
+            "'alpha' parameter of SGDClassifier",
+        ),
         (
             ["{csv}", "--target", "label", "--model", "sgd", "--model", "sgd-regressor"],
             "regressors",
@@ -226,9 +219,8 @@ def test_traceback_on_request(run: Run) -> None:
     "arguments",
     [
         [],
-        ["evaluate", "a.csv", "--target", "y", "--n-rows", "0"],
-        ["evaluate", "a.csv", "--target", "y", "--batch-size", "many"],
         ["evaluate", "a.csv", "--target", "y", "--missing", "drop"],
+        ["score", "log.csv"],
     ],
 )
 def test_wrong_usage_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -238,30 +230,13 @@ def test_wrong_usage_is_refused(arguments: list[str], capsys: pytest.CaptureFixt
     assert "usage: skstream" in capsys.readouterr().err
 
 
-def test_interruption_gives_the_result_so_far(
-    run: Run, csv_file: Path, stream: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    X, y = stream
-
-    class Evaluator(PrequentialEvaluator):
-        def evaluate(self, models: Any, *_: Any, **__: Any) -> Any:
-            raise EvaluationInterrupted(super().evaluate(models, X[:50], y[:50]))
-
-    monkeypatch.setattr(cli, "PrequentialEvaluator", Evaluator)
-    status, output, errors = run("evaluate", csv_file, "--target", "label", "--save", tmp_path)
-    assert status == 130
-    assert "result so far" in errors
-    assert "50 rows" in output
-    assert ("cumulative", "persistent", "accuracy") in saved_scores(tmp_path)
-
-
 def test_interruption_before_the_first_row_is_one_sentence(
     run: Run, csv_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "open_apart", interrupted)
+    monkeypatch.setattr(cli, "open_stream", interrupted)
     status, output, errors = run("evaluate", csv_file, "--target", "label")
     assert (status, output) == (130, "")
     assert errors.startswith("skstream: interrupted")
@@ -356,7 +331,7 @@ def test_demo_on_electricity(run: Run) -> None:
     assert max(accuracy.values()) == accuracy["persistent"]  # no model sees the price of the row
 
 
-def test_the_module_is_the_program() -> None:
+def test_the_module_is_the_program_and_help_answers_what_a_newcomer_asks() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "skstream", "evaluate", "--help"],
         capture_output=True,
@@ -364,7 +339,8 @@ def test_the_module_is_the_program() -> None:
         check=True,
     )
     assert done.stdout.startswith("usage: skstream evaluate")
-    assert "scaled-sgd" in done.stdout
+    for name in (*MODELS, "kappa_temporal", "persistent_skill", "window:1000", "examples:"):
+        assert name in done.stdout
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -511,7 +487,7 @@ def test_a_target_of_fractions_is_regression(run: Run, csv_file: Path) -> None:
     [
         ("--n-rows", "many", "'many' is no whole number of at least 1"),
         ("--n-rows", "-5", "'-5' is no whole number of at least 1"),
-        ("--n-rows", "1.5", "'1.5' is no whole number of at least 1"),
+        ("--batch-size", "0", "'0' is no whole number of at least 1"),
         ("--warmup", "-1", "'-1' is no whole number of at least 0"),
         ("--random-state", "x", "'x' is no whole number"),
     ],
@@ -535,51 +511,42 @@ def test_files_of_two_kinds_are_refused(run: Run, csv_file: Path, parquet_file: 
     assert "--delimiter is about CSV files" in errors
 
 
-def test_the_same_rows_score_the_same_from_both_kinds_of_file(run: Run, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    path = data_path("electricity")
-    table = parquet.read_table(path).slice(0, 5000)
-    pytest.importorskip("pyarrow.csv").write_csv(table, tmp_path / "rows.csv")
-    parquet.write_table(table, tmp_path / "rows.parquet")
-    scores = {}
-    for name in ("rows.csv", "rows.parquet"):
-        status, output, errors = run(
-            "evaluate", tmp_path / name, "--target", "class", "--nominal", "day",
-            "--model", "sgd", "--metric", "accuracy", "--save", tmp_path,
-        )  # fmt: skip
-        assert status == 0
-        assert ("replaced" in errors) == (name == "rows.parquet")
-        assert "categories day" in output
-        scores[name] = saved_scores(tmp_path)
-    assert scores["rows.csv"] == scores["rows.parquet"]
-
-
-def test_help_answers_what_a_newcomer_asks(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        cli.main(["evaluate", "--help"])
-    text = capsys.readouterr().out
-    for name in (*MODELS, "kappa_temporal", "persistent_skill", "window:1000", "examples:"):
-        assert name in text
-
-
-def test_a_failure_midway_gives_the_result_so_far(
-    run: Run, csv_file: Path, stream: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("error", "expected", "words"),
+    [
+        (EvaluationInterrupted(None), 130, ["interrupted; this is the result so far"]),
+        (
+            StreamError("rows.csv cannot be read on; see exclude=.", 50, "rows.csv"),
+            2,
+            [
+                "stopped by an error; this is the result so far",
+                "error: rows.csv cannot be read on; see --exclude.",
+            ],
+        ),
+    ],
+    ids=["Ctrl-C", "a failure"],
+)
+def test_the_result_so_far(
+    error: Any,
+    expected: int,
+    words: list[str],
+    run: Run,
+    csv_file: Path,
+    stream: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     X, y = stream
 
     class Evaluator(PrequentialEvaluator):
         def evaluate(self, models: Any, *_: Any, **__: Any) -> Any:
-            error = StreamError("rows.csv cannot be read on; see exclude=.", 50, "rows.csv")
             error.result = super().evaluate(models, X[:50], y[:50])
             raise error
 
     monkeypatch.setattr(cli, "PrequentialEvaluator", Evaluator)
     status, output, errors = run("evaluate", csv_file, "--target", "label", "--save", tmp_path)
-    assert status == 2
-    assert errors.splitlines() == [
-        "skstream: stopped by an error; this is the result so far",
-        "skstream: error: rows.csv cannot be read on; see --exclude.",
-    ]
+    assert status == expected
+    assert errors.splitlines() == [f"skstream: {line}" for line in words]
     assert "50 rows" in output
     assert ("cumulative", "persistent", "accuracy") in saved_scores(tmp_path)
 

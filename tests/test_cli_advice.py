@@ -194,16 +194,6 @@ def test_models_of_river_go_by_their_module(
     assert "River's StandardScaler is neither a classifier nor a regressor" in words
 
 
-def test_a_picture_makes_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("matplotlib")
-    picture = tmp_path / "not" / "there" / "p.png"
-    words = refused(
-        capsys, "evaluate", written(tmp_path), "--target", "class", "--plot", str(picture)
-    )
-    assert f"--plot needs the folder {picture.parent}" in words
-    assert not (tmp_path / "not").exists()
-
-
 @pytest.mark.parametrize(
     "arrays",
     [{"x": np.arange(3)}, {"header": np.array("{}")}, {"header": np.array('{"format": 2}')}],
@@ -237,15 +227,6 @@ def test_a_model_that_fails_ends_no_other(
     assert f"error: Model '{bayes}' failed while answering row 1" in output.err
     assert "--warmup 30 is mostly enough" in output.err
     assert main([*command[:-2], "--warmup", "30"]) == 0
-
-
-def test_wrong_parameters_are_refused_before_the_first_row(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["evaluate", written(tmp_path), "--target", "class", "--model"]
-    assert "'alpha' parameter of SGDClassifier" in refused(
-        capsys, *command, "augmented('sgd(alpha=-1)')"
-    )
 
 
 @pytest.mark.parametrize("base", ["", "(sklearn.base.ClassifierMixin, sklearn.base.BaseEstimator)"])

@@ -127,7 +127,7 @@ def test_every_composition_has_a_name():
         (["--generator", "NSGT", "--no-header"], "--no-header is about files"),
         (["--generator", "NSGX"], "generator 'NSGX' is not known. Did you mean 'NS"),
         (["--generator", "os:remove(path='x')"], "generator .* is not known.* SEA"),
-        (["--generator", "SEA(n_row=5)"], "wrong parameters: .* SEA takes n_rows, thresholds"),
+        (["--generator", "SEA(n_row=5)"], "wrong parameters: .* SEA takes n_rows, .*thresholds"),
         (["--generator", "NSGT(name='NSGR')"], "wrong parameters: .* NSGT takes random_state"),
         (["--generator", "SEA(noise=open('x'))"], "no literal.* nothing is evaluated as code"),
         (["--generator", "SEA(500)"], r"quoted generator can stand .* \('SEA'\).* n_rows=500"),

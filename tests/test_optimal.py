@@ -24,7 +24,7 @@ from skstream.streams import (
     make_demo_stream,
     take_rows,
 )
-from skstream.streams._generators import Component
+from skstream.streams._generators._components import Component
 from skstream.testing import check_stream_estimator
 from tests.kernels._reference import (
     TIMELINES,

@@ -1,7 +1,7 @@
 """The options of the command line, and what its help says."""
 
 import argparse
-import math
+import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -72,6 +72,117 @@ examples:
       --label-time label_time --metric auc --forgetting window:7D --every 1D --plot auc.png"""
 
 
+#: Options, each with what is given ("..." repeatedly, "+" and "*" several at once, "!" always), its
+#: default, and its help.
+_FILES = """\
+FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a folder of them, or
+  several files in the order in which they are to be read; paths or URIs, as s3://bucket/folder.
+  Row order is time order
+--generator STREAM  make the rows instead of reading them, see below
+--target COL  column of the labels or targets; a name that is not there is answered with all names.
+  Not for SVMlight files, whose lines begin with the label
+--exclude COL...  column to leave out; repeatable
+--column COL...  column to use, no others; repeatable
+--nominal COL...  column of categories; repeatable
+--numeric COL...  column of numbers; repeatable
+--text COL  column of texts, the only feature, for models that begin with a vectorizer, as
+  pipeline('sklearn.feature_extraction.text:HashingVectorizer', 'sgd')
+--missing RULE  what becomes of a missing feature: a number to put there (0, say), error, or nan
+  (default: the model decides)
+--missing-labels {error,skip} [error]  what becomes of a row without a label: an error (default), or
+  it is left out of learning and scores
+--n-rows N  evaluate the first N rows only
+--max-categories N  refuse categories of more different values (default: 1000 texts)
+--delimiter C  CSV: character between values (default: ',' or a tab in .tsv; 'tab' is the tab)
+--decimal C  CSV: character before the decimals (default: '.')
+--no-header  CSV: the first line is data; the columns are called f0, f1, ...
+--null-value TEXT...  CSV: text that stands for a missing value, beside the usual ones (nothing, ?,
+  NA, NaN, null); repeatable
+--not-null TEXT...  CSV: text that is a value of its own, though it usually stands for a missing one
+  (NA, null); repeatable
+--on-bad-line {error,skip}  CSV: what becomes of a line with more or fewer values than there are
+  columns: an error (default), or it is left out and counted
+--encoding NAME  CSV, ARFF: encoding (default: utf-8)
+"""
+_PROTOCOL = f"""\
+--model MODEL...  model to evaluate, see below, after a name of its own if wanted: NAME=MODEL;
+  repeatable. The baselines are always there
+--metric NAME...  measure, see below; repeatable
+--forgetting NAME...  what a measure remembers: cumulative (all rows, default), window:1000 (the
+  last 1,000), fading:0.999 (older rows count less) or adwin; repeatable
+--warmup N [1]  rows learnt first, unasked (default: 1; 0: all are asked: of models that state a
+  first answer, such as the baselines)
+--batch-size N [1]  predict N rows, then learn them at once (default: 1, row by row)
+--holdout ROWS  ask about rows that are never learnt, whole sets of them, instead of about every row
+  before it is learnt: a file, or a number of rows, the last ones of the stream. 'next': the next
+  --every rows, which are learnt afterwards
+--every N  rows learnt between two checkpoints of --holdout (default: {EVERY})
+--unanswered {{error,wrong}} [error]  what becomes of a row to which a model gives no answer: an
+  error (default), or it counts as a wrong answer
+--error-score RULE [nan]  what becomes of a model that fails: nan (default) or another number in
+  place of its scores, while the others go on; or raise, and the whole evaluation ends
+--keep-tape {{auto,yes,disk,no}} [auto]  where labels and predictions are kept, with which a saved
+  result can be scored again and compared: auto (default; in memory up to a gigabyte, beyond it in
+  files of --checkpoint, or not at all), yes (in memory), disk (in files of --checkpoint) or no
+--random-state SEED [0]  seed (default: 0)
+--n-jobs N  models evaluated at once; -1: one per core
+--progress  show a progress bar (needs tqdm)
+--checkpoint FOLDER  go on from this folder when the same command was stopped; checkpoints are
+  written there
+--checkpoint-every TIME  distance of the checkpoints: a time, such as 30s, 10min or 2h, or a number
+  of rows (default: 10min)
+"""
+_PICTURE = """\
+--plot FILE  picture of a measure over the stream: .png, .svg, .pdf
+--plot-metric NAME  measure to plot (default: the first one)
+"""
+_SAVE = """\
+--save DIR  folder for the result (result.npz, which skstream.load reads) and its scores
+  (scores.csv)
+"""
+_DEMO = """\
+--data FILE  the Electricity stream, or another file whose labels are in the column 'class'
+  (default: a generated stream)
+--out DIR [skstream-demo]  folder for the picture and the result (default: skstream-demo)
+"""
+_SCORE = """\
+FILE+  Parquet or CSV file, or several in time order
+--target COL!  column of the labels; missing: not known
+--predictions NAME=COL...  column of the predictions of a model; repeatable
+--probabilities NAME=COL...  column of the probabilities of a model: of two classes, those of the
+  second; NAME=CLASS:COL says of which class they are, and NAME=COL,COL,COL are those of all classes
+  in their order; repeatable. Without --predictions, the most probable class is the prediction
+--time COL  column of the times at which rows came and were predicted
+--label-time COL  column of the times at which labels became known
+--weight COL  column of scoring weights
+--view {hindsight,as_known} [hindsight]  hindsight (default): rows are scored in the order in which
+  they came; as_known: in that of their labels, as the scores could be known then
+--metric NAME...  measure; repeatable
+--forgetting NAME...  what a measure remembers: cumulative (default), window:1000 or fading:0.999
+  (rows), window:7D or half-life:30D (time), or adwin; repeatable
+--every TIME  distance of the checkpoints: a time, such as 1D, or a number of rows (default: about
+  1,000 checkpoints)
+--slices COL...  column of groups, each of which is scored: its values, or quarters of its numbers;
+  repeatable: groups are then combinations
+--estimate  estimate accuracy, log loss and Brier score of the rows that have no labels yet, and say
+  how right such estimates have been; needs --probabilities, --time and --label-time
+--max-wait TIME  with --estimate: time, such as 30D, after which a row without a label no longer
+  counts as waiting (default: none)
+--unanswered {error,skip,wrong} [error]  what becomes of a row without a prediction: an error
+  (default), or it is not scored for that model, or it counts as a wrong answer
+"""
+_VERIFY = """\
+RESULT  result.npz, as --save has written it
+--data FILE+  files of the stream (default: those that the result was made of)
+--model MODEL...  model to check, as of evaluate; repeatable (default: those of the command that
+  made the result)
+--target COL  column of the labels (default: that of the command)
+"""
+_FOLDER = """\
+FOLDER  folder that was given as --checkpoint
+"""
+
+
 def _count(text: str, least: int = 0) -> int:
     try:
         value = int(text.replace(",", ""))
@@ -112,400 +223,100 @@ def _number_or(*texts: str) -> Callable[[str], str | float]:
     return read
 
 
-def make_parser(
-    demo: Command,
-    evaluate: Command,
-    score: Command,
-    verify: Command,
-    status: Command,
-    collect: Command,
-) -> argparse.ArgumentParser:
-    """Return the parser, which leads to the functions that run the commands."""
+#: What each command does, in short and in full, and its options in groups.
+_COMMANDS = {
+    "demo": (
+        "compare models on a stream; ends with a table and a picture",
+        "Compare naive Bayes and linear models with the baselines, row by row.",
+        {"": _DEMO},
+    ),
+    "evaluate": (
+        "evaluate models on a file or a generated stream",
+        DESCRIPTION,
+        {"the stream": _FILES, "the evaluation": _PROTOCOL, "the output": _PICTURE + _SAVE},
+    ),
+    "score": (
+        "score predictions that are in a file beside the labels; no model is run",
+        SCORE_DESCRIPTION,
+        {"": _SCORE, "the output": _PICTURE + _SAVE},
+    ),
+    "verify": (
+        "run the evaluation of a saved result again, and say what differs",
+        "Run the evaluation of a saved result again, and say 'identical', or the first row or "
+        "checkpoint, model and measure that differ, and why. The exit status is 0, 1 where "
+        "something differs, 2 after an error.",
+        {"": _VERIFY},
+    ),
+    "status": (
+        "say how far an evaluation with --checkpoint is",
+        "Say how far the evaluation in a folder is: rows done, rows per second, time left, and the "
+        "slowest model. It may run in another process or on another machine.",
+        {"": _FOLDER},
+    ),
+    "collect": (
+        "show the models that have finished in an evaluation with --checkpoint",
+        "Show the scores of the models that have finished in the folder of an evaluation, and name "
+        "the others. It may still run.",
+        {"": _FOLDER + _SAVE},
+    ),
+}
+#: What reads the values that are no plain texts.
+_TYPES: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("FOLDER", "RESULT", "--checkpoint", "--out", "--plot", "--save"), Path),
+    **dict.fromkeys(("--batch-size", "--max-categories", "--n-rows", "--every N"), _positive),
+    **dict.fromkeys(("--checkpoint-every", "--every TIME"), _time_or_rows),
+    **dict.fromkeys(("--n-jobs", "--random-state"), _whole),
+    "--warmup": _count,
+    "--missing": _number_or("error", "nan"),
+    "--error-score": _number_or("raise"),
+}
+_OPTION = re.compile(r"(--[\w-]+|[A-Z]+)(?: ([A-Z=]+|\{.*\}))?(\.\.\.|\+|\*|!)?(?: \[(.*)\])?")
+
+
+def make_parser(**run: Command) -> argparse.ArgumentParser:
+    """Return the parser, which leads to the functions that run the commands, by their names."""
     parser = argparse.ArgumentParser(
         prog="skstream", description="Evaluate models that learn from data streams."
     )
     parser.add_argument("--version", action="version", version=f"skstream {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where an error came from")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_demo(commands, demo)
-    _add_evaluate(commands, evaluate)
-    _add_score(commands, score)
-    _add_verify(commands, verify)
-    _add_status(commands, status)
-    _add_collect(commands, collect)
+
+    for name, (words, description, tables) in _COMMANDS.items():
+        epilog = {"evaluate": _epilog(), "score": SCORE_EPILOG}.get(name)
+        form = argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter
+        command = commands.add_parser(
+            name, help=words, description=description, epilog=epilog, formatter_class=form
+        )
+        command.set_defaults(run=run[name])
+        for title, table in tables.items():
+            _add_options(command.add_argument_group(title) if title else command, table)
     return parser
 
 
-def _add_demo(commands: Any, run: Command) -> None:
-    command = commands.add_parser(
-        "demo",
-        help="compare models on a stream; ends with a table and a picture",
-        description="Compare naive Bayes and linear models with the baselines, row by row.",
-    )
-    command.set_defaults(run=run)
-    command.add_argument(
-        "--data",
-        metavar="FILE",
-        help="the Electricity stream, or another file whose labels are in the column 'class' "
-        "(default: a generated stream)",
-    )
-    command.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        default=Path("skstream-demo"),
-        help="folder for the picture and the result (default: %(default)s)",
-    )
-
-
-def _add_score(commands: Any, run: Command) -> None:
-    command = commands.add_parser(
-        "score",
-        help="score predictions that are in a file beside the labels; no model is run",
-        description=SCORE_DESCRIPTION,
-        epilog=SCORE_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    command.set_defaults(run=run)
-    add = command.add_argument
-    add("file", nargs="+", metavar="FILE", help="Parquet or CSV file, or several in time order")
-    add("--target", required=True, metavar="COL", help="column of the labels; missing: not known")
-    add(
-        "--predictions",
-        action="append",
-        default=[],
-        metavar="NAME=COL",
-        help="column of the predictions of a model; repeatable",
-    )
-    add(
-        "--probabilities",
-        action="append",
-        default=[],
-        metavar="NAME=COL",
-        help="column of the probabilities of a model: of two classes, those of the second; "
-        "NAME=CLASS:COL says of which class they are, and NAME=COL,COL,COL are those of all "
-        "classes in their order; repeatable. Without --predictions, the most probable class is "
-        "the prediction",
-    )
-    add("--time", metavar="COL", help="column of the times at which rows came and were predicted")
-    add("--label-time", metavar="COL", help="column of the times at which labels became known")
-    add("--weight", metavar="COL", help="column of scoring weights")
-    add(
-        "--view",
-        choices=("hindsight", "as_known"),
-        default="hindsight",
-        help="hindsight (default): rows are scored in the order in which they came; as_known: in "
-        "that of their labels, as the scores could be known then",
-    )
-    add("--metric", action="append", metavar="NAME", help="measure; repeatable")
-    add(
-        "--forgetting",
-        action="append",
-        metavar="NAME",
-        help="what a measure remembers: cumulative (default), window:1000 or fading:0.999 (rows), "
-        "window:7D or half-life:30D (time), or adwin; repeatable",
-    )
-    add(
-        "--every",
-        type=_time_or_rows,
-        metavar="TIME",
-        help="distance of the checkpoints: a time, such as 1D, or a number of rows (default: about "
-        "1,000 checkpoints)",
-    )
-    add(
-        "--slices",
-        action="append",
-        metavar="COL",
-        help="column of groups, each of which is scored: its values, or quarters of its numbers; "
-        "repeatable: groups are then combinations",
-    )
-    add(
-        "--estimate",
-        action="store_true",
-        help="estimate accuracy, log loss and Brier score of the rows that have no labels yet, and "
-        "say how right such estimates have been; needs --probabilities, --time and --label-time",
-    )
-    add(
-        "--max-wait",
-        metavar="TIME",
-        help="with --estimate: time, such as 30D, after which a row without a label no longer "
-        "counts as waiting (default: none)",
-    )
-    add(
-        "--unanswered",
-        choices=("error", "skip", "wrong"),
-        default="error",
-        help="what becomes of a row without a prediction: an error (default), or it is not scored "
-        "for that model, or it counts as a wrong answer",
-    )
-    _add_output(command.add_argument_group("the output"))
-
-
-def _add_verify(commands: Any, run: Command) -> None:
-    command = commands.add_parser(
-        "verify",
-        help="run the evaluation of a saved result again, and say what differs",
-        description="Run the evaluation of a saved result again, and say 'identical', or the first "
-        "row or checkpoint, model and measure that differ, and why. The exit status is 0, 1 where "
-        "something differs, 2 after an error.",
-    )
-    command.set_defaults(run=run)
-    add = command.add_argument
-    add("result", type=Path, metavar="RESULT", help="result.npz, as --save has written it")
-    add(
-        "--data",
-        nargs="+",
-        metavar="FILE",
-        help="files of the stream (default: those that the result was made of)",
-    )
-    add(
-        "--model",
-        action="append",
-        default=[],
-        metavar="MODEL",
-        help="model to check, as of evaluate; repeatable (default: those of the command that made "
-        "the result)",
-    )
-    add("--target", metavar="COL", help="column of the labels (default: that of the command)")
-
-
-def _add_status(commands: Any, run: Command) -> None:
-    command = commands.add_parser(
-        "status",
-        help="say how far an evaluation with --checkpoint is",
-        description="Say how far the evaluation in a folder is: rows done, rows per second, time "
-        "left, and the slowest model. It may run in another process or on another machine.",
-    )
-    command.set_defaults(run=run)
-    _add_folder(command)
-
-
-def _add_collect(commands: Any, run: Command) -> None:
-    command = commands.add_parser(
-        "collect",
-        help="show the models that have finished in an evaluation with --checkpoint",
-        description="Show the scores of the models that have finished in the folder of an "
-        "evaluation, and name the others. It may still run.",
-    )
-    command.set_defaults(run=run)
-    _add_folder(command)
-    _add_save(command)
-
-
-def _add_folder(command: Any) -> None:
-    command.add_argument(
-        "folder", type=Path, metavar="FOLDER", help="folder that was given as --checkpoint"
-    )
-
-
-def _add_evaluate(commands: Any, run: Command) -> None:
-    command = commands.add_parser(
-        "evaluate",
-        help="evaluate models on a file or a generated stream",
-        description=DESCRIPTION,
-        epilog=_epilog(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    command.set_defaults(run=run)
-    _add_files(command.add_argument_group("the stream"))
-    _add_protocol(command.add_argument_group("the evaluation"))
-    _add_output(command.add_argument_group("the output"))
-
-
-def _add_files(group: Any) -> None:
-    add = group.add_argument
-    add(
-        "file",
-        nargs="*",
-        metavar="FILE",
-        help="Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a folder of "
-        "them, or several files in the order in which they are to be read; paths or URIs, as "
-        "s3://bucket/folder. Row order is time order",
-    )
-    add(
-        "--generator",
-        metavar="STREAM",
-        help="make the rows instead of reading them, see below",
-    )
-    add(
-        "--target",
-        metavar="COL",
-        help="column of the labels or targets; a name that is not there is answered with all "
-        "names. Not for SVMlight files, whose lines begin with the label",
-    )
-    add("--exclude", action="append", metavar="COL", help="column to leave out; repeatable")
-    add("--column", action="append", metavar="COL", help="column to use, no others; repeatable")
-    add("--nominal", action="append", metavar="COL", help="column of categories; repeatable")
-    add("--numeric", action="append", metavar="COL", help="column of numbers; repeatable")
-    add(
-        "--text",
-        metavar="COL",
-        help="column of texts, the only feature, for models that begin with a vectorizer, as "
-        "pipeline('sklearn.feature_extraction.text:HashingVectorizer', 'sgd')",
-    )
-    add(
-        "--missing",
-        type=_number_or("error", "nan"),
-        metavar="RULE",
-        help="what becomes of a missing feature: a number to put there (0, say), error, or nan "
-        "(default: the model decides)",
-    )
-    add(
-        "--missing-labels",
-        choices=("error", "skip"),
-        default="error",
-        help="what becomes of a row without a label: an error (default), or it is left out of "
-        "learning and scores",
-    )
-    add("--n-rows", type=_positive, metavar="N", help="evaluate the first N rows only")
-    add(
-        "--max-categories",
-        type=_positive,
-        metavar="N",
-        help="refuse categories of more different values (default: 1000 texts)",
-    )
-    add(
-        "--delimiter",
-        metavar="C",
-        help="CSV: character between values (default: ',' or a tab in .tsv; 'tab' is the tab)",
-    )
-    add("--decimal", metavar="C", help="CSV: character before the decimals (default: '.')")
-    add(
-        "--no-header",
-        action="store_true",
-        help="CSV: the first line is data; the columns are called f0, f1, ...",
-    )
-    add(
-        "--null-value",
-        action="append",
-        metavar="TEXT",
-        help="CSV: text that stands for a missing "
-        "value, beside the usual ones (nothing, ?, NA, NaN, null); repeatable",
-    )
-    add(
-        "--not-null",
-        action="append",
-        metavar="TEXT",
-        help="CSV: text that is a value of its own, though it usually stands for a missing one "
-        "(NA, null); repeatable",
-    )
-    add(
-        "--on-bad-line",
-        choices=("error", "skip"),
-        help="CSV: what becomes of a line with more or fewer values than there are columns: an "
-        "error (default), or it is left out and counted",
-    )
-    add("--encoding", metavar="NAME", help="CSV, ARFF: encoding (default: utf-8)")
-
-
-def _add_protocol(group: Any) -> None:
-    add = group.add_argument
-    add(
-        "--model",
-        action="append",
-        default=[],
-        metavar="MODEL",
-        help="model to evaluate, see below, after a name of its own if wanted: NAME=MODEL; "
-        "repeatable. The baselines are always there",
-    )
-    add("--metric", action="append", metavar="NAME", help="measure, see below; repeatable")
-    add(
-        "--forgetting",
-        action="append",
-        metavar="NAME",
-        help="what a measure remembers: cumulative (all rows, default), window:1000 (the last "
-        "1,000), fading:0.999 (older rows count less) or adwin; repeatable",
-    )
-    add(
-        "--warmup",
-        type=_count,
-        default=1,
-        metavar="N",
-        help="rows learnt first, unasked (default: 1; 0: all are asked: of models that state "
-        "a first answer, such as the baselines)",
-    )
-    add(
-        "--batch-size",
-        type=_positive,
-        default=1,
-        metavar="N",
-        help="predict N rows, then learn them at once (default: 1, row by row)",
-    )
-    add(
-        "--holdout",
-        metavar="ROWS",
-        help="ask about rows that are never learnt, whole sets of them, instead of about every row "
-        "before it is learnt: a file, or a number of rows, the last ones of the stream. 'next': "
-        "the next --every rows, which are learnt afterwards",
-    )
-    add(
-        "--every",
-        type=_positive,
-        metavar="N",
-        help=f"rows learnt between two checkpoints of --holdout (default: {EVERY})",
-    )
-    add(
-        "--unanswered",
-        choices=("error", "wrong"),
-        default="error",
-        help="what becomes of a row to which a model gives no answer: an error (default), or it "
-        "counts as a wrong answer",
-    )
-    add(
-        "--error-score",
-        type=_number_or("raise"),
-        default=math.nan,
-        metavar="RULE",
-        help="what becomes of a model that fails: nan (default) or another number in place of its "
-        "scores, while the others go on; or raise, and the whole evaluation ends",
-    )
-    add(
-        "--keep-tape",
-        choices=("auto", "yes", "disk", "no"),
-        default="auto",
-        help="where labels and predictions are kept, with which a saved result can be scored "
-        "again and compared: auto (default; in memory up to a gigabyte, beyond it in files of "
-        "--checkpoint, or not at all), yes (in memory), disk (in files of --checkpoint) or no",
-    )
-    add("--random-state", type=_whole, default=0, metavar="SEED", help="seed (default: 0)")
-    add("--n-jobs", type=_whole, metavar="N", help="models evaluated at once; -1: one per core")
-    add("--progress", action="store_true", help="show a progress bar (needs tqdm)")
-    add(
-        "--checkpoint",
-        type=Path,
-        metavar="FOLDER",
-        help="go on from this folder when the same command was stopped; checkpoints are written "
-        "there",
-    )
-    add(
-        "--checkpoint-every",
-        type=_time_or_rows,
-        metavar="TIME",
-        help="distance of the checkpoints: a time, such as 30s, 10min or 2h, or a number of rows "
-        "(default: 10min)",
-    )
-
-
-def _add_output(group: Any) -> None:
-    add = group.add_argument
-    add(
-        "--plot",
-        type=Path,
-        metavar="FILE",
-        help="picture of a measure over the stream: .png, .svg, .pdf",
-    )
-    add("--plot-metric", metavar="NAME", help="measure to plot (default: the first one)")
-    _add_save(group)
-
-
-def _add_save(group: Any) -> None:
-    group.add_argument(
-        "--save",
-        type=Path,
-        metavar="DIR",
-        help="folder for the result (result.npz, which "
-        "skstream.load reads) and its scores (scores.csv)",
-    )
+def _add_options(group: Any, table: str) -> None:
+    """Add the options of a table, in which each begins a line."""
+    for line in re.sub(r"\n +", " ", table).splitlines():
+        option, words = line.split("  ", 1)
+        found = _OPTION.fullmatch(option)
+        assert found is not None, option
+        name, values, many, default = found.groups()
+        if values is None and name.startswith("--"):
+            group.add_argument(name, action="store_true", help=words)
+            continue
+        read = _TYPES.get(f"{name} {values}", _TYPES.get(name, str))
+        about: dict[str, Any] = {"help": words, "type": read, "default": default}
+        if values is not None and values.startswith("{"):
+            about["choices"] = values[1:-1].split(",")
+        else:
+            about["metavar"] = values or name
+        if many == "...":
+            about |= {"action": "append", "default": []}
+        elif many == "!":
+            about["required"] = True
+        elif many:
+            about["nargs"] = many
+        group.add_argument(name if name.startswith("--") else name.lower(), **about)
 
 
 def _epilog() -> str:

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from skstream.cli._arguments import EVERY, make_parser
 from skstream.cli._generators import best_possible
-from skstream.cli._holdout import Opened, check_options, open_apart, open_generated
+from skstream.cli._holdout import Opened, check_options, open_stream
 from skstream.cli._models import (
     CLASSIFIER_BASELINES,
     REGRESSOR_BASELINES,
@@ -24,6 +24,7 @@ from skstream.cli._models import (
 )
 from skstream.cli._output import (
     check_outputs,
+    in_options,
     make_folder,
     metric_to_draw,
     one_line_warnings,
@@ -49,11 +50,9 @@ from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._csv import NULL_VALUES
 from skstream.streams._file_system import is_uri
-from skstream.streams._label_columns import label_columns
 from skstream.streams._open import open_files
-from skstream.streams._profile import words_of
+from skstream.streams._profile import label_columns, words_of
 from skstream.streams._table_parameters import shown
-from skstream.utils._option_words import in_options
 from skstream.utils._validation import is_regressor
 
 #: A target of more values is hardly a label.
@@ -91,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     """
     try:
-        options = make_parser(*_COMMANDS).parse_args(arguments)
+        options = make_parser(**_COMMANDS).parse_args(arguments)
         options.words = list(sys.argv[1:] if arguments is None else arguments)
         return _run(options)
     except KeyboardInterrupt:  # beyond the evaluation itself, which gives the result so far
@@ -164,7 +163,7 @@ def verify(options: argparse.Namespace) -> int:
         )
     if words is None:
         words = ["evaluate", *options.data]
-    then = make_parser(*_COMMANDS).parse_args(words)
+    then = make_parser(**_COMMANDS).parse_args(words)
     foreign = [model for model in then.model if ":" in model]
     if foreign and not options.model:
         raise ValueError(
@@ -191,15 +190,12 @@ def verify(options: argparse.Namespace) -> int:
 def _planned(options: argparse.Namespace) -> _Planned:
     """Open the stream, make the models and the evaluator, and check that they fit together."""
     _check_repeated("--model", options.model)
-    _check_repeated("--forgetting", options.forgetting or [])
+    _check_repeated("--forgetting", options.forgetting)
     given = models_given(options.model)
     check_options(options)
     if options.checkpoint_every is not None and options.checkpoint is None:
         raise ValueError("--checkpoint-every needs a folder for checkpoints: add --checkpoint.")
-    if options.generator is not None:
-        opened = open_generated(options)
-    else:
-        opened = open_apart(options, **_reading(options))
+    opened = open_stream(options, **_reading(options))
     files, stream = opened.files, opened.stream
     if given and files is not None and files.feature_names == []:
         raise ValueError(
@@ -220,7 +216,7 @@ def _planned(options: argparse.Namespace) -> _Planned:
         )
     if options.warmup == 0:
         check_can_answer({(name, 0): model for name, model in models.items()}, "Pass n_warmup=1.")
-    metrics = list(resolve_metrics(options.metric, classes=classes))
+    metrics = list(resolve_metrics(options.metric or None, classes=classes))
     evaluator = _evaluator(options, opened.holdout)
     return _Planned(
         opened=opened, models=models, classes=classes, metrics=metrics, evaluator=evaluator
@@ -270,8 +266,10 @@ def collect(options: argparse.Namespace) -> int:
     return 0
 
 
-#: In the order in which the help names them.
-_COMMANDS = (demo, evaluate, score, verify, show_status, collect)
+_COMMANDS = {
+    **{"demo": demo, "evaluate": evaluate, "score": score},
+    **{"verify": verify, "status": show_status, "collect": collect},
+}
 
 
 def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
@@ -290,9 +288,9 @@ def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
     }
     if holdout is not None:
         every = options.every or EVERY
-        return HoldoutEvaluator(options.metric, holdout=holdout, every=every, **common)
+        return HoldoutEvaluator(options.metric or None, holdout=holdout, every=every, **common)
     return PrequentialEvaluator(
-        options.metric,
+        options.metric or None,
         forgetting=options.forgetting or "cumulative",
         batch_size=options.batch_size,
         **common,
@@ -343,7 +341,7 @@ def _regression(models: dict[str, Any]) -> bool:
 
 def _check_labels(options: argparse.Namespace, target: str, classes: Any) -> None:
     """Raise an error for a target that is hardly one of labels."""
-    if len(classes) > MAX_LABELS and options.target not in (options.nominal or []):
+    if len(classes) > MAX_LABELS and options.target not in options.nominal:
         all_the_same = (
             ""
             if options.target is None
@@ -382,12 +380,12 @@ def _target_in_words(target: str | None) -> str:
 def _reading(options: argparse.Namespace) -> dict[str, Any]:
     """How the files are to be read, in the words of the streams; None where nothing was said."""
     null_values, kept = options.null_value, options.not_null
-    texts = [text for text in (*NULL_VALUES, *(null_values or ())) if text not in (kept or ())]
+    texts = [text for text in (*NULL_VALUES, *null_values) if text not in kept]
     return {
-        "exclude": options.exclude,
-        "columns": options.column,
-        "nominal": options.nominal,
-        "numeric": options.numeric,
+        "exclude": options.exclude or None,
+        "columns": options.column or None,
+        "nominal": options.nominal or None,
+        "numeric": options.numeric or None,
         "text": options.text,
         "missing": options.missing,
         "max_categories": options.max_categories,
@@ -396,7 +394,7 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
         "header": False if options.no_header else None,
         "encoding": options.encoding,
         "on_bad_lines": options.on_bad_line,
-        "null_values": None if null_values is None and kept is None else texts,
+        "null_values": texts if null_values or kept else None,
     }
 
 
@@ -456,11 +454,12 @@ def _first_nan(X: Any) -> tuple[int, int] | None:
     if sparse.issparse(X):
         cells = X.tocoo()
         is_gap = np.isnan(cells.data)
-        found = sorted(zip(cells.row[is_gap].tolist(), cells.col[is_gap].tolist(), strict=True))
-        return found[0] if found else None
-    flat = np.isnan(X).ravel()
-    place = int(flat.argmax()) if flat.any() else None
-    return None if place is None else divmod(place, X.shape[1])
+        places: Any = sorted(
+            zip(cells.row[is_gap].tolist(), cells.col[is_gap].tolist(), strict=True)
+        )
+    else:
+        places = np.argwhere(np.isnan(X)).tolist()
+    return (places[0][0], places[0][1]) if places else None
 
 
 def _demo_stream(path: str | None) -> tuple[Stream, str]:

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 from skstream import streams
+from skstream.cli._model_strings import GENERATOR, make_model
 from skstream.optimal import BayesOptimal
 from skstream.streams import GaussianMixtureStream, GeneratedStream, Stream, load_testbed
-from skstream.streams._composition import FirstRows
+from skstream.streams._composition._runs import FirstRows
 from skstream.streams._generators._testbed import TESTBED
-from skstream.utils._model_strings import GENERATOR, make_model
 
 #: Functions that make a stream of others, which stand in quotes.
 COMPOSITIONS: dict[str, str | Callable[..., Any]] = {

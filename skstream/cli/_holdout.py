@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skstream.cli._generators import make_stream
-from skstream.streams import Stream, take_rows
+from skstream.streams import Stream, drop_rows, take_rows
 from skstream.streams._file_stream import FileStream
 from skstream.streams._file_system import is_uri
 from skstream.streams._open import open_files
@@ -75,70 +75,44 @@ def check_options(options: argparse.Namespace) -> None:
             )
 
 
-def open_apart(options: argparse.Namespace, **reading: Any) -> Opened:
-    """Open the files, and read the held-out rows."""
-    files = open_files(options.file, options.target, **reading)
-    names, text, n_rows = files.files, options.holdout, options.n_rows
-    if text is None or text == NEXT:
-        stream = files if n_rows is None else take_rows(files, n_rows)
-        return Opened(files, names, stream, text, "" if text is None else "the next rows")
-    if is_uri(text) or Path(text).exists():
-        apart = open_files([text], options.target, **reading).files
+def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
+    """Open the files, or make the stream of --generator, and read the held-out rows."""
+    held, names = options.holdout, [options.generator]
+    files: FileStream | None = None
+    if options.generator is None:
+        files = open_files(options.file, options.target, **reading)
+        names = files.files
+    whole = make_stream(options.generator) if files is None else files
+    stream = whole if options.n_rows is None else take_rows(whole, options.n_rows)
+    if stream.n_rows is None:
+        raise ValueError(
+            f"--generator {options.generator} never ends. Say how many rows to take: --n-rows N."
+        )
+    if held is None or held == NEXT:
+        return Opened(files, names, stream, held, "" if held is None else "the next rows")
+    if files is not None and (is_uri(held) or Path(held).exists()):
+        apart = open_files([held], options.target, **reading).files
         if set(apart) & set(names):
             raise ValueError(
-                f"--holdout {text} is a file of the stream itself. Name another, or a number of "
+                f"--holdout {held} is a file of the stream itself. Name another, or a number of "
                 "rows: the last ones of the stream."
             )
-        first, stop, about = _n_rows(files, None), None, text
-        files = open_files([*names, *apart], options.target, **reading)
-        n_learnt = first if n_rows is None else min(first, n_rows)
+        first, n_learnt, about = files.n_rows or 0, stream.n_rows, held
+        whole = files = open_files([*names, *apart], options.target, **reading)
+        stop = files.n_rows or 0
+        if first == stop:
+            raise ValueError(
+                f"--holdout {held} holds no row: name a file of rows to be asked about."
+            )
     else:
-        n_held, stop = _number(text), _n_rows(files, n_rows)
+        n_held, stop = _number(held), stream.n_rows
         first = n_learnt = stop - n_held
         about = f"the last {n_held:,} rows"
         if n_learnt < 1:
-            raise ValueError(f"--holdout {text} leaves none of the {stop:,} rows to learn.")
-    if first == _n_rows(files, stop):
-        raise ValueError(f"--holdout {text} holds no row: name a file of rows to be asked about.")
-    held_out = rows_between(files, first, stop)
-    return Opened(files, names, take_rows(files, n_learnt), held_out, about)
-
-
-def open_generated(options: argparse.Namespace) -> Opened:
-    """Make the stream that --generator describes, and the held-out rows."""
-    text, held = options.generator, options.holdout
-    stream = make_stream(text)
-    if options.n_rows is not None:
-        stream = take_rows(stream, options.n_rows)
-    n_rows = stream.n_rows
-    if n_rows is None:
-        raise ValueError(f"--generator {text} never ends. Say how many rows to take: --n-rows N.")
-    if held is None or held == NEXT:
-        return Opened(None, [text], stream, held, "" if held is None else "the next rows")
-    n_held = _number(held)
-    if n_held >= n_rows:
-        raise ValueError(f"--holdout {held} leaves none of the {n_rows:,} rows to learn.")
-    n_learnt = n_rows - n_held
-    apart = rows_between(stream, n_learnt, n_rows)
-    return Opened(None, [text], take_rows(stream, n_learnt), apart, f"the last {n_held:,} rows")
-
-
-def rows_between(stream: Stream, first: int, stop: int | None) -> tuple[Any, np.ndarray]:
-    """Features and labels of the rows of a stream from one on, up to another; None: to the end."""
-    X, y, start = [], [], 0
-    for chunk in stream:
-        part = slice(max(first - start, 0), None if stop is None else max(stop - start, 0))
-        if len(chunk.y[part]):  # an empty part would keep its chunk in memory
-            X.append(chunk.X[part])
-            y.append(chunk.y[part])
-        start += len(chunk.y)
-    return stack_rows(X), np.concatenate(y)
-
-
-def _n_rows(files: FileStream, limit: int | None) -> int:
-    n_rows = files.n_rows
-    assert n_rows is not None
-    return n_rows if limit is None else min(n_rows, limit)
+            raise ValueError(f"--holdout {held} leaves none of the {stop:,} rows to learn.")
+    chunks = list(drop_rows(take_rows(whole, stop), first))
+    X, y = stack_rows([chunk.X for chunk in chunks]), np.concatenate([chunk.y for chunk in chunks])
+    return Opened(files, names, take_rows(whole, n_learnt), (X, y), about)
 
 
 def _number(text: str) -> int:

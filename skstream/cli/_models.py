@@ -8,10 +8,10 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from skstream.base import check_can_learn
+from skstream.cli._model_strings import MODEL, make_model
 from skstream.compat._adapted import adapted
 from skstream.pipeline import make_stream_pipeline
 from skstream.refit import PeriodicRefit, check_can_be_fitted
-from skstream.utils._model_strings import MODEL, make_model
 
 
 def fitted_once(estimator: Any, rows: int) -> PeriodicRefit:

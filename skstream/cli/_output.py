@@ -14,7 +14,6 @@ from sklearn.exceptions import FitFailedWarning
 
 from skstream.utils._choices import did_you_mean
 from skstream.utils._files import atomic_write
-from skstream.utils._option_words import in_options
 from skstream.utils._optional import optional_import
 
 #: Files of the folder given as --save.
@@ -22,6 +21,34 @@ RESULT_FILE, SCORES_FILE = "result.npz", "scores.csv"
 
 #: All control characters but the tab and the line feed.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: Parameters that errors name, and the command-line options for them.
+_OPTIONS = {
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            *("batch_size", "checkpoint", "checkpoint_every", "decimal", "delimiter", "encoding"),
+            *("error_score", "every", "exclude", "forgetting", "holdout", "keep_tape"),
+            *("label_time", "max_categories", "max_wait", "missing", "missing_labels", "n_jobs"),
+            *("nominal", "numeric", "predictions", "probabilities", "random_state", "target"),
+            *("unanswered", "view"),
+        )
+    },
+    **{"arrival": "--time", "columns": "--column", "metrics": "--metric", "n_warmup": "--warmup"},
+    **{"null_values": "--null-value", "on_bad_lines": "--on-bad-line", "record_every": "--every"},
+}
+#: Values of keep_tape, which the command line calls by words.
+_TAPE = {"True": "yes", "False": "no"}
+_PARAMETER = re.compile(
+    rf"(?<![\w.(\"'])(?P<name>{'|'.join(_OPTIONS)})(?:=|(?= names the column ))"
+    r"(?P<value>\[.*?\]|'[^']*'|\"[^\"]*\"|\w+)?"
+)
+#: How files are read, which the library takes as one parameter.
+_READING = re.compile(r"options=\{('.*?)\}(?=\W|$)")
+_KEY = re.compile(r"'(\w+)': ('.*?'|\[\.\.\.\]|[\w.]+)")
+#: A model with its parameters, which are no options.
+_MODEL = re.compile(r"((?:PeriodicRefit|refit|fixed)\([^()]*\))")
+#: The library takes a list without a text; the command line takes the text.
+_KEPT_TEXT = re.compile(r"null_values= without (?=')")
 
 
 def check_outputs(picture: Path | None, folder: Path | None, metric: str | None = None) -> None:
@@ -145,3 +172,43 @@ def say(message: str) -> None:
 def _without_controls(text: str) -> str:
     """Escape control characters, with which a name in a file could move a terminal's cursor."""
     return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def in_options(message: str) -> str:
+    """Let an error name options instead of parameters.
+
+    Parameters
+    ----------
+    message : str
+        Message of an error, in which parameters are followed by "=".
+
+    Returns
+    -------
+    str
+        The same, with the options of the command line.
+
+    Examples
+    --------
+    >>> from skstream.cli._output import in_options
+    >>> in_options("Leave it out with exclude=, or pass missing_labels='skip'.")
+    "Leave it out with --exclude, or pass --missing-labels 'skip'."
+    """
+    message = message.replace(", or pass options={'filesystem': ...} and the plain path", "")
+    message = _READING.sub(_as_parameters, message).replace("header=False", "--no-header")
+    message = message.replace("the option header", "--no-header")
+    message = _KEPT_TEXT.sub("--not-null ", message)
+    parts = _MODEL.split(message)  # every second part is one of a model's parameters
+    parts[::2] = [_PARAMETER.sub(_option, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _as_parameters(found: re.Match[str]) -> str:
+    pairs = _KEY.findall(found[1])
+    return " and ".join(f"{name}={'' if '...' in value else value}" for name, value in pairs)
+
+
+def _option(found: re.Match[str]) -> str:
+    option, value = _OPTIONS[found["name"]], found["value"]
+    if found["name"] == "keep_tape":
+        value = _TAPE.get(value, value)
+    return option if value is None else f"{option} {value.strip('[]')}"

@@ -31,7 +31,7 @@ def score(options: argparse.Namespace) -> int:
         sample_weight=options.weight,
     )
     result = log.score(
-        options.metric,
+        options.metric or None,
         forgetting=options.forgetting or "cumulative",
         view=options.view,
         unanswered=options.unanswered,
@@ -62,12 +62,11 @@ def _slices(
 ) -> SliceScores:
     """Scores of groups; over all rows first, which has intervals."""
     groups = {name: log.column(name) for name in options.slices}
-    given = options.forgetting or []
     return score_slices(
         result,
         groups if len(groups) > 1 else next(iter(groups.values())),
-        metrics=options.metric,
-        forgetting=["cumulative", *(one for one in given if one != "cumulative")],
+        metrics=options.metric or None,
+        forgetting=["cumulative", *(one for one in options.forgetting if one != "cumulative")],
         record_every=options.every,
     )
 

@@ -6,7 +6,8 @@ from typing import Any
 from skstream._meta import MetaClassifier
 from skstream.base import learning_parts
 from skstream.streams import Stream
-from skstream.streams._composition import FirstRows, origin_of
+from skstream.streams._composition._base import origin_of
+from skstream.streams._composition._runs import FirstRows
 from skstream.utils._validation import is_fitted
 
 _TIME = "takes the number of rows learnt as the number of the row that is asked"

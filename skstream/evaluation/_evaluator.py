@@ -42,7 +42,7 @@ from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls
 from skstream.streams import Drift, Stream, as_stream
 from skstream.streams._arrays import begins_again
-from skstream.streams._composition import knows_drifts
+from skstream.streams._composition._base import knows_drifts
 from skstream.streams._drifts import as_drifts
 from skstream.streams._stream import refuse_endless
 from skstream.utils._labels import find_classes

@@ -1,6 +1,6 @@
 """Streams of data in memory, and of any source that yields chunks."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from numbers import Integral
 from os import PathLike
@@ -12,11 +12,12 @@ from scipy import sparse
 
 from skstream.streams._chunk import Chunk
 from skstream.streams._drifts import Drift, as_drifts
-from skstream.streams._frames import FrameColumns, holds_columns
 from skstream.streams._stream import Stream
-from skstream.utils._choices import check_count
+from skstream.streams._table_parameters import shown
+from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._labels import find_classes
-from skstream.utils._rows import is_frame
+from skstream.utils._optional import optional_import
+from skstream.utils._rows import as_rows, is_frame
 
 
 class ArrayStream(Stream):
@@ -30,12 +31,12 @@ class ArrayStream(Stream):
         Features in time order.
     y : array-like of shape (n_rows,)
         Labels or targets.
-    sample_weight, arrival, label_time, id : array-like of shape (n_rows,), default=None
-        Meta data; see `as_stream`.
     chunk_size : int, default=65536
         Rows per chunk.
     feature_names : list of str, default=None
         Names of the features; those of the columns where `X` is a frame.
+    **meta : array-like of shape (n_rows,) or None
+        Meta data; see `as_stream`.
 
     Attributes
     ----------
@@ -61,20 +62,11 @@ class ArrayStream(Stream):
         X: Any,
         y: Any,
         *,
-        sample_weight: Any = None,
-        arrival: Any = None,
-        label_time: Any = None,
-        id: Any = None,
         chunk_size: int = 65536,
         feature_names: list[str] | None = None,
+        **meta: Any,
     ) -> None:
-        given = {
-            "sample_weight": sample_weight,
-            "arrival": arrival,
-            "label_time": label_time,
-            "id": id,
-        }
-        given = {key: values for key, values in given.items() if values is not None}
+        given = {key: values for key, values in meta.items() if values is not None}
         self._rows = Chunk.of(X, y, given)
         self.X, self.y, self.meta = self._rows
         if len(self.y) == 0:
@@ -229,27 +221,28 @@ class FrameStream(ChunkStream):
     ----------
     source : iterable or callable
         Yields frames; see `ChunkStream`.
-    columns : FrameColumns
-        Which columns are labels and meta data.
+    columns : dict of str to str
+        Column of the labels, "target", and those of meta data by their keys.
     """
 
     def __init__(
-        self, source: Iterable[Any] | Callable[[], Iterable[Any]], columns: FrameColumns
+        self, source: Iterable[Any] | Callable[[], Iterable[Any]], columns: dict[str, str]
     ) -> None:
         super().__init__(source)
         self._columns = columns
 
     def row_options(self) -> dict[str, Any]:
         """Return the columns that are no features."""
-        return {"target": self._columns.target, **self._columns.meta}
+        return self._columns
 
     def chunks(self) -> Iterator[Any]:
         """Features, labels and meta data of the frames."""
         start = 0
         for frame in self._opened():
-            X, y, meta = self._columns.split(frame, f"the frame that starts at row {start}")
-            yield X, y, meta
-            start += len(y)
+            where = f"the frame that starts at row {start}"
+            X, meta = split_columns(frame, self._columns, where)
+            yield X, meta.pop("target"), meta
+            start += len(X)
 
 
 def begins_again(stream: Stream) -> bool:
@@ -362,21 +355,17 @@ def as_stream(
             f"X is a path ({X!r}). Use ParquetStream(path, target=...), CSVStream(path, "
             f"target=...), ARFFStream(path, target=...) or SVMLightStream(path)."
         )
-    meta = {
-        "sample_weight": sample_weight,
-        "arrival": arrival,
-        "label_time": label_time,
-        "id": id,
-    }
+    times = {"arrival": arrival, "label_time": label_time}
+    meta = {"sample_weight": sample_weight, **times, "id": id}
     if target is not None:
         if y is not None:
             raise ValueError("y and target= are both given. One of them says the labels.")
-        columns = FrameColumns.of(target, meta)
+        columns = names_of_columns({"target": target, **meta})
         check_count(chunk_size, "chunk_size", 1)
         if not holds_columns(X):
             return FrameStream(X, columns)
-        X, y, found = columns.split(X, "X")
-        return ArrayStream(X, y, chunk_size=chunk_size, **found)
+        X, found = split_columns(X, columns, "X")
+        return ArrayStream(X, found.pop("target"), chunk_size=chunk_size, **found)
     if y is not None:
         refuse_chunks(X, "y")
     if _is_data(X) or (y is not None and isinstance(X, (list, tuple))):
@@ -410,3 +399,65 @@ def _beside_chunks(X: Any, given: str) -> ValueError:
 
 def _is_data(X: Any) -> bool:
     return isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X) or hasattr(X, "__array__")
+
+
+def names_of_columns(given: dict[str, Any]) -> dict[str, str]:
+    """Check the names of columns that a user gives; None stands for none."""
+    named = {key: name for key, name in given.items() if name is not None}
+    for key, name in named.items():
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{key} must be the name of a column where target= is given. Got "
+                f"{type(name).__name__} instead."
+            )
+    return named
+
+
+def split_columns(
+    frame: Any, taken: Mapping[str, str], where: str, *, features: bool = True
+) -> tuple[Any, dict[str, Any]]:
+    """Split a frame into the columns that are named, by key, and a frame of the others.
+
+    There must be others, unless `features` is False; `where` says in errors which frame it is.
+    """
+    frame = _as_frame(frame, where)
+    names = list(frame.columns)
+    for key, name in taken.items():
+        if name not in names:
+            texts = [str(one) for one in names]
+            raise ValueError(
+                f"{key} names the column {name!r}, which is not in {where}."
+                f"{did_you_mean(name, texts)} Columns: {shown([repr(one) for one in names])}."
+            )
+    known = list(dict.fromkeys(taken.values()))
+    if features and len(known) == len(names):
+        raise ValueError(f"{where} has no column beside {shown(known)}, and so no feature.")
+    X = frame.drop(columns=known) if hasattr(frame, "iloc") else frame.drop(known)
+    return X, {key: frame[name] for key, name in taken.items()}
+
+
+def holds_columns(X: Any) -> bool:
+    """Whether an object is a frame, or becomes one: a table of Arrow, or a dict of columns."""
+    arrow = type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "to_pandas")
+    return is_frame(X) or isinstance(X, Mapping) or (arrow and hasattr(X, "num_columns"))
+
+
+def _as_frame(frame: Any, where: str) -> Any:
+    if not holds_columns(frame):
+        raise TypeError(
+            f"{where} is a {type(frame).__name__}. With target=, a stream is made of pandas or "
+            f"polars frames, Arrow tables or record batches, or dicts of columns."
+        )
+    if not isinstance(frame, Mapping):
+        return as_rows(frame)
+    single = [name for name, values in frame.items() if np.ndim(values) == 0]
+    if single:
+        raise ValueError(
+            f"{where} is a dict whose value of {single[0]!r} is no column: it seems to be a single "
+            f"row. Pass batches of rows (of a Hugging Face dataset: dataset.iter(batch_size=1000))."
+        )
+    try:
+        library = optional_import("pandas", "A dict of columns")
+    except ImportError:
+        library = optional_import("polars", "A dict of columns")
+    return library.DataFrame({name: list(values) for name, values in frame.items()})

@@ -1,13 +1,14 @@
 """Conversion of columns of Arrow tables to arrays."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.streams._csv_text import first_misfit, read_as
 from skstream.utils._optional import optional_import
-from skstream.utils._times import LARGEST_EXACT, check_exact, time_column
-from skstream.utils._warnings import warn
+from skstream.utils._times import check_exact, time_column
 
 NOMINAL = "nominal"
 NUMBER = "number"
@@ -73,31 +74,16 @@ def numbers(column: Any, name: str = "", first_row: int = 0) -> NDArray[np.float
     return values / scale if scale != 1.0 else values
 
 
-def warn_of_lost(name: str, values: NDArray[np.float64]) -> bool:
-    """Warn of whole numbers whose last digits are lost as floats; return whether there are any."""
-    lost = bool((np.abs(values) >= LARGEST_EXACT).any())
-    if lost:
-        warn(
-            f"Column {name!r} holds whole numbers beyond 2**53, which lose their last digits as "
-            f"floats, so that different numbers may become equal. Leave out an identifier with "
-            f"exclude=, and name categories in nominal=. If they are quantities, name the column "
-            f"in numeric=, and there is no warning."
-        )
-    return lost
-
-
 def _numbers_of_texts(column: Any, name: str, first_row: int) -> NDArray[np.float64]:
-    values = np.full(len(column), np.nan)
-    for row, text in enumerate(column.to_pylist()):
-        if text is None:
-            continue
-        try:
-            values[row] = float(text)
-        except ValueError:
-            raise ValueError(
-                f"Row {first_row + row} has the text {text!r} in column {name!r}, which numeric= "
-                f"says to read as numbers."
-            ) from None
+    convert = partial(read_as, kind=_pyarrow().float64(), decimal=".")
+    try:
+        values: NDArray[np.float64] = convert(column).to_numpy(zero_copy_only=False)
+    except ValueError:
+        row = first_misfit(column, convert)
+        raise ValueError(
+            f"Row {first_row + row} has the text {column[row].as_py()!r} in column {name!r}, which "
+            f"numeric= says to read as numbers."
+        ) from None
     return values
 
 

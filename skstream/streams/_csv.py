@@ -1,23 +1,17 @@
 """Stream of CSV files."""
 
 from collections.abc import Iterator
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar
 
 from skstream.streams._chunk import StreamError
 from skstream.streams._columns import BOOLEAN, INTEGER, NOMINAL, NUMBER, TIME, role_of
-from skstream.streams._csv_checks import (
+from skstream.streams._csv_text import (
     BadLines,
-    WrittenLabels,
-    check_beginning,
+    CSVText,
     check_end,
-    first_long_number,
     first_misfit,
-    first_of_other_width,
-    first_records,
-    in_words,
     is_value,
-    place_of_row,
     read_as,
 )
 from skstream.streams._table import TableStream
@@ -187,11 +181,12 @@ class CSVStream(TableStream):
                 f"and is read as a feature. Leave it out with exclude=[''].",
             )
 
-    def _types(self) -> dict[str, Any]:
-        return self._arrow_types
+    def _text(self, file: str) -> CSVText:
+        return CSVText(
+            self._file(file), self.delimiter, self.decimal, self.encoding, header=self.header
+        )
 
-    @cached_property
-    def _arrow_types(self) -> dict[str, Any]:
+    def _types(self) -> dict[str, Any]:
         """Types of the first file; of the first that has values, where a column begins empty."""
         pa = optional_import("pyarrow", "CSVStream")
         types = self._types_in(self.files[0])
@@ -199,61 +194,23 @@ class CSVStream(TableStream):
             for name, kind in self._types_in(file).items():
                 if name in types and pa.types.is_null(types[name]):
                     types[name] = kind
-        self._short_integers = {name for name in types if pa.types.is_integer(types[name])}
         for name, kind in types.items():
             # Whole numbers in the first rows may be followed by fractions, and gaps by numbers.
             if pa.types.is_null(kind) or (pa.types.is_integer(kind) and name != self.target):
                 types[name] = pa.float64()
+        self._arrow_types = types
         return types
-
-    @cached_property
-    def _integers(self) -> set[str]:
-        """Columns that hold whole numbers in the first lines."""
-        pa = optional_import("pyarrow", "CSVStream")
-        records = first_records(self._file(self.files[0]), self.delimiter, self.encoding)
-        return self._short_integers | {
-            name
-            for column, (name, kind) in enumerate(self._arrow_types.items())
-            if name not in self._short_integers
-            and pa.types.is_floating(kind)
-            and first_long_number(records, column) is not None
-        }
-
-    def _holds_integers(self, name: str, kind: Any) -> bool:
-        return name in self._integers
 
     def _types_in(self, file: str) -> dict[str, Any]:
         pa = optional_import("pyarrow", "CSVStream")
-        check_beginning(
-            self._file(file),
-            self.delimiter,
-            self.encoding,
-            header=self.header,
-            decimal=self.decimal,
-        )
+        self._text(file).check()
         with self._open(file, {}, None) as reader:
             types = {field.name: field.type for field in reader.schema}
         types |= dict.fromkeys({*self.nominal, *self.text} & set(types), pa.string())
-        types |= dict.fromkeys(set(self.numeric) & set(types), pa.float64())
-        if pa.types.is_floating(types.get(self.target, pa.null())):
-            self._refuse_long_labels(file, list(types).index(self.target))
-        return types
+        return types | dict.fromkeys(set(self.numeric) & set(types), pa.float64())
 
-    def _refuse_long_labels(self, file: str, column: int) -> None:
-        """Raise an error for whole numbers that become equal as floats, unless that is wanted."""
-        if self.target in self.numeric:
-            return
-        records = first_records(self._file(file), self.delimiter, self.encoding)
-        text = first_long_number(records, column)
-        if text is not None:
-            raise self._long_label(text, f" of {file}", "beyond 64 bits, ")
-
-    def _long_label(self, text: str, of_file: str = "", size: str = "") -> ValueError:
-        return ValueError(
-            f"The target column {self.target!r}{of_file} holds {text}, a whole number {size}which "
-            f"would lose digits as a float. If it is a label, pass nominal=[{self.target!r}]; if a "
-            f"number, numeric=[{self.target!r}]."
-        )
+    def _may_be_whole(self, name: str, kind: Any) -> bool:
+        return True  # all features are read as floats
 
     @property
     def _about_commas(self) -> str:  # type: ignore[override]
@@ -285,7 +242,7 @@ class CSVStream(TableStream):
                 "by the delimiter and a space: take the spaces out of the file, where they are "
                 "also part of the texts below the names."
             )
-        if not self.header and name in self._first_record():
+        if not self.header and name in self._text(self.files[0]).first_record():
             message += (
                 " The first line of the file holds this name: leave out the option header, and "
                 "the columns are called by their names."
@@ -293,33 +250,12 @@ class CSVStream(TableStream):
         return message
 
     def _about_mark(self, text: str) -> str:
-        if not self.header and text in self._first_record():
+        if not self.header and text in self._text(self.files[0]).first_record():
             return (
                 "It stands in the first line of the file, which seems to hold the names of the "
                 "columns: leave out the option header."
             )
         return super()._about_mark(text)
-
-    def _first_record(self) -> list[str]:
-        return first_records(self._file(self.files[0]), self.delimiter, self.encoding)[0]
-
-    def row_options(self) -> dict[str, Any]:
-        """Return how the files are read, where that decides which rows come.
-
-        Returns
-        -------
-        options : dict of str to object
-            Values by name.
-        """
-        return {
-            **super().row_options(),
-            "delimiter": self.delimiter,
-            "null_values": sorted(set(self.null_values)),
-            "decimal": self.decimal,
-            "header": self.header,
-            "encoding": self.encoding,
-            "on_bad_lines": self.on_bad_lines,
-        }
 
     def about_missing_label(self, row: int) -> str:
         """Say what stands in the file where a row has no label.
@@ -335,17 +271,10 @@ class CSVStream(TableStream):
             File and line, and the text that was read as a missing label.
         """
         column = list(self._arrow_types).index(self.target)
+        width = len(self._arrow_types) if self.on_bad_lines == "skip" else None
         first = 0
         for file in self.files:
-            found = place_of_row(
-                self._file(file),
-                row - first,
-                column,
-                self.delimiter,
-                self.encoding,
-                header=self.header,
-                width=len(self._arrow_types) if self.on_bad_lines == "skip" else None,
-            )
+            found = self._text(file).place_of_row(row - first, column, width)
             if found is not None:
                 line, text = found
                 place = f"Row {row} is line {line} of {file}"
@@ -373,45 +302,54 @@ class CSVStream(TableStream):
             raise ValueError(f"{error} Columns of mixed values can be named in nominal=.") from None
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
-        written = WrittenLabels()
+        texts: set[str] = set()
         for batch in super()._batches(columns):
-            if _TEXTS in batch.schema.names:
-                written.add(batch.column(_TEXTS), batch.column(self.target))
+            if _TEXTS in batch.schema.names and len(texts) <= _MOST_LABELS:
+                texts.update(batch.column(_TEXTS).unique().drop_null().to_pylist())
             yield batch
-        self._check_written(written)
+        if len(texts) <= _MOST_LABELS:
+            self._check_labels({text.strip() for text in texts})
         self._say_bad_lines()
+
+    def _check_labels(self, texts: set[str]) -> None:
+        """Raise an error, or warn, if labels that are different texts became the same number."""
+        if not all(float(text.replace(self.decimal, ".")).is_integer() for text in texts):
+            return  # these are no labels
+        same: dict[str, str] = {}
+        for text in sorted(filter(str.isdecimal, texts)):
+            if self._roles[self.target] == NUMBER and int(float(text)) != int(text):
+                raise ValueError(
+                    f"The target column {self.target!r} holds {text}, a whole number which would "
+                    f"lose digits as a float. If it is a label, pass nominal=[{self.target!r}]; if "
+                    f"a number, numeric=[{self.target!r}]."
+                )
+            other = same.setdefault(text.lstrip("0"), text)
+            if other != text:
+                warn(
+                    f"The target column {self.target!r} holds {other!r} and {text!r}, which are "
+                    f"the same number, and so one label. If they are two labels, pass "
+                    f"nominal=[{self.target!r}]."
+                )
+                return
 
     def _say_bad_lines(self) -> None:
         """Warn once of the lines that were left out of a pass through all files."""
-        n_lines = sum(one.n_lines for one in self._bad_lines.values())
-        n_within = sum(one.n_within for one in self._bad_lines.values())
-        if n_lines and not self._said_bad_lines:
+        found = {file: bad for file, bad in self._bad_lines.items() if bad.n_lines}
+        if found and not self._said_bad_lines:
             self._said_bad_lines = True
-            file, first = next((name, one) for name, one in self._bad_lines.items() if one.n_lines)
-            width = len(self._arrow_types)
-            line = first_of_other_width(self._file(file), width, self.delimiter, self.encoding)
+            file, first = next(iter(found.items()))
+            n_lines = sum(bad.n_lines for bad in found.values())
+            n_within = sum(bad.n_within for bad in found.values())
+            line = self._text(file).line_of_other_width(len(self._arrow_types))
             lines = "1 line has" if n_lines == 1 else f"{n_lines:,} lines have"
             open_quote = (
-                f" {n_within:,} of them stand within a quote that begins on a line before: if it "
-                f"was only forgotten to close it, they are good rows."
+                f" {n_within:,} of them stand within a quote that begins on a line before: if "
+                f"it was only forgotten to close it, they are good rows."
             )
             warn(
                 f"{lines} more or fewer values than there are columns, and on_bad_lines='skip' "
                 f"leaves {'it' if n_lines == 1 else 'them'} out. The first is line {line} "
                 f"{first.about_first} of {file}.{open_quote if n_within else ''}"
-            )
-
-    def _check_written(self, written: WrittenLabels) -> None:
-        """Raise an error, or warn, if labels that are different texts became the same number."""
-        long = written.long()
-        if long is not None and self._roles[self.target] == NUMBER:
-            raise self._long_label(long)
-        same = written.same()
-        if same:
-            warn(
-                f"The target column {self.target!r} holds {same[0]!r} and {same[1]!r}, which are "
-                f"the same number, and so one label. If they are two labels, pass "
-                f"nominal=[{self.target!r}]."
             )
 
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
@@ -449,7 +387,9 @@ class CSVStream(TableStream):
         except (ValueError, OSError):  # the file is damaged, not a single value
             misfit = None
         if misfit is None:
-            return super()._broken(file, first, row, columns, ValueError(self._said(error, file)))
+            return super()._broken(
+                file, first, row, columns, ValueError(self._text(file).in_words(error))
+            )
         place, name, text = misfit
         where = f"row {place}" if first == 0 else f"its row {place} (row {first + place} in all)"
         if name in self.numeric:
@@ -474,14 +414,12 @@ class CSVStream(TableStream):
         place = 0
         with self._open(file, dict.fromkeys(columns, pa.string()), columns) as reader:
             for batch in reader:
-                found = [
-                    (place + row, name, text)
-                    for name in typed
-                    for row, text in first_misfit(
-                        batch.column(name),
-                        partial(read_as, kind=self._arrow_types[name], decimal=self.decimal),
-                    )
-                ]
+                found = []
+                for name in typed:
+                    texts, kind = batch.column(name), self._arrow_types[name]
+                    row = first_misfit(texts, partial(read_as, kind=kind, decimal=self.decimal))
+                    if row < len(texts):
+                        found.append((place + row, name, texts[row].as_py()))
                 if found:
                     return min(found)
                 place += batch.num_rows
@@ -521,13 +459,12 @@ class CSVStream(TableStream):
             raise
         except (pa.ArrowInvalid, OSError) as error:
             raise ValueError(
-                f"{file} cannot be read as a CSV file: {self._said(error, file)}"
+                f"{file} cannot be read as a CSV file: {self._text(file).in_words(error)}"
             ) from error
 
-    def _said(self, error: Exception, file: str) -> str:
-        return in_words(str(error), self._file(file), self.delimiter, self.encoding)
 
-
+#: A target of more different values holds no labels.
+_MOST_LABELS = 1 << 16
 #: Name of the texts of the target, in batches of a pass over the labels alone.
 _TEXTS = "\0texts"
 _IN_WORDS = {
@@ -542,7 +479,7 @@ def _texts(null_values: Any) -> list[str]:
     texts = [null_values] if isinstance(null_values, str) else null_values
     if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
         raise TypeError(f"null_values must be a list of texts. Got {null_values!r} instead.")
-    return list(texts)
+    return sorted(set(texts))
 
 
 def _one_character(text: Any, parameter: str) -> str:

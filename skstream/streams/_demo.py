@@ -2,9 +2,9 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from skstream.streams._arrays import ArrayStream
+from skstream.streams._generators._numbers import normal_rows
 from skstream.utils._choices import check_count
 from skstream.utils._seeds import uniform
 
@@ -57,9 +57,7 @@ def make_demo_stream(n_rows: int = 20_000, *, random_state: int = 0) -> ArrayStr
     from scipy.signal import lfilter  # slow to import, and needed only here
 
     def normal(name: str) -> NDArray[np.float64]:
-        # The middle of each of the 2^53 steps, so that no number is infinite.
-        values: NDArray[np.float64] = ndtri(uniform(random_state, f"demo {name}", 0, n) + 2.0**-54)
-        return values
+        return normal_rows(random_state, f"demo {name}", 0, n, 1)[:, 0]
 
     is_up = _sticky_labels(n, random_state)
     rows = np.arange(n)

@@ -5,6 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+#: End of a change that goes on in a stream without an end.
+NEVER = 2**63 - 1
+
 
 class Drift(NamedTuple):
     """Rows over which the truth of a stream changes.

@@ -4,8 +4,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 from skstream.streams._chunk import StreamError
-from skstream.streams._file_system import DataFile, find
-from skstream.streams._files import Paths
+from skstream.streams._file_system import DataFile, Paths, find
 from skstream.streams._stream import Stream
 from skstream.streams._table_parameters import checked_keys
 
@@ -29,7 +28,7 @@ class FileStream(Stream):
         given = self.default_options | checked_keys(options, "options", self.default_options)
         self._take_options(given)
         self._storage = find(path, self.suffixes, given["filesystem"])
-        self.files = self._storage.names
+        self.files = list(self._storage.files)
 
     def _take_options(self, options: dict[str, Any]) -> None:
         """Check and keep the options, all of which have a value."""
@@ -41,7 +40,7 @@ class FileStream(Stream):
 
     def contents(self) -> list[tuple[int, int | None]]:
         """Size of each file, and the checksum of blocks all over it if it is on a local disk."""
-        return list(zip(self._storage.sizes(), self._storage.samples(), strict=True))
+        return self._storage.contents()
 
     @abstractmethod
     def features_in_words(self) -> str:
@@ -72,10 +71,19 @@ def not_encoded(
     )
 
 
-def refuse_other_kinds(file: DataFile, raw: bytes, kind: str, ending: str) -> None:
-    """Raise an error if the first bytes of a file show that it is no text."""
+def beginning_of(file: DataFile, kind: str, ending: str, n_bytes: int = 64) -> bytes:
+    """First bytes of a text file; an error if they show that it is none, or that it is empty."""
+    try:
+        with file.binary() as opened:
+            raw: bytes = opened.read(n_bytes)
+    except FileNotFoundError:
+        raise
+    except (OSError, EOFError) as error:
+        raise ValueError(f"{file} cannot be read as {kind} file: {error}") from error
     for beginning, other in _OTHER_KINDS.items():
         if raw.startswith(beginning):
-            raise ValueError(
-                f"{file} is no {kind} file, but {other}.".format(ending=ending, kind=kind)
-            )
+            other = other.format(ending=ending, kind=kind.partition(" ")[2])
+            raise ValueError(f"{file} is no {kind.partition(' ')[2]} file, but {other}.")
+    if not raw.strip():
+        raise ValueError(f"{file} cannot be read as {kind} file: it is empty.")
+    return raw

@@ -8,15 +8,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from socket import gethostname
 from typing import Any
 from urllib.parse import quote, unquote
 from zlib import crc32
 
-from skstream.streams._files import Paths, find_files, in_natural_order, is_data
 from skstream.utils._optional import optional_import
 
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+# Marks of files that programs write beside the data: hidden ones, half-written ones, locks.
+_NOT_DATA = (".", "_", "~")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 # A URI that was made a path, which joins its slashes.
 _URI_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\][^/\\]")
@@ -91,6 +94,7 @@ class DataFile:
             ) from error
 
 
+@dataclass
 class FileSystem:
     """The files of a stream, in their order; a worker process opens the file system anew.
 
@@ -104,38 +108,32 @@ class FileSystem:
         A URI on the file system, where the user gave URIs.
     """
 
-    def __init__(self, files: dict[str, str], filesystem: Any = None, uri: str | None = None):
-        self._files = files
-        self._given = filesystem
-        self._uri = uri
+    files: dict[str, str]
+    filesystem: Any = None
+    uri: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_system"}
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the files."""
-        return list(self._files)
-
     @cached_property
     def _system(self) -> Any:
-        return self._given if self._uri is None else _of_uri(self._uri)[0]
+        return self.filesystem if self.uri is None else _of_uri(self.uri)[0]
 
     def file(self, name: str) -> DataFile:
         """Return the file of that name."""
-        return DataFile(name, self._files[name], self._system)
+        return DataFile(name, self.files[name], self._system)
 
-    def sizes(self) -> list[int]:
-        """Return the sizes of the files in bytes."""
-        paths = list(self._files.values())
+    def contents(self) -> list[tuple[int, int | None]]:
+        """Size of each file, and a checksum of blocks all over it if it is on a local disk."""
+        paths = list(self.files.values())
         if self._system is None:
-            return [os.path.getsize(path) for path in paths]
-        return [int(info.size) for info in self._system.get_file_info(paths)]
-
-    def samples(self) -> list[int | None]:
-        """Return a checksum of blocks all over each file; None where a look at each takes long."""
-        files = map(self.file, self.names)
-        return [None if one.is_remote else _checksum_of_samples(one.path) for one in files]
+            return [(os.path.getsize(path), _checksum_of_samples(path)) for path in paths]
+        sizes = [int(info.size) for info in self._system.get_file_info(paths)]
+        remote = self._system.type_name != "local"
+        return [
+            (size, None if remote else _checksum_of_samples(path))
+            for size, path in zip(sizes, paths, strict=True)
+        ]
 
 
 def _checksum_of_samples(path: str) -> int:
@@ -183,32 +181,30 @@ def find(path: Paths, suffixes: Iterable[str], filesystem: Any = None) -> FileSy
     else:
         raise TypeError(f"path must be a file, a folder or a list of files. Got {path!r} instead.")
     given = [os.fspath(name) for name in paths]
+    if not given:
+        raise ValueError("The list of files is empty.")
     system = None if filesystem is None else _checked(filesystem)
     if "" in given and (system is None or system.type_name != "subtree"):
         raise ValueError("The path of a file or folder is empty. Write '.' for this folder.")
     if any(is_uri(name) for name in given):
         return _find_uris(given, one, suffixes, filesystem)
-    if system is not None:
-        if system.type_name == "local":
-            given = [os.path.abspath(name) for name in given]
-        names = dict(zip(given, given, strict=True)) if one else _no_twice(given)
-        return FileSystem(_found(system, names, one, suffixes), system)
-    try:
-        files = find_files(given[0] if one else given, suffixes)
-    except FileNotFoundError as error:
-        for name, said in zip(given, paths, strict=True):
-            if _URI_AS_PATH.match(name):
-                scheme, _, rest = name.partition(":")
-                uri = f"{scheme}:{'//' if scheme.lower() == 'file' else '/'}{rest}"
-                advice = (
-                    f"For a URI write {uri!r}."
-                    if isinstance(said, str)
-                    else "A URI, such as 's3://bucket/folder', is given as a text, and not as a "
-                    "Path, which joins its slashes."
-                )
-                raise FileNotFoundError(f"There is no file {name!r}. {advice}") from error
-        raise
-    return FileSystem(dict(zip(files, files, strict=True)))
+    _check_not_a_path(given[0], paths[0])
+    if system is None or system.type_name == "local":
+        given = [os.path.abspath(name) for name in given]
+    return FileSystem(_found(system, _by_name(given, given), one, tuple(suffixes)), system)
+
+
+def _check_not_a_path(name: str, said: Any) -> None:
+    """Raise an error for a URI that was made a path, which joins its slashes."""
+    if not _URI_AS_PATH.match(name) or os.path.exists(name):
+        return
+    scheme, _, rest = name.partition(":")
+    advice = "A URI, such as 's3://bucket/folder', is given as a text, and not as a Path, which "
+    advice += "joins its slashes."
+    if isinstance(said, str):
+        slashes = "//" if scheme.lower() == "file" else "/"
+        advice = f"For a URI write {f'{scheme}:{slashes}{rest}'!r}."
+    raise FileNotFoundError(f"There is no file {name!r}. {advice}")
 
 
 def is_uri(name: str) -> bool:
@@ -233,15 +229,14 @@ def _find_uris(given: list[str], one: bool, suffixes: Iterable[str], filesystem:
             raise ValueError(f"{name!r} is a path and {first!r} a URI. Give all as URIs.")
         _check_signs(name)
     system, _ = _of_uri(given[0])
-    names = {}
-    for uri in _no_twice(given):
+    for uri in given:
         if _root(uri) != _root(given[0]):
             raise ValueError(
-                f"{_shown(uri)!r} and {_shown(given[0])!r} are on two file systems. The files of a "
-                f"stream must be on one."
+                f"{_shown(uri)!r} and {first!r} are on two file systems. The files of a stream "
+                f"must be on one."
             )
-        names[_shown(uri)] = _of_uri(uri)[1]
-    return FileSystem(_found(system, names, one, suffixes), uri=given[0])
+    names = _by_name(map(_shown, given), [_of_uri(uri)[1] for uri in given])
+    return FileSystem(_found(system, names, one, tuple(suffixes)), uri=given[0])
 
 
 def _check_signs(uri: str) -> None:
@@ -256,15 +251,20 @@ def _check_signs(uri: str) -> None:
 
 
 def _found(
-    system: Any, given: dict[str, str], one: bool, suffixes: Iterable[str]
+    system: Any, given: dict[str, str], one: bool, suffixes: tuple[str, ...]
 ) -> dict[str, str]:
     """Paths of files by name; those in a folder where one is given."""
-    fs = optional_import("pyarrow.fs", "A file system")
     for name, path in given.items():
-        kind = _asked(name, lambda path=path: system.get_file_info(path)).type
-        if one and kind == fs.FileType.Directory:
-            return _in_folder(system, name, path, tuple(suffixes))
-        if kind != fs.FileType.File:
+        kind = _asked(name, partial(_kind_of, system, path))
+        if one and kind == "folder":
+            return _in_folder(system, name, path, suffixes)
+        is_stdin = not kind and path == os.path.abspath("-")
+        if one and (kind == "other" or is_stdin):
+            raise ValueError(
+                f"{('-' if is_stdin else name)!r} is no file but a pipe or a device, which can be "
+                "read only once, and files are read several times. Write its rows into a file."
+            )
+        if kind != "file":
             what = "file or folder" if one else "file"
             more = "" if one else " A list names files; a folder is given alone."
             if is_uri(name) and "%" in name:
@@ -273,23 +273,49 @@ def _found(
     return given
 
 
+def _kind_of(system: Any, path: str) -> str:
+    """Return "file", "folder", "other" (as a pipe) or "" for nothing."""
+    if system is not None:
+        types = optional_import("pyarrow.fs", "A file system").FileType
+        kinds = {types.File: "file", types.Directory: "folder", types.NotFound: ""}
+        return kinds.get(system.get_file_info(path).type, "other")
+    if os.path.isdir(path):
+        return "folder"
+    return "file" if os.path.isfile(path) else "other" if os.path.exists(path) else ""
+
+
 def _in_folder(system: Any, name: str, path: str, suffixes: tuple[str, ...]) -> dict[str, str]:
-    fs = optional_import("pyarrow.fs", "A file system")
-    entries = _asked(name, lambda: system.get_file_info(fs.FileSelector(path)))
-    found = {
-        entry.base_name: entry.path
-        for entry in entries
-        if entry.type == fs.FileType.File and is_data(entry.base_name, suffixes)
-    }
-    if not found:
+    found = _asked(name, partial(_files_in, system, path))
+    bases = sorted((one for one in found if _is_data(one, suffixes)), key=natural_order)
+    if not bases:
         raise FileNotFoundError(f"The folder {name!r} holds no file *{' or *'.join(suffixes)}.")
-    base, mark, query = name.partition("?")
-    if is_uri(name):
-        return {
-            f"{base.rstrip('/')}/{quote(one)}{mark}{query}": found[one]
-            for one in in_natural_order(found)
-        }
-    return {found[one]: found[one] for one in in_natural_order(found)}
+    if not is_uri(name):
+        return {found[base]: found[base] for base in bases}
+    folder, mark, query = name.partition("?")
+    return {f"{folder.rstrip('/')}/{quote(base)}{mark}{query}": found[base] for base in bases}
+
+
+def _is_data(name: str, suffixes: tuple[str, ...]) -> bool:
+    """Whether a file in a folder is one of the stream, by its name."""
+    return name.lower().endswith(suffixes) and not name.startswith(_NOT_DATA)
+
+
+def _files_in(system: Any, folder: str) -> dict[str, str]:
+    """Paths of the files in a folder by their names."""
+    if system is None:
+        return {entry.name: entry.path for entry in os.scandir(folder) if entry.is_file()}
+    fs = optional_import("pyarrow.fs", "A file system")
+    entries = system.get_file_info(fs.FileSelector(folder))
+    return {one.base_name: one.path for one in entries if one.type == fs.FileType.File}
+
+
+def natural_order(name: str) -> tuple[Any, ...]:
+    """Key that sorts the numbers in names by their value."""
+    # Texts and numbers alternate, so that only values of one type are compared; the name itself
+    # decides between "1" and "01".
+    pieces = re.split(r"(\d+)", name)
+    key = tuple(int(piece) if place % 2 else piece for place, piece in enumerate(pieces))
+    return key, name
 
 
 def _asked(name: str, ask: Any) -> Any:
@@ -353,10 +379,11 @@ def _shown(uri: str) -> str:
     return _PASSWORD.sub(r"\1:***@", uri)
 
 
-def _no_twice(given: Sequence[str]) -> dict[str, str]:
-    if not given:
-        raise ValueError("The list of files is empty.")
-    for name in given:
-        if given.count(name) > 1:
-            raise ValueError(f"The list of files names {_shown(name)!r} twice.")
-    return dict(zip(given, given, strict=True))
+def _by_name(names: Iterable[str], paths: list[str]) -> dict[str, str]:
+    """Paths by the names of files, none of which is there twice."""
+    found: dict[str, str] = {}
+    for name, path in zip(names, paths, strict=True):
+        if name in found:
+            raise ValueError(f"The list of files names {name!r} twice.")
+        found[name] = path
+    return found

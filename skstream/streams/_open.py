@@ -52,7 +52,7 @@ def open_files(paths: Sequence[str], target: str | None, **options: Any) -> File
             )
     endings = [end for known, _ in _KINDS.values() for end in known]
     packed = [end + packing for end in endings for packing in ("", *_PACKED)]
-    files = find(paths[0] if len(paths) == 1 else paths, packed).names
+    files = list(find(paths[0] if len(paths) == 1 else paths, packed).files)
     kinds = {_kind(file): file for file in files}
     if None in kinds:
         known = " nor ".join(f"{kind} file" for kind in _KINDS)

@@ -2,23 +2,58 @@
 
 import html
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._label_columns import LabelColumn, label_columns
 from skstream.streams._stream import Stream, refuse_endless
 from skstream.utils._choices import check_count
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels, distinct_labels
+from skstream.utils._rows import is_frame
 from skstream.utils._warnings import warn
 
 _BLOCK = 65536
-_HALF = 31  # bits of a code in a pair of codes
+# Rows that are looked at, and the fewest for which anything is said.
+MOST_ROWS, FEWEST_ROWS = 10_000, 200
+# Rows before a row whose mean is subtracted from a column; 0: the column as it is.
+WINDOWS = (0, 1, 7, 12, 24, 48, 96, 144, 168, 288, 336)
+# Wider streams are looked at without windows.
+_MOST_COLUMNS = 100
+# A column is the label if its rule errs in no more rows than this, and than this share of the
+# errors of the better one of the majority and the label before.
+MOST_ERRORS, SHARE_OF_NAIVE_ERRORS = 0.01, 0.1
+# Where these err in fewer rows, a column of noise may look as good by chance.
+FEWEST_NAIVE_ERRORS = 20
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column from which the label can be read.
+
+    Attributes
+    ----------
+    name : str
+        Its name, or "column 3" where columns have none.
+    window : int
+        Rows before a row whose mean is subtracted; 0: the column as it is.
+    accuracy : float
+        Share of the second half of the rows in which a rule with one threshold, or one label for
+        each value, learnt from the first half, gives the label.
+    """
+
+    name: str
+    window: int
+    accuracy: float
+
+    def __str__(self) -> str:
+        less = f", less its mean over the {self.window} rows before," if self.window > 1 else ""
+        less = ", less its value in the row before," if self.window == 1 else less
+        return f"{self.name!r}{less} gives the label in {100 * self.accuracy:.1f} % of the rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,13 +233,14 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     >>> hours.persistence, hours.succession, hours.temporal_dependence
     (0.0, 1.0, True)
     """
-    counter = _RunCounter(check_count(max_lag, "max_lag", 1) + 2)
+    max_lag = check_count(max_lag, "max_lag", 1)
+    runs = _Runs()
     for labels in _blocks(y):
-        counter.update(labels)
+        runs.update(labels)
     found = label_columns(y) if isinstance(y, Stream) else ()
     if found:
         warn(words_of(found))
-    return replace(counter.profile(), label_columns=found)
+    return replace(runs.profile(max_lag), label_columns=found)
 
 
 def words_of(found: tuple[LabelColumn, ...]) -> str:
@@ -230,109 +266,198 @@ def _blocks(y: Any) -> Iterator[NDArray[Any]]:
                 "y must be labels in their order (an array, a list, or an iterable) or a Stream. "
                 f"Got {type(y).__name__} instead."
             ) from None
-        yield from _blocks_of(labels)
+        while block := list(islice(labels, _BLOCK)):
+            yield as_labels(block)
 
 
-def _blocks_of(labels: Iterable[Any]) -> Iterator[NDArray[Any]]:
-    while block := list(islice(labels, _BLOCK)):
-        yield as_labels(block)
+class _Runs:
+    """Runs of equal labels: how many there are of each label and length, and what followed."""
 
-
-class _RunCounter:
-    """Counts, for every class, the rows at which it occurred l times in a row."""
-
-    def __init__(self, longest: int) -> None:
-        self.longest = longest
-        self.position: dict[Any, int] = {}
-        # places[i, l - 1]: rows at which the newest l labels were class i.
-        self.places = np.zeros((0, longest), dtype=np.int64)
+    def __init__(self) -> None:
         self.n_missing = 0
-        self.run_class = -1
-        self.run_length = 0
-        # How often one class followed another, of the pairs that occur.
-        self.transitions: Counter[tuple[int, int]] = Counter()
+        self._counts: Counter[tuple[Any, int]] = Counter()  # of a label and a length
+        self._followers: Counter[tuple[Any, Any]] = Counter()  # of a label, and the one after it
+        self._last: tuple[Any, int] | None = None  # which may go on
 
     def update(self, labels: NDArray[Any]) -> None:
-        codes = self._codes(labels)
+        """Count the runs in the next labels."""
+        classes = distinct_labels(labels)
+        codes = LabelSpace(classes).encode(labels)
+        codes = codes[codes >= 0]
         self.n_missing += len(labels) - len(codes)
         if len(codes) == 0:
             return
-        self._count_transitions(codes)
         starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        classes = codes[starts]
-        lengths = np.diff(starts, append=len(codes))
-        # A run that continues the last block's counts only its new places.
-        before = np.zeros(len(lengths), dtype=np.int64)
-        if classes[0] == self.run_class:
-            before[0] = self.run_length
-        for length in range(1, self.longest + 1):
-            new = np.maximum(before + lengths - length + 1, 0) - np.maximum(before - length + 1, 0)
-            np.add.at(self.places[:, length - 1], classes, new)
-        self.run_class = int(classes[-1])
-        self.run_length = int(before[-1] + lengths[-1])
+        names, lengths = classes[codes[starts]].tolist(), np.diff(starts, append=len(codes))
+        if self._last is not None:
+            label, length = self._last
+            if label == names[0]:
+                lengths[0] += length
+            else:
+                names, lengths = [label, *names], np.append(length, lengths)
+        runs = list(zip(names, lengths.tolist(), strict=True))
+        self._last = runs.pop()
+        self._counts.update(runs)
+        self._followers.update(pairwise(names))
 
-    def _count_transitions(self, codes: NDArray[np.int64]) -> None:
-        linked = codes if self.run_class < 0 else np.append(self.run_class, codes)
-        pairs, counts = np.unique(linked[:-1] << _HALF | linked[1:], return_counts=True)
-        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
-            self.transitions[pair >> _HALF, pair & ((1 << _HALF) - 1)] += count
-
-    def _succession(self, order: list[int], classes: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        """Accuracy of the most frequent successor, and that of each class in the given order."""
-        place = {position: rank for rank, position in enumerate(order)}
-        following: dict[int, list[tuple[int, int]]] = {rank: [] for rank in range(len(order))}
-        for (before, after), count in self.transitions.items():
-            following[place[before]].append((-count, place[after]))
-        successors = np.full(len(order), None, dtype=object)
-        names = classes.tolist()
-        right = 0.0
-        for rank, counts in following.items():
-            if counts:
-                counts.sort()
-                top, best = counts[0]
-                successors[rank] = names[best]
-                # The judged row is left out of the counts: a successor that leads by one count is
-                # then tied, and a successor that was tied is then behind.
-                rivals = [count for count, _ in counts[1:] if count <= top + 1]
-                if top not in rivals:
-                    right += -top / (1 + len(rivals)) if top < -1 else 0.0
-        n_pairs = self.transitions.total()
-        return (right / n_pairs if n_pairs else np.nan), successors
-
-    def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """Codes in the order in which classes appeared; missing labels left out."""
-        classes = distinct_labels(labels)
-        for label in classes.tolist():
-            self.position.setdefault(label, len(self.position))
-        grown = len(self.position) - len(self.places)
-        self.places = np.pad(self.places, ((0, grown), (0, 0)))
-        place = np.array([self.position[label] for label in classes.tolist()], dtype=np.int64)
-        codes = LabelSpace(classes).encode(labels)
-        found: NDArray[np.int64] = place[codes[codes >= 0]]
-        return found
-
-    def profile(self) -> LabelProfile:
-        if not self.position:
+    def profile(self, max_lag: int) -> LabelProfile:
+        """Return what the runs say."""
+        if self._last is None:
             raise ValueError("There is no label to profile: every row is without one.")
-        classes = distinct_labels(as_labels(list(self.position)))
-        order = [self.position[label] for label in classes.tolist()]
+        counts = self._counts + Counter([self._last])
+        classes = distinct_labels(as_labels(list({label: None for label, _ in counts})))
+        place = {label: k for k, label in enumerate(classes.tolist())}
+        # places[k, l - 1]: rows at which the newest l labels were class k.
+        places = np.zeros((len(classes), max_lag + 2), dtype=np.int64)
+        for (label, length), count in counts.items():
+            places[place[label]] += count * np.maximum(length - np.arange(max_lag + 2), 0)
         # The last row of the stream has no next label.
-        followed = self.places.copy()
-        followed[self.run_class, : self.run_length] -= 1
+        followed = places.copy()
+        followed[place[self._last[0]], : self._last[1]] -= 1
         with np.errstate(divide="ignore", invalid="ignore"):
-            goes_on = self.places[:, 1:] / followed[:, :-1]
-        counts = self.places[order, 0]
-        n_rows = int(counts.sum())
-        priors = counts / n_rows
-        succession, successors = self._succession(order, classes)
+            goes_on = places[:, 1:] / followed[:, :-1]
+        n_rows = int(places[:, 0].sum())
+        priors = places[:, 0] / n_rows
+        following: list[list[tuple[int, int]]] = [
+            [(-again, k)] if again else [] for k, again in enumerate(places[:, 1].tolist())
+        ]
+        for (before, after), count in self._followers.items():
+            following[place[before]].append((-count, place[after]))
+        right, successors = 0.0, np.full(len(classes), None, dtype=object)
+        for k, after_it in enumerate(following):
+            if after_it:
+                successors[k] = classes.tolist()[min(after_it)[1]]
+                right += _right(sorted(count for count, _ in after_it))
         return LabelProfile(
             n_rows=n_rows,
             n_missing=self.n_missing,
             classes=classes,
             priors=priors,
             majority_prior=float(priors.max()),
-            persistence=float(self.places[:, 1].sum() / (n_rows - 1)) if n_rows > 1 else np.nan,
-            succession=succession,
+            persistence=float(places[:, 1].sum() / (n_rows - 1)) if n_rows > 1 else np.nan,
+            succession=right / (n_rows - 1) if n_rows > 1 else np.nan,
             successors=successors,
-            delta=(goes_on[:, :-1] - goes_on[:, 1:])[order],
+            delta=goes_on[:, :-1] - goes_on[:, 1:],
         )
+
+
+def _right(counts: list[int]) -> float:
+    """Rows in which the most frequent successor of a label is right, by counts below 0, sorted.
+
+    The judged row is left out of the counts: a successor that leads by one count is then tied, and
+    one that was tied is then behind.
+    """
+    top = counts[0]
+    rivals = [count for count in counts[1:] if count <= top + 1]
+    if top in rivals or top == -1:
+        return 0.0
+    return -top / (1 + len(rivals))
+
+
+def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
+    """Find columns from which the label can be read, in the first rows of a stream.
+
+    Nearly always right are rules with one threshold on a column, or on its difference to its mean
+    over some rows before; and with one label for each value. They are learnt from the first half of
+    the rows, and judged by the second half, beside the majority and the label before. Nothing is
+    found in a stream of one pass, whose rows are left for the pass that needs them, nor where the
+    naive guesses hardly err.
+    """
+    if not stream.reiterable:
+        return ()
+    parts, labels, n_rows = [], [], 0
+    for X, y, _ in stream:
+        kept = min(len(y), MOST_ROWS - n_rows)
+        parts.append(_columns(X, kept, getattr(stream, "feature_names", None)))
+        labels.append(np.asarray(y[:kept], dtype=object))
+        n_rows += kept
+        if n_rows >= MOST_ROWS:
+            break
+    if not parts:
+        return ()
+    known = LabelSpace(distinct_labels(as_labels(np.concatenate(labels))))
+    codes = known.encode(as_labels(np.concatenate(labels)))
+    rows = np.flatnonzero(codes >= 0)
+    codes = codes[rows]
+    if len(rows) < FEWEST_ROWS or codes.max() == 0:
+        return ()
+    half = len(codes) // 2
+    later = codes[half:]
+    majority, persistence = later == np.bincount(codes).argmax(), later[1:] == later[:-1]
+    naive = max(majority.mean(), persistence.mean())
+    if round((1.0 - naive) * (len(codes) - half)) < FEWEST_NAIVE_ERRORS:
+        return ()
+    found = []
+    for name in parts[0]:
+        if not all(name in part for part in parts):
+            continue
+        column: NDArray[Any] = np.concatenate([part[name] for part in parts])[rows]
+        best = LabelColumn(name, 0, _by_value(column, codes, half))
+        if column.dtype.kind == "f":
+            for window in WINDOWS if len(parts[0]) <= _MOST_COLUMNS else (0,):
+                accuracy = _by_threshold(_less_mean(column, window), codes, half)
+                if accuracy > best.accuracy:
+                    best = LabelColumn(name, window, accuracy)
+        if 1.0 - best.accuracy <= min(MOST_ERRORS, SHARE_OF_NAIVE_ERRORS * (1.0 - naive)):
+            found.append(best)
+    return tuple(found)
+
+
+def _columns(X: Any, n_rows: int, names: Any) -> dict[str, NDArray[Any]]:
+    """Dense columns of the first rows by name: numbers as float64, all else as objects."""
+    if is_frame(X):
+        named = {str(name): np.asarray(X[name])[:n_rows] for name in X.columns}
+    elif isinstance(X, np.ndarray) and X.ndim == 2:
+        if names is None or len(names) != X.shape[1]:
+            names = [f"column {j}" for j in range(X.shape[1])]
+        named = {str(name): X[:n_rows, j] for j, name in enumerate(names)}
+    else:
+        return {}  # of sparse rows, none is looked at
+    return {name: _values(column) for name, column in named.items()}
+
+
+def _values(column: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        return column.astype(object)
+
+
+def _less_mean(column: NDArray[Any], window: int) -> NDArray[Any]:
+    """The column less its mean over some rows before; the first rows, which have fewer, as 0."""
+    finite = np.isfinite(column)
+    if window == 0 or not finite.any():
+        # Missing values are below all others: where one is missing may give the label.
+        return np.where(np.isnan(column), -np.inf, column)
+    with np.errstate(over="ignore", invalid="ignore"):
+        column = np.where(finite, column, column[finite].mean())
+        sums = np.concatenate([[0.0], np.cumsum(column)])
+        means = (sums[window:-1] - sums[: -window - 1]) / window
+        return np.concatenate([np.zeros(min(window, len(column))), column[window:] - means])
+
+
+def _by_threshold(column: NDArray[Any], codes: NDArray[np.int64], half: int) -> float:
+    """Share of the second half that one threshold, learnt from the first half, answers right."""
+    # The answers are two labels: the two most frequent ones are enough to tell a good rule.
+    top = np.bincount(codes[:half]).argsort(kind="stable")[-2:]
+    order = column[:half].argsort(kind="stable")
+    values, is_class = column[order], codes[order][:, None] == top
+    below = np.cumsum(is_class, axis=0)
+    above = below[-1] - below
+    ends = np.append(values[1:] != values[:-1], True)  # a threshold lies between two values
+    at = int(np.where(ends, below.max(axis=1) + above.max(axis=1), -1).argmax())
+    low, high = top[below[at].argmax()], top[above[at].argmax()]
+    return float((np.where(column[half:] <= values[at], low, high) == codes[half:]).mean())
+
+
+def _by_value(column: NDArray[Any], codes: NDArray[np.int64], half: int) -> float:
+    """Share of the second half that one label for each value answers right."""
+    if column.dtype.kind != "f":
+        column = np.array([str(value) for value in column.tolist()], dtype=object)
+    values, places = np.unique(column, return_inverse=True)
+    n_classes = int(codes.max()) + 1
+    pairs, counts = np.unique(places[:half] * n_classes + codes[:half], return_counts=True)
+    pairs = pairs[counts.argsort(kind="stable")]
+    answers = np.full(len(values), -1)
+    answers[pairs // n_classes] = pairs % n_classes  # of several, the last and most frequent stays
+    return float((answers[places[half:]] == codes[half:]).mean())

@@ -2,33 +2,26 @@
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from skstream.streams._chunk import Chunk, StreamError
-from skstream.streams._file_stream import FileStream, broken_file, refuse_other_kinds
-from skstream.streams._file_system import DataFile
-from skstream.streams._files import Paths
+from skstream.streams._file_stream import FileStream, beginning_of, broken_file
+from skstream.streams._file_system import Paths
 from skstream.streams._table_parameters import files_in_words, shortened
 from skstream.utils._choices import check_count
 from skstream.utils._labels import distinct_labels
-from skstream.utils._optional import optional_import
 
-_HAS_PYARROW = find_spec("pyarrow") is not None
 _ENDINGS = (".svm", ".svmlight", ".libsvm")
 _LARGEST_INDEX = 2**31 - 1
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(NamedTuple):
     """What a pass over all files finds.
 
     Attributes
@@ -102,9 +95,7 @@ class SVMLightStream(FileStream):
     -----
     What follows a ``#`` is a comment. Lines that are empty or hold a comment alone are no rows.
     Give `n_features` and `zero_based` where the files are large: the pass that finds them reads
-    everything once. It also finds `n_rows` and `classes`. Lines without comments and queries are
-    read by pyarrow where that is installed, others by scikit-learn's own reader, which gives the
-    same and takes two to three times as long.
+    everything once. It also finds `n_rows` and `classes`.
 
     Examples
     --------
@@ -142,7 +133,7 @@ class SVMLightStream(FileStream):
         self.query_id = bool(query_id)
         self.chunk_size = check_count(chunk_size, "chunk_size", 1)
         for file in self.files:
-            self._check_beginning(self._file(file))
+            beginning_of(self._file(file), "an SVMlight", ".svm")
 
     @property
     def n_rows(self) -> int:
@@ -184,37 +175,32 @@ class SVMLightStream(FileStream):
 
     def chunks(self) -> Iterator[Chunk]:
         """Chunks of the rows, read when they are asked for."""
-        for X, y, queries in self._read(self.n_features, self.zero_based):
-            yield Chunk.of(X, y, {"id": queries} if self.query_id else None)
+        for piece in self._read(self.n_features, self.zero_based):
+            yield Chunk.of(*piece)
 
     @cached_property
     def _found(self) -> _Found:
-        n_rows, first, last = 0, None, 0
+        n_rows, first, last = 0, _LARGEST_INDEX, 0
         classes: NDArray[Any] | None = np.empty(0)
         for X, y, _ in self._read(None, True if self._zero_based is None else self._zero_based):
             n_rows += len(y)
-            if X.nnz:
-                lowest = int(X.indices.min())
-                first = lowest if first is None else min(first, lowest)
-                last = max(last, int(X.indices.max()))
-            known = y[~np.isnan(y)]
-            whole = np.isfinite(known) & (np.floor(known) == known)
-            classes = (
-                None
-                if classes is None or not whole.all()
-                else np.union1d(classes, distinct_labels(known))
-            )
+            first = int(X.indices.min(initial=first))
+            last = int(X.indices.max(initial=last))
+            try:
+                classes = None if classes is None else np.union1d(classes, distinct_labels(y))
+            except ValueError:  # fractional targets
+                classes = None
         if n_rows == 0:
             raise ValueError(f"The stream is empty: {files_in_words(self.files)} has no row.")
         if classes is not None and not len(classes):
             raise ValueError(f"{files_in_words(self.files)} holds no label at all.")
-        one_based = self._zero_based is None and first is not None and first > 0
+        one_based = self._zero_based is None and 0 < first < _LARGEST_INDEX
         zero_based = not one_based if self._zero_based is None else self._zero_based
         return _Found(n_rows, last + (0 if one_based else 1), zero_based, classes)
 
     def _read(
         self, n_features: int | None, zero_based: bool
-    ) -> Iterator[tuple[Any, NDArray[Any], NDArray[Any] | None]]:
+    ) -> Iterator[tuple[Any, NDArray[Any], dict[str, NDArray[Any]]]]:
         """Rows, labels and queries of pieces of all files; `n_features` None: of any width."""
         row = 0
         for name in self.files:
@@ -223,105 +209,32 @@ class SVMLightStream(FileStream):
                 with self._file(name).binary() as file:
                     while lines := list(islice(file, self.chunk_size)):
                         try:
-                            X, y = _rows_of(lines, n_features, zero_based)
-                            queries = _queries_of(lines) if self.query_id else None
+                            piece = _rows_of(lines, n_features, zero_based, self.query_id)
                         except (ValueError, OverflowError) as error:
                             words = _first_misfit(
                                 lines, first_line, n_features, zero_based, self.query_id
                             )
                             raise StreamError(f"{name}, {words}", row, name) from error
-                        yield X, y, queries
-                        row += len(y)
+                        yield piece
+                        row += len(piece[1])
                         first_line += len(lines)
             except FileNotFoundError:
                 raise
             except (OSError, EOFError) as error:
                 raise broken_file(name, first_row, row, error) from error
 
-    def _check_beginning(self, file: DataFile) -> None:
-        try:
-            with file.binary() as opened:
-                raw = opened.read(64)
-        except (OSError, EOFError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise
-            raise ValueError(f"{file} cannot be read as an SVMlight file: {error}") from error
-        if not raw.strip():
-            raise ValueError(f"{file} cannot be read as an SVMlight file: it is empty.")
-        refuse_other_kinds(file, raw, "SVMlight", ".svm")
-
 
 def _rows_of(
-    lines: list[bytes], n_features: int | None, zero_based: bool
-) -> tuple[Any, NDArray[Any]]:
-    """Rows and labels of some lines, by scikit-learn's reader where no quicker way reads them.
-
-    Raises OverflowError for a larger index than scikit-learn's reader takes.
-    """
-    found = _plain_rows(lines, n_features, zero_based)
-    if found is not None:
-        return found
-    X, y = load_svmlight_file(
-        io.BytesIO(b"".join(lines)), n_features=n_features, zero_based=zero_based
+    lines: list[bytes], n_features: int | None, zero_based: bool, query_id: bool
+) -> tuple[Any, NDArray[Any], dict[str, NDArray[Any]]]:
+    """Rows, labels and queries of some lines; OverflowError for a number that is too large."""
+    text = io.BytesIO(b"".join(lines))
+    X, y, *ids = load_svmlight_file(
+        text, n_features=n_features, zero_based=zero_based, query_id=query_id
     )
-    # Small indices in every piece, whichever way it was read.
-    return sparse.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape), y
-
-
-def _plain_rows(
-    lines: list[bytes], n_features: int | None, zero_based: bool
-) -> tuple[Any, NDArray[Any]] | None:
-    """The same, two to three times as fast with pyarrow; None if lines are not of the usual form.
-
-    A label becomes the value of the index -1, so that every value is one line of two columns.
-    """
-    text = b"".join(lines).replace(b"\r\n", b"\n").replace(b" \n", b"\n").rstrip(b" \n")
-    if not _HAS_PYARROW or any(sign in text for sign in (b"#", b"qid", b"  ", b"\t", b"\r")):
-        return None
-    csv = optional_import("pyarrow.csv", "SVMLightStream")
-    pa = optional_import("pyarrow", "SVMLightStream")
-    pairs = b"-1:" + text.replace(b"\n", b"\n-1:").replace(b" ", b"\n")
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(pairs),
-            read_options=csv.ReadOptions(
-                column_names=["index", "value"], block_size=len(pairs) + 1
-            ),
-            parse_options=csv.ParseOptions(delimiter=":", quote_char=False),
-            convert_options=csv.ConvertOptions(
-                column_types={"index": pa.int64(), "value": pa.float64()}, null_values=[]
-            ),
-        )
-    except ValueError:
-        return None
-    index, value = (table.column(name).to_numpy() for name in ("index", "value"))
-    is_label = index == -1
-    starts = np.flatnonzero(is_label)
-    places = index[~is_label]
-    if (
-        len(starts) != len(lines)
-        or ((np.diff(index) <= 0) & ~is_label[1:]).any()
-        or places.min(initial=1) < (0 if zero_based else 1)
-        or places.max(initial=0) > _LARGEST_INDEX
-    ):
-        return None
-    places -= 0 if zero_based else 1
-    width = int(places.max(initial=0)) + 1
-    if n_features is not None and n_features < width:
-        return None
-    indptr = np.append(starts - np.arange(len(starts)), len(places))
-    shape = (len(starts), width if n_features is None else n_features)
-    return sparse.csr_matrix((value[~is_label], places, indptr), shape=shape), value[starts]
-
-
-def _queries_of(lines: list[bytes]) -> NDArray[np.int64]:
-    """Queries of the rows in some lines."""
-    # scikit-learn's reader takes a time that grows with the square of the number of queries.
-    rows = [line for line in (line.partition(b"#")[0].split() for line in lines) if line]
-    found = [row[1].partition(b":") if len(row) > 1 else (b"", b"", b"") for row in rows]
-    if any(name != b"qid" for name, _, _ in found):
+    if ids and len(ids[0]) < len(y):
         raise ValueError("query_id=True asks for qid: behind the label")
-    return np.array([int(query) for _, _, query in found], dtype=np.int64)
+    return X, y, {"id": ids[0]} if ids else {}
 
 
 def _first_misfit(
@@ -335,9 +248,7 @@ def _first_misfit(
     for number, line in enumerate(lines, first_line):
         text = shortened(line.decode(errors="replace").strip())
         try:
-            X, _ = _rows_of([line], None, zero_based)
-            if query_id:
-                _queries_of([line])
+            X, _, _ = _rows_of([line], None, zero_based, query_id)
         except OverflowError:
             return (
                 f"line {number}: {text!r} has a whole number out of range: the largest index that "

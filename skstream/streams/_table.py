@@ -29,10 +29,9 @@ from skstream.streams._columns import (
     role_of_text,
     texts_of,
     values_of,
-    warn_of_lost,
 )
 from skstream.streams._file_stream import FileStream, broken_file
-from skstream.streams._files import Paths
+from skstream.streams._file_system import Paths
 from skstream.streams._table_parameters import (
     check_missing,
     check_named_once,
@@ -48,6 +47,7 @@ from skstream.streams._table_parameters import (
 from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._labels import distinct_labels, find_classes
 from skstream.utils._optional import optional_import
+from skstream.utils._times import LARGEST_EXACT
 from skstream.utils._warnings import warn
 
 _SIGN = r"[-+]?"
@@ -266,8 +266,8 @@ class TableStream(FileStream):
         """Columns that the files themselves declare as categories."""
         return set()
 
-    def _holds_integers(self, name: str, kind: Any) -> bool:
-        """Whether a column of numbers, of an Arrow type, holds whole numbers in the file."""
+    def _may_be_whole(self, name: str, kind: Any) -> bool:
+        """Whether a column of numbers may hold whole ones, as far as its file says it."""
         return role_of(name, kind) == INTEGER
 
     def _not_features(self) -> set[str]:
@@ -283,8 +283,10 @@ class TableStream(FileStream):
             Values by name.
         """
         target = {"target": self.target, "target_kind": self._roles[self.target]}
-        features = {"columns": self._features, "kinds": self.kinds, "missing": self.missing}
-        return {**target, **features, **self._meta, "as_frame": self.as_frame}
+        features = {"columns": self._features, "kinds": self.kinds, "as_frame": self.as_frame}
+        names = self.default_options.keys() - {"filesystem"}
+        reading = {name: getattr(self, name) for name in sorted(names)}
+        return {**target, **features, **self._meta, **reading}
 
     @property
     def n_rows(self) -> int:
@@ -375,7 +377,7 @@ class TableStream(FileStream):
             values = codes(column, index[name], name, first_row)
         else:
             values = numbers(column, name, first_row)
-            self._warn_of_lost_digits(name, column, values)
+            self._warn_of_lost_digits(name, column.type, values)
         # The least value is NaN where any is, and -1 is the code of a missing category.
         least = values.min(initial=0)
         if not (least < 0 if nominal else np.isnan(least)):
@@ -386,11 +388,22 @@ class TableStream(FileStream):
             return values  # code -1, which a frame shows as missing
         return np.where(absent, float(self.missing), values)
 
-    def _warn_of_lost_digits(self, name: str, column: Any, values: NDArray[Any]) -> None:
+    def _warn_of_lost_digits(self, name: str, kind: Any, values: NDArray[Any]) -> None:
         """Warn once of whole numbers that differ in the file, and may be equal as floats."""
-        said = name in self._shortened or name in self.numeric
-        if not said and self._holds_integers(name, column.type) and warn_of_lost(name, values):
+        if name in self._shortened or name in self.numeric:
+            return
+        if max(-values.min(initial=0), values.max(initial=0)) < LARGEST_EXACT:
+            return
+        finite = values[np.isfinite(values)]
+        beyond = (np.abs(finite) >= LARGEST_EXACT) & (np.abs(finite) < 2.0**64)
+        if beyond.any() and self._may_be_whole(name, kind) and (finite == np.floor(finite)).all():
             self._shortened.add(name)
+            warn(
+                f"Column {name!r} holds whole numbers beyond 2**53, which lose their last digits "
+                f"as floats, so that different numbers may become equal. Leave out an identifier "
+                f"with exclude=, and name categories in nominal=. If they are quantities, name the "
+                f"column in numeric=, and there is no warning."
+            )
 
     def _frame(self, X: dict[str, NDArray[Any]], index: Index, first_row: int, n: int) -> Any:
         pd = optional_import("pandas", f"{type(self).__name__}(as_frame=True)")
@@ -506,12 +519,10 @@ class TableStream(FileStream):
         n_rows = 0
         for batch in self._batches([self.target]):
             n_rows += batch.num_rows
-            labels = plain(batch.column(self.target).drop_null())
-            if self._roles[self.target] == NUMBER:
-                labels = labels[~np.isnan(labels)]
-                if not (np.isfinite(labels) & (np.floor(labels) == labels)).all():
-                    return None
-            classes = distinct_labels(labels)
+            try:
+                classes = distinct_labels(plain(batch.column(self.target).drop_null()))
+            except ValueError:  # fractional targets
+                return None
             if len(classes):
                 found = classes if found is None else np.union1d(found, classes)
         if n_rows == 0:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from skstream.streams._generators._numbers import normal_rows
 from skstream.utils._choices import check_count
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import uniform
@@ -133,8 +134,8 @@ class _Draws:
 
     def normal(self, name: str, n: int | None = None) -> _Numbers:
         """Numbers of mean 0 and deviation 1, never infinite."""
-        numbers: _Numbers = ndtri(self.uniform(name, n) + 2.0**-54)
-        return numbers
+        n = self.n_rows if n is None else n
+        return normal_rows(self._seed, f"transactions {name}", 0, n, 1)[:, 0]
 
     def choice(self, name: str, values: Sequence[str]) -> NDArray[Any]:
         """One of some values for every row, all equally likely."""

@@ -51,10 +51,11 @@ def check_numbers(values: Any, name: str) -> tuple[float, ...]:
     return numbers
 
 
-def check_number(value: Any, name: str) -> float:
-    """Return a finite number from 0 on, or raise an error."""
-    if not is_real(value) or not 0 <= value < float("inf"):
-        raise ValueError(f"{name} must be a finite number >= 0. Got {value!r} instead.")
+def check_number(value: Any, name: str, *, least: float = 0, above: float = -float("inf")) -> float:
+    """Return a finite number of at least one number, and above another, or raise an error."""
+    if not is_real(value) or not np.isfinite(value) or value < least or value <= above:
+        limit = f" > {above}" if above >= least else f" >= {least}" if least == 0 else ""
+        raise ValueError(f"{name} must be a finite number{limit}. Got {value!r} instead.")
     return float(value)
 
 

@@ -7,7 +7,6 @@ import re
 import secrets
 import socket
 import stat
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -66,7 +65,7 @@ def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterato
     'model,accuracy'
     """
     target = Path(os.path.realpath(path))
-    mode = _mode_of(target)
+    mode = target.stat().st_mode if target.exists() else None
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{path} is a folder; give the path of a file to write.")
     if mode is not None and not stat.S_ISREG(mode):
@@ -112,13 +111,6 @@ def temporary_beside(target: Path) -> Iterator[Path]:
         _OWN.discard(temporary.name)
 
 
-def _mode_of(path: Path) -> int | None:
-    try:
-        return path.stat().st_mode
-    except FileNotFoundError:
-        return None
-
-
 def _new_file_beside(target: Path) -> Path:
     """Make an empty file whose permissions are those that the process gives to new files."""
     writer = f"{system()}-{os.getpid()}-{secrets.token_hex(6)}"
@@ -149,19 +141,11 @@ def remove_stale(target: Path) -> None:
                         other.unlink()
 
 
-def _has_ended(process: int) -> bool:
+def _has_ended(pid: int) -> bool:
     """Whether no process of this number runs here; False where the system does not say."""
-    if process == os.getpid():
+    if pid == os.getpid():
         return True  # what this process writes is known: it was an earlier one of this number
-    if sys.platform == "win32":
-        return False  # there, os.kill would end it
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return False
+    return not may_run({"system": system(), "pid": pid, "started": _start_and_state(pid)[0]})
 
 
 def no_such_file(path: str | os.PathLike[str]) -> FileNotFoundError:
@@ -224,7 +208,7 @@ def may_run(process: Mapping[str, Any]) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:
+    except (OSError, OverflowError):
         pass
     started, state = _start_and_state(pid)
     # A process that was killed keeps its number until its parent has taken note of its end.

@@ -1,11 +1,11 @@
 """Labels as the user gave them, and the classes among them."""
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.utils._masked import is_missing as is_missing
 from skstream.utils._masked import unmasked
 
 #: Integer labels that span less than this are looked up in a table instead of being sorted.
@@ -124,13 +124,6 @@ def _object_array(values: list[Any]) -> NDArray[Any]:
     labels = np.empty(len(values), dtype=object)
     labels[:] = values
     return labels
-
-
-def is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN or one of the missing values of pandas."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, (float, np.floating)) and math.isnan(label)
 
 
 def find_classes(y: Any, name: str = "y") -> NDArray[Any]:

@@ -1,8 +1,18 @@
-"""NumPy's masked arrays: a masked entry is missing, whatever number is stored under the mask."""
+"""Missing values: what they are, and masked arrays, where the number under a mask is none."""
 
 from typing import Any
 
 import numpy as np
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # NA compares as NA; an array has no truth value
+        return type(value).__name__ == "NAType"
 
 
 def unmasked(values: Any, *, numbers: bool = False) -> Any:

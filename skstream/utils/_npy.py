@@ -1,11 +1,10 @@
 """Arrays in NPY files that grow row by row, and that are opened when they are wanted."""
 
 import os
-import struct
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,7 +165,7 @@ class GrowingArray:
             )
         # Not shortened: a result of an earlier attempt may look at the rows after these.
         with naming(path), path.open("r+b") as file:
-            file.write(self._header(self._n_written))
+            self._write_header(file, self._n_written)
         if self._n_written:
             self.stored(folder).open()
 
@@ -190,8 +189,7 @@ class GrowingArray:
                 file.write(values.data)
                 checksum = zlib.crc32(values.data, checksum)
             file.flush()  # the header says no more than what is there
-            file.seek(0)
-            file.write(self._header(n_rows))
+            self._write_header(file, n_rows)
             file.flush()
             if sync:
                 os.fsync(file.fileno())
@@ -206,12 +204,12 @@ class GrowingArray:
     def _row_bytes(self) -> int:
         return self._dtype.itemsize * (1 if self._width is None else self._width)
 
-    def _header(self, n_rows: int) -> bytes:
-        shape = (n_rows,) if self._width is None else (n_rows, self._width)
+    def _write_header(self, file: BinaryIO, n_rows: int) -> None:
+        # NumPy leaves room for a larger number, so that the header always has the same length.
         facts = {
             "descr": np.lib.format.dtype_to_descr(self._dtype),
             "fortran_order": False,
-            "shape": shape,
+            "shape": (n_rows,) if self._width is None else (n_rows, self._width),
         }
-        start = np.lib.format.magic(1, 0) + struct.pack("<H", _HEADER - 10)
-        return start + f"{facts!r}".ljust(_HEADER - 11).encode("ascii") + b"\n"
+        file.seek(0)
+        np.lib.format.write_array_header_1_0(file, facts)

@@ -4,17 +4,10 @@ import importlib
 from types import ModuleType
 
 EXTRAS = {
-    "matplotlib": "plot",
-    "pandas": "frames",
-    "polars": "frames",
-    "pyarrow": "frames",
-    "tqdm": "progress",
-    "numba": "fast",
-    "dask": "dask",
-    "distributed": "dask",
-    "fsspec": "dask",
-    "river": "river",
-    "capymoa": "capymoa",
+    **dict.fromkeys(("pandas", "polars", "pyarrow"), "frames"),
+    **dict.fromkeys(("dask", "distributed", "fsspec"), "dask"),
+    **{"matplotlib": "plot", "tqdm": "progress", "numba": "fast"},
+    **{"river": "river", "capymoa": "capymoa"},
 }
 
 

@@ -1,7 +1,8 @@
 """Rows as dictionaries of Python values, as libraries that learn one row at a time take them."""
 
 from collections.abc import Iterator
-from itertools import chain, pairwise
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,23 +36,10 @@ class RowDicts:
         self._missing = missing
         width = X.shape[1] if len(X.shape) > 1 else 1
         self._n_rows = max(1, _VALUES_AT_ONCE // max(1, width))
-        self._parts: dict[int, list[Any]] = {}
+        self._part = lru_cache(_PARTS_KEPT)(self._made)
 
     def rows(self, index: NDArray[np.intp]) -> Iterator[Any]:
-        """Return an iterator over rows in the order of their positions."""
-        if len(index) and (np.diff(index) == 1).all():
-            return chain.from_iterable(self._pieces(int(index[0]), int(index[-1]) + 1))
-        return self._one_by_one(index)
-
-    def _pieces(self, begin: int, end: int) -> Iterator[list[Any]]:
-        """Yield consecutive rows, many at a time."""
-        while begin < end:
-            number, place = divmod(begin, self._n_rows)
-            piece = self._part(number)[place : place + end - begin]
-            yield piece
-            begin += len(piece)
-
-    def _one_by_one(self, index: NDArray[np.intp]) -> Iterator[Any]:
+        """Yield rows in the order of their positions."""
         number, part = -1, []
         for row in index.tolist():
             if row // self._n_rows != number:
@@ -59,15 +47,10 @@ class RowDicts:
                 part = self._part(number)
             yield part[row - number * self._n_rows]
 
-    def _part(self, number: int) -> list[Any]:
-        part = self._parts.get(number)
-        if part is None:
-            while len(self._parts) >= _PARTS_KEPT:
-                del self._parts[next(iter(self._parts))]
-            begin = number * self._n_rows
-            rows = take_rows(self._source, slice(begin, begin + self._n_rows))
-            part = self._parts[number] = dicts_of(rows, self._missing)
-        return part
+    def _made(self, number: int) -> list[Any]:
+        begin = number * self._n_rows
+        rows = take_rows(self._source, slice(begin, begin + self._n_rows))
+        return dicts_of(rows, self._missing)
 
 
 def dicts_of(X: Any, missing: str) -> list[Any]:

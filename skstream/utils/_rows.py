@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skstream.utils._masked import unmasked
+from skstream.utils._masked import is_missing, unmasked
 from skstream.utils._optional import optional_import
 
 DENSE = "dense array"
@@ -167,9 +167,7 @@ def _as_texts(X: NDArray[Any], first_row: int) -> NDArray[Any] | None:
         return None
     at = are_texts.index(False)
     other = values[at]
-    is_nan = isinstance(other, float) and other != other
-    is_gap = other is None or is_nan or type(other).__name__ == "NAType"
-    what = "is missing" if is_gap else f"is of type {type(other).__name__}"
+    what = "is missing" if is_missing(other) else f"is of type {type(other).__name__}"
     raise ValueError(
         f"X holds texts, but that of row {first_row + at} {what} ({reprlib.repr(other)}). "
         "Leave such rows out, or give an empty text: X = ['' if text is missing else text ...]."

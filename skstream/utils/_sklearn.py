@@ -7,7 +7,10 @@ from typing import Any, TypeVar
 
 import sklearn
 from sklearn import get_config
+
+# Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
 from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing as rows_of
 
 # Rows of probabilities are normalised by it in the models of naive Bayes.
 from sklearn.utils._array_api import _logsumexp
@@ -29,41 +32,18 @@ from sklearn.utils._param_validation import (
 # The container that a transformer was asked to answer with, by `set_output` or globally.
 # And what puts an answer into it.
 from sklearn.utils._set_output import _get_output_config, _wrap_method_output
-
-# Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
 from sklearn.utils.parallel import Parallel
 
 # Names of columns that go in, as every transformer checks and makes them up; and the number of rows
 # of these containers, and of whatever can be converted to an array.
-from sklearn.utils.validation import _check_feature_names_in, _num_samples
+from sklearn.utils.validation import _check_feature_names_in as feature_names_in
+from sklearn.utils.validation import _num_samples as n_rows_of
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
-__all__ = [
-    "ADDRESSES",
-    "HasMethods",
-    "Interval",
-    "MetadataRequester",
-    "StrOptions",
-    "column_positions",
-    "columns_of",
-    "feature_names_in",
-    "function_task",
-    "is_column_transformer",
-    "is_newer_than_known",
-    "is_plain_gaussian_nb",
-    "log_sum_exp",
-    "metric_function",
-    "n_rows_of",
-    "output_container",
-    "rows_of",
-    "scorer_names",
-    "scorer_parts",
-    "set_parts",
-    "validate_parameter_constraints",
-    "weights_of_fit_alone",
-    "wrapped_output",
-]
+#: Imported here for others.
+__all__ = ["HasMethods", "Interval", "MetadataRequester", "StrOptions", "feature_names_in"]
+__all__ += ["n_rows_of", "rows_of", "validate_parameter_constraints"]
 
 #: Attributes of fitted text vectorizers that hold the address of an object.
 ADDRESSES = ("_stop_words_id",)
@@ -91,11 +71,6 @@ def perceptron_functions() -> tuple[dict[str, Any], dict[str, Any], dict[str, An
     return ACTIVATIONS, DERIVATIVES, LOSS_FUNCTIONS
 
 
-def rows_of(X: Any, index: Any) -> Any:
-    """Rows of an array, list, sparse matrix or data frame at integer positions."""
-    return _safe_indexing(X, index, axis=0)
-
-
 def columns_of(X: Any, columns: Any) -> Any:
     """Columns of an array, sparse matrix or data frame by position, name, slice or mask."""
     return _safe_indexing(X, columns, axis=1)
@@ -112,11 +87,6 @@ def is_column_transformer(step: Any) -> bool:
     return compose is not None and isinstance(step, compose.ColumnTransformer)
 
 
-def feature_names_in(transformer: Any, input_features: Any) -> Any:
-    """Names of the columns that a transformer takes, for `get_feature_names_out`."""
-    return _check_feature_names_in(transformer, input_features)
-
-
 def set_parts(column_transformer: Any, parts: list[tuple[str, Any, Any]], remainder: Any) -> None:
     """Set the transformers given to a ColumnTransformer, whether it is fitted or not."""
     column_transformer.set_params(transformers=parts, remainder=remainder)
@@ -129,11 +99,6 @@ def is_plain_gaussian_nb(model: Any) -> bool:
     """Whether a model is scikit-learn's GaussianNB itself, without importing it for others."""
     naive_bayes = sys.modules.get("sklearn.naive_bayes")
     return naive_bayes is not None and type(model) is naive_bayes.GaussianNB
-
-
-def n_rows_of(X: Any) -> int:
-    """Count rows of an array, list, sparse matrix or data frame."""
-    return int(_num_samples(X))
 
 
 def output_container(transformer: Any) -> str:

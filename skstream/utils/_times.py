@@ -2,14 +2,13 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta
 from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
 
-from skstream.utils._masked import unmasked
+from skstream.utils._masked import is_missing, unmasked
 
 NUMBERS = "numbers"
 DATETIMES = "datetimes without a time zone"
@@ -23,8 +22,6 @@ _MOST_WEEKS = LARGEST_EXACT // (7 * 24 * 3600 * 10**6) + 1
 
 #: Units of NumPy's durations that it converts at their average length.
 VARIABLE_UNITS = {"M": "months", "Y": "years"}
-
-_MISSING_TYPES = ("NAType", "NaTType")
 
 
 class UtcTimes(np.ndarray):
@@ -72,7 +69,7 @@ def time_column(values: Any, name: str) -> np.ndarray:
         return _as_utc(_utc_of_column(values))
     times = np.asarray(values)
     if times.ndim == 1 and times.dtype == object:
-        times = _from_objects(times, name, _TIMES)
+        times = _from_objects(times, name, (NUMBERS, DATETIMES, AWARE), "numbers or datetimes")
     return _checked(times, given, name, "M", "numbers or datetimes")
 
 
@@ -85,28 +82,27 @@ def duration_column(values: Any, name: str) -> np.ndarray:
     single = durations.ndim == 0
     given = [given] if single else given
     if durations.dtype == object:
-        durations = _from_objects(np.atleast_1d(durations), name, _DURATIONS)
+        kinds = NUMBERS, DURATIONS
+        durations = _from_objects(np.atleast_1d(durations), name, kinds, "numbers or timedeltas")
     durations = _checked(np.atleast_1d(durations), given, name, "m", "numbers or timedeltas")
     return durations[0:1].reshape(()) if single else durations
 
 
 def _refuse_variable_lengths(durations: np.ndarray, name: str) -> None:
     """Raise an error for months and years, and for durations without a unit."""
-    objects = durations.reshape(-1) if durations.dtype == object else [durations]
-    for value in objects:
+    for value in durations.reshape(-1) if durations.dtype == object else [durations]:
         kind = getattr(value, "dtype", None)
         if kind is None or kind.kind != "m" or np.isnat(value).all():
             continue
-        unit = np.datetime_data(kind)[0]
+        shown, unit = np.asarray(value)[()], np.datetime_data(kind)[0]
         if unit == "generic":
             raise ValueError(
-                f"{name} is {np.asarray(value)[()]!r}, a duration without a unit. Give it one, as "
-                "in numpy.timedelta64(3, 'h')."
+                f"{name} is {shown!r}, a duration without a unit. Give it one, as in "
+                "numpy.timedelta64(3, 'h')."
             )
         if unit in VARIABLE_UNITS:
-            units = VARIABLE_UNITS[unit]
             raise ValueError(
-                f"{name} is {np.asarray(value)[()]}, and {units} have no fixed length. Give days, "
+                f"{name} is {shown}, and {VARIABLE_UNITS[unit]} have no fixed length. Give days, "
                 "as in numpy.timedelta64(30, 'D'), or label times."
             )
 
@@ -289,113 +285,60 @@ def _utc_of_column(values: Any) -> np.ndarray:
     return times if (whole != times)[~np.isnat(times)].any() else whole
 
 
-def _in_numpy(value: Any) -> Any:
-    """Return a time or duration of pandas as NumPy's, with its nanoseconds."""
-    return value.asm8 if getattr(value, "nanosecond", getattr(value, "nanoseconds", 0)) else value
-
-
-def _finest_unit(values: list[Any]) -> str:
-    """Return ns if one of NumPy's times or durations has more than whole microseconds, else us."""
-    fine = (v for v in values if isinstance(v, (np.datetime64, np.timedelta64)))
-    return "ns" if any(v != v.astype(f"{v.dtype.kind}8[us]") for v in fine) else "us"
-
-
 def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in _MISSING_TYPES:
-        return True
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        return bool(np.isnat(value))
-    return isinstance(value, (float, np.floating)) and (math.isnan(value) or value == math.inf)
+    return is_missing(value) or (isinstance(value, float | np.floating) and value == math.inf)
 
 
-def _kind_of_time(value: Any) -> str:
-    if isinstance(value, datetime):
-        return DATETIMES if value.tzinfo is None or value.utcoffset() is None else AWARE
-    if isinstance(value, (date, np.datetime64)):
+def _kind_of_object(value: Any) -> str:
+    if isinstance(value, datetime) and value.tzinfo is not None and value.utcoffset() is not None:
+        return AWARE
+    if isinstance(value, date | np.datetime64):
         return DATETIMES
-    return _kind_of_number(value)
-
-
-def _kind_of_duration(value: Any) -> str:
-    return DURATIONS if isinstance(value, (timedelta, np.timedelta64)) else _kind_of_number(value)
-
-
-def _kind_of_number(value: Any) -> str:
-    if isinstance(value, Number) and not isinstance(value, (bool, complex, np.timedelta64)):
+    if isinstance(value, timedelta | np.timedelta64):
+        return DURATIONS
+    if isinstance(value, Number) and not isinstance(value, bool | complex):
         return NUMBERS
     return f"values of type {type(value).__name__}"
 
 
-def _numbers(values: Iterable[Any]) -> np.ndarray:
-    return np.array([np.nan if value is None else float(value) for value in values])
-
-
-def _datetimes(values: Iterable[Any]) -> np.ndarray:
-    texts = ["NaT" if _is_missing(value) else _in_numpy(value) for value in values]
-    return np.array(texts, dtype=f"datetime64[{_finest_unit(texts)}]")
-
-
-def _aware(values: Iterable[Any]) -> np.ndarray:
-    in_utc = (
-        value if _is_missing(value) else value.astimezone(UTC).replace(tzinfo=None)
-        for value in values
-    )
-    return _as_utc(_datetimes(in_utc))
-
-
-def _durations(values: Iterable[Any]) -> np.ndarray:
-    texts = ["NaT" if _is_missing(value) else _in_numpy(value) for value in values]
-    return np.array(texts, dtype=f"timedelta64[{_finest_unit(texts)}]")
-
-
-_Readers = tuple[Callable[[Any], str], dict[str, Callable[[Iterable[Any]], np.ndarray]], str]
-_TIMES: _Readers = (
-    _kind_of_time,
-    {NUMBERS: _numbers, DATETIMES: _datetimes, AWARE: _aware},
-    "numbers or datetimes",
-)
-_DURATIONS: _Readers = (
-    _kind_of_duration,
-    {NUMBERS: _numbers, DURATIONS: _durations},
-    "numbers or timedeltas",
-)
-
-
-def _from_objects(values: np.ndarray, name: str, readers: _Readers) -> np.ndarray:
+def _from_objects(values: np.ndarray, name: str, kinds: tuple[str, ...], wanted: str) -> np.ndarray:
     """Objects of one kind, some of them perhaps missing."""
-    kind_of_one, read, wanted = readers
-    kind = None
+    kind, first = None, 0
     for at, value in enumerate(values):
         if _is_missing(value):
             continue
-        one = kind_of_one(value)
-        if one not in read:
+        one = _kind_of_object(value)
+        if one not in kinds:
             raise ValueError(f"{name} must be {wanted}. Got {value!r} at position {at} instead.")
-        if kind is None:
-            kind, first = one, at
-        elif one != kind:
+        if kind not in (None, one):
             raise ValueError(
                 f"{name} mixes {kind} (at position {first}) and {one} (at position {at}). All its "
                 "values must be of one kind."
             )
+        if kind is None:
+            kind, first = one, at
     if kind is None:
         return np.full(len(values), np.nan)
     if kind == NUMBERS:
-        values = np.array(
-            [None if _is_missing(v) and v != math.inf else v for v in values], dtype=object
-        )
-    return read[kind](values)
+        return np.array([np.nan if is_missing(value) else float(value) for value in values])
+    given: list[Any] = [None if _is_missing(value) else value for value in values]
+    if kind == AWARE:
+        given = [value and value.astimezone(UTC).replace(tzinfo=None) for value in given]
+    # Times of pandas with nanoseconds become those of NumPy, which keep them.
+    given = [
+        value.asm8 if getattr(value, "nanosecond", getattr(value, "nanoseconds", 0)) else value
+        for value in given
+    ]
+    fine = (value for value in given if isinstance(value, np.datetime64 | np.timedelta64))
+    unit = "ns" if any(v != v.astype(f"{v.dtype.kind}8[us]") for v in fine) else "us"
+    times = np.array(given, dtype=f"{'m' if kind == DURATIONS else 'M'}8[{unit}]")
+    return _as_utc(times) if kind == AWARE else times
 
 
 _UNITS = {
-    "W": timedelta(weeks=1),
-    "D": timedelta(days=1),
-    "d": timedelta(days=1),
-    "h": timedelta(hours=1),
-    "min": timedelta(minutes=1),
-    "s": timedelta(seconds=1),
-    "ms": timedelta(milliseconds=1),
-    "us": timedelta(microseconds=1),
+    **{"W": timedelta(weeks=1), "D": timedelta(days=1), "d": timedelta(days=1)},
+    **{"h": timedelta(hours=1), "min": timedelta(minutes=1), "s": timedelta(seconds=1)},
+    **{"ms": timedelta(milliseconds=1), "us": timedelta(microseconds=1)},
 }
 #: The units in words.
 UNITS = "W (weeks), D or d (days), h, min, s, ms and us"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.utils._masked import is_missing as is_missing
 from skstream.utils._rows import is_frame
 
 #: What can be done about infinite values.
@@ -24,16 +25,6 @@ ONE_VALUE = (
 _NUMBERS = "biuf"
 _TIMES = "mM"
 _TIME_TYPES = (np.datetime64, np.timedelta64)
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, NaT or pandas' NA."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):  # NA compares as NA; an array has no truth value
-        return type(value).__name__ == "NAType"
 
 
 def is_infinite(value: Any) -> bool:

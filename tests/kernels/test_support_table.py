@@ -81,7 +81,7 @@ from skstream.preprocessing import (
     TargetEncoder,
 )
 from skstream.streams import GaussianMixtureStream
-from skstream.streams._generators import Component
+from skstream.streams._generators._components import Component
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"

@@ -10,7 +10,7 @@ from skstream import Persistent, PrequentialEvaluator, evaluate_over_seeds
 from skstream.optimal import BayesOptimal
 from skstream.plotting import TestbedDisplay
 from skstream.streams import GaussianMixtureStream, load_testbed, make_demo_stream
-from skstream.streams._generators import Component, Phase
+from skstream.streams._generators._components import Component, Phase
 
 pytest.importorskip("matplotlib")
 ellipse = pytest.importorskip("matplotlib.patches").Ellipse

@@ -36,11 +36,6 @@ def test_types_are_found_in_the_file(tmp_path):
     np.testing.assert_array_equal(CSVStream(stream.path, "class", columns=["when"]).n_rows, 3)
 
 
-def test_dates_are_days(tmp_path):
-    stream = CSVStream(csv(tmp_path), "class", columns=["when"])
-    np.testing.assert_array_equal(np.diff(rows_of(stream)[0], axis=0), [[1], [1]])
-
-
 def test_rows_are_counted_in_the_first_pass(tmp_path, monkeypatch):
     stream = CSVStream(csv(tmp_path), "class")
     list(stream)
@@ -83,36 +78,6 @@ def test_null_values_can_be_chosen(tmp_path):
     np.testing.assert_array_equal(rows_of(stream)[0], [[0], [np.nan]])
 
 
-def test_compressed_files_and_folders(tmp_path):
-    csv(tmp_path, "x,class\n2,b\n", "2.csv")
-    (tmp_path / "1.csv.gz").write_bytes(gzip.compress(b"x,class\n1,a\n", mtime=0))
-    X, y = rows_of(CSVStream(tmp_path, "class"))
-    assert X.ravel().tolist() == [1, 2]
-    assert y.tolist() == ["a", "b"]
-
-
-def test_other_columns_in_a_later_file(tmp_path):
-    csv(tmp_path, "x,class\n2,b\n", "1.csv")
-    csv(tmp_path, "z,class\n2,b\n", "2.csv")
-    with pytest.raises(ValueError, match=r"Column 'z' is in .*2\.csv, but absent in .*1\.csv"):
-        CSVStream(tmp_path, "class")
-    with pytest.raises(ValueError, match=r"Column 'x' is absent in .*2\.csv, but number in"):
-        CSVStream(tmp_path, "class", columns=["x"])
-
-
-def test_a_row_of_another_width_is_refused(tmp_path):
-    path = csv(tmp_path, "x,class\n1,a\n2,b,c\n")
-    with pytest.raises(ValueError, match="line 3 has 3 values, but the lines before it have 2"):
-        list(CSVStream(path, "class"))
-
-
-def test_an_empty_file_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"cannot be read as a CSV file: it is empty"):
-        CSVStream(csv(tmp_path, ""), "class")
-    with pytest.raises(ValueError, match="The stream is empty"):
-        list(CSVStream(csv(tmp_path, "x,class\n"), "class"))
-
-
 def test_the_same_rows_as_parquet(tmp_path):
     columns = {"x": [1.5, None, 3.0], "s": ["b", "a", None], "class": ["u", "v", "u"]}
     parquet = write_parquet(tmp_path / "rows.parquet", columns)
@@ -122,12 +87,6 @@ def test_the_same_rows_as_parquet(tmp_path):
         X_csv, y_csv = rows_of(CSVStream(text, "class", **options))
         np.testing.assert_array_equal(X_csv, X)
         assert y_csv.tolist() == y.tolist()
-
-
-def test_two_columns_of_one_name_are_refused(tmp_path):
-    for text in ("x,x,class\n1,2,a\n", '"x",k,x,class\n1,2,3,a\n'):
-        with pytest.raises(ValueError, match=r"Columns 0 and \d of .*rows\.csv have the same name"):
-            CSVStream(csv(tmp_path, text), "class")
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
@@ -366,20 +325,6 @@ def test_wrong_parameters_are_refused_in_words(tmp_path, options, error, message
 
 
 @pytest.mark.parametrize("header", [True, False])
-def test_whole_numbers_beyond_64_bits_are_no_labels_by_chance(tmp_path, header):
-    labels = ["18446744073709551617", "18446744073709551618", "7"]
-    lines = ["x,y"] * header + [f"{i},{labels[i % 3]}" for i in range(9)]
-    (tmp_path / "long.csv").write_text("\n".join(lines) + "\n")
-    target = "y" if header else "f1"
-    with pytest.raises(ValueError, match=f"target column '{target}'.*1844674407370955161.*64 bits"):
-        CSVStream(tmp_path / "long.csv", target=target, options={"header": header})
-    stream = CSVStream(
-        tmp_path / "long.csv", target=target, options={"header": header}, nominal=[target]
-    )
-    assert stream.classes.tolist() == sorted(labels)
-
-
-@pytest.mark.parametrize("header", [True, False])
 def test_semicolons_with_decimal_commas_are_seen_without_names(tmp_path, header):
     path = tmp_path / "european.csv"
     path.write_text("1,5;2,25;3\n2,5;3,0;4\n")
@@ -425,7 +370,7 @@ def test_targets_of_fractions_may_be_long(tmp_path):
 @pytest.mark.parametrize("big", [2**53 + 5, 10**19])
 def test_integers_that_lose_digits_are_said(tmp_path, big):
     path = tmp_path / "ids.csv"
-    path.write_text(f"id,x,class\n{big},1e300,0\n{big + 1},2.5,1\n7,1,1\n")
+    path.write_text(f"id,x,class\n{big},1e17,0\n{big + 1},2.5,1\n7,1,1\n")
     with pytest.warns(UserWarning, match="Column 'id' holds whole numbers beyond") as found:
         list(CSVStream(path, target="class"))
     assert len(found) == 1

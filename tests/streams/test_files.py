@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.streams import CSVStream, ParquetStream, StreamError, as_stream
-from skstream.streams._files import natural_order
+from skstream.streams._file_system import natural_order
 from tests.streams._tables import dictionary, rows_of, write_parquet
 
 pa = pytest.importorskip("pyarrow")

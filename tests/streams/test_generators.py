@@ -21,7 +21,6 @@ from skstream.streams import (
     Waveform,
     label_profile,
 )
-from skstream.streams._generators._waveform import _bayes_error
 
 
 def test_an_endless_stream_says_so():
@@ -245,8 +244,26 @@ def test_bayes_error_of_waveform():
     error = 1 - softmax(logs, axis=0).max(axis=0)
     bound = 3 * error.std() / 100
     assert Waveform().bayes_error() == pytest.approx(error.mean(), abs=bound)
-    assert Waveform().bayes_error() == pytest.approx(0.14, abs=0.01)
-    assert _bayes_error(0.08) == pytest.approx(_bayes_error(), abs=1e-6)
+    # In the plane of the waves a class is a segment with normal noise in both directions.
+    sides = np.array(waves)[1:] - waves[0]
+    along = sides[0] / np.linalg.norm(sides[0])
+    across = sides[1] - (sides[1] @ along) * along
+    axes = np.stack([along, across / np.linalg.norm(across)])
+    corners = np.concatenate([np.zeros((1, 2)), sides @ axes.T])
+    step = 0.04
+    x, y = (
+        np.arange(a - 8, b + 8, step) for a, b in zip(corners.min(0), corners.max(0), strict=True)
+    )
+    densities = []
+    for begin, end in ((0, 1), (0, 2), (1, 2)):
+        length = np.linalg.norm(corners[end] - corners[begin])
+        dx, dy = (corners[end] - corners[begin]) / length
+        right, up = x[:, np.newaxis] - corners[begin, 0], y - corners[begin, 1]
+        place = right * dx + up * dy
+        on_the_line = (norm.cdf(place) - norm.cdf(place - length)) / length
+        densities.append(on_the_line * norm.pdf(right * dy - up * dx))
+    exact = 1 - np.max(densities, axis=0).sum() * step**2 / 3
+    assert Waveform().bayes_error() == pytest.approx(exact, abs=1e-6)
 
 
 @pytest.mark.parametrize("speed", [0.0, 0.001])

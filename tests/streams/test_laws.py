@@ -30,6 +30,11 @@ Y = np.array(["a", "b", "c"], dtype=object)[_RNG.integers(0, 3, N_ROWS)]
 WEIGHT = _RNG.random(N_ROWS)
 CODES = np.unique(Y, return_inverse=True)[1].astype(float)
 QUERIES = np.arange(N_ROWS) // 4
+#: The rows as CSV and ARFF files have them.
+LINES = [
+    f"{a!r},{b!r},{c!r},{y},{w!r}"
+    for (a, b, c), y, w in zip(X.tolist(), Y, WEIGHT.tolist(), strict=True)
+]
 
 
 class Source:
@@ -88,12 +93,7 @@ def csv_stream(folder, chunk_size):
     pytest.importorskip("pyarrow")
     path = folder / "rows.csv"
     if not path.exists():
-        lines = ["x0,x1,x2,class,w"]
-        lines += [
-            f"{a!r},{b!r},{c!r},{y},{w!r}"
-            for (a, b, c), y, w in zip(X.tolist(), Y, WEIGHT.tolist(), strict=True)
-        ]
-        path.write_text("\n".join(lines) + "\n")
+        path.write_text("\n".join(["x0,x1,x2,class,w", *LINES]) + "\n")
     return CSVStream(path, "class", roles={"sample_weight": "w"}, chunk_size=chunk_size)
 
 
@@ -102,11 +102,7 @@ def arff_stream(folder, chunk_size):
     path = folder / "rows.arff"
     if not path.exists():
         lines = [f"@attribute x{j} real" for j in range(3)]
-        lines += ["@attribute class {c,a,b}", "@attribute w numeric", "@data"]
-        lines += [
-            f"{a!r},{b!r},{c!r},{y},{w!r}"
-            for (a, b, c), y, w in zip(X.tolist(), Y, WEIGHT.tolist(), strict=True)
-        ]
+        lines += ["@attribute class {c,a,b}", "@attribute w numeric", "@data", *LINES]
         path.write_text("\n".join(lines))
     return ARFFStream(path, "class", roles={"sample_weight": "w"}, chunk_size=chunk_size)
 

@@ -6,9 +6,9 @@ from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
 from skstream.streams import Drift, GaussianMixtureStream, load_testbed
-from skstream.streams._generators import Component, Phase
+from skstream.streams._generators._components import Component, Phase
+from skstream.streams._generators._numbers import cosine_and_sine
 from skstream.streams._generators._testbed import TESTBED
-from skstream.streams._generators._turns import cosine_and_sine
 
 # Bayes error in per cent, as the specification has it: from samples, and so itself not exact.
 BAYES_ERROR = {
@@ -280,7 +280,7 @@ A = Component("A", 1, (0, 0), (1, 1))
             "name must be 'NSGT', 'NSGT-F', 'NSGR', 'NSLC', 'NSGT-I', 'NSPC', 'NSPC-A', 'NSGT-5D' "
             "or 'NSCX'. Got 'NSXX'",
         ),
-        (lambda: load_testbed("NSGT", speed=0), "speed must be a number > 0. Got 0"),
+        (lambda: load_testbed("NSGT", speed=0), "speed must be a finite number > 0. Got 0"),
     ],
 )
 def test_bad_input(make, words):

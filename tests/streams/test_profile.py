@@ -87,22 +87,20 @@ def test_names_of_labels_do_not_matter():
     assert same(label_profile(labels), label_profile(np.array(labels, dtype=float)))
 
 
-def test_advice_with_temporal_dependence():
-    profile = label_profile(["up"] * 50 + ["down"] * 50)
-    assert profile.temporal_dependence
-    assert "depend on their past (P(T) = 0.990, P(M) = 0.500)" in profile.advice
-    assert "TemporalCorrection" in profile.advice
-    assert "sampling error" not in profile.advice
-
-
-def test_advice_without_temporal_dependence():
-    profile = label_profile(["up", "up", "down"] * 50)
-    assert not profile.temporal_dependence
-    assert "does not beat the majority class" in profile.advice
-
-
-def test_advice_within_the_sampling_error():
-    assert "within the sampling error of 4 labels" in label_profile([0, 0, 1, 1]).advice
+@pytest.mark.parametrize(
+    ("labels", "depends", "words"),
+    [
+        (["up"] * 50 + ["down"] * 50, True, "depend on their past (P(T) = 0.990, P(M) = 0.500)"),
+        (["up", "up", "down"] * 50, False, "does not beat the majority class"),
+        ([0, 0, 1, 1], True, "within the sampling error of 4 labels"),
+    ],
+)
+def test_advice(labels, depends, words):
+    profile = label_profile(labels)
+    assert profile.temporal_dependence == depends
+    assert words in profile.advice
+    assert ("sampling error" in profile.advice) == ("sampling error" in words)
+    assert ("TemporalCorrection" in profile.advice) == depends
 
 
 def test_one_class():

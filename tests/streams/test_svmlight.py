@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import io
 import pickle
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.naive_bayes import MultinomialNB
 
 from skstream import PrequentialEvaluator
-from skstream.streams import StreamError, SVMLightStream, _svmlight
+from skstream.streams import StreamError, SVMLightStream
 from tests._examples import examples
 
 N_ROWS = 23
@@ -57,33 +56,6 @@ def test_the_rows_of_scikit_learns_reader_however_they_are_cut(written, chunk_si
     assert max(len(y) for y in stream.labels()) <= chunk_size
     assert (stream.n_rows, stream.n_features) == expected_X.shape
     assert stream.classes.tolist() == [0, 1, 2]
-
-
-@examples(25)
-@given(
-    rows=st.lists(
-        st.tuples(
-            st.sampled_from(["1", "-1", "0.5", "+2", "nan", "1e3"]),
-            st.dictionaries(st.integers(1, 6), st.floats(width=32), max_size=4),
-        ),
-        min_size=1,
-        max_size=6,
-    ),
-    end=st.sampled_from(["\n", " \n", "\r\n", " # words\n", "\n\n"]),
-    space=st.sampled_from([" ", "  ", "\t"]),
-    zero_based=st.booleans(),
-)
-def test_both_ways_to_read_lines_give_the_same(rows, end, space, zero_based):
-    lines = [
-        space.join([label, *(f"{place}:{row[place]!r}" for place in sorted(row))]) + end
-        for label, row in rows
-    ]
-    lines = "".join(lines).encode().splitlines(keepends=True)
-    found_X, found_y = _svmlight._rows_of(lines, None, zero_based)
-    expected_X, expected_y = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=zero_based)
-    np.testing.assert_array_equal(found_X.toarray(), expected_X.toarray())
-    np.testing.assert_array_equal(found_y, expected_y)
-    assert found_X.indices.dtype == np.int32
 
 
 @pytest.mark.parametrize("packing", [gzip, bz2])

@@ -72,6 +72,8 @@ def test_nanoseconds_lose_no_microsecond():
     times = (micros * 1000).astype("datetime64[ns]")
     np.testing.assert_array_equal(as_microseconds(times), micros)
     np.testing.assert_array_equal(as_microseconds(micros.astype("m8[us]").astype("m8[ns]")), micros)
+    stamps = [None, pytest.importorskip("pandas").Timestamp(1_000_000_007, unit="ns")]
+    assert time_column(stamps, "arrival")[1] == np.datetime64(1_000_000_007, "ns")
 
 
 def test_dates_numbers_and_gaps():

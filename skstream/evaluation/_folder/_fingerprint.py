@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._settings import Settings
 from skstream.streams._arrays import ArrayStream, ChunkStream
-from skstream.streams._composition import sources_of
+from skstream.streams._composition._base import sources_of
 from skstream.streams._file_stream import FileStream
 from skstream.utils._content import PLAIN, NotComparable, content, is_unordered, name_of
 from skstream.utils._rows import Schema, is_frame

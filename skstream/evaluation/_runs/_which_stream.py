@@ -58,7 +58,7 @@ def generator_of(stream: Stream | None) -> str:
         parts = [generator_of(part) for part in stream.parts]
         if not all(parts):
             return ""
-        options = {name: getattr(stream, name) for name in stream._own_options()}
+        options = {name: getattr(stream, name) for name in stream._own_options}
     else:
         return ""
     own = [(name, value) for name, value in options.items() if name not in _OF_A_SAMPLE]

@@ -9,7 +9,7 @@ import numpy as np
 
 from skstream.evaluation._runs._input import EncodedRows, checked_weights, encoded_labels
 from skstream.evaluation.delayed._clock import Clock, Times
-from skstream.streams._frames import holds_columns, split_columns
+from skstream.streams._arrays import holds_columns, split_columns
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import refuse_single
 from skstream.utils._masked import unmasked

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ class ComposedStream(Stream):
     parts : tuple of Stream
         The streams it is made of.
     """
+
+    #: Attributes that decide which rows come, beside the parts.
+    _own_options: tuple[str, ...] = ()
 
     def __init__(self, *parts: Any) -> None:
         self.parts = tuple(as_stream(part) for part in parts)
@@ -54,13 +58,14 @@ class ComposedStream(Stream):
     @property
     def drifts(self) -> tuple[Drift, ...]:
         """Drifts of the parts and between them; empty unless all of them are known."""
-        return self._found_drifts() if self.knows_drifts else ()
+        return self._found_drifts if self.knows_drifts else ()
 
     @property
     def knows_drifts(self) -> bool:
         """Whether it is known in which rows all drifts are, as far as the parts say them."""
         return all(map(knows_drifts, self.parts))
 
+    @property
     def _found_drifts(self) -> tuple[Drift, ...]:
         """Return the drifts, where all of them are known."""
         return ()
@@ -79,7 +84,7 @@ class ComposedStream(Stream):
         options : dict of str to object
             Values by name.
         """
-        options = {name: getattr(self, name) for name in self._own_options()}
+        options = {name: getattr(self, name) for name in self._own_options}
         for k, part in enumerate(self.parts):
             place = "stream" if len(self.parts) == 1 else f"streams[{k}]"
             options |= {f"{place}.{name}": one for name, one in part.row_options().items()}
@@ -98,8 +103,9 @@ class ComposedStream(Stream):
         words : str
             Sentences that end an error.
         """
-        source = self._source_of(row)
-        return "" if source is None else self.parts[source[0]].about_missing_label(source[1])
+        for k, number, _ in self._runs(row, row + 1):
+            return self.parts[k].about_missing_label(number)
+        return ""
 
     @property
     def rows(self) -> Rows:
@@ -117,17 +123,27 @@ class ComposedStream(Stream):
         chunk = self._block(start, stop)
         return tuple(chunk) if chunk.meta else (chunk.X, chunk.y)
 
-    @abstractmethod
-    def _own_options(self) -> tuple[str, ...]:
-        """Name the attributes that decide which rows come, beside the parts."""
+    def chunks(self) -> Iterator[Chunk]:
+        """Chunks of the rows, made of those of the parts while they are read."""
+        yield from self._made([Reader(part) for part in self.parts])
+
+    def labels(self) -> Iterator[NDArray[Any]]:
+        """Labels alone, chunk by chunk."""
+        for chunk in self._made([Reader(part, labels_alone=True) for part in self.parts]):
+            yield chunk.y
 
     @abstractmethod
+    def _made(self, readers: list["Reader"]) -> Iterator[Chunk]:
+        """Yield the rows, made of those of the parts; their `X` are labels where only these are."""
+
+    def _runs(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        """Yield where rows come from: a part, its first row and the row after its last."""
+        yield 0, start, stop
+
     def _block(self, start: int, stop: int) -> Chunk:
         """Return some rows, where all parts have `rows`."""
-
-    @abstractmethod
-    def _source_of(self, row: int) -> tuple[int, int] | None:
-        """Return which part has given a row, and its number there; None: not known."""
+        runs = self._runs(start, stop) if start < stop else iter([(0, 0, 0)])
+        return stacked([block_of(self.parts[k], first, last) for k, first, last in runs])
 
 
 class ChangedRows(ComposedStream):
@@ -142,22 +158,19 @@ class ChangedRows(ComposedStream):
         """Number of rows of the stream."""
         return self.parts[0].n_rows
 
+    @property
     def _found_drifts(self) -> tuple[Drift, ...]:
         """Drifts of the stream."""
         return self.parts[0].drifts
 
-    def chunks(self) -> Iterator[Chunk]:
-        """Chunks of the stream, changed."""
+    def _made(self, readers: list["Reader"]) -> Iterator[Chunk]:
         start = 0
-        for chunk in self.parts[0]:
+        for chunk in readers[0].until(inf):
             yield self._changed(chunk, start)
             start += len(chunk.y)
 
     def _block(self, start: int, stop: int) -> Chunk:
-        return self._changed(block_of(self.parts[0], start, stop), start)
-
-    def _source_of(self, row: int) -> tuple[int, int]:
-        return 0, row
+        return self._changed(super()._block(start, stop), start)
 
 
 def sources_of(stream: Stream) -> list[Stream]:
@@ -169,12 +182,11 @@ def sources_of(stream: Stream) -> list[Stream]:
 
 def origin_of(stream: Stream, row: int) -> tuple[Stream, int] | None:
     """Return which stream has given a row in the end, and its number there; None: not known."""
-    while isinstance(stream, ComposedStream):
-        source = stream._source_of(row)
-        if source is None:
-            return None
-        stream, row = stream.parts[source[0]], source[1]
-    return stream, row
+    if not isinstance(stream, ComposedStream):
+        return stream, row
+    for k, number, _ in stream._runs(row, row + 1):
+        return origin_of(stream.parts[k], number)
+    return None
 
 
 def knows_drifts(stream: Stream) -> bool:
@@ -217,12 +229,14 @@ def taken(chunk: Chunk, rows: NDArray[np.intp]) -> Chunk:
 
 
 class Reader:
-    """Reads a stream some rows at a time.
+    """Reads a stream some rows at a time, from its first row on.
 
     Parameters
     ----------
     stream : Stream
         The stream.
+    labels_alone : bool, default=False
+        Whether only the labels are read; they are then the `X` of the chunks, too.
 
     Attributes
     ----------
@@ -230,33 +244,32 @@ class Reader:
         Rows read so far.
     """
 
-    def __init__(self, stream: Stream) -> None:
-        self._chunks: Iterator[Chunk] = iter(stream)
+    def __init__(self, stream: Stream, *, labels_alone: bool = False) -> None:
+        self._chunks = _labels_of(stream) if labels_alone else _chunks_of(stream)
         self._rest: Chunk | None = None
         self.n_rows = 0
 
-    def some(self, most: int) -> Chunk | None:
-        """Return the next rows, at least one; None at the end of the stream."""
-        if self._rest is None:
-            self._rest = next(self._chunks, None)
-        if self._rest is None:
-            return None
-        chunk, n_rest = self._rest.part(0, most), len(self._rest.y)
-        self._rest = self._rest.part(most, n_rest) if most < n_rest else None
-        self.n_rows += len(chunk.y)
-        return chunk
-
-    def up_to(self, n: int) -> list[Chunk]:
-        """Return so many rows in their chunks; fewer at the end of the stream."""
-        chunks: list[Chunk] = []
-        while n and (chunk := self.some(n)) is not None:
-            chunks.append(chunk)
-            n -= len(chunk.y)
-        return chunks
-
-    def rest(self) -> Iterator[Chunk]:
-        """Yield all rows that follow."""
-        if self._rest is not None:
-            chunk, self._rest = self._rest, None
+    def until(self, row: float) -> Iterator[Chunk]:
+        """Yield the rows up to one, in their chunks; fewer at the end of the stream."""
+        while self.n_rows < row:
+            chunk = next(self._chunks, None) if self._rest is None else self._rest
+            if chunk is None:
+                return
+            n, most = len(chunk.y), row - self.n_rows
+            self._rest = chunk.part(int(most), n) if most < n else None
+            chunk = chunk.part(0, int(min(n, most)))
+            self.n_rows += len(chunk.y)
             yield chunk
-        yield from self._chunks
+
+    def next_rows(self, n: int) -> list[Chunk]:
+        """Return so many rows in their chunks; fewer at the end of the stream."""
+        return list(self.until(self.n_rows + n))
+
+
+def _chunks_of(stream: Stream) -> Iterator[Chunk]:
+    yield from stream
+
+
+def _labels_of(stream: Stream) -> Iterator[Chunk]:
+    for y in stream.labels():
+        yield Chunk(y, y, {})

@@ -1,12 +1,13 @@
 """Whether streams can follow each other in one."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from skstream.streams._arrays import ArrayStream, ChunkStream
 from skstream.streams._composition._base import ComposedStream, sources_of
-from skstream.streams._generators import GeneratedStream
+from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._stream import Stream
 from skstream.utils._warnings import warn
 
@@ -14,24 +15,14 @@ from skstream.utils._warnings import warn
 def check_parts(parts: tuple[Stream, ...]) -> None:
     """Raise an error for streams that cannot follow each other; warn of equal random numbers."""
     _refuse_same_iterator(parts)
-    widths = {k: width for k, part in enumerate(parts) if (width := _width(part)) is not None}
-    for k, width in widths.items():
-        first = next(iter(widths))
-        if width != widths[first]:
-            raise ValueError(
-                f"Streams {first} and {k} have {widths[first]} and {width} features, and cannot be "
-                f"joined. Give streams with the same features."
-            )
-    _check_names(parts)
+    widths = [(k, width) for k, part in enumerate(parts) if (width := _width(part)) is not None]
+    _refuse_others(widths, "{} and {} features", lambda *_: "the same features")
+    names = [(k, found) for k, one in _sources(parts) if (found := one.feature_names) is not None]
+    _refuse_others(names, "the features {} and {}", _order_of_features)
     _check_categories(parts)
-    known = {k: found for k, part in enumerate(parts) if (found := part.classes) is not None}
-    for k, classes in known.items():
-        first = next(iter(known))
-        if classes.tolist() != known[first].tolist():
-            raise ValueError(
-                f"Streams {first} and {k} have the classes {known[first].tolist()} and "
-                f"{classes.tolist()}, and cannot be joined. Give streams with the same classes."
-            )
+    known = [(k, part.classes) for k, part in enumerate(parts)]
+    classes = [(k, found.tolist()) for k, found in known if found is not None]
+    _refuse_others(classes, "the classes {} and {}", lambda *_: "the same classes")
     seen: dict[tuple[type, int], Stream] = {}
     for part in parts:
         if isinstance(part, GeneratedStream):
@@ -77,18 +68,22 @@ def _refuse_same_iterator(parts: tuple[Stream, ...]) -> None:
             )
 
 
-def _check_names(parts: tuple[Stream, ...]) -> None:
-    """Raise an error if features that have names have others, or in another order."""
-    known = [(k, found) for k, one in _sources(parts) if (found := one.feature_names) is not None]
-    for k, names in known:
+def _refuse_others(
+    known: list[tuple[int, Any]], what: str, same: Callable[[Any, Any], str]
+) -> None:
+    """Raise an error if a part has something else than the first part that is known."""
+    for k, found in known:
         first, expected = known[0]
-        if list(names) != list(expected):
-            same = sorted(names) == sorted(expected)
-            how = "in the same order" if same else "of the same names in the same order"
+        if found != expected:
             raise ValueError(
-                f"Streams {first} and {k} have the features {list(expected)} and {list(names)}, "
-                f"and cannot be joined. Give streams with features {how}."
+                f"Streams {first} and {k} have {what.format(expected, found)}, and cannot be "
+                f"joined. Give streams with {same(expected, found)}."
             )
+
+
+def _order_of_features(expected: list[str], found: list[str]) -> str:
+    same = "" if sorted(expected) == sorted(found) else "of the same names "
+    return f"features {same}in the same order"
 
 
 def _check_categories(parts: tuple[Stream, ...]) -> None:

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from skstream.streams._chunk import Chunk
 from skstream.streams._composition._base import ChangedRows
 from skstream.streams._stream import Stream
 from skstream.utils._choices import check_count
-from skstream.utils._labels import is_missing
 from skstream.utils._rows import is_frame
 from skstream.utils._seeds import uniform
 from skstream.utils._times import duration_column
+from skstream.utils._values import column_at, missing_among
 
 #: Delays are drawn for whole blocks, since the functions of a distribution may give a value other
 #: last bits in another place of an array.
@@ -86,6 +87,8 @@ class LateLabels(ChangedRows):
         Seed.
     """
 
+    _own_options = ("delay", "unit", "random_state")
+
     def __init__(self, stream: Any, delay: Any, unit: timedelta | None, random_state: int) -> None:
         super().__init__(stream)
         self._is_drawn = hasattr(delay, "ppf")
@@ -106,9 +109,6 @@ class LateLabels(ChangedRows):
         self.unit = None if unit is None else np.timedelta64(unit, "us")
         self.random_state = check_count(random_state, "random_state", 0)
 
-    def _own_options(self) -> tuple[str, ...]:
-        return "delay", "unit", "random_state"
-
     def labels(self) -> Iterator[NDArray[Any]]:
         """Labels alone, chunk by chunk."""
         yield from self.parts[0].labels()
@@ -123,7 +123,7 @@ class LateLabels(ChangedRows):
             arrival = np.arange(start, start + len(chunk.y), dtype=np.float64)
         delays = np.broadcast_to(self._delays(chunk.X, start, len(chunk.y)), len(chunk.y))
         label_time = _later(arrival, delays, self.unit)
-        missing = _missing(chunk.y)
+        missing = missing_among(chunk.y.tolist())
         if missing.any():
             label_time[missing] = "NaT" if label_time.dtype.kind == "M" else np.inf
         return chunk._replace(meta={**chunk.meta, "arrival": arrival, "label_time": label_time})
@@ -154,18 +154,8 @@ class LateLabels(ChangedRows):
                 f"delay={self.delay!r} names a feature, but the rows have "
                 f"{'no names of features' if names is None else names}."
             )
-        if is_frame(X):
-            return X[self.delay]
-        column = X[:, [names.index(self.delay)]]
-        return np.asarray(column.toarray() if hasattr(column, "toarray") else column)[:, 0]
-
-
-def _missing(y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which labels are missing."""
-    if y.dtype.kind == "O":
-        return np.array([is_missing(label) for label in y], dtype=bool)
-    missing: NDArray[np.bool_] = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), bool)
-    return missing
+        place = names.index(self.delay)
+        return X[:, [place]].toarray()[:, 0] if sparse.issparse(X) else column_at(X, place)
 
 
 def _check_delays(delays: NDArray[Any], start: int) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 from skstream.streams._chunk import Chunk
 from skstream.streams._composition._base import (
     ComposedStream,
+    Reader,
     block_of,
     taken,
 )
-from skstream.streams._drifts import Drift
+from skstream.streams._drifts import NEVER, Drift
 from skstream.streams._stream import Stream
 from skstream.utils._choices import check_count, is_real
 from skstream.utils._label_space import LabelSpace
@@ -86,6 +88,8 @@ class Thinned(ComposedStream):
         Seed.
     """
 
+    _own_options = ("shares", "current", "random_state")
+
     def __init__(
         self,
         stream: Any,
@@ -120,7 +124,11 @@ class Thinned(ComposedStream):
         assert labels is not None
         wanted = np.array([self.shares[label] for label in labels.tolist()])
         if self.current is None:
-            found = self._shares_found()
+            counts, start = np.zeros(len(labels) + 1), 0
+            for y in self.parts[0].labels():
+                counts += np.bincount(self._space.encode(y, start) + 1, minlength=len(counts))
+                start += len(y)
+            found = counts[1:] / max(1.0, counts[1:].sum())
         else:
             found = np.array([self.current[label] for label in labels.tolist()])
         missing = (found == 0) & (wanted > 0)
@@ -133,15 +141,6 @@ class Thinned(ComposedStream):
         ratio = np.divide(wanted, found, out=np.zeros(len(found)), where=found > 0)
         return np.append(ratio / ratio.max(), 1.0)
 
-    def _shares_found(self) -> NDArray[np.float64]:
-        counts = np.zeros(len(self.shares) + 1)
-        start = 0
-        for y in self.parts[0].labels():
-            counts += np.bincount(self._space.encode(y, start) + 1, minlength=len(counts))
-            start += len(y)
-        shares: NDArray[np.float64] = counts[1:] / max(1.0, counts[1:].sum())
-        return shares
-
     def _kept(self, y: NDArray[Any], start: int) -> NDArray[np.bool_]:
         """Return which rows are kept."""
         codes = self._space.encode(y, start)
@@ -149,20 +148,23 @@ class Thinned(ComposedStream):
         kept: NDArray[np.bool_] = numbers < self._probabilities[codes]
         return kept
 
+    def _all_kept(self) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        """Yield the first row of each chunk, and which of its rows are kept."""
+        start = 0
+        for y in self.parts[0].labels():
+            yield start, self._kept(y, start)
+            start += len(y)
+
     @cached_property
     def _n_kept(self) -> NDArray[np.int64]:
         """Count the rows kept before each block of the stream, and at its end."""
         counts: list[int] = [0]
-        start, in_block = 0, 0
-        for y in self.parts[0].labels():
-            kept = self._kept(y, start)
-            while len(kept):
-                here, kept = np.split(kept, [BLOCK - start % BLOCK])
-                in_block += int(np.count_nonzero(here))
-                start += len(here)
-                if start % BLOCK == 0:
-                    counts.append(in_block)
-        return np.array([*counts, in_block] if start % BLOCK else counts)
+        for start, kept in self._all_kept():
+            for row in range(start - start % BLOCK, start + len(kept), BLOCK):
+                if row >= start:
+                    counts.append(counts[-1])
+                counts[-1] += int(np.count_nonzero(kept[max(0, row - start) : row - start + BLOCK]))
+        return np.array(counts)
 
     @cached_property
     def n_rows(self) -> int | None:
@@ -178,29 +180,18 @@ class Thinned(ComposedStream):
         (part,) = self.parts
         return super().knows_drifts and (part.reiterable or not part.drifts)
 
+    @cached_property
     def _found_drifts(self) -> tuple[Drift, ...]:
         """Return the drifts of the stream, in the rows that are kept."""
-        return self._drifts_kept
-
-    @cached_property
-    def _drifts_kept(self) -> tuple[Drift, ...]:
-        """Count the rows kept before each drift of the stream."""
-        (part,) = self.parts
-        given = part.drifts
-        if not given:
-            return ()
-        ends = sorted({row for drift in given for row in drift})
-        before: dict[int, int] = {}
-        start = n_kept = 0
-        for y in part.labels():
-            kept = np.concatenate([[0], np.cumsum(self._kept(y, start))])
-            while ends and ends[0] <= start + len(y):
-                row = ends.pop(0)
-                before[row] = n_kept + int(kept[row - start])
-            start, n_kept = start + len(y), n_kept + int(kept[-1])
-            if not ends:
+        given = self.parts[0].drifts
+        before = dict.fromkeys((row for drift in given for row in drift if row < NEVER), 0)
+        for start, kept in self._all_kept() if before else ():
+            counts = np.append(0, np.cumsum(kept))
+            for row in before:
+                before[row] += int(counts[min(max(0, row - start), len(kept))])
+            if start + len(kept) >= max(before):
                 break
-        found = [Drift(*(before.get(row, n_kept) for row in drift)) for drift in given]
+        found = [Drift(*(before.get(row, row) for row in drift)) for drift in given]
         return tuple(drift for drift in found if drift.end > 0)
 
     @property
@@ -210,23 +201,14 @@ class Thinned(ComposedStream):
             raise AttributeError("How many rows come before others is not known without an end.")
         return super().rows
 
-    def _own_options(self) -> tuple[str, ...]:
-        return "shares", "current", "random_state"
-
-    def chunks(self) -> Iterator[Chunk]:
-        """Rows of each chunk that are kept."""
+    def _made(self, readers: list[Reader]) -> Iterator[Chunk]:
         start = 0
-        for chunk in self.parts[0]:
-            kept = np.flatnonzero(self._kept(chunk.y, start))
+        for chunk in readers[0].until(inf):
+            yield taken(chunk, np.flatnonzero(self._kept(chunk.y, start)))
             start += len(chunk.y)
-            yield taken(chunk, kept)
 
-    def labels(self) -> Iterator[NDArray[Any]]:
-        """Labels alone, chunk by chunk."""
-        start = 0
-        for y in self.parts[0].labels():
-            yield y[self._kept(y, start)]
-            start += len(y)
+    def _runs(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        return iter(())  # which rows of the stream these are is not known
 
     def _block(self, start: int, stop: int) -> Chunk:
         (part,) = self.parts
@@ -239,9 +221,6 @@ class Thinned(ComposedStream):
         kept = np.flatnonzero(self._kept(chunk.y, begin))
         n_before = int(self._n_kept[first])
         return taken(chunk, kept[start - n_before : stop - n_before])
-
-    def _source_of(self, row: int) -> None:
-        return None
 
 
 _AGAIN = "Or pass the generator function itself instead of its result."

@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,8 @@ class Joined(ComposedStream):
         Seed of the choices.
     """
 
+    _own_options = ("position", "width", "random_state")
+
     def __init__(
         self, before: Any, after: Any, position: int, width: int, random_state: int
     ) -> None:
@@ -114,6 +117,7 @@ class Joined(ComposedStream):
             return None
         return self._mixing.row_of_second(after.n_rows)
 
+    @property
     def _found_drifts(self) -> tuple[Drift, ...]:
         """The change, and drifts of both streams where they have come to be."""
         mixing, (before, after) = self._mixing, self.parts
@@ -128,23 +132,17 @@ class Joined(ComposedStream):
             found.add(Drift(row, mixing.row_of_second(drift.end)))
         return tuple(sorted(found))
 
-    def _own_options(self) -> tuple[str, ...]:
-        return "position", "width", "random_state"
-
-    def chunks(self) -> Iterator[Chunk]:
-        """Chunks of the first stream, of both by turns, and of the second."""
-        before, after = map(Reader, self.parts)
+    def _made(self, readers: list[Reader]) -> Iterator[Chunk]:
+        before, after = readers
         start, end = self._mixing.start, self._mixing.end
-        while before.n_rows < start:
-            chunk = before.some(start - before.n_rows)
-            if chunk is None:
-                raise self._too_short(before.n_rows)
-            yield chunk
-        row, n_after = start, 0
+        yield from before.until(start)
+        if before.n_rows < start:
+            raise self._too_short(before.n_rows)
+        row = start
         while row < end:
             stop = min(row + BLOCK, end)
             second = self._mixing.from_second(row, stop)
-            first_rows = before.up_to(int(np.count_nonzero(~second)))
+            first_rows = before.next_rows(int(np.count_nonzero(~second)))
             n_missing = int(np.count_nonzero(~second)) - sum(len(one.y) for one in first_rows)
             if n_missing:  # its length was not known
                 if before.n_rows < self.position:
@@ -153,7 +151,7 @@ class Joined(ComposedStream):
                 second[last:] = True
                 end = stop
             n_second = int(np.count_nonzero(second))
-            second_rows = after.up_to(n_second)
+            second_rows = after.next_rows(n_second)
             n_found = sum(len(one.y) for one in second_rows)
             if n_found < n_second:
                 second = second[: int(np.flatnonzero(second)[n_found])]
@@ -162,8 +160,8 @@ class Joined(ComposedStream):
                 yield chunk
             if n_found < n_second:
                 return
-            row, n_after = stop, n_after + n_second
-        yield from after.rest()
+            row = stop
+        yield from after.until(inf)
 
     def _block(self, start: int, stop: int) -> Chunk:
         mixing = self._mixing
@@ -178,11 +176,11 @@ class Joined(ComposedStream):
         )
         return _mixed(*blocks, second) or block_of(before, 0, 0)
 
-    def _source_of(self, row: int) -> tuple[int, int]:
-        n_second = self._mixing.n_second(row)
-        if self._mixing.from_second(row, row + 1)[0]:
-            return 1, n_second
-        return 0, row - n_second
+    def _runs(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        for row in range(start, stop):
+            n_second, of_second = self._mixing.n_second(row), self._mixing.from_second(row, row + 1)
+            number = n_second if of_second[0] else row - n_second
+            yield int(of_second[0]), number, number + 1
 
     def _too_short(self, n_rows: int) -> ValueError:
         return ValueError(
@@ -199,10 +197,7 @@ def _mixed(first: list[Chunk], second: list[Chunk], from_second: Any) -> Chunk |
     places = np.where(
         from_second, n_first + np.cumsum(from_second) - 1, np.cumsum(~from_second) - 1
     )
-    chunks = stacked([*first, *second])
-    if len(places) == len(chunks.y) and (np.diff(places) == 1).all():
-        return chunks
-    return taken(chunks, places)
+    return taken(stacked([*first, *second]), places)
 
 
 #: Widths before and after the position within which rows come from both streams; beyond them the
@@ -240,11 +235,6 @@ class Mixing:
         self._latest = position + REACH * width
         self._n_first = n_first
 
-    def share(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how likely rows in the change come from the second stream."""
-        shares: NDArray[np.float64] = expit(4 * (rows - self._position) / max(self._width, 1))
-        return shares
-
     def choices(self, start: int, stop: int) -> NDArray[np.bool_]:
         """Return which rows the second stream gives, as if the first had rows enough."""
         rows = np.arange(start, stop)
@@ -252,8 +242,8 @@ class Mixing:
         low, high = max(start, self.start), min(stop, self._latest)
         if low < high:
             part = slice(low - start, high - start)
-            numbers = uniform(self._seed, self._name, low, high)
-            chosen[part] = numbers < self.share(rows[part])
+            share = expit(4 * (rows[part] - self._position) / max(self._width, 1))
+            chosen[part] = uniform(self._seed, self._name, low, high) < share
         return chosen
 
     @cached_property

@@ -1,6 +1,5 @@
 """Streams some of whose labels are wrong."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -72,6 +71,8 @@ class NoisyLabels(ChangedRows):
         Seed.
     """
 
+    _own_options = ("share", "random_state")
+
     def __init__(self, stream: Any, share: float, classes: Any, random_state: int) -> None:
         super().__init__(stream)
         known = self.parts[0].classes if classes is None else find_classes(classes, "classes")
@@ -92,27 +93,16 @@ class NoisyLabels(ChangedRows):
         """Sorted class labels."""
         return self._classes
 
-    def _own_options(self) -> tuple[str, ...]:
-        return "share", "random_state"
-
     def _changed(self, chunk: Chunk, start: int) -> Chunk:
-        return chunk._replace(y=self._noisy(chunk.y, start))
-
-    def labels(self) -> Iterator[NDArray[Any]]:
-        """Labels alone, chunk by chunk."""
-        start = 0
-        for y in self.parts[0].labels():
-            yield self._noisy(y, start)
-            start += len(y)
-
-    def _noisy(self, y: NDArray[Any], start: int) -> NDArray[Any]:
-        codes = self._space.encode(y, start)
+        codes = self._space.encode(chunk.y, start)
         name = f"label noise {self.depth}"
-        numbers = uniform(self.random_state, name, start, start + len(y))
+        numbers = uniform(self.random_state, name, start, start + len(chunk.y))
         wrong = np.flatnonzero((numbers < self.share) & (codes >= 0))
         n_others = len(self._classes) - 1
         # Of the labels that are replaced, the same number says by which.
         step = np.minimum((numbers[wrong] / (self.share or 1) * n_others).astype(int), n_others - 1)
-        noisy = y.astype(np.result_type(y, self._classes))  # a copy, in which every class fits
+        noisy = chunk.y.astype(
+            np.result_type(chunk.y, self._classes)
+        )  # a copy, in which every class fits
         noisy[wrong] = self._classes[(codes[wrong] + 1 + step) % (n_others + 1)]
-        return noisy
+        return chunk._replace(y=noisy)

@@ -1,26 +1,17 @@
 """Loan applications, and ten rules about them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._generators._concepts import ConceptStream, check_concepts
+from skstream.streams._generators._base import ConceptStream, check_concepts, parameter
 from skstream.streams._generators._numbers import uniform_rows
 from skstream.utils._choices import check_share
 
-_NAMES = [
-    "salary",
-    "commission",
-    "age",
-    "elevel",
-    "car",
-    "zipcode",
-    "hvalue",
-    "hyears",
-    "loan",
-]
+_NAMES = ["salary", "commission", "age", "elevel", "car", "zipcode", "hvalue", "hyears", "loan"]
 _SALARY, _COMMISSION, _AGE, _ELEVEL, _CAR, _ZIPCODE, _HVALUE, _HYEARS, _LOAN = range(9)
 # Difference of the highest and the lowest value of each numeric feature.
 _RANGES = {
@@ -37,6 +28,7 @@ _Column = NDArray[np.float64]
 _Is = Any
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Agrawal(ConceptStream):
     """Loan applications of nine features, and one of ten rules that puts them into two groups.
 
@@ -50,18 +42,18 @@ class Agrawal(ConceptStream):
     ----------
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
-    functions : sequence of int, default=(1,)
-        Rule of each concept, in their order, with the numbers of the source, 1 to 10.
-    change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
-    perturbation : float, default=0.0
-        Numeric values, after the label is known, are moved by up to half this share of the range of
-        their feature, up or down; a commission of 0 stays.
     random_state : int, default=0
         Seed. The same seed gives the same rows.
     chunk_size : int, default=65536
         Rows per chunk.
+    change_rows : sequence of int, default=None
+        First row of each concept but the first. By default all concepts are equally long; an
+        endless stream of more than one concept must say it.
+    functions : sequence of int, default=(1,)
+        Rule of each concept, in their order, with the numbers of the source, 1 to 10.
+    perturbation : float, default=0.0
+        Numeric values, after the label is known, are moved by up to half this share of the range of
+        their feature, up or down; a commission of 0 stays.
 
     Notes
     -----
@@ -88,20 +80,9 @@ class Agrawal(ConceptStream):
     ['elevel', 'car', 'zipcode']
     """
 
-    def __init__(
-        self,
-        n_rows: int | None = 10_000,
-        *,
-        functions: Sequence[int] = (1,),
-        change_rows: Sequence[int] | None = None,
-        perturbation: float = 0.0,
-        random_state: int = 0,
-        chunk_size: int = 65536,
-    ) -> None:
-        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        self.functions = check_concepts(functions, "functions", range(1, 11))
-        self._follow(self.functions, change_rows)
-        self.perturbation = check_share(perturbation, "perturbation")
+    functions: Sequence[int] = parameter((1,), check_concepts, range(1, 11))
+    perturbation: float = parameter(0.0, check_share)
+    _of_concepts = "functions"
 
     @property
     def feature_names(self) -> list[str]:

@@ -1,27 +1,35 @@
-"""Base class of generated streams."""
+"""Base classes of generated streams, and of those whose concepts follow one another."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
 from itertools import count
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.streams._drifts import NEVER, Drift
 from skstream.streams._stream import Stream, check_block
-from skstream.utils._choices import check_count
+from skstream.utils._choices import check_count, is_integer
 
 # Rows made at once: their numbers stay in the cache of the processor, twice as fast.
 _PIECE = 8192
 
 
+def parameter(default: Any, check: Callable[..., Any], *limits: Any) -> Any:
+    """Parameter of a generator, and its check: ``check(value, name, *limits)``."""
+    return field(default=default, metadata={"check": check, "limits": limits})
+
+
+@dataclass(eq=False, repr=False)
 class GeneratedStream(Stream):
     """Rows that a formula gives; base class of every generator.
 
     Any block of rows can be had without those before it, and every random number is addressed by
     the seed and its row, so that chunks, workers and the order of calls change nothing. A subclass
-    implements `block`, and names its `classes` and `feature_names`.
+    implements `block`, and defines its `classes` and `feature_names`.
 
     Parameters
     ----------
@@ -45,27 +53,36 @@ class GeneratedStream(Stream):
     ((2, 3), (2,))
     """
 
-    def __init__(
-        self, n_rows: int | None = 10_000, *, random_state: int = 0, chunk_size: int = 65536
-    ) -> None:
-        if n_rows is not None and (not isinstance(n_rows, Integral) or n_rows < 1):
+    n_rows: int | None = 10_000
+    _: KW_ONLY
+    random_state: int = 0
+    chunk_size: int = parameter(65536, check_count, 1)
+
+    _n_classes = 0
+    _n_features = 0
+
+    def __post_init__(self) -> None:
+        if self.n_rows is not None and (not is_integer(self.n_rows) or self.n_rows < 1):
             raise ValueError(
-                f"n_rows must be an integer >= 1, or None for an endless stream. Got {n_rows!r} "
-                f"instead."
+                f"n_rows must be an integer >= 1, or None for an endless stream. Got "
+                f"{self.n_rows!r} instead."
             )
-        if not isinstance(random_state, Integral):
+        if not isinstance(self.random_state, Integral):
             raise ValueError(
                 f"random_state must be an integer: every number of a generated stream is addressed "
-                f"by it. Got {random_state!r} instead."
+                f"by it. Got {self.random_state!r} instead."
             )
-        self._n_rows: int | None = None if n_rows is None else int(n_rows)
-        self.random_state: int = int(random_state)
-        self.chunk_size: int = check_count(chunk_size, "chunk_size", 1)
+        self.n_rows = None if self.n_rows is None else int(self.n_rows)
+        self.random_state = int(self.random_state)
+        for one in fields(self):
+            if one.metadata:
+                value = getattr(self, one.name)
+                value = one.metadata["check"](value, one.name, *one.metadata["limits"])
+                setattr(self, one.name, value)
+        self._prepare()
 
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows; None if the stream is endless."""
-        return self._n_rows
+    def _prepare(self) -> None:
+        """Check what depends on several parameters, and make what all rows need."""
 
     @property
     def endless(self) -> bool:
@@ -73,9 +90,16 @@ class GeneratedStream(Stream):
         return self.n_rows is None
 
     @property
-    @abstractmethod
     def classes(self) -> NDArray[Any]:
-        """Sorted class labels."""
+        """Sorted class labels: the numbers from 0 on."""
+        if not self._n_classes:
+            raise NotImplementedError(f"{type(self).__name__} must define its classes.")
+        return np.arange(self._n_classes)
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the features: x1, x2, and so on."""
+        return [f"x{number + 1}" for number in range(self._n_features)] or None
 
     @abstractmethod
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
@@ -145,18 +169,99 @@ class GeneratedStream(Stream):
             yield self.rows(start, stop if n_rows is None else min(stop, n_rows))
 
 
-class NumberedStream(GeneratedStream):
-    """Generator of labels 0, 1, ... and features x1, x2, ...; a subclass says how many."""
+def _checked_change_rows(
+    rows: Sequence[int] | None, n_concepts: int, n_rows: int | None
+) -> tuple[int, ...]:
+    """Return the first row of each concept but the first; equal parts where none are given."""
+    if rows is None:
+        if n_concepts > 1 and n_rows is None:
+            raise ValueError(
+                f"An endless stream of {n_concepts} concepts needs change_rows=: the first row of "
+                f"each concept but the first."
+            )
+        return tuple(k * (n_rows or 0) // n_concepts for k in range(1, n_concepts))
+    given = tuple(rows)
+    if (
+        len(given) != n_concepts - 1
+        or not all(isinstance(row, Integral) for row in given)
+        or any(after <= before for before, after in zip((0, *given), given, strict=False))
+    ):
+        raise ValueError(
+            f"change_rows must be {n_concepts - 1} increasing row numbers >= 1, the first row of "
+            f"each concept but the first. Got {rows!r} instead."
+        )
+    return tuple(int(row) for row in given)
 
+
+def check_concepts(values: Any, name: str, allowed: range) -> tuple[int, ...]:
+    """Return at least one integer of a range, one for each concept, or raise an error."""
+    try:
+        numbers = tuple(values)
+    except TypeError:
+        numbers = ()
+    if not numbers or not all(isinstance(n, Integral) and int(n) in allowed for n in numbers):
+        raise ValueError(
+            f"{name} must be a sequence of integers from {allowed[0]} to {allowed[-1]}, one for "
+            f"each concept. Got {values!r} instead."
+        )
+    return tuple(int(number) for number in numbers)
+
+
+def continuous_drift(n_rows: int | None) -> tuple[Drift, ...]:
+    """Return the drift of a truth that changes at every row but the first."""
+    end = NEVER if n_rows is None else n_rows
+    return (Drift(1, end),) if end > 1 else ()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConceptStream(GeneratedStream):
+    """Generator of concepts that follow one another.
+
+    A subclass names in `_of_concepts` the parameter that says what they are, and says in `_label`
+    which labels a concept gives to rows, or uses `_parts`.
+    """
+
+    change_rows: Sequence[int] | None = None
+    _of_concepts: ClassVar[str]
     _n_classes = 2
-    _n_features: int
+
+    def _prepare(self) -> None:
+        self._concepts: Sequence[Any] = getattr(self, self._of_concepts)
+        n_concepts, n_rows = len(self._concepts), self.n_rows
+        self._begins = (0, *_checked_change_rows(self.change_rows, n_concepts, n_rows))
+        self.change_rows = self._begins[1:]
 
     @property
-    def classes(self) -> NDArray[Any]:
-        """Labels from 0 on."""
-        return np.arange(self._n_classes)
+    def drifts(self) -> tuple[Drift, ...]:
+        """Rows at which another concept than before begins."""
+        concepts = zip(self._begins[1:], self._concepts, self._concepts[1:], strict=False)
+        return tuple(Drift(row, row) for row, before, after in concepts if before != after)
 
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features: x1, x2, and so on."""
-        return [f"x{number + 1}" for number in range(self._n_features)]
+    def bayes_error(self) -> float | None:
+        """Return the error of the best possible answers.
+
+        Returns
+        -------
+        error : float or None
+            0 where the rule of a concept knows the label; None where it is not known.
+        """
+        return 0.0
+
+    def _parts(self, start: int, stop: int) -> Iterator[tuple[Any, slice]]:
+        """Yield each concept in a block of rows, and its rows counted from `start`."""
+        ends = (*self._begins[1:], stop)
+        for concept, begin, end in zip(self._concepts, self._begins, ends, strict=True):
+            first, last = max(begin, start), min(end, stop)
+            if first < last:
+                yield concept, slice(first - start, last - start)
+
+    def _labels(self, X: NDArray[np.float64], start: int) -> NDArray[np.int64]:
+        """Return the labels of a block of rows."""
+        y = np.empty(len(X), dtype=np.int64)
+        for concept, part in self._parts(start, start + len(X)):
+            y[part] = self._label(concept, X[part])
+        return y
+
+    def _label(self, concept: Any, X: NDArray[np.float64]) -> Any:
+        """Return the labels that a concept gives to rows."""
+        raise NotImplementedError

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from skstream.streams._generators._mixture_truth import MixtureTruth
-from skstream.streams._generators._turns import Floats
+from skstream.streams._generators._numbers import Floats, sum_of
 from skstream.utils._seeds import uniform
 
 #: Groups of points; each is shifted at random, and their spread is the standard error.
@@ -87,7 +87,7 @@ def _of_equal_covariances(truth: MixtureTruth, rows: Floats) -> Floats | None:
         if (np.abs(spread - second.covariance(rows[at])) > 1e-12 * scale).any():
             return None
         vectors, _ = first.whiten(rows[at], second.center(rows[at]))
-        distance = np.sqrt(sum(vector * vector for vector in vectors))
+        distance = np.sqrt(sum_of([vector * vector for vector in vectors]))
         one, other = truth.priors(rows[at])
         with np.errstate(divide="ignore", invalid="ignore"):
             shift = np.log(one / other) / distance

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.utils._choices import check_count, check_numbers
+from skstream.streams._generators._numbers import floats_of
+from skstream.utils._choices import check_count, check_number, check_numbers
 
 Rows = tuple[tuple[float, ...], ...]
 
@@ -73,10 +74,14 @@ class Phase:
         if self.move is not None:
             _set(self, "move", check_numbers(self.move, "move of a phase"))
         for name in ("rotate", "orbit"):
-            _set(self, name, _number(getattr(self, name), f"{name} of a phase, in degrees,"))
-        _set(self, "scale", _number(self.scale, "scale of a phase", above=0))
+            _set(
+                self,
+                name,
+                check_number(getattr(self, name), f"{name} of a phase, in degrees,", least=-np.inf),
+            )
+        _set(self, "scale", check_number(self.scale, "scale of a phase", above=0))
         if self.weight is not None:
-            _set(self, "weight", _number(self.weight, "weight of a phase", least=0))
+            _set(self, "weight", check_number(self.weight, "weight of a phase"))
         _set(self, "plane", _plane(self.plane))
 
     @property
@@ -137,7 +142,7 @@ class Component:
                 f"instead."
             )
         of_it = f"of component {self.label!r}"
-        _set(self, "weight", _number(self.weight, f"weight {of_it}", least=0))
+        _set(self, "weight", check_number(self.weight, f"weight {of_it}"))
         _set(self, "center", check_numbers(self.center, f"center {of_it}"))
         _set(self, "variances", check_numbers(self.variances, f"variances {of_it}"))
         n_features = len(self.center)
@@ -200,7 +205,7 @@ class Component:
         (2.0, 3.0)
         """
         n_features = len(check_numbers(center, f"center of component {label!r}"))
-        matrix = _matrix(covariance)
+        matrix = floats_of(covariance)
         symmetric = matrix.shape == (n_features, n_features) and np.allclose(matrix, matrix.T)
         values, vectors = np.linalg.eigh(matrix) if symmetric else (np.zeros(1), matrix)
         if not values.min() > 0:
@@ -216,14 +221,6 @@ def _set(one: Any, name: str, value: Any) -> None:
     object.__setattr__(one, name, value)
 
 
-def _number(value: Any, name: str, *, least: float = -np.inf, above: float | None = None) -> float:
-    known = isinstance(value, Real) and np.isfinite(float(value))
-    if not known or value < least or (above is not None and value <= above):
-        limit = f" > {above}" if above is not None else f" >= {least}" if least == 0 else ""
-        raise ValueError(f"{name} must be a finite number{limit}. Got {value!r} instead.")
-    return float(value)
-
-
 def _plane(value: Any) -> tuple[int, int]:
     try:
         first, second = (check_count(axis, "plane", 0) for axis in value)
@@ -237,22 +234,15 @@ def _plane(value: Any) -> tuple[int, int]:
     return first, second
 
 
-def _matrix(values: Any) -> np.ndarray:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        return np.empty(0)
-
-
 def _rotation(value: Any, n_features: int, of_it: str) -> float | Rows:
     if isinstance(value, Real):
-        degrees = _number(value, f"rotation {of_it}, in degrees,")
+        degrees = check_number(value, f"rotation {of_it}, in degrees,", least=-np.inf)
         if degrees and n_features < 2:
             raise ValueError(
                 f"rotation {of_it} must be 0: a single feature has no direction. Got {value!r}."
             )
         return degrees
-    matrix = _matrix(value)
+    matrix = floats_of(value)
     fits = matrix.shape == (n_features, n_features)
     if not fits or not np.allclose(matrix @ matrix.T, np.eye(n_features)):
         raise ValueError(

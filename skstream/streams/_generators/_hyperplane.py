@@ -1,14 +1,14 @@
 """A plane through a cube that turns."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._drifts import Drift
-from skstream.streams._generators._base import NumberedStream
-from skstream.streams._generators._concepts import continuous_drift
-from skstream.streams._generators._numbers import reflected, uniform_rows
+from skstream.streams._generators._base import GeneratedStream, continuous_drift, parameter
+from skstream.streams._generators._numbers import reflected, sum_of, uniform_rows
 from skstream.utils._choices import check_count, check_number, check_share
 from skstream.utils._seeds import uniform
 
@@ -16,7 +16,8 @@ from skstream.utils._seeds import uniform
 _PERIODS = 65536
 
 
-class RotatingHyperplane(NumberedStream):
+@dataclass(kw_only=True, eq=False, repr=False)
+class RotatingHyperplane(GeneratedStream):
     """Label 1 on one side of a plane that turns steadily.
 
     All features are uniform in [0, 1). The label is 1 where the weighted sum of the features is at
@@ -27,6 +28,10 @@ class RotatingHyperplane(NumberedStream):
     ----------
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
+    random_state : int, default=0
+        Seed. The same seed gives the same rows.
+    chunk_size : int, default=65536
+        Rows per chunk.
     n_features : int, default=10
         Number of features.
     n_drifting : int, default=2
@@ -40,10 +45,6 @@ class RotatingHyperplane(NumberedStream):
         Probability that it does, for each period and weight.
     noise : float, default=0.05
         Share of the rows whose label is the wrong one, from 0 to 1.
-    random_state : int, default=0
-        Seed. The same seed gives the same rows.
-    chunk_size : int, default=65536
-        Rows per chunk.
 
     Notes
     -----
@@ -70,30 +71,21 @@ class RotatingHyperplane(NumberedStream):
            [0.32, 0.27, 0.55]])
     """
 
-    def __init__(
-        self,
-        n_rows: int | None = 10_000,
-        *,
-        n_features: int = 10,
-        n_drifting: int = 2,
-        magnitude: float = 0.1,
-        period: int = 1000,
-        reversal: float = 0.1,
-        noise: float = 0.05,
-        random_state: int = 0,
-        chunk_size: int = 65536,
-    ) -> None:
-        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        self.n_features = self._n_features = check_count(n_features, "n_features", 1)
-        self.n_drifting = check_count(n_drifting, "n_drifting", 0)
+    n_features: int = parameter(10, check_count, 1)
+    n_drifting: int = parameter(2, check_count, 0)
+    magnitude: float = parameter(0.1, check_number)
+    period: int = parameter(1000, check_count, 1)
+    reversal: float = parameter(0.1, check_share)
+    noise: float = parameter(0.05, check_share)
+    _n_classes = 2
+
+    def _prepare(self) -> None:
+        self._n_features = self.n_features
         if self.n_drifting > self.n_features:
             raise ValueError(
-                f"n_drifting must be at most n_features={n_features}. Got {n_drifting!r} instead."
+                f"n_drifting must be at most n_features={self.n_features}. Got {self.n_drifting!r} "
+                f"instead."
             )
-        self.magnitude = check_number(magnitude, "magnitude")
-        self.period = check_count(period, "period", 1)
-        self.reversal = check_share(reversal, "reversal")
-        self.noise = check_share(noise, "noise")
         self._begin = uniform(self.random_state, "hyperplane weights", 0, self.n_features)
         is_rising = uniform(self.random_state, "hyperplane directions", 0, self.n_drifting) < 0.5
         # A period, the directions in it (1 or -1), and their sum over the periods before.
@@ -155,12 +147,8 @@ class RotatingHyperplane(NumberedStream):
         """
         X = uniform_rows(self.random_state, "hyperplane", start, stop, self.n_features)
         terms = (X - 0.5) * self.weights(start, stop)
-        # Column by column: the order of a sum along rows depends on their number.
-        total = terms[:, 0].copy()
-        for column in terms.T[1:]:
-            total += column
         is_wrong = uniform(self.random_state, "hyperplane noise", start, stop) < self.noise
-        return X, ((total >= 0) != is_wrong).astype(np.int64)
+        return X, ((sum_of(terms.T) >= 0) != is_wrong).astype(np.int64)
 
     def _directions(self, first: int, end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Directions in periods, and for each period the sum of the directions before it."""

@@ -1,39 +1,28 @@
 """Digits on a display of seven segments, some of which are wrong."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._generators._concepts import ConceptStream, check_concepts
+from skstream.streams._generators._base import ConceptStream, check_concepts, parameter
 from skstream.streams._generators._numbers import order_of, uniform_rows
 from skstream.utils._choices import check_count, check_share
 from skstream.utils._seeds import uniform
 
 # Segments of the digits 0 to 9: top, upper left, upper right, middle, lower left, lower right,
 # bottom.
-_DIGITS = np.array(
-    [
-        [1, 1, 1, 0, 1, 1, 1],
-        [0, 0, 1, 0, 0, 1, 0],
-        [1, 0, 1, 1, 1, 0, 1],
-        [1, 0, 1, 1, 0, 1, 1],
-        [0, 1, 1, 1, 0, 1, 0],
-        [1, 1, 0, 1, 0, 1, 1],
-        [1, 1, 0, 1, 1, 1, 1],
-        [1, 0, 1, 0, 0, 1, 0],
-        [1, 1, 1, 1, 1, 1, 1],
-        [1, 1, 1, 1, 0, 1, 1],
-    ],
-    dtype=np.bool_,
-)
+_WORDS = "1110111 0010010 1011101 1011011 0111010 1101011 1101111 1010010 1111111 1111011"
+_DIGITS = np.array([[sign == "1" for sign in word] for word in _WORDS.split()])
 _SEGMENTS = 7
 # Irrelevant features that one random number gives.
 _BITS = 32
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LED(ConceptStream):
     """Digits, from seven segments that may be wrong and from features that do not matter.
 
@@ -44,6 +33,13 @@ class LED(ConceptStream):
     ----------
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
+    random_state : int, default=0
+        Seed. The same seed gives the same rows.
+    chunk_size : int, default=65536
+        Rows per chunk.
+    change_rows : sequence of int, default=None
+        First row of each concept but the first. By default all concepts are equally long; an
+        endless stream of more than one concept must say it.
     noise : float, default=0.1
         Probability that a segment is the wrong way round, for each row and segment.
     n_irrelevant : int, default=17
@@ -52,13 +48,6 @@ class LED(ConceptStream):
         Number of segments that have changed places with irrelevant features, for each concept in
         their order; from 0 to 7, and at most `n_irrelevant`. Which ones is drawn by the seed; fewer
         are always part of more.
-    change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
-    random_state : int, default=0
-        Seed. The same seed gives the same rows.
-    chunk_size : int, default=65536
-        Rows per chunk.
 
     References
     ----------
@@ -77,24 +66,16 @@ class LED(ConceptStream):
 
     _n_classes = 10
 
-    def __init__(
-        self,
-        n_rows: int | None = 10_000,
-        *,
-        noise: float = 0.1,
-        n_irrelevant: int = 17,
-        n_drifting: Sequence[int] = (0,),
-        change_rows: Sequence[int] | None = None,
-        random_state: int = 0,
-        chunk_size: int = 65536,
-    ) -> None:
-        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        self.noise = check_share(noise, "noise")
-        self.n_irrelevant = check_count(n_irrelevant, "n_irrelevant", 0)
+    noise: float = parameter(0.1, check_share)
+    n_irrelevant: int = parameter(17, check_count, 0)
+    n_drifting: Sequence[int] = (0,)
+    _of_concepts = "n_drifting"
+
+    def _prepare(self) -> None:
         self._n_features = _SEGMENTS + self.n_irrelevant
         most = min(_SEGMENTS, self.n_irrelevant)
-        self.n_drifting = check_concepts(n_drifting, "n_drifting", range(most + 1))
-        self._follow(self.n_drifting, change_rows)
+        self.n_drifting = check_concepts(self.n_drifting, "n_drifting", range(most + 1))
+        super()._prepare()
 
     @property
     def nominal_features(self) -> list[int]:

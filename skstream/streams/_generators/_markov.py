@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from skstream.streams._generators._base import NumberedStream
-from skstream.streams._generators._numbers import normal_rows
+from skstream.streams._generators._base import GeneratedStream, parameter
+from skstream.streams._generators._numbers import floats_of, normal_rows
 from skstream.utils._choices import check_count, check_number
 from skstream.utils._seeds import uniform
 
@@ -18,7 +19,8 @@ from skstream.utils._seeds import uniform
 _PIECE = 65536
 
 
-class MarkovLabels(NumberedStream):
+@dataclass(kw_only=True, eq=False, repr=False)
+class MarkovLabels(GeneratedStream):
     """Labels of chosen temporal dependence: each depends on the one before by a transition matrix.
 
     Features depend on the label alone: they are normal with unit variance, and their mean is 0, but
@@ -29,16 +31,16 @@ class MarkovLabels(NumberedStream):
     ----------
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
+    random_state : int, default=0
+        Seed. The same seed gives the same rows.
+    chunk_size : int, default=65536
+        Rows per chunk.
     transitions : array-like of shape (n_classes, n_classes), default=((0.9, 0.1), (0.1, 0.9))
         Probability of class j after class i, in row i and column j. Rows sum to 1.
     separation : float, default=2.0
         Distance of the means of any two classes.
     n_features : int, default=10
         Number of features, at least that of the classes.
-    random_state : int, default=0
-        Seed. The same seed gives the same rows.
-    chunk_size : int, default=65536
-        Rows per chunk.
 
     Attributes
     ----------
@@ -69,23 +71,16 @@ class MarkovLabels(NumberedStream):
     (0.087, 0.127)
     """
 
-    def __init__(
-        self,
-        n_rows: int | None = 10_000,
-        *,
-        transitions: ArrayLike = ((0.9, 0.1), (0.1, 0.9)),
-        separation: float = 2.0,
-        n_features: int = 10,
-        random_state: int = 0,
-        chunk_size: int = 65536,
-    ) -> None:
-        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        matrix = _checked_transitions(transitions)
-        n_classes = len(matrix)
+    transitions: ArrayLike = ((0.9, 0.1), (0.1, 0.9))
+    separation: float = parameter(2.0, check_number)
+    n_features: int = 10
+
+    def _prepare(self) -> None:
+        matrix = _checked_transitions(self.transitions)
         self.transitions = tuple(tuple(row) for row in matrix.tolist())
-        self.separation = check_number(separation, "separation")
-        self.n_features = check_count(n_features, "n_features", n_classes)
-        self._n_classes, self._n_features = n_classes, self.n_features
+        self._n_classes = len(matrix)
+        self.n_features = check_count(self.n_features, "n_features", self._n_classes)
+        self._n_features = self.n_features
         self.priors = _stationary(matrix)
         never = np.flatnonzero(self.priors < 1e-12)
         if len(never):
@@ -112,7 +107,7 @@ class MarkovLabels(NumberedStream):
         """
         if not previous_label:
             return _error(self.priors, self.separation)
-        errors = [_error(np.array(row), self.separation) for row in self.transitions]
+        errors = [_error(row, self.separation) for row in np.array(self.transitions)]
         return float(self.priors @ errors)
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
@@ -186,10 +181,7 @@ class MarkovLabels(NumberedStream):
 
 def _checked_transitions(transitions: ArrayLike) -> NDArray[np.float64]:
     """Return a transition matrix, or raise an error."""
-    try:
-        matrix = np.array(transitions, dtype=np.float64)
-    except (TypeError, ValueError):
-        matrix = np.empty(0)
+    matrix = floats_of(transitions)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise ValueError(
             f"transitions must be a square matrix of at least 2 classes. Got {transitions!r} "

@@ -13,7 +13,7 @@ from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._generators._bayes_error import BayesError, integrated_error
 from skstream.streams._generators._components import Component, Phase
 from skstream.streams._generators._mixture_truth import MixtureTruth, checked_truth
-from skstream.streams._generators._numbers import normal_rows
+from skstream.streams._generators._numbers import floats_of, normal_rows
 from skstream.utils._labels import find_classes
 from skstream.utils._seeds import uniform
 
@@ -114,16 +114,12 @@ class GaussianMixtureStream(GeneratedStream):
         self._truth: MixtureTruth = checked_truth(
             self.components, self._classes.tolist(), self.class_weights or {}, self.n_rows
         )
+        self._n_features = self._truth.n_features
 
     @property
     def classes(self) -> NDArray[Any]:
         """Sorted labels of the components."""
         return self._classes.copy()
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the features: x1, x2, and so on."""
-        return [f"x{k + 1}" for k in range(self._truth.n_features)]
 
     @property
     def drifts(self) -> tuple[Drift, ...]:
@@ -147,9 +143,7 @@ class GaussianMixtureStream(GeneratedStream):
         """
         numbers = self.component_numbers(start, stop)
         rows = np.arange(start, stop, dtype=np.float64)
-        vectors = normal_rows(
-            self.random_state, "mixture features", start, stop, self._truth.n_features
-        )
+        vectors = normal_rows(self.random_state, "mixture features", start, stop, self._n_features)
         for number, path in enumerate(self._truth.paths):
             at = np.flatnonzero(numbers == number)
             if len(at):
@@ -330,10 +324,9 @@ class GaussianMixtureStream(GeneratedStream):
     ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
         """Columns of some vectors, and their rows."""
         vectors = np.asarray(X, dtype=np.float64)
-        n_features = self._truth.n_features
-        if vectors.ndim != 2 or vectors.shape[1] != n_features:
+        if vectors.ndim != 2 or vectors.shape[1] != self._n_features:
             raise ValueError(
-                f"X must have {n_features} columns, as the rows of the stream. Got shape "
+                f"X must have {self._n_features} columns, as the rows of the stream. Got shape "
                 f"{vectors.shape} instead."
             )
         finite = np.isfinite(vectors)
@@ -368,10 +361,7 @@ def _checked_components(components: Any) -> tuple[Component, ...]:
 
 def _checked_times(t: ArrayLike, n: int | None) -> NDArray[np.float64]:
     """Row numbers as floats; one for each of `n` vectors."""
-    try:
-        times = np.asarray(t, dtype=np.float64)
-    except (TypeError, ValueError):
-        times = np.array(np.nan)
+    times = floats_of(t)
     if times.ndim > 1 or not (np.isfinite(times) & (times >= 0)).all():
         raise ValueError(f"t must be a row number >= 0, or an array of them. Got {t!r} instead.")
     if n is None:

@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._generators._components import Component, Phase
-from skstream.streams._generators._turns import Floats, turned
+from skstream.streams._generators._numbers import Floats, sum_of, turned
 
 Columns = list[Floats]
+
+
+_NO_CHANGE = Phase(0, 0)
 
 
 @dataclass(frozen=True)
@@ -23,18 +26,16 @@ class Piece:
     """A component from the first row of a phase on, until the next one begins.
 
     `axes` maps standard normal vectors to the Gaussian around its center; its square is the
-    covariance. These values are those at the beginning; `phase` is None before the first phase.
+    covariance. These values are those at the beginning; `_NO_CHANGE` is before the first phase.
     """
 
-    phase: Phase | None
+    phase: Phase
     center: Floats
     axes: Floats
     weight: float
 
     def share(self, rows: Floats) -> Floats:
         """Return the share of the change that is done."""
-        if self.phase is None:
-            return np.zeros_like(rows)
         start, end = self.phase.start, self.phase.end
         if start == end:
             return np.ones_like(rows)
@@ -43,7 +44,7 @@ class Piece:
 
     def weight_at(self, share: Floats) -> Floats:
         """Weight after a share of the change."""
-        if self.phase is None or self.phase.weight is None:
+        if self.phase.weight is None:
             return np.full_like(share, self.weight)
         # Of both ends, so that the last one is met exactly.
         return self.weight * (1 - share) + self.phase.weight * share
@@ -51,9 +52,9 @@ class Piece:
     def center_at(self, share: Floats) -> Columns:
         """Center after a share of the change."""
         columns: Columns = [np.full_like(share, value) for value in self.center]
-        if self.phase is not None and self.phase.orbit:
+        if self.phase.orbit:
             columns = turned(columns, self.phase.plane, self.phase.orbit * share)
-        if self.phase is not None and self.phase.move is not None:
+        if self.phase.move is not None:
             columns = [
                 column + by * share for column, by in zip(columns, self.phase.move, strict=True)
             ]
@@ -62,9 +63,9 @@ class Piece:
     def spread(self, vectors: Columns, share: Floats) -> Columns:
         """Standard normal vectors as those of the Gaussian, before the center is added."""
         columns = _product(self.axes, vectors)
-        if self.phase is not None and self.phase.rotate:
+        if self.phase.rotate:
             columns = turned(columns, self.phase.plane, self.phase.rotate * share)
-        if self.phase is not None and self.phase.scale != 1:
+        if self.phase.scale != 1:
             factor = self._factor(share)
             columns = [column * factor for column in columns]
         return columns
@@ -84,11 +85,11 @@ class Piece:
             column - middle for column, middle in zip(columns, self.center_at(share), strict=True)
         ]
         volume = np.full_like(share, np.linalg.slogdet(self.axes)[1])
-        if self.phase is not None and self.phase.rotate:
+        if self.phase.rotate:
             columns = turned(columns, self.phase.plane, -self.phase.rotate * share)
         inverse: Floats = np.linalg.inv(self.axes).astype(np.float64)
         columns = _product(inverse, columns)
-        if self.phase is not None and self.phase.scale != 1:
+        if self.phase.scale != 1:
             factor = self._factor(share)
             columns = [column / factor for column in columns]
             volume += len(columns) * np.log(factor)
@@ -107,8 +108,7 @@ class Piece:
         )
 
     def _factor(self, share: Floats) -> Floats:
-        scale = 1.0 if self.phase is None else self.phase.scale
-        factor: Floats = np.sqrt(1 + (scale - 1) * share)
+        factor: Floats = np.sqrt(1 + (self.phase.scale - 1) * share)
         return factor
 
 
@@ -122,7 +122,7 @@ class Path:
         if isinstance(directions, float):
             directions = _turned_axes(self.n_features, directions)
         axes = np.array(directions) * np.sqrt(np.array(component.variances))
-        pieces = [Piece(None, np.array(component.center), axes, component.weight)]
+        pieces = [Piece(_NO_CHANGE, np.array(component.center), axes, component.weight)]
         for phase in component.phases:
             pieces.append(pieces[-1].after(phase))
         self._pieces = pieces
@@ -154,9 +154,7 @@ class Path:
     def log_density(self, rows: Floats, columns: Columns) -> Floats:
         """Return the logarithm of the density of each vector at its row."""
         vectors, volume = self.whiten(rows, columns)
-        squares = vectors[0] * vectors[0]
-        for vector in vectors[1:]:
-            squares = squares + vector * vector
+        squares = sum_of([vector * vector for vector in vectors])
         return -0.5 * squares - (volume + 0.5 * self.n_features * math.log(2 * math.pi))
 
     def covariance(self, rows: Floats) -> Floats:
@@ -218,9 +216,8 @@ def _product(matrix: Floats, vectors: Columns) -> Columns:
     return columns
 
 
-#: By what vectors whose squares overflow are multiplied, and how often at most: from 1e308 to 1.
-_NEARER = 1e-11
-_STEPS = 28
+#: The squares of larger numbers, divided by variances, may overflow.
+_FARTHEST = 1e100
 
 
 class MixtureTruth(NamedTuple):
@@ -257,7 +254,7 @@ class MixtureTruth(NamedTuple):
     def priors(self, rows: Floats) -> Floats:
         """Priors of the components, (n_components, n_rows)."""
         weights = self.weights(rows)
-        total = _sum(weights)
+        total = sum_of(weights)
         empty = np.flatnonzero(total == 0)
         if len(empty):
             raise ValueError(_nothing_at(rows[empty[0]]))
@@ -267,7 +264,7 @@ class MixtureTruth(NamedTuple):
     def drawn(self, rows: Floats, draws: Floats) -> NDArray[np.intp]:
         """Return the component of each row, by a number in [0, 1) for each."""
         weights = self.weights(rows)
-        draws = draws * _sum(weights)
+        draws = draws * sum_of(weights)
         numbers = np.zeros(len(rows), dtype=np.intp)
         bound = np.zeros(len(rows))
         for weight in weights[:-1]:
@@ -281,45 +278,22 @@ class MixtureTruth(NamedTuple):
     def posterior(self, columns: Columns, rows: Floats) -> tuple[Floats, Floats]:
         """Density of each vector at its row, and (n_rows, n_classes) the share of each class.
 
-        Of a vector so far away that squares overflow, the shares are those of the farthest one in
-        its direction for which they do not.
+        Of a vector farther than `_FARTHEST`, the shares are those of one nearer in its direction.
         """
-        logs = self._log_densities(columns, rows)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            largest = np.max(np.abs(columns), axis=0, initial=_FARTHEST)
+            columns = [column * (_FARTHEST / largest) for column in columns]
+            priors = np.log(self.priors(rows))
+            logs = priors + [path.log_density(rows, columns) for path in self.paths]
         most = logs.max(axis=0)
-        far = np.flatnonzero(~np.isfinite(most))
-        if len(far):
-            logs[:, far] = self._far_log_densities([column[far] for column in columns], rows[far])
-            most = logs.max(axis=0)
+        too_far = ~np.isfinite(most)  # is a center, so that the priors alone are known
+        logs[:, too_far], most[too_far] = priors[:, too_far], 0.0
         shares = np.zeros((int(self.codes.max()) + 1, len(rows)))
         for code, log in zip(self.codes, logs, strict=True):
             shares[code] += np.exp(log - most)
-        total = _sum(shares)
-        density = total * np.exp(most)
-        density[far] = 0.0
+        total = sum_of(shares)
+        density = np.where(too_far, 0.0, total * np.exp(most))
         return density, np.ascontiguousarray((shares / total).T)
-
-    def _log_densities(self, columns: Columns, rows: Floats) -> Floats:
-        """Logarithms of priors times densities, (n_components, n_rows)."""
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            logs: Floats = np.log(self.priors(rows))
-            for log, path in zip(logs, self.paths, strict=True):
-                log += path.log_density(rows, columns)
-        return logs
-
-    def _far_log_densities(self, columns: Columns, rows: Floats) -> Floats:
-        """Logarithms of priors times densities of vectors that are brought nearer until finite."""
-        with np.errstate(divide="ignore"):
-            logs: Floats = np.log(self.priors(rows))
-        left = np.arange(len(rows))
-        for _ in range(_STEPS):
-            columns = [column * _NEARER for column in columns]
-            nearer = self._log_densities([column[left] for column in columns], rows[left])
-            fine = np.isfinite(nearer.max(axis=0))
-            logs[:, left[fine]] = nearer[:, fine]
-            left = left[~fine]
-            if not len(left):
-                break
-        return logs  # the priors alone where a center itself is too far
 
 
 def checked_truth(
@@ -371,11 +345,3 @@ def _rows_of_changes(components: Sequence[Component]) -> set[int]:
 
 def _nothing_at(row: float) -> str:
     return f"No component has a weight at row {row:g}: one must exist there, with a weight above 0."
-
-
-def _sum(rows: Floats) -> Floats:
-    """Sum over the first axis, one after another: NumPy's own order depends on the shape."""
-    total: Floats = rows[0].copy()
-    for row in rows[1:]:
-        total += row
-    return total

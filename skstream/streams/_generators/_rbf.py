@@ -1,13 +1,14 @@
 """Clouds of points around centres, which may move."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._drifts import Drift
-from skstream.streams._generators._base import NumberedStream
-from skstream.streams._generators._concepts import continuous_drift
+from skstream.streams._generators._base import GeneratedStream, continuous_drift, parameter
 from skstream.streams._generators._numbers import (
     lengths,
     normal_rows,
@@ -21,7 +22,8 @@ _ERROR_ROWS = 100_000
 _ERROR_PIECE = 4000
 
 
-class RandomRBF(NumberedStream):
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandomRBF(GeneratedStream):
     """Clouds of points around random centres, each of one class; the centres may move.
 
     Each centre has a place in the unit cube, a class, a weight (how often its points come) and a
@@ -32,6 +34,10 @@ class RandomRBF(NumberedStream):
     ----------
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
+    random_state : int, default=0
+        Seed. The same seed gives the same rows.
+    chunk_size : int, default=65536
+        Rows per chunk.
     n_features : int, default=10
         Number of features.
     n_classes : int, default=2
@@ -43,10 +49,6 @@ class RandomRBF(NumberedStream):
         are thrown back from the sides of the unit cube.
     n_drifting : int, default=None
         Number of centres that move; None for all.
-    random_state : int, default=0
-        Seed. The same seed gives the same rows.
-    chunk_size : int, default=65536
-        Rows per chunk.
 
     Notes
     -----
@@ -68,27 +70,18 @@ class RandomRBF(NumberedStream):
     (Drift(start=1, end=5000),)
     """
 
-    def __init__(
-        self,
-        n_rows: int | None = 10_000,
-        *,
-        n_features: int = 10,
-        n_classes: int = 2,
-        n_centroids: int = 50,
-        speed: float = 0.0,
-        n_drifting: int | None = None,
-        random_state: int = 0,
-        chunk_size: int = 65536,
-    ) -> None:
-        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        self.n_features = check_count(n_features, "n_features", 1)
-        self.n_classes = check_count(n_classes, "n_classes", 2)
+    n_features: int = parameter(10, check_count, 1)
+    n_classes: int = parameter(2, check_count, 2)
+    n_centroids: int = 50
+    speed: float = parameter(0.0, check_number)
+    n_drifting: int | None = None
+
+    def _prepare(self) -> None:
         self._n_classes, self._n_features = self.n_classes, self.n_features
-        self.n_centroids = check_count(n_centroids, "n_centroids", self.n_classes)
-        self.speed = check_number(speed, "speed")
-        self.n_drifting = None if n_drifting is None else check_count(n_drifting, "n_drifting", 0)
-        seed = self.random_state
-        n, n_moving = self.n_centroids, self._n_moving
+        self.n_centroids = check_count(self.n_centroids, "n_centroids", self.n_classes)
+        if self.n_drifting is not None:
+            self.n_drifting = check_count(self.n_drifting, "n_drifting", 0)
+        seed, n = self.random_state, self.n_centroids
         self._places = uniform_rows(seed, "RBF centres", 0, n, self.n_features)
         self._deviations = uniform(seed, "RBF deviations", 0, n)
         self._weights = np.cumsum(uniform(seed, "RBF weights", 0, n))
@@ -96,22 +89,13 @@ class RandomRBF(NumberedStream):
         self._labels[: self.n_classes] = np.arange(self.n_classes)
         directions = normal_rows(seed, "RBF directions", 0, n, self.n_features)
         self._steps = directions * (self.speed / lengths(directions))[:, np.newaxis]
-        self._steps[n_moving:] = 0
-        self._error: float | None = None
+        self._steps[n if self.n_drifting is None else self.n_drifting :] = 0
+        self._is_moving = bool(self._steps.any())
 
     @property
     def drifts(self) -> tuple[Drift, ...]:
         """One drift over all rows, if any centre moves."""
         return continuous_drift(self.n_rows) if self._is_moving else ()
-
-    @property
-    def _n_moving(self) -> int:
-        wanted = self.n_centroids if self.n_drifting is None else self.n_drifting
-        return min(wanted, self.n_centroids)
-
-    @property
-    def _is_moving(self) -> bool:
-        return self.speed > 0 and self._n_moving > 0
 
     def centroids(self, row: int) -> NDArray[np.float64]:
         """Return the places of the centres at a row.
@@ -140,9 +124,7 @@ class RandomRBF(NumberedStream):
         """
         if self.n_rows is None and self._is_moving:
             return None
-        if self._error is None:
-            self._error = self._mean_error()
-        return self._error
+        return self._mean_error
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Make the rows from `start` up to `stop`.
@@ -178,6 +160,7 @@ class RandomRBF(NumberedStream):
             X += self._places[centre]
         return X, self._labels[centre]
 
+    @cached_property
     def _mean_error(self) -> float:
         total = 0.0
         for start in range(0, _ERROR_ROWS, _ERROR_PIECE):

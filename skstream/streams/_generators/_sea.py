@@ -1,17 +1,19 @@
 """Sums of two features against a threshold that changes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._generators._concepts import ConceptStream
+from skstream.streams._generators._base import ConceptStream, parameter
 from skstream.streams._generators._numbers import uniform_rows
 from skstream.utils._choices import check_numbers, check_share
 from skstream.utils._seeds import uniform
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SEA(ConceptStream):
     """Label 1 where the sum of two features is above a threshold, which changes abruptly.
 
@@ -21,17 +23,17 @@ class SEA(ConceptStream):
     ----------
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
-    thresholds : sequence of float, default=(8.0, 9.0, 7.0, 9.5)
-        Threshold of each concept, in their order.
-    change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
-    noise : float, default=0.1
-        Share of the rows whose label is the wrong one, from 0 to 1.
     random_state : int, default=0
         Seed. The same seed gives the same rows.
     chunk_size : int, default=65536
         Rows per chunk.
+    change_rows : sequence of int, default=None
+        First row of each concept but the first. By default all concepts are equally long; an
+        endless stream of more than one concept must say it.
+    thresholds : sequence of float, default=(8.0, 9.0, 7.0, 9.5)
+        Threshold of each concept, in their order.
+    noise : float, default=0.1
+        Share of the rows whose label is the wrong one, from 0 to 1.
 
     References
     ----------
@@ -50,20 +52,9 @@ class SEA(ConceptStream):
 
     _n_features = 3
 
-    def __init__(
-        self,
-        n_rows: int | None = 10_000,
-        *,
-        thresholds: Sequence[float] = (8.0, 9.0, 7.0, 9.5),
-        change_rows: Sequence[int] | None = None,
-        noise: float = 0.1,
-        random_state: int = 0,
-        chunk_size: int = 65536,
-    ) -> None:
-        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        self.thresholds = check_numbers(thresholds, "thresholds")
-        self._follow(self.thresholds, change_rows)
-        self.noise = check_share(noise, "noise")
+    thresholds: Sequence[float] = parameter((8.0, 9.0, 7.0, 9.5), check_numbers)
+    noise: float = parameter(0.1, check_share)
+    _of_concepts = "thresholds"
 
     def bayes_error(self) -> float:
         """Return the error of the best possible answers.
@@ -91,7 +82,7 @@ class SEA(ConceptStream):
             Labels.
         """
         X = 10 * uniform_rows(self.random_state, "SEA features", start, stop, 3)
-        concept = np.searchsorted(self.change_rows, np.arange(start, stop), side="right")
+        concept = np.searchsorted(self._begins[1:], np.arange(start, stop), side="right")
         is_above = X[:, 0] + X[:, 1] > np.array(self.thresholds)[concept]
         is_wrong = uniform(self.random_state, "SEA noise", start, stop) < self.noise
         return X, (is_above != is_wrong).astype(np.int64)

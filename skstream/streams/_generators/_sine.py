@@ -1,19 +1,21 @@
 """Points above or below a curve."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import sindg
 
-from skstream.streams._generators._concepts import ConceptStream, check_concepts
+from skstream.streams._generators._base import ConceptStream, check_concepts, parameter
 from skstream.streams._generators._numbers import uniform_rows
 from skstream.utils._choices import check_count
 
 _DEGREES = 57.29577951308232
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Sine(ConceptStream):
     """Label 1 below the curve of a sine, and then above it.
 
@@ -23,18 +25,18 @@ class Sine(ConceptStream):
     ----------
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
-    functions : sequence of int, default=(1, 2)
-        Rule of each concept, in their order. 1: the label is 1 where ``y < sin(x)``; 2: the
-        contrary; 3: the label is 1 where ``y < 0.5 + 0.3 sin(3 pi x)``; 4: the contrary of that.
-    change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
-    n_irrelevant : int, default=0
-        Number of further features, which do not matter; 2 in the source.
     random_state : int, default=0
         Seed. The same seed gives the same rows.
     chunk_size : int, default=65536
         Rows per chunk.
+    change_rows : sequence of int, default=None
+        First row of each concept but the first. By default all concepts are equally long; an
+        endless stream of more than one concept must say it.
+    functions : sequence of int, default=(1, 2)
+        Rule of each concept, in their order. 1: the label is 1 where ``y < sin(x)``; 2: the
+        contrary; 3: the label is 1 where ``y < 0.5 + 0.3 sin(3 pi x)``; 4: the contrary of that.
+    n_irrelevant : int, default=0
+        Number of further features, which do not matter; 2 in the source.
 
     Notes
     -----
@@ -56,20 +58,12 @@ class Sine(ConceptStream):
     (Drift(start=1000, end=1000),)
     """
 
-    def __init__(
-        self,
-        n_rows: int | None = 10_000,
-        *,
-        functions: Sequence[int] = (1, 2),
-        change_rows: Sequence[int] | None = None,
-        n_irrelevant: int = 0,
-        random_state: int = 0,
-        chunk_size: int = 65536,
-    ) -> None:
-        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        self.functions = check_concepts(functions, "functions", range(1, 5))
-        self._follow(self.functions, change_rows)
-        self.n_irrelevant = check_count(n_irrelevant, "n_irrelevant", 0)
+    functions: Sequence[int] = parameter((1, 2), check_concepts, range(1, 5))
+    n_irrelevant: int = parameter(0, check_count, 0)
+    _of_concepts = "functions"
+
+    def _prepare(self) -> None:
+        super()._prepare()
         self._n_features = 2 + self.n_irrelevant
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:

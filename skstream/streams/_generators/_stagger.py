@@ -1,18 +1,20 @@
 """STAGGER: simple rules about three nominal features."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._generators._concepts import ConceptStream, check_concepts
+from skstream.streams._generators._base import ConceptStream, check_concepts, parameter
 from skstream.streams._generators._numbers import uniform_rows
 
 _SMALL = _RED = _CIRCULAR = 0
 _GREEN = 1
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class STAGGER(ConceptStream):
     """Label 1 for objects of a certain size, colour and shape; the rule changes abruptly.
 
@@ -23,16 +25,16 @@ class STAGGER(ConceptStream):
     ----------
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
-    functions : sequence of int, default=(1, 2, 3)
-        Rule of each concept, in their order; 1: small and red; 2: green or circular; 3: medium or
-        large.
-    change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
     random_state : int, default=0
         Seed. The same seed gives the same rows.
     chunk_size : int, default=65536
         Rows per chunk.
+    change_rows : sequence of int, default=None
+        First row of each concept but the first. By default all concepts are equally long; an
+        endless stream of more than one concept must say it.
+    functions : sequence of int, default=(1, 2, 3)
+        Rule of each concept, in their order; 1: small and red; 2: green or circular; 3: medium or
+        large.
 
     Notes
     -----
@@ -56,18 +58,8 @@ class STAGGER(ConceptStream):
     array([0, 0, 0])
     """
 
-    def __init__(
-        self,
-        n_rows: int | None = 10_000,
-        *,
-        functions: Sequence[int] = (1, 2, 3),
-        change_rows: Sequence[int] | None = None,
-        random_state: int = 0,
-        chunk_size: int = 65536,
-    ) -> None:
-        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        self.functions = check_concepts(functions, "functions", range(1, 4))
-        self._follow(self.functions, change_rows)
+    functions: Sequence[int] = parameter((1, 2, 3), check_concepts, range(1, 4))
+    _of_concepts = "functions"
 
     @property
     def feature_names(self) -> list[str]:

@@ -1,12 +1,10 @@
 """The nine streams of Cervantes et al., which test one ability each."""
 
 from dataclasses import replace
-from math import isfinite
-from numbers import Real
 
 from skstream.streams._generators._components import Component, Phase
 from skstream.streams._generators._mixture import GaussianMixtureStream
-from skstream.utils._choices import check_choice
+from skstream.utils._choices import check_choice, check_number
 
 Pair = tuple[float, float]
 _SPREAD = (2.5, 1.0)
@@ -154,9 +152,8 @@ def load_testbed(
     0.054
     """
     check_choice(name, "name", list(TESTBED))
-    if not isinstance(speed, Real) or not isfinite(float(speed)) or speed <= 0:
-        raise ValueError(f"speed must be a number > 0. Got {speed!r} instead.")
-    components = [_at_speed(component, float(speed)) for component in TESTBED[name]]
+    speed = check_number(speed, "speed", above=0)
+    components = [_at_speed(component, speed) for component in TESTBED[name]]
     return GaussianMixtureStream(components, n_rows, random_state=random_state)
 
 

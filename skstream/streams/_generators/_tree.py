@@ -3,17 +3,18 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._generators._concepts import ConceptStream, check_concepts
+from skstream.streams._generators._base import ConceptStream, check_concepts, parameter
 from skstream.streams._generators._numbers import uniform_rows
 from skstream.utils._choices import check_count, check_share
 from skstream.utils._seeds import uniform
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RandomTree(ConceptStream):
     """Labels from a random decision tree over numeric and nominal features.
 
@@ -26,6 +27,13 @@ class RandomTree(ConceptStream):
     ----------
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
+    random_state : int, default=0
+        Seed of trees and rows. The same seed gives the same rows.
+    chunk_size : int, default=65536
+        Rows per chunk.
+    change_rows : sequence of int, default=None
+        First row of each concept but the first. By default all concepts are equally long; an
+        endless stream of more than one concept must say it.
     n_classes : int, default=2
         Number of classes.
     n_numeric : int, default=5
@@ -43,13 +51,6 @@ class RandomTree(ConceptStream):
     trees : sequence of int, default=(0,)
         Number of the tree of each concept, in their order; any integers from 0 on. The same number
         is the same tree.
-    change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
-    random_state : int, default=0
-        Seed of trees and rows. The same seed gives the same rows.
-    chunk_size : int, default=65536
-        Rows per chunk.
 
     References
     ----------
@@ -65,34 +66,20 @@ class RandomTree(ConceptStream):
     [5, 6, 7, 8, 9]
     """
 
-    def __init__(
-        self,
-        n_rows: int | None = 10_000,
-        *,
-        n_classes: int = 2,
-        n_numeric: int = 5,
-        n_nominal: int = 5,
-        n_values: int = 5,
-        max_depth: int = 5,
-        first_leaf_depth: int = 3,
-        leaf_share: float = 0.15,
-        trees: Sequence[int] = (0,),
-        change_rows: Sequence[int] | None = None,
-        random_state: int = 0,
-        chunk_size: int = 65536,
-    ) -> None:
-        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        self.n_classes = check_count(n_classes, "n_classes", 2)
-        self.n_numeric = check_count(n_numeric, "n_numeric", 0)
-        self.n_nominal = check_count(n_nominal, "n_nominal", 0)
+    n_classes: int = parameter(2, check_count, 2)
+    n_numeric: int = parameter(5, check_count, 0)
+    n_nominal: int = parameter(5, check_count, 0)
+    n_values: int = parameter(5, check_count, 2)
+    max_depth: int = parameter(5, check_count, 1)
+    first_leaf_depth: int = parameter(3, check_count, 1)
+    leaf_share: float = parameter(0.15, check_share)
+    trees: Sequence[int] = parameter((0,), check_concepts, range(2**31))
+    _of_concepts = "trees"
+
+    def _prepare(self) -> None:
         if self.n_numeric + self.n_nominal == 0:
             raise ValueError("A row needs a feature: n_numeric and n_nominal are both 0.")
-        self.n_values = check_count(n_values, "n_values", 2)
-        self.max_depth = check_count(max_depth, "max_depth", 1)
-        self.first_leaf_depth = check_count(first_leaf_depth, "first_leaf_depth", 1)
-        self.leaf_share = check_share(leaf_share, "leaf_share")
-        self.trees = check_concepts(trees, "trees", range(2**31))
-        self._follow(self.trees, change_rows)
+        super()._prepare()
         self._n_classes, self._n_features = self.n_classes, self.n_numeric + self.n_nominal
         self._trees = {number: self._grown(number) for number in self.trees}
 
@@ -122,94 +109,59 @@ class RandomTree(ConceptStream):
         return X, self._labels(X, start)
 
     def _label(self, concept: int, X: NDArray[np.float64]) -> Any:
-        return self._trees[concept].labels(X)
+        tree = self._trees[concept]
+        first = np.arange(len(X)) * X.shape[1]
+        values = X.ravel()
+        node = np.zeros(len(X), dtype=np.intp)
+        for _ in range(tree.depth):
+            value = values[first + tree.feature[node]]
+            threshold = tree.threshold[node]
+            # Without a threshold the value is the number of the branch.
+            branch = np.where(np.isnan(threshold), value, value > threshold)
+            node = tree.child[node] + branch.astype(np.intp)
+        return tree.label[node]
 
     def _grown(self, number: int) -> "_Tree":
         numbers = _numbers(self.random_state, f"tree {number}")
-        nodes = [_Node((0.0,) * self.n_numeric, (1.0,) * self.n_numeric, range(self.n_nominal))]
-        depth_ends = 1
-        depth = 0
-        for at in count():
-            if at == len(nodes):
-                break
+        # Of each node the bounds of numeric features, and the nominal ones not used above it.
+        open_nodes: list[tuple[tuple[float, ...], tuple[float, ...], list[int]]] = [
+            ((0.0,) * self.n_numeric, (1.0,) * self.n_numeric, list(range(self.n_nominal)))
+        ]
+        nodes: list[tuple[int, float, int, int]] = []
+        depth, depth_ends = 0, 1
+        for at, (low, high, nominal) in enumerate(open_nodes):  # which grow meanwhile
             if at == depth_ends:
-                depth, depth_ends = depth + 1, len(nodes)
-            node = nodes[at]
+                depth, depth_ends = depth + 1, len(open_nodes)
             may_be_leaf = depth >= self.first_leaf_depth
             is_leaf = may_be_leaf and next(numbers) < self.leaf_share
-            choices = self.n_numeric + len(node.nominal)
-            if depth == self.max_depth or is_leaf or choices == 0:
-                node.label = int(next(numbers) * self.n_classes)
+            n_choices = self.n_numeric + len(nominal)
+            if depth == self.max_depth or is_leaf or n_choices == 0:
+                nodes.append((0, np.inf, at, int(next(numbers) * self.n_classes)))
+                continue
+            choice, share, child = int(next(numbers) * n_choices), next(numbers), len(open_nodes)
+            if choice < self.n_numeric:
+                threshold = low[choice] + share * (high[choice] - low[choice])
+                highs = (*high[:choice], threshold, *high[choice + 1 :])
+                lows = (*low[:choice], threshold, *low[choice + 1 :])
+                open_nodes += [(low, highs, nominal), (lows, high, nominal)]
+                nodes.append((choice, threshold, child, -1))
             else:
-                self._divide(node, int(next(numbers) * choices), next(numbers), nodes)
-        return _Tree.of(nodes, depth)
-
-    def _divide(self, node: "_Node", choice: int, number: float, nodes: list["_Node"]) -> None:
-        node.child = len(nodes)
-        if choice < self.n_numeric:
-            node.feature = choice
-            low, high = node.low[choice], node.high[choice]
-            node.threshold = low + number * (high - low)
-            highs = (*node.high[:choice], node.threshold, *node.high[choice + 1 :])
-            lows = (*node.low[:choice], node.threshold, *node.low[choice + 1 :])
-            nodes.append(_Node(node.low, highs, node.nominal))
-            nodes.append(_Node(lows, node.high, node.nominal))
-        else:
-            chosen = node.nominal[choice - self.n_numeric]
-            node.feature = self.n_numeric + chosen
-            left = [feature for feature in node.nominal if feature != chosen]
-            nodes.extend(_Node(node.low, node.high, left) for _ in range(self.n_values))
+                chosen = nominal[choice - self.n_numeric]
+                left = [feature for feature in nominal if feature != chosen]
+                open_nodes += [(low, high, left)] * self.n_values
+                nodes.append((self.n_numeric + chosen, np.nan, child, -1))
+        columns: Any = map(np.array, zip(*nodes, strict=True))
+        return _Tree(depth, *columns)
 
 
-@dataclass
-class _Node:
-    """A node that grows: bounds of numeric features, nominal ones not yet used, and its test."""
-
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    nominal: Sequence[int]
-    feature: int = 0
-    threshold: float = np.nan
-    child: int = -1
-    label: int = -1
-
-
-@dataclass(frozen=True)
-class _Tree:
+class _Tree(NamedTuple):
     """Nodes as arrays; a leaf has itself as its only child."""
 
+    depth: int
     feature: NDArray[np.intp]
     threshold: NDArray[np.float64]
     child: NDArray[np.intp]
     label: NDArray[np.int64]
-    depth: int
-
-    @classmethod
-    def of(cls, nodes: list[_Node], depth: int) -> "_Tree":
-        """Tree of nodes that refer to one another by number."""
-        is_leaf = np.array([node.child < 0 for node in nodes])
-        threshold = np.array([node.threshold for node in nodes])
-        child = np.array([node.child for node in nodes])
-        return cls(
-            feature=np.array([node.feature for node in nodes]),
-            threshold=np.where(is_leaf, np.inf, threshold),
-            child=np.where(is_leaf, np.arange(len(nodes)), child),
-            label=np.array([node.label for node in nodes]),
-            depth=depth,
-        )
-
-    def labels(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Labels of rows."""
-        first = np.arange(len(X)) * X.shape[1]
-        values = X.ravel()
-        node = np.zeros(len(X), dtype=np.intp)
-        for _ in range(self.depth):
-            value = values[first + self.feature[node]]
-            threshold = self.threshold[node]
-            # Without a threshold the value is the number of the branch.
-            branch = np.where(np.isnan(threshold), value, value > threshold)
-            node = self.child[node] + branch.astype(np.intp)
-        return self.label[node]
 
 
 def _numbers(seed: int, name: str) -> Iterator[float]:

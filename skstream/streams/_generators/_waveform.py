@@ -1,14 +1,13 @@
 """Mixtures of two of three waves."""
 
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
-from skstream.streams._generators._concepts import ConceptStream, check_concepts
+from skstream.streams._generators._base import ConceptStream, check_concepts, parameter
 from skstream.streams._generators._numbers import normal_rows, order_of
 from skstream.utils._choices import check_count
 from skstream.utils._seeds import uniform
@@ -16,10 +15,13 @@ from skstream.utils._seeds import uniform
 _POINTS = 21
 # Triangles of height 6 with their tops at points 11, 15 and 7, counted from 1.
 _WAVES = np.maximum(6.0 - np.abs(np.arange(1, _POINTS + 1) - np.array([[11], [15], [7]])), 0)
+# By integration over the plane of the waves, which the tests repeat.
+_BAYES_ERROR = 0.13293319667888648
 # The two waves of each class.
 _PAIRS = np.array([[0, 1], [0, 2], [1, 2]])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Waveform(ConceptStream):
     """Three classes, each a mixture of two of three waves in random proportion, with noise.
 
@@ -30,18 +32,18 @@ class Waveform(ConceptStream):
     ----------
     n_rows : int or None, default=10_000
         Number of rows; None for an endless stream.
+    random_state : int, default=0
+        Seed. The same seed gives the same rows.
+    chunk_size : int, default=65536
+        Rows per chunk.
+    change_rows : sequence of int, default=None
+        First row of each concept but the first. By default all concepts are equally long; an
+        endless stream of more than one concept must say it.
     n_irrelevant : int, default=0
         Number of further features that are noise alone; 19 in the source's second version.
     n_drifting : sequence of int, default=(0,)
         Number of features that have changed places among each other, for each concept in their
         order; not 1. Which ones is drawn by the seed; fewer are always part of more.
-    change_rows : sequence of int, default=None
-        First row of each concept but the first. By default all concepts are equally long; an
-        endless stream of more than one concept must say it.
-    random_state : int, default=0
-        Seed. The same seed gives the same rows.
-    chunk_size : int, default=65536
-        Rows per chunk.
 
     Notes
     -----
@@ -64,26 +66,20 @@ class Waveform(ConceptStream):
 
     _n_classes = 3
 
-    def __init__(
-        self,
-        n_rows: int | None = 10_000,
-        *,
-        n_irrelevant: int = 0,
-        n_drifting: Sequence[int] = (0,),
-        change_rows: Sequence[int] | None = None,
-        random_state: int = 0,
-        chunk_size: int = 65536,
-    ) -> None:
-        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
-        self.n_irrelevant = check_count(n_irrelevant, "n_irrelevant", 0)
+    n_irrelevant: int = parameter(0, check_count, 0)
+    n_drifting: Sequence[int] = (0,)
+    _of_concepts = "n_drifting"
+
+    def _prepare(self) -> None:
         self._n_features = _POINTS + self.n_irrelevant
-        self.n_drifting = check_concepts(n_drifting, "n_drifting", range(self._n_features + 1))
+        allowed = range(self._n_features + 1)
+        self.n_drifting = check_concepts(self.n_drifting, "n_drifting", allowed)
         if 1 in self.n_drifting:
             raise ValueError(
                 f"n_drifting must not be 1: one feature alone has none to change places with. Got "
-                f"{n_drifting!r}."
+                f"{self.n_drifting!r}."
             )
-        self._follow(self.n_drifting, change_rows)
+        super()._prepare()
 
     def bayes_error(self) -> float:
         """Return the error of the best possible answers, which know how features have moved.
@@ -93,7 +89,7 @@ class Waveform(ConceptStream):
         error : float
             By integration, with an error below 1e-7.
         """
-        return _bayes_error()
+        return _BAYES_ERROR
 
     def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Make the rows from `start` up to `stop`.
@@ -120,44 +116,3 @@ class Waveform(ConceptStream):
             places = order_of(seed, "waveform places", n_features)[:n_drifting]
             X[part, places] = X[part, np.roll(places, 1)]
         return X, y
-
-
-@cache
-def _bayes_error(step: float = 0.02) -> float:
-    """One minus the mean over the classes of the largest density, integrated.
-
-    The noise is the same in all directions, so that only the plane through the three waves matters,
-    where a class is a side of the triangle, blurred by the noise.
-    """
-    corners = _in_the_plane()
-    low, high = corners.min(axis=0) - 8, corners.max(axis=0) + 8
-    x, y = (np.arange(a + step / 2, b, step) for a, b in zip(low, high, strict=True))
-    total = 0.0
-    for column in x:
-        densities = [
-            _density(corners[one], corners[other], column, y) for one, other in _PAIRS.tolist()
-        ]
-        total += float(np.max(densities, axis=0).sum())
-    return 1 - total * step * step / len(_PAIRS)
-
-
-def _in_the_plane() -> NDArray[np.float64]:
-    """Places of the three waves in their plane."""
-    sides = _WAVES[1:] - _WAVES[0]
-    along = sides[0] / np.linalg.norm(sides[0])
-    across = sides[1] - (sides[1] @ along) * along
-    axes = np.stack([along, across / np.linalg.norm(across)])
-    return np.concatenate([np.zeros((1, 2)), sides @ axes.T])
-
-
-def _density(
-    begin: NDArray[np.float64], end: NDArray[np.float64], x: float, y: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Density of a point anywhere on a line, plus standard normal noise in both directions."""
-    length = np.linalg.norm(end - begin)
-    along = (end - begin) / length
-    place = (x - begin[0]) * along[0] + (y - begin[1]) * along[1]
-    distance = (x - begin[0]) * along[1] - (y - begin[1]) * along[0]
-    on_the_line = (ndtr(place) - ndtr(place - length)) / length
-    density: NDArray[np.float64] = on_the_line * np.exp(-(distance**2) / 2) / np.sqrt(2 * np.pi)
-    return density

@@ -112,7 +112,7 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
 
     Examples
     --------
-    >>> from skstream.utils._model_strings import parse_model_string
+    >>> from skstream.cli._model_strings import parse_model_string
     >>> parse_model_string("sgd(alpha=0.001)")
     ModelString(target='sgd', models=(), parameters={'alpha': 0.001})
     """
@@ -120,16 +120,30 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
     if match is None:
         raise ModelStringError(f"The {kind.noun} {_quoted(text)} cannot be read. {kind.expected}")
     call = _parsed_call(match["call"] or "()", text, kind)
-    return ModelString(
-        target=match["target"],
-        models=tuple(
-            _wrapped_model(
-                argument, text, kind, _written(match["target"], k, argument, known or {})
+    models = []
+    for place, argument in enumerate(call.args):
+        if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
+            shown = ast.unparse(argument)
+            make = (known or {}).get(match["target"])
+            takes = list(inspect.signature(make).parameters.values()) if callable(make) else []
+            named = [one.name for one in takes if one.kind is one.POSITIONAL_OR_KEYWORD]
+            raise ModelStringError(
+                f"The {kind.noun} {_quoted(text)} has the positional argument {shown}. Only a "
+                f"quoted {kind.noun} can stand without a name ('{kind.example}'); parameters are "
+                f"given as {named[place] if place < len(named) else 'name'}={shown}."
             )
-            for k, argument in enumerate(call.args)
-        ),
-        parameters={str(word.arg): _literal(word, text, kind) for word in call.keywords},
-    )
+        models.append(argument.value)
+    parameters = {}
+    for word in call.keywords:
+        try:
+            parameters[str(word.arg)] = ast.literal_eval(word.value)
+        except (ValueError, TypeError, MemoryError, RecursionError) as error:
+            raise ModelStringError(
+                f"The parameter {word.arg} of the {kind.noun} {_quoted(text)} is no literal. "
+                "Parameters may be numbers, strings, True, False, None, and lists, tuples and "
+                "dicts of them; nothing is evaluated as code."
+            ) from error
+    return ModelString(match["target"], tuple(models), parameters)
 
 
 def _parsed_call(arguments: str, text: str, kind: Kind) -> ast.Call:
@@ -151,36 +165,6 @@ def _parsed_call(arguments: str, text: str, kind: Kind) -> ast.Call:
     if len(set(names)) < len(names):
         raise ModelStringError(f"The {kind.noun} {_quoted(text)} gives a parameter twice.")
     return call
-
-
-def _wrapped_model(argument: ast.expr, text: str, kind: Kind, written: str) -> str:
-    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-        return argument.value
-    shown = ast.unparse(argument)
-    raise ModelStringError(
-        f"The {kind.noun} {_quoted(text)} has the positional argument {shown}. Only a quoted "
-        f"{kind.noun} can stand without a name ('{kind.example}'); parameters are given as "
-        f"{written}."
-    )
-
-
-def _written(target: str, place: int, argument: ast.expr, known: Known) -> str:
-    """Return how a parameter is written that stands without its name at a place."""
-    make = known.get(target)
-    takes = list(inspect.signature(make).parameters.values()) if callable(make) else []
-    named = [one.name for one in takes if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    return f"{named[place] if place < len(named) else 'name'}={ast.unparse(argument)}"
-
-
-def _literal(word: ast.keyword, text: str, kind: Kind) -> Any:
-    try:
-        return ast.literal_eval(word.value)
-    except (ValueError, TypeError, MemoryError, RecursionError) as error:
-        raise ModelStringError(
-            f"The parameter {word.arg} of the {kind.noun} {_quoted(text)} is no literal. "
-            "Parameters may be numbers, strings, True, False, None, and lists, tuples and dicts of "
-            "them; nothing is evaluated as code."
-        ) from error
 
 
 def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
@@ -208,7 +192,7 @@ def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
 
     Examples
     --------
-    >>> from skstream.utils._model_strings import make_model
+    >>> from skstream.cli._model_strings import make_model
     >>> known = {"sgd": "sklearn.linear_model:SGDClassifier(loss='log_loss')"}
     >>> make_model("sgd(alpha=0.001)", known)
     SGDClassifier(alpha=0.001, loss='log_loss')
@@ -216,7 +200,9 @@ def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
     parts = parse_model_string(text, kind, known)
     meaning = known.get(parts.target)
     if isinstance(meaning, str):
-        parts = _with_defaults(parts, parse_model_string(meaning))
+        default = parse_model_string(meaning)
+        parameters = {**default.parameters, **parts.parameters}
+        parts = ModelString(default.target, parts.models or default.models, parameters)
         meaning = known.get(parts.target)
     if callable(meaning):
         make: Callable[..., Any] = meaning
@@ -225,12 +211,17 @@ def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
     else:
         raise ModelStringError(_unknown(parts.target, text, known, kind))
     wrapped = [make_model(model, known, kind) for model in parts.models]
+    signature = inspect.signature(make)
     try:
-        inspect.signature(make).bind(*wrapped, **parts.parameters)
+        signature.bind(*wrapped, **parts.parameters)
     except TypeError as error:
+        plain = (
+            one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values()
+        )
         raise ModelStringError(
             f"The {kind.noun} {_quoted(text)} has wrong parameters: {error}. "
-            f"{_name_of(make)} takes {_parameters_of(make)}."
+            f"{getattr(make, '__name__', repr(make))} takes "
+            f"{', '.join(str(one).partition('=')[0] for one in plain)}."
         ) from error
     try:
         made = make(*wrapped, **parts.parameters)
@@ -241,14 +232,6 @@ def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
             f"The {kind.noun} {_quoted(text)} cannot be made: {type(error).__name__}: {error}."
         ) from error
     return made if kind.adapted is None else kind.adapted(made)
-
-
-def _with_defaults(parts: ModelString, default: ModelString) -> ModelString:
-    return ModelString(
-        target=default.target,
-        models=parts.models or default.models,
-        parameters={**default.parameters, **parts.parameters},
-    )
 
 
 def _unknown(target: str, text: str, known: Known, kind: Kind) -> str:
@@ -297,15 +280,3 @@ def _estimator_class(target: str, text: str, kind: Kind) -> type:
 def _quoted(text: str) -> str:
     """Return a text in quotes, or its beginning where it is long."""
     return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
-
-
-def _name_of(make: Callable[..., Any]) -> str:
-    return getattr(make, "__name__", repr(make))
-
-
-def _parameters_of(make: Callable[..., Any]) -> str:
-    plain = [
-        one.replace(annotation=inspect.Parameter.empty)
-        for one in inspect.signature(make).parameters.values()
-    ]
-    return ", ".join(str(one).partition("=")[0] for one in plain)
