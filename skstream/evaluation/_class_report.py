@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skstream.evaluation._results._protocol_words import forgetting_words
-from skstream.evaluation._results._rescore import tape_of
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import bin_meant, number, pick
+from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import as_forgetting
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import

@@ -17,11 +17,11 @@ from skstream.evaluation._log_rows import (
     by_class,
     in_order_of_labels,
 )
-from skstream.evaluation._results._rescore import fold_columns, measures_of
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._runs._monitor import watched
 from skstream.evaluation._runs._tape_writer import BYTES_OF_LARGE_TAPE, KeptTape
 from skstream.evaluation._runs._watch import Watch
+from skstream.evaluation._tape_rows import fold_columns, measures_of
 from skstream.forgetting import as_forgetting
 from skstream.metrics._measure import Measure
 from skstream.metrics._resolve import resolve_metrics, task_of

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._log_rows import as_floats
-from skstream.evaluation._results._rescore import tape_of
 from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._tape_rows import tape_of
 from skstream.evaluation.delayed import DelayedResult
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels, distinct_labels, is_missing

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skstream.engine.tape import scores_of_bin
-from skstream.evaluation._results._rescore import lanes_of, tape_of
 from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._tape_rows import lanes_of, tape_of
 from skstream.forgetting import Forgetting
 from skstream.metrics._checkpoints import Values, joined_values
 from skstream.metrics._formulas import Sums

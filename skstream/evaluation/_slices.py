@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.evaluation._results._rescore import rescored, tape_of
-from skstream.evaluation._results._result import EvaluationResult, final_value, with_scores
+from skstream.evaluation._results._rescore import rescored, with_scores
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import bin_meant, pick
+from skstream.evaluation._results._values import final_value
 from skstream.evaluation._slice_groups import Groups, groups_of
 from skstream.evaluation._slice_rows import LEAST_ROWS, Estimate, Lines, reads_all_labels
+from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import Cumulative, FadingFactor, Forgetting, SlidingWindow, as_forgetting
 from skstream.metrics._measure import Measure
 from skstream.metrics._resolve import resolve_metrics

@@ -30,7 +30,8 @@ from skstream.evaluation._evaluator import (
     known_classes,
 )
 from skstream.evaluation._folder import as_text
-from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._checkpoint import save_checkpoint
 from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
 from skstream.model_selection._search_execute import (
@@ -544,7 +545,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     def result_(self) -> EvaluationResult:
         """Result of the tuning rows: curves, answers and costs of all candidates."""
         run = self._fitted()
-        return assemble(run.settings.header, [run.tuning_outcome()], so_far=True)
+        return assemble(run.settings.header, run.tuning_outcome(), so_far=True)
 
     @property
     def _has_honest_score(self) -> bool:
@@ -569,7 +570,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     def honest_result_(self) -> EvaluationResult:
         """Result of the chosen candidate on the rows after the tuning rows alone."""
         run = self._after_choice()
-        return assemble(run.settings.header, [run.outcome()], so_far=True)
+        return assemble(run.settings.header, run.outcome(), so_far=True)
 
     @property
     def honest_score_(self) -> float:

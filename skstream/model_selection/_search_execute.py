@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
 from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._folder import GroupFolder, RunFolder, fingerprint, opened
-from skstream.evaluation._results._result import assemble
+from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._runs._checkpoint import KeptRun
 from skstream.evaluation._runs._run_outcome import Checksums
 from skstream.model_selection._race import RaceOptions
@@ -199,7 +199,7 @@ def _chosen_by_workers(
             "Workers have run the candidates (n_jobs), of which the search keeps none; the scores "
             "so far are in the attribute 'result' of this error",
         )
-        error.result = assemble(plan.settings.header, [tuned], so_far=True)  # type: ignore[attr-defined]
+        error.result = assemble(plan.settings.header, tuned, so_far=True)  # type: ignore[attr-defined]
         raise error
     best = tuned.lanes[plan.rules.order(tuned.lanes)[0]]
     if best.failure is not None:

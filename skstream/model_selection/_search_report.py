@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.ma import MaskedArray
 
-from skstream.evaluation._results._result import assemble
+from skstream.evaluation._results._assemble import assemble
 from skstream.forgetting import Cumulative
 from skstream.model_selection._candidates import Candidates
 from skstream.model_selection._interval import Interval, jackknife
@@ -85,7 +85,7 @@ def long_run_interval(run: SearchRun) -> Interval:
     outcome = run.outcome()
     (lane,) = outcome.lanes
     return jackknife(
-        assemble(run.settings.header, [outcome], so_far=True),
+        assemble(run.settings.header, outcome, so_far=True),
         lane.name,
         run.settings.metrics[run.rules.metric],
         run.settings.forgetting,

@@ -18,15 +18,13 @@ from skstream.drift._score import (
     score_detections,
 )
 from skstream.drift._zones import Zones, share_of_rearrangements, zones_of
-from skstream.streams._drifts import Drift, as_drifts
+from skstream.streams import Drift
 from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._displays import display
-from skstream.utils._loaded import COUNTS, check_array, check_types
-from skstream.utils._npz import npz_path, write_npz
 from skstream.utils._optional import optional_import
+from skstream.utils._saved import save_npz
 from skstream.utils._tables import aligned
 
-FORMAT, KIND = 1, "DetectorStudy"
 SCORES = tuple(one.name for one in fields(DetectionScores))
 #: Numbers of false alarms that differ by a larger factor are not equal caution.
 _EQUAL_CAUTION = 1.25
@@ -353,23 +351,7 @@ class DetectorStudy:
         path : Path
             The file written.
         """
-        path = npz_path(path)
-        header = {
-            "format": FORMAT,
-            "kind": KIND,
-            "load_with": "skstream.load",
-            "seeds": self.seeds,
-            "drifts": self.drifts,
-            "n_rows": self.n_rows,
-            "tolerance": self.tolerance,
-            "detectors": [(one.name, one.parameter, one.value) for one in self.detectors],
-        }
-        arrays = {}
-        for i, one in enumerate(self.detectors):
-            arrays[f"{i}/counts"] = np.array([len(rows) for rows in one.alarms])
-            arrays[f"{i}/alarms"] = np.concatenate(one.alarms)
-        write_npz(path, header, arrays, compress=True)
-        return path
+        return save_npz(path, self)
 
     def __repr__(self) -> str:
         found = ", ".join(f"{label}: F1 {own['f1']:.4g}" for label, own in self.scores.items())
@@ -447,33 +429,6 @@ _COLUMNS = {
     "precision": ("precision", 3),
     "f1": ("F1", 3),
 }
-
-
-def detector_study_of(
-    _: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]
-) -> DetectorStudy:
-    """Make a study from the header and the arrays that hold it."""
-    seeds = tuple(header["seeds"])
-    detectors = []
-    for i, (name, parameter, value) in enumerate(header["detectors"]):
-        counts, rows = arrays[f"{i}/counts"], arrays[f"{i}/alarms"]
-        check_array(counts, "counts", COUNTS, (len(seeds),))
-        check_array(rows, "alarms", COUNTS, (int(counts.sum()),))
-        alarms = tuple(np.split(rows, np.cumsum(counts)[:-1]))
-        detectors.append(
-            StudiedDetector(name=name, parameter=parameter, value=value, alarms=alarms)
-        )
-    study = DetectorStudy(
-        seeds=seeds,
-        detectors=tuple(detectors),
-        drifts=tuple(as_drifts(one) for one in header["drifts"]),
-        n_rows=tuple(header["n_rows"]),
-        tolerance=header["tolerance"],
-    )
-    check_types(study)
-    if not study.detectors:
-        raise ValueError("it has no detectors")
-    return study
 
 
 def mean_of(values: Floats) -> float:

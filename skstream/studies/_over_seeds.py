@@ -19,7 +19,8 @@ from skstream.evaluation._parallel._progress import bar_of_workers
 from skstream.evaluation._parallel._stopping import StopFile, interrupted_once, stop_file
 from skstream.evaluation._parallel._workers import Job, portable, run_job
 from skstream.evaluation._prequential import PrequentialEvaluator
-from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._header import ResultHeader
 from skstream.evaluation._runs._input import MissingLabelError
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
@@ -327,7 +328,7 @@ class _Study:
         if sum(len(one.lanes) for one in found) == len(places):
             assert done.header is not None
             with_all = self._joined(done.seed, found, places)
-            self._results[done.seed] = assemble(done.header, [with_all])
+            self._results[done.seed] = assemble(done.header, with_all)
             self._note_rows(done.seed, with_all)
 
     def _note_rows(self, seed: int, outcome: RunOutcome) -> None:

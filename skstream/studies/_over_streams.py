@@ -16,14 +16,11 @@ from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
 from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural
 from skstream.studies._over_seeds import SameStream, evaluate_over_seeds
-from skstream.studies._seed_study import SeedStudy, seed_study_of
-from skstream.utils._npz import by_number, npz_path, numbered, write_npz
+from skstream.studies._seed_study import SeedStudy
 from skstream.utils._optional import optional_import
+from skstream.utils._saved import save_npz
 from skstream.utils._seeds import checked_seeds
 from skstream.utils._tables import aligned
-
-#: Format and kind of the files.
-FORMAT, KIND = 1, "StreamStudy"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -263,17 +260,7 @@ class StreamStudy:
         path : Path
             The file written.
         """
-        path = npz_path(path)
-        parts = [study.packed() for study in self.studies.values()]
-        header = {
-            "format": FORMAT,
-            "kind": KIND,
-            "load_with": "skstream.load",
-            "streams": self.stream_names,
-            "studies": [of_study for of_study, _ in parts],
-        }
-        write_npz(path, header, numbered(arrays for _, arrays in parts), compress=True)
-        return path
+        return save_npz(path, self)
 
     def __repr__(self) -> str:
         return (
@@ -404,12 +391,3 @@ def _cell(values: np.ndarray, rank: float | None) -> str:
     spread = f" ± {values.std(ddof=1):.4f}" if len(values) > 1 else ""
     of_rank = "" if rank is None or np.isnan(rank) else f" ({rank:g})"
     return f"{values.mean():.4f}{spread}{of_rank}"
-
-
-def stream_study_of(
-    path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]
-) -> StreamStudy:
-    """Make a study from the header and the arrays that hold it; `path` is for messages."""
-    parts = by_number(arrays, len(header["studies"]))
-    found = zip(header["streams"], parts, header["studies"], strict=True)
-    return StreamStudy({str(name): seed_study_of(path, own, one) for name, own, one in found})

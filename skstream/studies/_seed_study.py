@@ -9,26 +9,18 @@ from typing import Any
 import numpy as np
 
 from skstream.evaluation._results._ranking import rank
-from skstream.evaluation._results._result import (
-    EvaluationResult,
-    ResultDetails,
-    curve_of_one,
-    last_of_curves,
-    mean_of_curves,
-)
+from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._results._select import chosen, pick
-from skstream.evaluation._results._storage import FORMAT, packed, unpacked
+from skstream.evaluation._results._values import curve_of_one, last_of_curves, mean_of_curves
 from skstream.stats import BestModelResult, FriedmanNemenyiResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
 from skstream.utils._displays import display
-from skstream.utils._loaded import check_types
-from skstream.utils._npz import by_number, npz_path, numbered, write_npz
 from skstream.utils._optional import optional_import
+from skstream.utils._saved import save_npz
 from skstream.utils._tables import aligned
 
-KIND = "SeedStudy"
 #: What marks the best in a table, and what is not told apart from it.
 MARK = "*"
 
@@ -470,22 +462,7 @@ class SeedStudy:
         path : Path
             The file written.
         """
-        path = npz_path(path)
-        write_npz(path, *self.packed(), compress=True)
-        return path
-
-    def packed(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return a header and arrays that hold the study."""
-        parts = [packed(one) for one in self.results]
-        header = {
-            "format": FORMAT,
-            "kind": KIND,
-            "seeds": self.seeds,
-            "left_out": list(self.left_out.items()),
-            "same_streams": self.same_streams,
-            "results": [of_result for of_result, _ in parts],
-        }
-        return header, numbered(arrays for _, arrays in parts)
+        return save_npz(path, self)
 
     def __repr__(self) -> str:
         metric, scores = self.metric_names[0], self.scores
@@ -625,23 +602,6 @@ class SeedStudy:
 
     def _has_direction(self, metric: str) -> bool:
         return self.results[0].measures[metric].higher_is_better is not None
-
-
-def seed_study_of(path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> SeedStudy:
-    """Make a study from the header and the arrays that hold it; `path` is for messages."""
-    parts = by_number(arrays, len(header["results"]))
-    study = SeedStudy(
-        seeds=tuple(header["seeds"]),
-        results=tuple(
-            unpacked(path, found, of_result)
-            for found, of_result in zip(parts, header["results"], strict=True)
-        ),
-        left_out={int(seed): why for seed, why in header["left_out"]},
-        # Studies saved by earlier versions do not say it.
-        same_streams=tuple(tuple(same) for same in header.get("same_streams", ())),
-    )
-    check_types(study)
-    return study
 
 
 #: What stands for a curve.

@@ -407,13 +407,13 @@ def test_a_full_disk_keeps_the_checkpoint_before_it(undisturbed, tmp_path, monke
     assert caught.value.result.n_rows == n_calls[-1]
     assert load_run(tmp_path / "group-0" / "run.checkpoint").n_rows == n_calls[-2]
     with monkeypatch.context() as patch:
-        patch.setattr(_group, "save_outcome", _no_space)
+        patch.setattr(_group, "save_npz", _no_space)
         with pytest.raises(OSError, match=r"outcome\.npz could not be written"):
             evaluate(evaluator, Source())
     assert_same_result(evaluate(evaluator, Source()), undisturbed["prequential"])
 
 
-def _no_space(*_):
+def _no_space(*_, **__):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

@@ -99,18 +99,17 @@ def test_the_same_in_workers_saved_and_with_another_tolerance(tmp_path):
     ("header", "arrays"),
     [
         ({"n_rows": None}, {}),
-        ({"drifts": ["x"]}, {}),
-        ({"detectors": [[1]]}, {}),
-        ({"detectors": []}, {}),
+        ({"drifts": {"$tuple": ["x"]}}, {}),
+        ({"detectors": {"$tuple": [1]}}, {}),
         ({"tolerance": "x"}, {}),
-        ({}, {"0/counts": np.zeros(3)}),
-        ({}, {"0/alarms": np.array(1)}),
+        ({}, {"detectors/0/alarms/0": np.zeros(3)}),
+        ({}, {"detectors/0/alarms/0": np.array(1)}),
     ],
 )
 def test_a_study_with_a_wrong_header_is_one_error_on_loading(header, arrays, tmp_path):
     path = STUDY.save(tmp_path / "study.npz")
     crafted(path, arrays, **header)
-    with pytest.raises(ValueError, match=r"study\.npz is not a study of detectors saved by"):
+    with pytest.raises(ValueError, match=r"study\.npz is not a result or a study saved by"):
         load(path)
 
 

@@ -348,13 +348,19 @@ def test_a_saved_study_is_the_same(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    "header", [{"seeds": 3}, {"seeds": ["a", "b"]}, {"results": 3}, {"left_out": ["x"]}]
+    "header",
+    [
+        {"seeds": 3},
+        {"seeds": {"$tuple": ["a", "b"]}},
+        {"results": {"$tuple": [3, 3]}},
+        {"left_out": {"$pairs": ["x"]}},
+    ],
 )
 def test_a_study_with_a_wrong_header_is_one_error_on_loading(header, tmp_path) -> None:
     study = evaluate_over_seeds(rows, MODELS, [1, 2], evaluator=EVALUATORS[0])
     path = study.save(tmp_path / "study.npz")
     crafted(path, **header)
-    with pytest.raises(ValueError, match=r"study\.npz is not a study saved by skstream"):
+    with pytest.raises(ValueError, match=r"study\.npz is not a result or a study saved by"):
         load(path)
 
 

@@ -4,7 +4,6 @@ from skstream.evaluation._folder._collect import collect_result
 from skstream.evaluation._folder._fingerprint import as_text, fingerprint
 from skstream.evaluation._folder._group import GroupFolder
 from skstream.evaluation._folder._importable import check_importable, first_not_pickled
-from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation._folder._record import record
 from skstream.evaluation._folder._reports import Reporter
 from skstream.evaluation._folder._run_folder import RunFolder, existing, opened
@@ -22,9 +21,7 @@ __all__ = [
     "existing",
     "fingerprint",
     "first_not_pickled",
-    "load_outcome",
     "opened",
     "record",
     "run_status",
-    "save_outcome",
 ]

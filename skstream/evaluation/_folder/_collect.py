@@ -4,7 +4,8 @@ import os
 
 from skstream.evaluation._folder._run_folder import existing
 from skstream.evaluation._parallel._joined_outcomes import joined, result_so_far
-from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
 
 
 def collect_result(folder: str | os.PathLike[str]) -> EvaluationResult:
@@ -15,7 +16,7 @@ def collect_result(folder: str | os.PathLike[str]) -> EvaluationResult:
     finished, why = list(run.finished().values()), "the result was collected"
     try:
         if len(finished) == len(manifest.groups):
-            return assemble(manifest.header, [joined(finished, {}, manifest.places)])
+            return assemble(manifest.header, joined(finished, {}, manifest.places))
         result = result_so_far(manifest.header, finished, manifest.places, why)
     except (LookupError, TypeError, AttributeError, OverflowError, StopIteration) as error:
         raise ValueError(

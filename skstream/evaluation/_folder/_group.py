@@ -10,14 +10,20 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from skstream.drift import Detections
 from skstream.evaluation._folder._lock import only_writer, read_lock
-from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation._folder._read_checksums import PassChecksums, differences
 from skstream.evaluation._folder._reports import Reporter
 from skstream.evaluation._runs._checkpoint import KeptRun, load_checkpoint, save_checkpoint
-from skstream.evaluation._runs._run_outcome import Checksums, RunOutcome
+from skstream.evaluation._runs._cost import Cost
+from skstream.evaluation._runs._ended_models import EndedModel
+from skstream.evaluation._runs._run_outcome import Checksums, LaneOutcome, RunOutcome
+from skstream.metrics._checkpoints import Curves
+from skstream.streams import Drift
 from skstream.streams._chunk import Chunk
 from skstream.utils._files import remove_stale
+from skstream.utils._npy import StoredArray
+from skstream.utils._saved import load_npz, save_npz
 from skstream.utils._times import UNITS, parse_duration
 
 CHECKPOINT, OUTCOME = "run.checkpoint", "outcome.npz"
@@ -136,10 +142,10 @@ class GroupFolder:
     def load_outcome(self) -> RunOutcome:
         """Return what the finished group did."""
         try:
-            outcome, identity = load_outcome(self.outcome)
+            outcome = load_outcome(self.outcome)
         except ValueError as error:
             raise self._unreadable(error) from error
-        self._check_own(identity, self.outcome)
+        self._check_own(outcome.identity, self.outcome)
         return outcome
 
     def _check_own(self, identity: str, file: Path) -> None:
@@ -196,8 +202,8 @@ class GroupFolder:
 
     def finish(self, outcome: RunOutcome) -> None:
         """Write what the group did; unless it keeps its run, that is not needed any more."""
-        file, own = self.outcome, self.identity
-        self._write(outcome.n_rows, lambda: save_outcome(outcome, file, own), file)
+        file, own = self.outcome, replace(outcome, identity=self.identity)
+        self._write(outcome.n_rows, lambda: save_npz(file, own, compress=False), file)
         self.tidy()
 
     def tidy(self) -> None:
@@ -251,6 +257,17 @@ class GroupFolder:
                 f"{before}. Make room or mend the folder, and make the same call again: it "
                 "goes on from there",
             ) from error
+
+
+def load_outcome(path: Path) -> RunOutcome:
+    """Read what a group of models did; an error says if the file is something else, or damaged."""
+    # Late: the room of delayed labels is built on the evaluators.
+    from skstream.evaluation.delayed._counts import Waits
+
+    kinds = (RunOutcome, LaneOutcome, Curves, Cost, Detections, EndedModel, Drift, StoredArray)
+    classes: dict[str, Any] = {one.__name__: one for one in (*kinds, Waits)}
+    outcome: RunOutcome = load_npz(path, "the outcome of a group of models", classes)
+    return outcome
 
 
 class Keeper:

@@ -6,14 +6,14 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from skstream.evaluation._folder._lock import read_lock
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.utils._files import atomic_write
-from skstream.utils._loaded import check_types
+from skstream.utils._saved import as_data, check_types, of_data
 
 #: Least number of seconds between two reports in a run folder, which other machines may share.
 SECONDS_BETWEEN = 1.0
@@ -90,7 +90,7 @@ class Report:
     def save(self, path: Path) -> None:
         """Write the report, completely or not at all; a power failure may lose it."""
         with atomic_write(path, flush=False) as temporary:
-            temporary.write_text(json.dumps(asdict(self), indent=1))
+            temporary.write_text(json.dumps(as_data(self), indent=1))
 
     @classmethod
     def load(cls, path: Path) -> "Report | None":
@@ -102,17 +102,14 @@ class Report:
             If the file is something else, or damaged.
         """
         try:
-            plain = json.loads(path.read_text())
-            places = [(str(name), int(fold)) for name, fold in plain.pop("places")]
-            seconds_of = [float(one) for one in plain.pop("seconds_of")]
-            if len(places) != len(seconds_of):
-                raise ValueError(f"{len(places)} models, and times of {len(seconds_of)}")
-            report = cls(places=places, seconds_of=seconds_of, **plain)
-            check_types(report)
+            report: Report = of_data(json.loads(path.read_text()), {"Report": cls})
+            check_types(report, cls)
+            if len(report.places) != len(report.seconds_of):
+                raise ValueError(f"{len(report.places)} models, times of {len(report.seconds_of)}")
             return report
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        except Exception as error:  # wrong values can end in any error
             raise ValueError(
                 f"{path} is not the report of a run: {type(error).__name__}: {error}. Remove it: "
                 "the run writes another one."

@@ -18,9 +18,9 @@ from skstream.evaluation._results._compared_rows import (
     row_loss,
 )
 from skstream.evaluation._results._protocol_words import of_bin, with_own
-from skstream.evaluation._results._rescore import tape_of
 from skstream.evaluation._results._row_tests import forgets, test_of_rows
 from skstream.evaluation._results._select import bin_meant, bins_of, number
+from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting, parse_forgetting
 from skstream.metrics import Measure
 from skstream.utils._choices import check_choice, did_you_mean, is_integer
