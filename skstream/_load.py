@@ -7,7 +7,7 @@ from typing import Any
 from skstream.evaluation._folder import collect_result
 from skstream.evaluation._results._storage import CLASSES, HINT, check_result
 from skstream.studies import DetectorStudy, SeedStudy, StreamStudy
-from skstream.studies._detector_result import StudiedDetector
+from skstream.studies._detector_study import StudiedDetector
 from skstream.utils._choices import is_integer
 from skstream.utils._saved import load_npz
 

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._results._rescore import rescored, with_scores
 from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._results._select import bin_meant, pick
+from skstream.evaluation._results._select import bin_meant, named, pick
 from skstream.evaluation._results._values import final_value
 from skstream.evaluation._slice_groups import Groups, groups_of
 from skstream.evaluation._slice_rows import LEAST_ROWS, Estimate, Lines, reads_all_labels
@@ -514,18 +515,11 @@ class SliceScores:
 
     def _names(self, model: str | None, metric: str | None) -> tuple[str, str]:
         model = self.overall.model_names[0] if model is None else model
-        metric = self.overall.metric_names[0] if metric is None else metric
         self.overall.curve(model, metric)  # an error that says which there are
-        return model, metric
+        return model, named(self.overall, metric, None)[0]
 
     def _sign(self, metric: str) -> int:
-        higher_is_better = self.overall.measures[metric].higher_is_better
-        if higher_is_better is None:
-            raise ValueError(
-                f"It is not known whether a higher {metric} is better. Pass a "
-                "skstream.metrics.Measure that says it (higher_is_better=)."
-            )
-        return 1 if higher_is_better else -1
+        return 1 if higher_is_better(metric, self.overall.measures[metric]) else -1
 
     def _value(self, name: str, model: str, metric: str, forgetting: str | None = None) -> float:
         one: EvaluationResult = pick(self.results.bare, name, "slice")

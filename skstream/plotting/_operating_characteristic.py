@@ -11,7 +11,7 @@ from skstream.plotting._axes import give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import BASELINE_COLOR, dashes, model_styles
 from skstream.studies import DetectorStudy
-from skstream.studies._detector_result import mean_of
+from skstream.studies._detector_study import mean_of
 
 RANDOM = "alarms at random"
 PANEL_INCHES = (8.0, 2.9)

@@ -176,7 +176,9 @@ def evaluate_over_seeds(
                     study.take(done, stop)
             if stop.is_there:
                 raise KeyboardInterrupt
-            return study.whole()
+            whole = study.so_far()
+            assert whole is not None, "all seeds have finished"
+            return whole
         except KeyboardInterrupt as interrupt:
             raise EvaluationInterrupted(study.so_far("the study was interrupted")) from interrupt
         except (Exception, SystemExit) as error:
@@ -306,7 +308,7 @@ class _Study:
     def __init__(self, seeds: Sequence[int], *, may_be_same: bool = False):
         self._seeds = seeds
         self._may_be_same = may_be_same
-        self._done: dict[int, list[_Done]] = {seed: [] for seed in seeds}
+        self._done: dict[int, list[RunOutcome]] = {seed: [] for seed in seeds}
         self._results: dict[int, EvaluationResult] = {}
         self._by_rows: dict[Any, list[int]] = {}
 
@@ -322,14 +324,17 @@ class _Study:
                 "are in the attribute 'result' of this error."
             )
             raise outcome.error from outcome.cause
-        self._done[done.seed].append(done)
-        found = [one.outcome for one in self._done[done.seed]]
-        places = done.places
-        if sum(len(one.lanes) for one in found) == len(places):
+        self._done[done.seed].append(outcome)
+        found = self._done[done.seed]
+        if sum(len(one.lanes) for one in found) == len(done.places):
             assert done.header is not None
-            with_all = self._joined(done.seed, found, places)
-            self._results[done.seed] = assemble(done.header, with_all)
-            self._note_rows(done.seed, with_all)
+            try:
+                whole = joined(found, {}, done.places)
+            except ValueError as error:
+                error.add_note(f"make_stream({done.seed}) was called by each worker.")
+                raise
+            self._results[done.seed] = assemble(done.header, whole)
+            self._note_rows(done.seed, whole)
 
     def _note_rows(self, seed: int, outcome: RunOutcome) -> None:
         """Note which rows a seed gave; warn, once, where another one gave the same."""
@@ -352,34 +357,18 @@ class _Study:
         groups = [sorted(same, key=order) for same in self._by_rows.values() if len(same) > 1]
         return tuple(tuple(same) for same in sorted(groups, key=lambda one: order(one[0])))
 
-    def _joined(
-        self, seed: int, found: Sequence[RunOutcome], places: Sequence[Place]
-    ) -> RunOutcome:
-        try:
-            return joined(found, {}, places)
-        except ValueError as error:
-            error.add_note(f"make_stream({seed}) was called by each worker.")
-            raise
-
-    def whole(self) -> SeedStudy:
-        """Return the study of all seeds."""
-        return SeedStudy(
-            seeds=tuple(self._seeds),
-            results=tuple(self._results[seed] for seed in self._seeds),
-            same_streams=self._same_streams,
-        )
-
-    def so_far(self, why: str) -> SeedStudy | None:
+    def so_far(self, why: str = "") -> SeedStudy | None:
         """Return the study of the seeds that have finished; None: there is none."""
         finished = [seed for seed in self._seeds if seed in self._results]
         if not finished:
             return None
-        left: Mapping[int, str] = {
-            seed: f"it had not finished when {why}" for seed in self._seeds if seed not in finished
-        }
         return SeedStudy(
             seeds=tuple(finished),
             results=tuple(self._results[seed] for seed in finished),
-            left_out=dict(left),
+            left_out={
+                seed: f"it had not finished when {why}"
+                for seed in self._seeds
+                if seed not in finished
+            },
             same_streams=self._same_streams,
         )

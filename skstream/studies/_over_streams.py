@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,21 +9,21 @@ import numpy as np
 from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._results._compare import higher_is_better
-from skstream.evaluation._results._select import chosen, pick
+from skstream.evaluation._results._select import chosen, named
 from skstream.evaluation._runs._which_stream import of_each_stream
 from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
 from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural
 from skstream.studies._over_seeds import SameStream, evaluate_over_seeds
 from skstream.studies._seed_study import SeedStudy
+from skstream.studies._study import StudyOfModels, of_value
 from skstream.utils._optional import optional_import
-from skstream.utils._saved import save_npz
 from skstream.utils._seeds import checked_seeds
 from skstream.utils._tables import aligned
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class StreamStudy:
+class StreamStudy(StudyOfModels):
     """Results of the same models on several streams, each of one or several seeds.
 
     Streams are the blocks of tests: seeds of a stream are averaged, as more of them make its value
@@ -44,15 +43,7 @@ class StreamStudy:
 
     def __post_init__(self) -> None:
         """Check that the studies can be compared."""
-        first = self._first
-        for stream, study in self.studies.items():
-            for names in ("model_names", "metric_names", "forgetting_names"):
-                if getattr(study, names) != getattr(first, names):
-                    raise ValueError(
-                        f"All streams must have the same {names}. Those of {self.stream_names[0]} "
-                        f"are {getattr(first, names)}, and those of {stream} "
-                        f"{getattr(study, names)}."
-                    )
+        self._check_alike(self.studies)
 
     @property
     def _first(self) -> SeedStudy:
@@ -62,16 +53,6 @@ class StreamStudy:
     def stream_names(self) -> list[str]:
         """Names of the streams."""
         return list(self.studies)
-
-    @property
-    def model_names(self) -> list[str]:
-        """Names of the models."""
-        return self._first.model_names
-
-    @property
-    def metric_names(self) -> list[str]:
-        """Names of the measures."""
-        return self._first.metric_names
 
     def rank(
         self,
@@ -109,7 +90,7 @@ class StreamStudy:
             If there are fewer than two models or different streams, a value is NaN, or it is not
             known which direction of the measure is the better one.
         """
-        metric, forgetting = self._chosen(metric, forgetting)
+        metric, forgetting = named(self._first.results[0], metric, forgetting)
         names = chosen(models, self.model_names, "model")
         if len(names) < 2:
             raise ValueError(f"Ranking needs at least two models. Got {names}.")
@@ -167,7 +148,7 @@ class StreamStudy:
             Mean and standard deviation over the seeds of every stream, and in brackets the rank,
             of which 1 is best. Under it the sentence of `rank`, where models can be ranked.
         """
-        metric, forgetting = self._chosen(metric, forgetting)
+        metric, forgetting = named(self._first.results[0], metric, forgetting)
         left = chosen(references, self.model_names, "model") if len(references) else []
         ranked = [name for name in self.model_names if name not in left]
         rows, all_ranks = [], []
@@ -247,38 +228,12 @@ class StreamStudy:
         }
         return self.rank(metric, **of_rank).plot(**options)
 
-    def save(self, path: str | Path) -> Path:
-        """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write; ``.npz`` is appended where it has no suffix.
-
-        Returns
-        -------
-        path : Path
-            The file written.
-        """
-        return save_npz(path, self)
-
     def __repr__(self) -> str:
         return (
             f"StreamStudy({plural(len(self.studies), 'stream')}: "
             f"{', '.join(self.stream_names)}; {plural(len(self.model_names), 'model')}; see "
             "table(), rank(), plot(), to_frame(), save(), studies)"
         )
-
-    def __str__(self) -> str:
-        return self.table()
-
-    def _chosen(self, metric: str | None, forgetting: str | None) -> tuple[str, str]:
-        first = self._first.results[0]
-        metric = first.metric_names[0] if metric is None else metric
-        forgetting = first.forgetting_names[0] if forgetting is None else forgetting
-        pick(first.measures, metric, "measure")
-        pick(first.values[self.model_names[0]], forgetting, "forgetting")
-        return metric, forgetting
 
     def _ranks(self, values: Sequence[float], metric: str) -> np.ndarray:
         table = np.array([values])
@@ -289,7 +244,7 @@ class StreamStudy:
         return np.asarray(ranks)
 
     def _words(self, metric: str, forgetting: str, value: str) -> str:
-        return f"{metric} ({'mean of the curve, ' if value == 'mean' else ''}{forgetting})"
+        return f"{metric} ({of_value(value)}{forgetting})"
 
 
 def evaluate_over_streams(

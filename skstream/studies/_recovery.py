@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._results._select import pick
+from skstream.evaluation._results._select import named
 from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts
 from skstream.utils._choices import is_real
@@ -223,9 +224,8 @@ def recovery_after_drift(
     """
     if not (is_real(share) and 0 < share <= 1):
         raise ValueError(f"share must be in (0, 1]. Got {share!r} instead.")
-    metric = result.metric_names[0] if metric is None else metric
-    forgetting = result.forgetting_names[0] if forgetting is None else forgetting
-    sign = _sign(pick(result.measures, metric, "measure").higher_is_better, metric)
+    metric, forgetting = named(result, metric, forgetting)
+    sign = 1.0 if higher_is_better(metric, result.measures[metric]) else -1.0
     rows: list[tuple[Any, ...]] = []
     phases = _phases(result, drifts)
     if references is not None:
@@ -249,15 +249,6 @@ def recovery_after_drift(
         level="its level before" if references is None else "its level on the new truth alone",
         **_columns(rows),
     )
-
-
-def _sign(higher_is_better: bool | None, metric: str) -> float:
-    if higher_is_better is None:
-        raise ValueError(
-            f"It is not known which direction of {metric!r} is the better one, so that there is no "
-            "worst value. Wrap it in Measure(..., higher_is_better=...)."
-        )
-    return 1.0 if higher_is_better else -1.0
 
 
 def _phases(result: EvaluationResult, drifts: Any) -> list[tuple[int, int]]:

@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._results._ranking import rank
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
-from skstream.evaluation._results._select import chosen, pick
+from skstream.evaluation._results._select import chosen, named, pick
 from skstream.evaluation._results._values import curve_of_one, last_of_curves, mean_of_curves
 from skstream.stats import BestModelResult, FriedmanNemenyiResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
+from skstream.studies._study import StudyOfModels, of_value
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
-from skstream.utils._saved import save_npz
 from skstream.utils._tables import aligned
 
 #: What marks the best in a table, and what is not told apart from it.
@@ -26,7 +26,7 @@ MARK = "*"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class SeedStudy:
+class SeedStudy(StudyOfModels):
     """Results of the same models on streams that differ by their seeds alone.
 
     A value of a seed is the mean over its folds, and under delayed labels that of the last bin.
@@ -54,29 +54,12 @@ class SeedStudy:
 
     def __post_init__(self) -> None:
         """Check that the results can be compared."""
-        for seed, result in zip(self.seeds, self.results, strict=True):
-            for names in ("model_names", "metric_names", "forgetting_names"):
-                first, other = getattr(self.results[0], names), getattr(result, names)
-                if first != other:
-                    raise ValueError(
-                        f"All seeds must have the same {names}. Those of seed {self.seeds[0]} are "
-                        f"{first}, and those of seed {seed} {other}."
-                    )
+        of_seeds = zip(self.seeds, self.results, strict=True)
+        self._check_alike({f"seed {seed}": one for seed, one in of_seeds})
 
     @property
-    def model_names(self) -> list[str]:
-        """Names of the models."""
-        return self.results[0].model_names
-
-    @property
-    def metric_names(self) -> list[str]:
-        """Names of the measures."""
-        return self.results[0].metric_names
-
-    @property
-    def forgetting_names(self) -> list[str]:
-        """Names of the forgetting mechanisms."""
-        return self.results[0].forgetting_names
+    def _first(self) -> EvaluationResult:
+        return self.results[0]
 
     @property
     def n_seeds(self) -> int:
@@ -118,8 +101,7 @@ class SeedStudy:
         Without tape, models, costs and detections. Its `compare` and `rank` test over the seeds as
         they do over folds; but seeds, unlike folds, are independent.
         """
-        first = self.results[0]
-        rows = first.checkpoints
+        first, rows = self._first, self._first.checkpoints
         for one in self.results[1:]:
             rows = np.intersect1d(rows, one.checkpoints)
         if not len(rows) and any(len(one.checkpoints) for one in self.results):
@@ -260,20 +242,10 @@ class SeedStudy:
             If there are fewer than two models or seeds, two seeds gave the same rows, a value is
             NaN, or it is not known which direction of the measure is the better one.
         """
-        first = self.results[0]
-        metric = first.metric_names[0] if metric is None else metric
-        forgetting = first.forgetting_names[0] if forgetting is None else forgetting
+        metric, forgetting = named(self._first, metric, forgetting)
         names = chosen(models, self.model_names, "model")
-        pick(first.values[names[0]], forgetting, "forgetting")
-        if pick(first.measures, metric, "measure").higher_is_better is None:
-            options.setdefault("higher_is_better", None)
-        else:
-            options.setdefault("higher_is_better", first.measures[metric].higher_is_better)
-        if options["higher_is_better"] is None:
-            raise ValueError(
-                f"It is not known which direction of {metric!r} is the better one: pass "
-                "higher_is_better=."
-            )
+        facts = self._first.measures[metric]
+        options["higher_is_better"] = higher_is_better(metric, facts, options)
         if min(self.n_seeds, len(names)) < 2:
             raise ValueError(
                 "At least two seeds and two models are needed to compare models. Got "
@@ -291,8 +263,8 @@ class SeedStudy:
                 "models=, or this seed."
             )
         best = compare_with_best(table, names, **options)
-        of_curve = "mean of the curve, " if value == "mean" else ""
-        subject = f"{metric} ({of_curve}{forgetting}) over {plural(self.n_seeds, 'seed')}"
+        over = plural(self.n_seeds, "seed")
+        subject = f"{metric} ({of_value(value)}{forgetting}) over {over}"
         return replace(best, subject=subject, blocks="seeds")
 
     def rank(
@@ -449,31 +421,13 @@ class SeedStudy:
         """
         return display("SeedDisplay").from_result(self, metric, **options)
 
-    def save(self, path: str | Path) -> Path:
-        """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write; ``.npz`` is appended where it has no suffix.
-
-        Returns
-        -------
-        path : Path
-            The file written.
-        """
-        return save_npz(path, self)
-
     def __repr__(self) -> str:
         metric, scores = self.metric_names[0], self.scores
         answers = ", ".join(f"{name}: {metric} {scores[name][metric]:.4f}" for name in scores)
         return (
-            f"SeedStudy({plural(self.n_seeds, 'seed')}, {self.results[0].protocol}; {answers}; "
+            f"SeedStudy({plural(self.n_seeds, 'seed')}, {self._first.protocol}; {answers}; "
             "see compare(), rank(), table(), to_frame(), plot(), recovery_after_drift(), save())"
         )
-
-    def __str__(self) -> str:
-        return self.table()
 
     def table(
         self,
@@ -507,7 +461,7 @@ class SeedStudy:
         compared = [name for name in self.model_names if name not in left]
         of_curve = " of the means of the curves" if value == "mean" else ""
         lines = [
-            f"{plural(self.n_seeds, 'seed')}, {self.results[0].protocol}: mean ± standard deviation"
+            f"{plural(self.n_seeds, 'seed')}, {self._first.protocol}: mean ± standard deviation"
             f"{of_curve}"
         ]
         has_marks = False
@@ -517,7 +471,7 @@ class SeedStudy:
                 marked = self._marked(metric, forgetting, compared, correction, alpha, value)
                 columns.append(self._column(metric, forgetting, marked, value))
                 has_marks |= bool(marked)
-            paths = [self.results[0].paths.get(name, "") for name in self.model_names]
+            paths = [self._first.paths.get(name, "") for name in self.model_names]
             kinds = [path.partition(":")[0] for path in paths]
             rows = [list(row) for row in zip(self.model_names, *columns, kinds, strict=True)]
             if len(self.forgetting_names) > 1:
@@ -554,7 +508,7 @@ class SeedStudy:
     ) -> tuple[str, ...]:
         """Return the best and what is not told apart; nothing where that cannot be tested."""
         is_told = len(names) > 1 and not self._why_not_told(names, correction, alpha)
-        if not is_told or not self._has_direction(metric):
+        if not is_told or self._first.measures[metric].higher_is_better is None:
             return ()
         if not np.isfinite(self._final(names, metric, forgetting, value)).all():
             return ()
@@ -599,9 +553,6 @@ class SeedStudy:
             else words[name]
             for name, seeds in found.items()
         }
-
-    def _has_direction(self, metric: str) -> bool:
-        return self.results[0].measures[metric].higher_is_better is not None
 
 
 #: What stands for a curve.

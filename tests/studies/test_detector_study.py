@@ -11,7 +11,7 @@ from skstream.drift import ADWIN, DDM, DriftDetector, PageHinkley, RandomAlarm, 
 from skstream.drift._zones import share_of_rearrangements, share_of_shifts, zones_of
 from skstream.streams import Drift
 from skstream.studies import DetectorStudy, detector_study
-from skstream.studies._detector_result import StudiedDetector
+from skstream.studies._detector_study import StudiedDetector
 from tests._crafted import crafted
 
 DRIFTS = (1000, (2500, 2600), 3600)

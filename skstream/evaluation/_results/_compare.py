@@ -19,7 +19,7 @@ from skstream.evaluation._results._compared_rows import (
 )
 from skstream.evaluation._results._protocol_words import of_bin, with_own
 from skstream.evaluation._results._row_tests import forgets, test_of_rows
-from skstream.evaluation._results._select import bin_meant, bins_of, number
+from skstream.evaluation._results._select import bin_meant, bins_of, named, number
 from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting, parse_forgetting
 from skstream.metrics import Measure
@@ -155,10 +155,7 @@ class Scores:
         bin: int | None = None,
     ) -> None:
         self.result = result
-        self.metric = result.metric_names[0] if metric is None else metric
-        self.forgetting = result.forgetting_names[0] if forgetting is None else forgetting
-        # An error names what is there.
-        result.curve(result.model_names[0], self.metric, forgetting=self.forgetting)
+        self.metric, self.forgetting = named(result, metric, forgetting)
         self.facts = result.measures.get(self.metric, Measure(name=self.metric))
         self.position = checkpoint(result, at)
         self.row = int(result.checkpoints[self.position])
@@ -316,16 +313,20 @@ def row_mechanism(
     return mechanism
 
 
-def higher_is_better(metric: str, facts: Measure, options: dict[str, Any]) -> bool:
-    """Direction of a measure; an error where it is not known."""
+def higher_is_better(metric: str, facts: Measure, options: dict[str, Any] | None = None) -> bool:
+    """Direction of a measure; an error where it is not known.
+
+    `options` are what the user can pass, None: nothing; they may say the direction.
+    """
     known = facts.higher_is_better
-    said: bool | None = options.get("higher_is_better")
+    said: bool | None = (options or {}).get("higher_is_better")
     if known is None and said is None:
+        here = ", or here: higher_is_better=True, or False for a loss"
         raise ValueError(
             f"It is not known whether a higher value of measure {metric!r} is the better one, so "
             "no model can be called better by it. Say it in the evaluation, "
-            "metrics=Measure(function, higher_is_better=...) with skstream.metrics.Measure, or "
-            "here: higher_is_better=True, or False for a loss."
+            "metrics=Measure(function, higher_is_better=...) with skstream.metrics.Measure"
+            f"{'' if options is None else here}."
         )
     if known is not None and said is not None and bool(said) != known:
         raise ValueError(

@@ -12,7 +12,7 @@ from skstream.evaluation._results import _compare, _report
 from skstream.evaluation._results._protocol_words import in_words
 from skstream.evaluation._results._ranking import rank
 from skstream.evaluation._results._rescore import rescored, with_scores
-from skstream.evaluation._results._select import number, pick, select
+from skstream.evaluation._results._select import named, number, pick, select
 from skstream.evaluation._results._values import (
     curve_of_one,
     final_value,
@@ -320,10 +320,8 @@ class EvaluationResult:
             Values at the ``checkpoints``.
         """
         by_forgetting = pick(self.values, model, "model")
-        forgetting = self.forgetting_names[0] if forgetting is None else forgetting
-        by_metric = pick(by_forgetting, forgetting, "forgetting")
-        metric = self.metric_names[0] if metric is None else metric
-        curve: np.ndarray = pick(by_metric, metric, "measure")
+        metric, forgetting = named(self, metric, forgetting)
+        curve: np.ndarray = by_forgetting[forgetting][metric]
         return curve
 
     def to_frame(self) -> Any:

@@ -131,6 +131,17 @@ def _mechanism_names(result: "EvaluationResult", given: Mechanisms) -> Any:
     return name_of(given)
 
 
+def named(
+    result: "EvaluationResult", metric: str | None, forgetting: str | None
+) -> tuple[str, str]:
+    """Return names of a measure and a mechanism, None: the first; an error says which there are."""
+    metric = result.metric_names[0] if metric is None else metric
+    forgetting = result.forgetting_names[0] if forgetting is None else forgetting
+    by_metric = pick(result.values[result.model_names[0]], forgetting, "forgetting")
+    pick(by_metric, metric, "measure")
+    return metric, forgetting
+
+
 def number(given: Any, known: Sequence[int], kind: str) -> int:
     """Return the number of a fold or a bin of a result; an error says which there are."""
     if not (is_integer(given) and given in known):
