@@ -131,11 +131,9 @@ def rules_of(options: RaceOptions, settings: Settings, tuning: int | None) -> Ru
             f"It is not known whether a higher value of {metric!r} is better, so that none can be "
             "the best. Pass metric=Measure(function, higher_is_better=...)."
         )
-    loss, worst = None, 1.0
+    loss = None
     if options.kind == "anytime":
         loss = _loss_of_race(options, settings, metric, measure)
-        if loss == "absolute" and options.loss_bounds is not None:
-            worst = float(options.loss_bounds[1])
     others = [name for name in settings.metrics if name != metric]
     return Rules(
         metric=metric,
@@ -143,7 +141,6 @@ def rules_of(options: RaceOptions, settings: Settings, tuning: int | None) -> Ru
         tie_breaker=others[0] if others else None,
         tuning=tuning,
         loss=loss,
-        worst_loss=worst,
         options=options,
     )
 
@@ -301,7 +298,7 @@ def plan_of(
     rules = rules_of(options, settings, tuning)
     n_tuning = n_rows if tuning is None else tuning
     n_scored = None if n_tuning is None else max(1, n_tuning - search.n_warmup)
-    race = options.race(len(candidates), n_scored, kind=options.kind)
+    race = options.race(len(candidates), n_scored)
     if race is not None and search.n_jobs not in (None, 1):
         settings.parameters["in_one_process"] = "a race compares the candidates after few rows"
     honest = honest_loss_of(settings, rules)

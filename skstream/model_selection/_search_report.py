@@ -32,17 +32,13 @@ def cv_results(run: SearchRun, candidates: Candidates) -> dict[str, Any]:
     ]
     ranks = np.empty(len(lanes), dtype=np.int32)
     ranks[rules.order(lanes)] = np.arange(1, len(lanes) + 1)
-    drops = [run.dropped.get(name) for name in candidates.names]
+    drops = [run.dropped.get(name, (-1, None)) for name in candidates.names]
     results: dict[str, Any] = {"candidate": np.array(candidates.names, dtype=object)}
     for name in dict.fromkeys(name for one in candidates.params for name in one):
-        given = [one.get(name) for one in candidates.params]
-        column = MaskedArray(
-            np.empty(len(lanes), dtype=object),
-            mask=[name not in one for one in candidates.params],
-        )
-        for number, value in enumerate(given):
-            if name in candidates.params[number]:
-                column[number] = value
+        column = MaskedArray(np.empty(len(lanes), dtype=object), mask=True)
+        for number, one in enumerate(candidates.params):
+            if name in one:
+                column[number] = one[name]
         results[f"param_{name}"] = column
     results["params"] = [dict(one) for one in candidates.params]
     results["mean_test_score"] = np.array([last[rules.metric] for last in lasts])
@@ -50,8 +46,8 @@ def cv_results(run: SearchRun, candidates: Candidates) -> dict[str, Any]:
     results["rank_test_score"] = ranks
     if rules.tie_breaker is not None:
         results[rules.tie_breaker] = np.array([last[rules.tie_breaker] for last in lasts])
-    results["dropped_at"] = np.array([-1 if one is None else one.n_rows for one in drops])
-    results["dropped_by"] = np.array([None if one is None else one.by for one in drops], object)
+    results["dropped_at"] = np.array([n_rows for n_rows, _ in drops])
+    results["dropped_by"] = np.array([by for _, by in drops], object)
     results["seconds"] = np.array([lane.cost.seconds for lane in lanes])
     return results
 

@@ -41,8 +41,6 @@ class Rules:
         Rows after which one is chosen; None: no choice is made.
     loss : str or None
         Loss of a row, "zero_one" or "absolute", of the race; None: the race reads none.
-    worst_loss : float
-        Loss of a model that has failed.
     options : RaceOptions
         Of the race, and of the interval of the honest score.
     """
@@ -52,7 +50,6 @@ class Rules:
     tie_breaker: str | None
     tuning: int | None
     loss: str | None = None
-    worst_loss: float = 1.0
     options: RaceOptions = field(default_factory=RaceOptions)
 
     def keys(self, values: Mapping[str, Any]) -> np.ndarray:
@@ -65,9 +62,17 @@ class Rules:
 
     def order(self, lanes: Sequence[LaneOutcome]) -> list[int]:
         """Order candidates: those that went on, then those that ended last, then the failed."""
+        lengths = [
+            -1.0
+            if lane.failure is not None
+            else np.inf
+            if lane.ended is None
+            else lane.ended.n_rows
+            for lane in lanes
+        ]
         lasts = [last_scores(lane) for lane in lanes]
         values = {metric: [last[metric] for last in lasts] for metric in lasts[0]}
-        return [int(k) for k in best_first([_lengths(lanes), *self.keys(values)])]
+        return [int(k) for k in best_first([lengths, *self.keys(values)])]
 
 
 def last_scores(lane: LaneOutcome) -> dict[str, float]:
@@ -80,22 +85,6 @@ def last_scores(lane: LaneOutcome) -> dict[str, float]:
         metric: float(curve[-1]) if len(curve) and lane.failure is None else np.nan
         for metric, curve in by_metric.items()
     }
-
-
-def _lengths(lanes: Sequence[LaneOutcome]) -> list[float]:
-    """How far candidates came, as far as it matters for their order."""
-    return [
-        -1.0 if lane.failure is not None else np.inf if lane.ended is None else lane.ended.n_rows
-        for lane in lanes
-    ]
-
-
-@dataclass(frozen=True)
-class DroppedCandidate:
-    """Where a race dropped a candidate, and which one it lost against (None: no single one)."""
-
-    n_rows: int
-    by: str | None
 
 
 def all_failed(
@@ -134,8 +123,8 @@ class SearchRun(EvaluationRun):
         What all candidates did on the tuning rows, once one has been chosen.
     chosen : str or None
         Its name.
-    dropped : dict of str to DroppedCandidate
-        Whom the race has dropped.
+    dropped : dict of str to (int, str or None)
+        Whom the race has dropped: after which row, and which one it lost against, if there is one.
     """
 
     def __init__(
@@ -152,7 +141,7 @@ class SearchRun(EvaluationRun):
         self.rules = rules
         self.tuned: RunOutcome | None = None
         self.chosen: str | None = None
-        self.dropped: dict[str, DroppedCandidate] = {}
+        self.dropped: dict[str, tuple[int, str | None]] = {}
         self.honest_loss = deepcopy(honest)
         self._in_group = in_group
         self._race = deepcopy(race)
@@ -163,16 +152,13 @@ class SearchRun(EvaluationRun):
         # Scores of the chosen one: until there is one, they only learn the labels.
         self._honest = None if rules.tuning is None else RunScores(settings, [self._places[0][0]])
         self._nothing = LabelSpace(settings.classes).nothing
-        # What was asked for before, and after which row; not pickled.
-        self._best: tuple[int, int] | None = None
-        self._so_far: tuple[RunOutcome, int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # What models have learnt is in the attributes of estimators, wherever it was before: a run
         # whose models were asked in the meantime looks the same.
         for lane in self._engine.lanes:
             lane.model.estimator()
-        return {**super().__getstate__(), "_best": None, "_so_far": None}
+        return super().__getstate__()
 
     def _guard(self) -> AbstractContextManager[Any]:
         """Delay Ctrl-C to the end of a step, so that the models can be used and go on after it."""
@@ -238,13 +224,13 @@ class SearchRun(EvaluationRun):
             self._check_some_left(failed)
             race.leave(failed)
             self._end_lanes(dict.fromkeys(failed, ""))
-        scores = self.rules.keys(self._last_values()) if race.needs_scores else None
+        scores = None if race.reads_losses else self.rules.keys(self._last_values())
         names = [name for name, _ in self._places]
         n_rows, reasons = self._scores.n_rows, {}
         # Without a scored row none is worse than another.
         for one in race.look(scores) if self._n_scored else ():
             by = None if one.by is None else names[one.by]
-            self.dropped[names[one.position]] = DroppedCandidate(n_rows, by)
+            self.dropped[names[one.position]] = n_rows, by
             against = "by halving" if by is None else f"it lost against {by}"
             reasons[one.position] = f"dropped after {n_rows:,} rows, {against}"
         if reasons:
@@ -321,15 +307,12 @@ class SearchRun(EvaluationRun):
         """Return which of the lanes is the best so far."""
         if self.tuned is not None:
             return 0
-        if self._best is None or self._best[1] != self._n_arrived:
-            self._score()
-            failed = sorted(self._engine.failures)
-            self._check_some_left(failed, ends=False)
-            lengths = np.zeros(len(self._places))
-            lengths[failed] = -1
-            order = best_first([lengths, *self.rules.keys(self._last_values())])
-            self._best = int(order[0]), self._n_arrived
-        return self._best[0]
+        self._score()
+        failed = sorted(self._engine.failures)
+        self._check_some_left(failed, ends=False)
+        lengths = np.zeros(len(self._places))
+        lengths[failed] = -1
+        return int(best_first([lengths, *self.rules.keys(self._last_values())])[0])
 
     def choose(self, tuned: RunOutcome | None = None) -> None:
         """Choose the best; the others end, and the chosen one goes on with scores of its own.
@@ -345,7 +328,7 @@ class SearchRun(EvaluationRun):
         place = name, 0
         self._keep_lanes([self._places.index(place)])
         self._all_places, self._ended = [place], {}
-        self._race = self._next_look = self._best = self._so_far = None
+        self._race = self._next_look = None
         self._n_unlabelled = 0
         self.chosen = name
         if self._honest is not None:
@@ -353,11 +336,7 @@ class SearchRun(EvaluationRun):
 
     def tuning_outcome(self) -> RunOutcome:
         """Return what all candidates did on the tuning rows, so far."""
-        if self.tuned is not None:
-            return self.tuned
-        if self._so_far is None or self._so_far[1] != self._n_arrived:
-            self._so_far = self.outcome(), self._n_arrived
-        return self._so_far[0]
+        return self.outcome() if self.tuned is None else self.tuned
 
     def outcome(self) -> RunOutcome:
         """Return the outcome of every candidate, and once one was chosen of that one."""
@@ -442,7 +421,8 @@ class SearchRun(EvaluationRun):
     def _losses(self, y: np.ndarray, answers: np.ndarray) -> np.ndarray:
         if self.rules.loss == "zero_one":
             return np.asarray(answers != y, dtype=np.float64)
-        return np.where(np.isnan(answers), self.rules.worst_loss, np.abs(answers - y))
+        _, highest = self.rules.options.loss_bounds or (0.0, 1.0)
+        return np.where(np.isnan(answers), float(highest), np.abs(answers - y))
 
     def _within_bounds(self, losses: np.ndarray, row_numbers: np.ndarray) -> np.ndarray:
         """Return losses within their bounds; a candidate whose loss is not has failed."""
