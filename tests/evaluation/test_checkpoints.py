@@ -285,7 +285,7 @@ def test_what_differs_of_long_texts_is_shown(tmp_path):
     evaluator.evaluate(MODELS, X, y)
     with pytest.raises(ValueError, match=r"run: the parameter holdout\[0\] is array of shape"):
         evaluator.set_params(holdout=(X[:7] + 1, y[:7])).evaluate(MODELS, X, y)
-    found = _fingerprint.differences({"it": "a" * 500 + "new"}, {"it": "a" * 500 + "old"})
+    found = _fingerprint.differences(*({"": {"it": "a" * 500 + end}} for end in ("new", "old")))
     assert found == [f"it is ...{'a' * 40}new and was ...{'a' * 40}old"]
     names = {_fingerprint.as_text(one) for one in (lambda v: v.sum(), lambda v: v.min())}
     assert len(names) == 2

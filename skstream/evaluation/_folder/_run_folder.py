@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from skstream.evaluation._folder._fingerprint import CLASS, Fingerprint, differences, versions
+from skstream.evaluation._folder._fingerprint import Fingerprint, differences, versions
 from skstream.evaluation._folder._group import KEPT, Every, GroupFolder
 from skstream.evaluation._folder._lock import Lock, read_lock
 from skstream.evaluation._folder._reports import Report
@@ -39,7 +39,7 @@ class Manifest:
         All of them, in the order of the result.
     header : ResultHeader
         What a result says beside its curves and answers.
-    fingerprint : dict of str to str
+    fingerprint : dict of str to dict of str to str
         What must be the same where the run goes on.
     versions : dict of str to str
         Versions of the packages that write the checkpoints.
@@ -57,7 +57,7 @@ class Manifest:
     groups: list[list[Place]]
     places: list[Place]
     header: ResultHeader
-    fingerprint: dict[str, str]
+    fingerprint: Fingerprint
     versions: dict[str, str]
     n_rows: int | None
     keeps_runs: bool = False
@@ -266,9 +266,7 @@ class RunFolder:
             with suppress(ValueError):  # an unreadable report
                 report = Report.load(group.status)
                 failed |= {name for name, _ in report.failure_of} if report else set()
-        lacking = [
-            repr(one) for one in sorted(failed) if f"{CLASS}model {one!r}" not in fingerprint
-        ]
+        lacking = [repr(one) for one in sorted(failed) if f"model '{one}'" not in fingerprint]
         if not lacking:
             return ""
         return (
