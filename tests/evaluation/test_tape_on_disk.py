@@ -26,7 +26,7 @@ from skstream.evaluation import _tape_rows
 from skstream.evaluation._folder import _fingerprint
 from skstream.evaluation._folder._group import load_outcome
 from skstream.evaluation._parallel._joined_outcomes import joined
-from skstream.evaluation._results import _compared_rows
+from skstream.evaluation._results import _row_tests
 from skstream.evaluation._runs import _tape_writer
 from skstream.evaluation._runs._tape_writer import KeptTape
 from skstream.metrics._rows import ScoredRows
@@ -99,7 +99,7 @@ def little_at_a_time(monkeypatch):
     monkeypatch.setattr(_tape_writer, "_ONES", 7)
     monkeypatch.setattr(_tape_rows, "LEAST_ROWS", 13)
     monkeypatch.setattr(_tape_rows, "LARGEST_PIECE", 13)
-    monkeypatch.setattr(_compared_rows, "ROWS_AT_ONCE", 13)
+    monkeypatch.setattr(_row_tests, "ROWS_AT_ONCE", 13)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")

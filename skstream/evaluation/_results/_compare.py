@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream import stats
-from skstream.evaluation._results._compared_rows import (
-    ComparedAnswers,
-    Loss,
-    clipped,
-    column_of,
-    loss_in_words,
-    measure_of,
-    row_loss,
-)
 from skstream.evaluation._results._protocol_words import of_bin, with_own
-from skstream.evaluation._results._row_tests import forgets, test_of_rows
+from skstream.evaluation._results._row_tests import (
+    ComparedRows,
+    RowLoss,
+    forgets,
+    loss_in_words,
+    row_loss,
+    test_of_rows,
+)
 from skstream.evaluation._results._select import bin_meant, bins_of, named, number
 from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting, parse_forgetting
@@ -64,11 +62,9 @@ def compare(
     if test in ROW_TESTS:
         loss = row_loss(result, test, metric)
         mechanism = row_mechanism(result, test, forgetting)
-        rows = compared_answers(result, a, b, loss, at=at, since=since, fold=fold, bin=bin)
-        tested = test_of_rows(rows, test, loss, mechanism, over_time, options)
-        words = loss_in_words(result, loss)
-        if loss == "log" and options.get("bounds") is not None:
-            words += f", {clipped(options['bounds'][1], rows.n_classes)},"
+        rows = compared_rows(result, a, b, loss, at=at, since=since, fold=fold, bin=bin)
+        tested = test_of_rows(rows, test, mechanism, over_time, options)
+        words = loss_in_words(result, loss, options.get("bounds"))
         return replace(tested, subject=f"by {words} under {mechanism.name}, {rows.place}")
     if over_time:
         raise ValueError(
@@ -206,84 +202,70 @@ class Scores:
         return values
 
 
-def compared_answers(
+def compared_rows(
     result: "EvaluationResult",
     a: str,
     b: str,
-    loss: Loss,
+    loss: RowLoss,
     *,
     at: int | None = None,
     since: int | None = None,
     fold: int | None = None,
     bin: int | None = None,
-) -> ComparedAnswers:
-    """Labels and answers of two models, and the rows on which both may be scored."""
-    tape = tape_of(result)
+) -> ComparedRows:
+    """Return the rows on which two models may both be scored; an error if there are none."""
+    tape, unit = tape_of(result), _unit(result)
     for name in (a, b):
         result.curve(name)  # names the models where one is unknown
     place = _place_of_one_fold(result, fold)
     bin = bin_meant(result, bin)
-    column = column_of(loss)
-    of_scores = column is not None and column.of_scores
     for name in (a, b):
+        of_scores = loss.column is not None and loss.column.of_scores
         if of_scores and tape.methods.get(name) != "predict_proba":
             raise ValueError(
-                f"The tape has no probabilities of '{name}', which {measure_of(loss)!r} needs. "
+                f"The tape has no probabilities of '{name}', which {loss.measure!r} needs. "
                 "Evaluate it with a measure of probabilities, or compare by another measure, such "
                 "as metric='accuracy'."
             )
     ends = {name: _end_of(result, name, place) for name in (a, b)}
-    start, stop = (0 if since is None else min(since - 1, tape.n_rows)), tape.n_rows
     if tape.sets is None:
-        last = stop if at is None else min(at, stop)
+        last = tape.n_rows if at is None else min(at, tape.n_rows)
         ended = [name for name in (a, b) if ends[name] < last]
         stop = last = int(min(last, *ends.values()))
-        looked_at = _first(last, _unit(result))
+        start = 0 if since is None else min(since - 1, last)
+        looked_at = f"{unit} 1" if last == 1 else f"the first {last:,} {unit}s"
         if since is not None:
-            looked_at = f"{_unit(result)}s {since:,} to {last:,}"
-            start = min(start, last)
+            looked_at = f"{unit}s {since:,} to {last:,}"
     else:  # one set, as others may consist of the same rows
         last = int(result.checkpoints[checkpoint(result, at)])
         position = int(np.searchsorted(tape.sets[1], last))
         ended = [name for name in (a, b) if ends[name] < last]
         start, stop = (int([0, *tape.sets[0]][position + k]) for k in (0, 1))
         looked_at = f"the {stop - start:,} {result.details.scored_sets} at row {last:,}"
-
-    def scores_of(name: str) -> np.ndarray | None:
-        return tape.scores[name][place] if of_scores else None
-
-    answers = ComparedAnswers(
-        y=tape.y,
-        a=tape.answers[a][place],
-        b=tape.answers[b][place],
-        scores=(scores_of(a), scores_of(b)),
-        n_classes=0 if tape.classes is None else len(tape.classes),
-        weight=tape.weight,
+    rows = ComparedRows(
+        tape=tape,
+        names=(a, b),
+        fold=place,
+        bin=bin,
+        loss=loss,
         start=start,
         stop=start if ended and tape.sets is not None else stop,
-        bin=bin,
-        unit=_unit(result),
-        names=(a, b),
-        is_set=tape.sets is not None,
+        unit=unit,
     )
-    begin = next(answers.pieces(), None)
-    if begin is None:
+    first = next(rows.scored(), None)
+    if first is None:
         raise ValueError(
             f"'{a}' and '{b}' were both scored on none of {looked_at}: there is nothing to compare."
         )
     if tape.sets is None:
-        rows = f"{_unit(result)}s {begin.number[0]:,} to {last:,}"
+        looked_at = f"{unit}s {first[0] + 1:,} to {last:,}"
     else:
-        n_scored = sum(len(piece.y) for piece in answers.pieces())
-        rows = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"
+        n_scored = sum(map(len, rows.scored()))
+        looked_at = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"
     alone = result.details.selected_folds is None and result.n_folds == 1
     of_fold = "" if alone else f", fold {result.folds[place]}"
     failed = f" (then {_how_ended(result, ended)})" if ended else ""
-    return replace(answers, place=f"{rows}{failed}{of_fold}{of_bin(result, bin)}")
-
-
-def _first(n: int, unit: str) -> str:
-    return f"{unit} 1" if n == 1 else f"the first {n:,} {unit}s"
+    return replace(rows, place=f"{looked_at}{failed}{of_fold}{of_bin(result, bin)}")
 
 
 def row_mechanism(
@@ -347,10 +329,11 @@ def _end_of(result: "EvaluationResult", model: str, place: int) -> float:
 
 def _how_ended(result: "EvaluationResult", names: Sequence[str]) -> str:
     """Say which models failed, and which were ended."""
-    said: dict[str, list[str]] = {"failed": [], "ended": []}
-    for name in names:
-        said["ended" if name in result.ended else "failed"].append(repr(name))
-    return ", ".join(f"{' and '.join(some)} {verb}" for verb, some in said.items() if some)
+    said = []
+    for verb in ("failed", "ended"):
+        some = [repr(name) for name in names if (name in result.ended) == (verb == "ended")]
+        said += [f"{' and '.join(some)} {verb}"] if some else []
+    return ", ".join(said)
 
 
 def _place_of_one_fold(result: "EvaluationResult", fold: int | None) -> int:
