@@ -70,7 +70,7 @@ def as_data(value: Any, arrays: Arrays | None = None, folder: Path = Path(), at:
     if hasattr(value, "_asdict"):
         return {"$class": type(value).__name__, **value._asdict()}
     if isinstance(value, Mapping):
-        pairs = [(key, inner(k, one)) for k, (key, one) in enumerate(value.items())]
+        pairs = [(inner(k, key), inner(k, one)) for k, (key, one) in enumerate(value.items())]
         if all(isinstance(key, str) and not key.startswith("$") for key in value):
             return dict(pairs)
         return {"$pairs": pairs}
@@ -107,7 +107,7 @@ def of_data(
             own = {name: inner(one) for name, one in data.items() if name != "$class"}
             return classes[data["$class"]](**own)
         case "$pairs":
-            return {key: inner(one) for key, one in data["$pairs"]}
+            return {inner(key): inner(one) for key, one in data["$pairs"]}
         case "$tuple":
             return tuple(map(inner, data["$tuple"]))
         case "$microseconds":

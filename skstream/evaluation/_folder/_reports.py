@@ -4,7 +4,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,10 +29,8 @@ class Report:
     ----------
     state : {"running", "finished", "stopped"}
         What its process says of it; that of a killed process still says "running".
-    places : list of (str, int)
-        Names and folds of the models.
-    seconds_of : list of float
-        Seconds that each of them has taken, in all calls of ``evaluate``.
+    seconds_of : dict of (str, int) to float
+        By names and folds of the models, seconds that each has taken, in all calls of ``evaluate``.
     n_rows : int
         Rows done.
     first_row : int
@@ -45,15 +43,14 @@ class Report:
         That of the lock under which it runs; empty without a run folder.
     time : float
         When this was written, in seconds of Unix time.
-    paths : list of str
-        How each of them is executed so far, in short; empty where that is not known.
-    failures : list of str
-        Why each of them has failed; empty of those that have not, or where that is not known.
+    path_of : dict of (str, int) to str
+        How each of them is executed so far, in short, where that is known.
+    failure_of : dict of (str, int) to str
+        Why models have failed.
     """
 
     state: str
-    places: list[Place]
-    seconds_of: list[float]
+    seconds_of: dict[Place, float]
     n_rows: int
     first_row: int
     seconds: float
@@ -61,8 +58,13 @@ class Report:
     pid: int
     token: str
     time: float
-    paths: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
+    path_of: dict[Place, str] = field(default_factory=dict)
+    failure_of: dict[Place, str] = field(default_factory=dict)
+
+    @property
+    def places(self) -> list[Place]:
+        """Names of the models, and their folds."""
+        return list(self.seconds_of)
 
     @property
     def rows_per_second(self) -> float | None:
@@ -73,19 +75,8 @@ class Report:
     @property
     def seconds_per_row(self) -> dict[Place, float]:
         """Seconds that every model takes per row; empty before the first row."""
-        times = zip(self.places, self.seconds_of, strict=True) if self.n_rows else ()
+        times = self.seconds_of.items() if self.n_rows else ()
         return {place: seconds / self.n_rows for place, seconds in times}
-
-    @property
-    def path_of(self) -> dict[Place, str]:
-        """How each model is executed, where that is known."""
-        return dict(zip(self.places, self.paths, strict=False))
-
-    @property
-    def failure_of(self) -> dict[Place, str]:
-        """Why models have failed."""
-        found = zip(self.places, self.failures, strict=False)
-        return {place: str(why) for place, why in found if why}
 
     def save(self, path: Path) -> None:
         """Write the report, completely or not at all; a power failure may lose it."""
@@ -104,8 +95,6 @@ class Report:
         try:
             report: Report = of_data(json.loads(path.read_text()), {"Report": cls})
             check_types(report, cls)
-            if len(report.places) != len(report.seconds_of):
-                raise ValueError(f"{len(report.places)} models, times of {len(report.seconds_of)}")
             return report
         except FileNotFoundError:
             return None
@@ -167,32 +156,37 @@ class Reporter:
             last = Report.load(self.path)
             if last is not None and last.state == FINISHED:
                 return
-            places = [(lane.name, lane.fold) for lane in outcome.lanes]
-            seconds_of = [lane.cost.seconds for lane in outcome.lanes]
-            n_rows = outcome.n_rows if n_rows is None else n_rows
-            report = self._report(FINISHED, places, seconds_of, n_rows)
-            report = replace(report, failures=[lane.failure or "" for lane in outcome.lanes])
-            if last is not None and last.places == places:
-                report = replace(report, paths=last.paths)
+            lanes = {(lane.name, lane.fold): lane for lane in outcome.lanes}
+            report = self._report(
+                FINISHED,
+                outcome.n_rows if n_rows is None else n_rows,
+                {place: lane.cost.seconds for place, lane in lanes.items()},
+                {place: lane.failure for place, lane in lanes.items() if lane.failure},
+            )
+            if last is not None and last.places == report.places:
+                report = replace(report, path_of=last.path_of)
             if last is not None and not self._begun:
                 report = self._of_another(report, last)
             self._save(report)
 
     def _write(self, run: Any, state: str) -> None:
         if self.path is not None:
-            seconds, path_of = run.seconds_of, run.path_of
-            report = self._report(state, list(seconds), list(seconds.values()), run.n_rows)
-            failures, paths = run.failure_of, [path_of.get(place, "ended") for place in seconds]
-            reasons = [failures.get(place, "") for place in seconds]
-            self._save(replace(report, paths=paths, failures=reasons))
+            seconds_of, path_of = dict(run.seconds_of), run.path_of
+            report = self._report(state, run.n_rows, seconds_of, dict(run.failure_of))
+            paths = {place: path_of.get(place, "ended") for place in seconds_of}
+            self._save(replace(report, path_of=paths))
 
     def _report(
-        self, state: str, places: Sequence[Place], seconds_of: Sequence[float], n_rows: int
+        self,
+        state: str,
+        n_rows: int,
+        seconds_of: dict[Place, float],
+        failure_of: dict[Place, str],
     ) -> Report:
         return Report(
             state=state,
-            places=list(places),
-            seconds_of=list(seconds_of),
+            seconds_of=seconds_of,
+            failure_of=failure_of,
             n_rows=n_rows,
             first_row=self._first_row,
             seconds=time.monotonic() - self._begun if self._begun else 0.0,

@@ -348,7 +348,7 @@ def _group(
         n_rows_total=n_rows if state == FINISHED else total,
         rows_per_second=rate,
         seconds_left=left,
-        seconds={} if report is None else dict(zip(report.places, report.seconds_of, strict=True)),
+        seconds={} if report is None else report.seconds_of,
         failures={} if report is None else report.failure_of,
         host=None if report is None else report.host,
         pid=None if report is None else report.pid,
