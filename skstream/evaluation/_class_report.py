@@ -97,29 +97,6 @@ class ClassReport:
         columns["answers"] = self.matrix[:, :-1].sum(axis=0)
         return pandas.DataFrame(columns, index=pandas.Index(self.classes, name="label"))
 
-    def curves_to_frame(self) -> Any:
-        """Return the curves as a tidy data frame.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            Columns row, time (where there are times), label, measure and value.
-        """
-        pandas = optional_import("pandas", "curves_to_frame()")
-        n_classes, n = len(self.classes), len(self.checkpoints)
-        parts = []
-        for measure, values in self.curves.items():
-            time = {} if self.times is None else {"time": np.tile(self.times, n_classes)}
-            columns = {
-                "row": np.tile(self.checkpoints, n_classes),
-                **time,
-                "label": np.repeat(self.classes, n),
-                "measure": measure,
-                "value": values.ravel(),
-            }
-            parts.append(pandas.DataFrame(columns))
-        return pandas.concat(parts, ignore_index=True)
-
     def plot(self, metric: str = "f1", **options: Any) -> Any:
         """Plot a measure of every class along the stream.
 

@@ -4,7 +4,7 @@ import inspect
 import numbers
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstream.base import check_can_learn
 from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._settings import named_models
-from skstream.forgetting import Forgetting, as_forgetting
+from skstream.forgetting import as_forgetting
 from skstream.metrics import Measure
 from skstream.metrics._measure import name_of
 from skstream.metrics._resolve import resolve_metrics, task_of
@@ -91,7 +91,7 @@ _CONSTRAINTS = {
 class PrequentialScorer(MetadataRequester):
     """A scorer that starts from a copy of the fitted model; see `prequential_scorer`.
 
-    No `BaseEstimator`: a search would print its parameters, and not the sign of its scores.
+    It has no parameters of its own for a search, which prints the sign of its scores instead.
     """
 
     # Scikit-learn routes weights to scorers by the signature of a method of this name.
@@ -110,31 +110,11 @@ class PrequentialScorer(MetadataRequester):
         self.batch_size = batch_size
         self.engine = engine
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; `deep` adds those of the forgetting."""
-        params = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-        if deep and isinstance(self.forgetting, Forgetting):
-            own = self.forgetting.get_params()
-            params |= {f"forgetting__{name}": value for name, value in own.items()}
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``forgetting__window_size=500`` replaces the frozen mechanism."""
-        known = self.get_params(deep=False)
-        for key in sorted(params):  # the forgetting before its parameters
-            name, _, own = key.partition("__")
-            if name not in known or (own and name != "forgetting"):
-                raise ValueError(
-                    f"Invalid parameter {key!r} for {self!r}. Valid parameters are: {list(known)}."
-                )
-            value = params[key]
-            if own:
-                (mechanism,) = as_forgetting(self.forgetting).values()
-                value = mechanism.set_params(**{own: value})
-            setattr(self, name, value)
-        return self
-
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Score a copy of a fitted model; see `score`."""
+        return self.score(estimator, X, y, sample_weight)
+
+    def score(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score a copy of a fitted model test-then-train on rows that follow its training rows.
 
         Parameters
@@ -153,10 +133,6 @@ class PrequentialScorer(MetadataRequester):
         float
             The measure after the last row; a measure of which lower values are better, times -1.
         """
-        return self.score(estimator, X, y, sample_weight)
-
-    def score(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Score a copy of a fitted model; see ``__call__``."""
         if y is None:
             raise ValueError(f"{self!r} needs y: the label of every test row is learnt after it.")
         model = continued(estimator) if is_plain_pipeline(estimator) else estimator
@@ -196,8 +172,8 @@ class PrequentialScorer(MetadataRequester):
         defaults = inspect.signature(type(self)).parameters
         given = [
             f"{name}={value!r}"
-            for name, value in self.get_params(deep=False).items()
-            if name != "metric" and not _same(value, defaults[name].default)
+            for name, value in vars(self).items()
+            if name in defaults and name != "metric" and not _same(value, defaults[name].default)
         ]
         loss = _loss_of(self.metric)
         sign = f" -> -{loss}" if loss else ""

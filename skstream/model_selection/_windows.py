@@ -25,8 +25,8 @@ from skstream.utils._times import (
 
 __all__ = ["ExpandingWindowSplit", "SlidingWindowSplit"]
 
-# Of candidates, up to three for a part that holds rows; they take a gigabyte.
-_MOST_PARTS = 10_000_000
+# Of candidates for parts that hold rows; they take a gigabyte.
+_MOST_PARTS = 40_000_000
 # Of the usual distance between rows: far more than rounding, far less than between any two rows.
 _TOLERANCE = 1e-9
 # Of the usual distance, which itself is only known as well as times are written.
@@ -222,7 +222,6 @@ class WindowSplit(Splitter):
         step: Any = None,
         gap: Any = 0,
         n_splits: int | None = None,
-        max_train_size: int | None = None,
         keep_incomplete: bool = False,
         times: Any = None,
         label_times: Any = None,
@@ -232,7 +231,6 @@ class WindowSplit(Splitter):
         self.step = step
         self.gap = gap
         self.n_splits = n_splits
-        self.max_train_size = max_train_size
         self.keep_incomplete = keep_incomplete
         self.times = times
         self.label_times = label_times
@@ -342,8 +340,6 @@ class WindowSplit(Splitter):
         if not len(axis.positions):
             raise ValueError(f"{type(self).__name__} got no rows. Give a stream that has some.")
         n_splits = None if self.n_splits is None else count_of(self, "n_splits", 1)
-        if self.max_train_size is not None:
-            count_of(self, "max_train_size", 1)
         if not isinstance(self.keep_incomplete, (bool, np.bool_)):
             raise ValueError(
                 f"keep_incomplete must be a bool. Got {self.keep_incomplete!r} instead."
@@ -387,24 +383,19 @@ class WindowSplit(Splitter):
     ) -> NDArray[np.float64]:
         """Return the numbers of all test parts that may hold rows, and of few others.
 
-        From a stray row of 1970 to the others, there are billions of parts without rows. So each
-        row names the parts that it may be in, but for those that an earlier row has named.
+        From a stray row of 1970 to the others, there are billions of parts without rows.
         """
         if n_parts <= len(axis.positions):
             return np.arange(n_parts)
-        after = axis.positions - start
-        first = np.maximum(np.floor((after - test) / step), 0.0)
-        last = np.minimum(np.floor((after + axis.tolerance) / step) + 1.0, n_parts - 1.0)
-        first[1:] = np.maximum(first[1:], last[:-1] + 1.0)
-        counts = np.maximum(last - first + 1.0, 0.0)
-        if not counts.sum() <= _MOST_PARTS:
+        width = np.ceil(test / step) + 1.0  # parts that a row may be in, or at the edge of
+        if not width * len(axis.positions) <= _MOST_PARTS:
             raise ValueError(
                 f"With test_size={self.test_size!r} and step={self.step!r}, {type(self).__name__} "
                 "would make millions of test parts that hold rows. Give a longer step."
             )
-        repeats = counts.astype(np.intp)
-        before = np.cumsum(repeats) - repeats
-        return np.repeat(first - before, repeats) + np.arange(repeats.sum())
+        last = np.floor((axis.positions - start + axis.tolerance) / step)
+        numbers = np.unique(last[:, np.newaxis] + np.arange(-width, 2.0))
+        return numbers[(numbers >= 0.0) & (numbers < n_parts)]
 
     def _train_rows(
         self, axis: TimeAxis, known: Any, number: int, part: NDArray[np.intp]
@@ -425,8 +416,6 @@ class WindowSplit(Splitter):
                 f"{axis.shown(first_test)}, has no row to train on: {why}. Give a longer "
                 "train_size or a shorter gap."
             )
-        if self.max_train_size is not None:
-            rows = rows[-self.max_train_size :]
         return rows
 
     def _too_few(self, axis: TimeAxis, found: int, n_splits: int | None) -> str:
@@ -482,8 +471,6 @@ class ExpandingWindowSplit(WindowSplit):
         neither. It protects the training part only; see the notes.
     n_splits : int, default=None
         Number of splits: with `test_size`, the last so many of those that fit. None: all of them.
-    max_train_size : int, default=None
-        Most rows of a training part, always in rows; the newest are kept.
     keep_incomplete : bool, default=False
         Whether a last test part is kept although the stream ends before it does.
     times : array-like of shape (n_rows,) or str, default=None
@@ -562,8 +549,6 @@ class SlidingWindowSplit(WindowSplit):
         neither. It protects the training part only; see the notes.
     n_splits : int, default=None
         Number of splits: with `test_size`, the last so many of those that fit. None: all of them.
-    max_train_size : int, default=None
-        Most rows of a training part, always in rows; the newest are kept. Of use with times.
     keep_incomplete : bool, default=False
         Whether a last test part is kept although the stream ends before it does.
     times : array-like of shape (n_rows,) or str, default=None

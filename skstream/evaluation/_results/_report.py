@@ -66,23 +66,19 @@ def table(result: "EvaluationResult") -> str:
         if len(result.forgetting_names) > 1:
             lines.append(f"{_heading(result, forgetting)}:")
         lines.extend(aligned(header, rows))
-    lines.extend(_counts(result))
-    lines.extend(_alarms(result))
-    lines.extend(_reasons(result))
-    lines.extend(_slow(result))
-    lines.extend(failed_refits(result))
-    lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
-    lines.extend(_ends(result))
-    lines.extend(f"{name} is left out: {why}" for name, why in result.left_out.items())
+    return "\n".join([*lines, *_notes(result)])
+
+
+def _notes(result: "EvaluationResult") -> list[str]:
+    """What is said below the scores."""
+    notes = [*_counts(result), *_alarms(result), *_reasons(result)]
+    notes += slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
+    notes += failed_refits(result)
+    notes += [f"{name} failed: {message}" for name, message in result.failures.items()]
+    notes += _ends(result)
+    notes += [f"{name} is left out: {why}" for name, why in result.left_out.items()]
     why = result.parameters.get("in_one_process")
-    if why:
-        lines.append(f"All in one process: {why}")
-    return "\n".join(lines)
-
-
-def _slow(result: "EvaluationResult") -> list[str]:
-    """Return the sentence about what took most of the time, where that was executed by calls."""
-    return slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
+    return [*notes, f"All in one process: {why}"] if why else notes
 
 
 def _counts(result: "EvaluationResult") -> list[str]:
@@ -140,23 +136,21 @@ def _by_reason(reasons: dict[str, str]) -> dict[str, list[str]]:
 
 def html(result: "EvaluationResult") -> str:
     """Scores of all models as HTML tables."""
-    parts = [f"<p><b>{html_module.escape(_title(result))}</b></p>"]
+    escape = html_module.escape
+
+    def row(cells: list[str], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    parts = [f"<p><b>{escape(_title(result))}</b></p>"]
     for forgetting in result.forgetting_names:
         header, rows = _cells(result, forgetting)
-        head = "".join(f"<th>{html_module.escape(cell)}</th>" for cell in header)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html_module.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in rows
-        )
+        body = "".join(row(cells, "td") for cells in rows)
         parts.append(
-            f"<p>{html_module.escape(_heading(result, forgetting))}</p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{escape(_heading(result, forgetting))}</p><table><thead>{row(header, 'th')}"
+            f"</thead><tbody>{body}</tbody></table>"
         )
-    notes = [*_counts(result), *_alarms(result), *_reasons(result), *_slow(result)]
-    notes += [*failed_refits(result), *_ends(result)]
-    parts.extend(f"<p>{html_module.escape(line)}</p>" for line in notes)
-    parts.append(f"<p>Next: <code>{NEXT_CALLS}</code></p>")
-    return "\n".join(parts)
+    parts.extend(f"<p>{escape(line)}</p>" for line in _notes(result))
+    return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
 
 
 def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
