@@ -161,16 +161,11 @@ def _sampled(sampler: ParameterSampler) -> list[dict[str, Any]]:
         # Its advice is another class; here, n_iter=None.
         warnings.filterwarnings("ignore", message="The total space of parameters")
         params = list(sampler)
-    if len(params) < sampler.n_iter:
-        warn(
-            f"n_iter={sampler.n_iter} is more than the {len(params)} candidates of the grid, which "
-            "are all evaluated. Use n_iter=None for all of them."
-        )
     different = list(dict(zip(_keys(params), params, strict=True)).values())
-    if len(different) < len(params):
+    if len(different) < sampler.n_iter:
         warn(
-            f"n_iter={len(params)} draws from param_grid gave {len(different)} different "
-            "candidates; each is evaluated once."
+            f"n_iter={sampler.n_iter} gave {len(different)} different candidates of param_grid; "
+            "each is evaluated once. Use n_iter=None for all of a grid."
         )
     return different
 

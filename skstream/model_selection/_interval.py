@@ -1,14 +1,12 @@
 """Intervals around the honest score of a search."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from skstream.engine.tape import Tape
 from skstream.evaluation._results._result import EvaluationResult
-from skstream.forgetting import Forgetting
+from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
@@ -19,8 +17,7 @@ from skstream.utils._label_space import LabelSpace, is_given
 N_BLOCKS = 20
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """An interval and how it was made, or why there is none.
 
     Attributes
@@ -106,18 +103,13 @@ class HonestLoss:
         )
 
 
-def jackknife(
-    result: EvaluationResult,
-    name: str,
-    measure: Measure,
-    forgetting: dict[str, Forgetting],
-    score: float,
-    alpha: float,
-) -> Interval:
+def jackknife(result: EvaluationResult, metric: str, measure: Measure, alpha: float) -> Interval:
     """Interval from the values of a measure without one block of rows after the other.
 
     A block is left out of the scores as rows that were not asked: baselines know its labels.
     """
+    (name,) = result.model_names
+    score = result.scores[name][metric]
     tape = result.tape
     if tape is None:
         return Interval.none("it needs the answers; keep them with keep_tape=True")
@@ -135,7 +127,15 @@ def jackknife(
     scores, method = tape.scores.get(name), tape.methods.get(name)
     if scores is not None:
         scores = np.broadcast_to(np.asarray(scores[0]), (N_BLOCKS, *scores[0].shape))
-    values = _final_values(tape, table, measure, forgetting, scores, method)
+    running = RunningMeasures(
+        {metric: measure},
+        {"": Cumulative()},
+        classes=tape.classes,
+        n_models=N_BLOCKS,
+        methods=None if scores is None else [method] * N_BLOCKS,
+    )
+    running.read(ScoredRows(y, table, weight, scores=scores))
+    values = np.asarray(running.final()[""][metric])
     if not (np.isfinite(values).all() and np.isfinite(score)):
         return Interval.none("the measure is undefined without some of the rows")
     spread = float(np.sum((values - values.mean()) ** 2))
@@ -150,24 +150,3 @@ def jackknife(
         f"about {100 * (1 - alpha):g} %, from leaving out each of {N_BLOCKS} blocks of rows; "
         "blocks of dependent rows make it too narrow where the dependence is longer than a block",
     )
-
-
-def _final_values(
-    tape: Tape,
-    table: np.ndarray,
-    measure: Measure,
-    forgetting: dict[str, Forgetting],
-    scores: np.ndarray | None,
-    method: str | None,
-) -> np.ndarray:
-    running = RunningMeasures(
-        {"score": measure},
-        forgetting,
-        classes=tape.classes,
-        n_models=len(table),
-        methods=None if scores is None else [method] * len(table),
-    )
-    weight: Any = None if tape.weight is None else np.asarray(tape.weight)
-    running.read(ScoredRows(np.asarray(tape.y), table, weight, scores=scores))
-    (values,) = (by_metric["score"] for by_metric in running.final().values())
-    return np.asarray(values)

@@ -29,7 +29,7 @@ from skstream.evaluation._evaluator import (
     EVERY_CHECKPOINT,
     known_classes,
 )
-from skstream.evaluation._folder import as_text
+from skstream.evaluation._folder._fingerprint import as_text
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._checkpoint import save_checkpoint
@@ -588,8 +588,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         probable, that mean varies, and the accuracy of the long run can be outside: see
         `long_run_interval_`, which this is for all other measures.
         """
-        found = honest_interval(self._after_choice())
-        return found.low, found.high
+        return honest_interval(self._after_choice())[:2]
 
     @property
     def long_run_interval_(self) -> tuple[float, float]:
@@ -599,8 +598,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         of the rows: errors may depend on each other within a block, and rows must be alike over
         time. It needs the answers (`keep_tape`); NaN where there is none.
         """
-        found = long_run_interval(self._after_choice())
-        return found.low, found.high
+        return long_run_interval(self._after_choice())[:2]
 
     @property
     def honest_interval_method_(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -166,13 +167,9 @@ def _evaluate_in_one(
     group: GroupFolder | None = None,
 ) -> None:
     """Go on in this process; the run stays open for further rows."""
-    if group is not None and group.is_finished:
-        keep(group.load_run(0))
-        return
-
     new_run = plan.new_run() if begun is None else lambda models: begun
     execution = plan.execution(search, new_run, stream, keep)
-    with _told(group, ""):
+    with _told(None if group is None else group.path.parent, ""):
         execution.in_lockstep(plan.settings.header, group)
 
 
@@ -186,7 +183,7 @@ def _chosen_by_workers(
     tuning = plan.rules.tuning
     first = stream if tuning is None else take_rows(stream, tuning)
     execution = plan.execution(search, plan.new_run(in_group=True), first)
-    with _told(folder, _LOST):
+    with _told(None if folder is None else folder.path, _LOST):
         tuned, finished = (
             execution.of_groups(plan.settings.header, groups)
             if folder is None
@@ -216,15 +213,14 @@ def _chosen_by_workers(
 
 
 @contextmanager
-def _told(folder: RunFolder | GroupFolder | None, otherwise: str) -> Iterator[None]:
+def _told(folder: Path | None, otherwise: str) -> Iterator[None]:
     """Say to whom presses Ctrl-C how the search goes on."""
     try:
         yield
     except EvaluationInterrupted as interrupt:
         note = otherwise
         if folder is not None:
-            path = folder.path.parent if isinstance(folder, GroupFolder) else folder.path
-            note = f" The same call of fit goes on from the checkpoints in {path}."
+            note = f" The same call of fit goes on from the checkpoints in {folder}."
         if not note:
             raise
         raise EvaluationInterrupted(interrupt.result, note=note) from interrupt

@@ -1,6 +1,5 @@
 """What a search has found, as a table, as text and as scikit-learn's `cv_results_`."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +58,8 @@ def honest_interval(run: SearchRun) -> Interval:
         return run.honest_loss.interval()
     found = long_run_interval(run)
     if problem:
-        return replace(found, method=f"{found.method}; no confidence sequence, because {problem}")
+        why = f"{found.method}; no confidence sequence, because {problem}"
+        return found._replace(method=why)
     return found
 
 
@@ -78,16 +78,8 @@ def long_run_interval(run: SearchRun) -> Interval:
     why = _why_none(run)
     if why:
         return Interval.none(why)
-    outcome = run.outcome()
-    (lane,) = outcome.lanes
-    return jackknife(
-        assemble(run.settings.header, outcome, so_far=True),
-        lane.name,
-        run.settings.metrics[run.rules.metric],
-        run.settings.forgetting,
-        last_scores(lane)[run.rules.metric],
-        run.rules.options.alpha,
-    )
+    result, metric = assemble(run.settings.header, run.outcome(), so_far=True), run.rules.metric
+    return jackknife(result, metric, run.settings.metrics[metric], run.rules.options.alpha)
 
 
 def table(search: "PrequentialSearch") -> str:

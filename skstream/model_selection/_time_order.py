@@ -1,6 +1,5 @@
 """Guards of the order of time in scikit-learn's model selection."""
 
-import inspect
 import numbers
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -61,7 +60,9 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **param
     ValueError
         If `cv` is None or a number: scikit-learn makes folds of it, and all but the last are
         trained on the future. If it is no splitter, or yields no positions of rows; or if there
-        are `params`, and no splitter that takes them.
+        are `params` and no splitter.
+    TypeError
+        If the splitter does not take the `params`.
 
     Warns
     -----
@@ -94,8 +95,6 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **param
     is_splitter = hasattr(cv, "split") and not isinstance(cv, type | str)
     name = type(cv).__name__ if is_splitter else "cv"
     splits = cv if is_splitter else _given_splits(cv, params)
-    if is_splitter and params:
-        _check_taken(cv, name, params)
     for number, split in enumerate(cv.split(X, y, groups, **params) if is_splitter else splits):
         train, test = _parts_of(split, n_rows_of(X), f"Split {number} of {name}")
         problem = _problem(train, test)
@@ -118,24 +117,6 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **param
         elif unknown:
             _warn_of_unknown_order("the rows of X", unknown)
     return splits
-
-
-def _check_taken(cv: Any, name: str, params: dict[str, Any]) -> None:
-    """Refuse what the method `split` of a splitter does not take."""
-    try:
-        taken = inspect.signature(cv.split).parameters.values()
-    except (TypeError, ValueError):  # a compiled one
-        return
-    names = {one.name for one in taken}
-    refused = [given for given in params if given not in names]
-    if refused and all(one.kind is not one.VAR_KEYWORD for one in taken):
-        given, them = "= and ".join(refused) + "=", "it" if len(refused) == 1 else "them"
-        windows = {"times", "label_times"}.intersection(refused)
-        which = " (ExpandingWindowSplit, SlidingWindowSplit)" if windows else ""
-        raise ValueError(
-            f"{given} {'is' if them == 'it' else 'are'} for splitters whose split takes {them}"
-            f"{which}; {name} does not: leave {them} out."
-        )
 
 
 def _given_splits(cv: Any, params: dict[str, Any]) -> list[Any]:
