@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from skstream.evaluation._results._rescore import final_value
 from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._results._values import final_value
 from skstream.evaluation._tape_rows import Values, fold_columns
 
 #: What a callback may define.

@@ -11,12 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.evaluation._results._compare import higher_is_better
-from skstream.evaluation._results._rescore import rescored, with_scores
+from skstream.evaluation._results._rescore import final_value, rescored, with_scores
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import bin_meant, named, pick
-from skstream.evaluation._results._values import final_value
-from skstream.evaluation._slice_groups import Groups, groups_of
-from skstream.evaluation._slice_rows import LEAST_ROWS, Estimate, Lines, reads_all_labels
+from skstream.evaluation._slice_rows import (
+    LEAST_ROWS,
+    Estimate,
+    Groups,
+    Lines,
+    groups_of,
+    reads_all_labels,
+)
 from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import Cumulative, FadingFactor, Forgetting, SlidingWindow, as_forgetting
 from skstream.metrics._measure import Measure

@@ -34,15 +34,17 @@ from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._checkpoint import save_checkpoint
 from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
-from skstream.model_selection._search_execute import (
+from skstream.model_selection._search_plan import (
+    OF_EVALUATOR,
+    Plan,
     begin_in,
     checked_rows,
     evaluate,
     folder_of,
+    plan_of,
     stream_of,
     too_short,
 )
-from skstream.model_selection._search_plan import OF_EVALUATOR, Plan, plan_of
 from skstream.model_selection._search_report import (
     cv_results,
     honest_interval,

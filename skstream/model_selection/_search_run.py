@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -17,8 +17,8 @@ from skstream.evaluation._runs._run_outcome import LaneOutcome, Place, RunOutcom
 from skstream.evaluation._runs._scoring import RunScores
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows
-from skstream.model_selection._interval import HonestLoss
 from skstream.model_selection._race import Race, RaceOptions, best_first
+from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.streams._chunk import Chunk
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
@@ -97,6 +97,92 @@ def all_failed(
     left = n - n_dropped
     which = "The only candidate" if left == 1 else f"All {left} candidates"
     return kind(f"{which}{others} failed. The first failure: {message}")
+
+
+class Interval(NamedTuple):
+    """An interval and how it was made, or why there is none.
+
+    Attributes
+    ----------
+    low, high : float
+        Its ends; NaN where there is none.
+    method : str
+        In words.
+    """
+
+    low: float
+    high: float
+    method: str
+
+    @classmethod
+    def none(cls, reason: str) -> "Interval":
+        """No interval, for a reason."""
+        return cls(np.nan, np.nan, f"no interval: {reason}")
+
+
+class HonestLoss:
+    """Confidence sequence for the mean loss of the chosen model, row by row in constant memory.
+
+    Parameters
+    ----------
+    loss : {"zero_one", "absolute"}
+        Loss of a row.
+    is_accuracy : bool
+        Whether the score is one minus the mean loss.
+    bounds : tuple of two float
+        Smallest and largest possible loss.
+    alpha : float
+        One minus the probability with which the interval is right at all rows at once.
+    """
+
+    def __init__(
+        self, loss: str, is_accuracy: bool, bounds: tuple[float, float], alpha: float
+    ) -> None:
+        self.loss = loss
+        self.is_accuracy = is_accuracy
+        self.bounds = bounds
+        self.problem = ""
+        self._of_nothing = bounds[0]
+        self._running = RunningAnytimeComparison(bounds=bounds, alpha=alpha, record_every=1 << 40)
+        self._weight: float | None = None
+
+    def read(self, rows: ScoredRows) -> None:
+        """Read rows that were asked after the choice."""
+        scored = is_given(rows.y) & is_given(rows.answers[0])
+        if rows.weight is not None:
+            scored &= rows.weight > 0
+            if scored.any():
+                self._read_weights(rows.weight[scored])
+        y, p = rows.y[scored], rows.answers[0][scored]
+        losses = (p != y).astype(np.float64) if self.loss == "zero_one" else np.abs(p - y)
+        low, high = self.bounds
+        if len(losses) and not (losses.min() >= low and losses.max() <= high):
+            self.problem = f"a loss is outside loss_bounds=({low:g}, {high:g})"
+        if not self.problem:
+            self._running.update(losses, np.full(len(losses), self._of_nothing))
+
+    def _read_weights(self, weight: np.ndarray) -> None:
+        first = float(weight[0]) if self._weight is None else self._weight
+        self._weight = first
+        if (weight != first).any():
+            self.problem = "the rows have different weights"
+
+    def interval(self) -> Interval:
+        """Return the interval so far."""
+        if self.problem or not self._running.n_rows:
+            return Interval.none(self.problem or "no row was scored after the tuning rows")
+        result = self._running.result()
+        low, high = (self._of_nothing + end for end in result.interval)
+        low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
+        if self.is_accuracy:
+            low, high = 1.0 - high, 1.0 - low
+        share = 100 * (1 - self._running.alpha)
+        return Interval(
+            float(low),
+            float(high),
+            f"{share:g} % confidence sequence of the rows that came, valid at all rows at once; "
+            "where errors depend on each other, the score of the long run is in long_run_interval_",
+        )
 
 
 class SearchRun(EvaluationRun):

@@ -1,7 +1,6 @@
 """Studies: models over many seeds and streams, recovery after drifts, detectors, forgetting."""
 
-from skstream.studies._calibrate import Calibration, calibrate
-from skstream.studies._detector_study import DetectorStudy, detector_study
+from skstream.studies._detector_study import Calibration, DetectorStudy, calibrate, detector_study
 from skstream.studies._loss_dependence import LossDependence, loss_dependence
 from skstream.studies._over_seeds import evaluate_over_seeds
 from skstream.studies._over_streams import StreamStudy, evaluate_over_streams

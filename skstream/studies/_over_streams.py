@@ -15,8 +15,7 @@ from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
 from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural
 from skstream.studies._over_seeds import SameStream, evaluate_over_seeds
-from skstream.studies._seed_study import SeedStudy
-from skstream.studies._study import StudyOfModels, of_value
+from skstream.studies._seed_study import SeedStudy, StudyOfModels, of_value
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import checked_seeds
 from skstream.utils._tables import aligned

@@ -1,25 +1,95 @@
-"""The result of a study over seeds: the same evaluation on streams of the same kind."""
+"""The result of a study over seeds, and what the results of studies share."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._results._compare import higher_is_better
-from skstream.evaluation._results._ranking import rank
+from skstream.evaluation._results._compare import higher_is_better, rank
+from skstream.evaluation._results._rescore import curve_of_one, last_of_curves, mean_of_curves
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._results._select import chosen, named, pick
-from skstream.evaluation._results._values import curve_of_one, last_of_curves, mean_of_curves
 from skstream.stats import BestModelResult, FriedmanNemenyiResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
-from skstream.studies._study import StudyOfModels, of_value
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
+from skstream.utils._saved import save_npz
 from skstream.utils._tables import aligned
+
+
+class SavedStudy:
+    """A study that prints its table, and is saved as data."""
+
+    def table(self) -> str:
+        """Return what was found as text; ``print(study)`` prints it."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def save(self, path: str | Path) -> Path:
+        """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; ``.npz`` is appended where it has no suffix.
+
+        Returns
+        -------
+        path : Path
+            The file written.
+        """
+        return save_npz(path, self)
+
+
+class StudyOfModels(SavedStudy):
+    """A study whose results are all of the same models, measures and forgetting mechanisms."""
+
+    @property
+    def _first(self) -> Any:
+        """One of its results, or studies."""
+        raise NotImplementedError
+
+    @property
+    def model_names(self) -> list[str]:
+        """Names of the models."""
+        names: list[str] = self._first.model_names
+        return names
+
+    @property
+    def metric_names(self) -> list[str]:
+        """Names of the measures."""
+        names: list[str] = self._first.metric_names
+        return names
+
+    @property
+    def forgetting_names(self) -> list[str]:
+        """Names of the forgetting mechanisms."""
+        names: list[str] = self._first.forgetting_names
+        return names
+
+    def _check_alike(self, parts: Mapping[str, Any]) -> None:
+        """Raise an error if parts, by what they are of, cannot be compared."""
+        (first, one), *others = parts.items()
+        for other, another in others:
+            for names in ("model_names", "metric_names", "forgetting_names"):
+                if getattr(one, names) != getattr(another, names):
+                    raise ValueError(
+                        f"All must have the same {names}. Those of {first} are "
+                        f"{getattr(one, names)}, and those of {other} {getattr(another, names)}."
+                    )
+
+
+def of_value(value: str) -> str:
+    """Say that the mean of a curve was taken, where it was."""
+    return "mean of the curve, " if value == "mean" else ""
+
 
 #: What marks the best in a table, and what is not told apart from it.
 MARK = "*"

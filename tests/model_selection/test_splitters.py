@@ -23,7 +23,7 @@ from sklearn.model_selection import (
 import skstream
 import skstream.model_selection as module
 from skstream.model_selection import ExpandingWindowSplit, PrequentialSplit, SlidingWindowSplit
-from skstream.model_selection._splitter import Splitter
+from skstream.model_selection._splitters import Splitter
 from tests._examples import examples
 
 SPLITTERS = [

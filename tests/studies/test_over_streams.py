@@ -13,7 +13,7 @@ from skstream import (
     evaluate_over_streams,
     load,
 )
-from skstream.evaluation._results._values import mean_of_curves
+from skstream.evaluation._results._rescore import mean_of_curves
 from skstream.stats import friedman_nemenyi
 from skstream.streams import SEA, STAGGER, Sine, as_stream
 from skstream.studies import StreamStudy

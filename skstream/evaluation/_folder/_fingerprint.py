@@ -1,23 +1,26 @@
-"""Fingerprints: what must be the same where a run goes on, and what differs, in words."""
+"""What a run is made of: what must be the same where it goes on, and what a result notes."""
 
 import os
 import platform
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import PurePath
 from types import FunctionType, MappingProxyType
 from typing import Any
 from zlib import crc32
 
 import numpy as np
+import scipy
 import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from threadpoolctl import threadpool_info
 
+from skstream.engine.timeline import Timeline
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._settings import Settings
 from skstream.streams._arrays import ArrayStream, ChunkStream
@@ -383,3 +386,54 @@ def _shown(text: str | None, begin: int) -> str:
         return "not there"
     start, end = "..." if begin else "", "..." if len(text) > begin + _LONGEST_SHOWN else ""
     return f"{start}{text[begin : begin + _LONGEST_SHOWN]}{end}"
+
+
+#: Longest text of a timeline, which may hold the delay of every row.
+_LONGEST_TIMELINE = 1000
+
+
+def record(models: Mapping[str, Any], timelines: Sequence[Timeline]) -> dict[str, Any]:
+    """Return the versions, the machine, the models and the timelines of an evaluation."""
+    texts = [repr(one) for one in timelines]
+    return {
+        "versions": {**versions(), "scipy": scipy.__version__},
+        "platform": dict(_machine()),
+        "models": described(models),
+        "timelines": [
+            one if len(one) <= _LONGEST_TIMELINE else f"{one[:_LONGEST_TIMELINE]}..."
+            for one in texts
+        ],
+    }
+
+
+def described(models: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the class and the parameters of every model, as texts."""
+    found = {}
+    for name, model in models.items():
+        parameters = parameters_of(model)
+        listed = listed_in(parameters)
+        texts = {one: _text(value, listed) for one, value in parameters.items()}
+        found[name] = {"class": name_of(type(model)), **texts}
+    return found
+
+
+def _text(value: Any, listed: set[int]) -> str:
+    try:
+        return as_text(value, listed)
+    except NotComparable:
+        return f"{name_of(type(value))}, which cannot be compared"
+
+
+@lru_cache(maxsize=1)
+def _machine() -> tuple[tuple[str, str], ...]:
+    """What the arithmetic of floating-point numbers depends on, beside the versions."""
+    blas = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    words = {
+        " ".join(str(one[key]) for key in ("internal_api", "version", "architecture") if key in one)
+        for one in blas
+    }
+    return (
+        ("system", platform.system()),
+        ("machine", platform.machine()),
+        ("blas", ", ".join(sorted(words))),
+    )

@@ -8,9 +8,8 @@ from sklearn.exceptions import FitFailedWarning
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._results._report import failed_refits
-from skstream.evaluation._results._rescore import end_at_failures
+from skstream.evaluation._results._rescore import end_at_failures, warn_of_bounds, warn_of_undefined
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
-from skstream.evaluation._results._values import warn_of_bounds, warn_of_undefined
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._detections import by_monitor
 from skstream.evaluation._runs._ended_models import EndedModel

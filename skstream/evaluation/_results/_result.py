@@ -9,17 +9,18 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._results import _compare, _report
+from skstream.evaluation._results._compare import rank
 from skstream.evaluation._results._protocol_words import in_words
-from skstream.evaluation._results._ranking import rank
-from skstream.evaluation._results._rescore import rescored, with_scores
-from skstream.evaluation._results._select import named, number, pick, select
-from skstream.evaluation._results._values import (
+from skstream.evaluation._results._rescore import (
     curve_of_one,
     final_value,
     mean_of_curves,
+    rescored,
     warn_of_bounds,
     warn_of_undefined,
+    with_scores,
 )
+from skstream.evaluation._results._select import named, number, pick, select
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._detections import FoundByModel, FoundByMonitor, detected
 from skstream.evaluation._runs._ended_models import EndedModel
