@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.evaluation._log import check_names, classes_of, piece_of
 from skstream.evaluation._log_rows import Coder, Piece
-from skstream.evaluation._waiting_rows import OPEN, Clock, OfModel, of_model, row_values_of
+from skstream.evaluation._waiting_rows import OPEN, Clock, of_model, row_values_of
 from skstream.forgetting import duration_of
 from skstream.metrics._checkpoints import as_floats
 from skstream.metrics._resolve import resolve_metrics, task_of
@@ -372,15 +372,10 @@ def estimate_unlabelled(
     Notes
     -----
     "confidence" of a row is the mean of the measure over its classes, weighted by the model's
-    probabilities: for accuracy the probability of the answer, for the log loss the entropy, for
-    the Brier score of two classes p (1 - p). "calibrated" weights by the calibrated probabilities
-    instead; the answers and probabilities that are scored remain those of the model. Both see
-    features only, through the model: where labels begin to depend on features in another way, they
-    stay as confident as before. Only "newest labels" sees such a change, as late as labels come.
-
-    A label that becomes known at the time of a later row's arrival is known at that arrival. No
-    estimate uses a label before its time, and an estimate of the past equals `now` of a log that
-    ends there.
+    probabilities; "calibrated" weights by the calibrated probabilities, and scores the answers of
+    the model all the same. Both see features only, through the model: where labels begin to depend
+    on features in another way, only "newest labels" sees it, as late as labels come. No estimate
+    uses a label before its time.
 
     Examples
     --------
@@ -467,10 +462,8 @@ def estimates_of(
         name: of_model(rows.model(k), len(classes), log, places, values, window, calibrate)
         for k, name in enumerate(models)
     }
-    by_model: dict[str, Any] = {
-        field: {name: getattr(one, field) for name, one in found.items()}
-        for field in OfModel._fields
-    }
+    fields = next(iter(found.values()))
+    by_model = {field: {name: one[field] for name, one in found.items()} for field in fields}
     return LabelEstimates(
         **by_model,
         rows=places.astype(np.int64),

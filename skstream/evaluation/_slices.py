@@ -90,17 +90,11 @@ def score_slices(
 
     Notes
     -----
-    A group is scored as if the models had been asked about its rows alone: a window of 1,000 rows
-    holds the last 1,000 rows of the group. The naive baselines keep the past of the whole stream:
-    the persistent one repeats the label of the row before, whatever its group, and the majority is
-    that of all rows which the mechanism remembers. Checkpoints are rows of the stream, so that
-    curves of groups can be compared.
-
-    The boundaries of quantiles at a row are the quantiles of values before it; they are taken again
-    whenever there are a quarter more of these. So the boundaries move with the stream, and the
-    groups are called "1st quarter" and so on, without numbers. The first value of all is in the
-    first of them, and so is one that equals the lowest boundary. Whether a column is cut, and which
-    groups are the largest, is decided by the whole column.
+    A group is scored as if the models had been asked about its rows alone; the naive baselines keep
+    the past of the whole stream. Checkpoints are rows of the stream, so that curves of groups can
+    be compared. Boundaries of quantiles at a row are those of the values before it, so that they
+    move with the stream; whether a column is cut, and which groups are the largest, is decided by
+    the whole column.
 
     Examples
     --------
@@ -235,16 +229,11 @@ class SliceScores:
 
     Notes
     -----
-    Scores of all rows under "cumulative" have intervals. Errors of neighbouring rows may depend on
-    each other: the rows of a group are divided in 20 blocks in their order, and the scores
-    without one block after the other tell the standard error (jackknife), with the quantile of
-    Student's distribution for 20 blocks. Accuracy and error have the interval of Wilson for as many
-    independent rows as would have this error, but no more than there are. A group of fewer than 40
-    rows has only these, as if its rows were independent, and is never called the worst; other
-    measures then have none, nor where they are undefined without some block. Dependence that is
-    longer than a block makes intervals too narrow. All of them are Bonferroni's for the number of
-    groups. They are about the mean over these rows: a model that changes along the stream may be
-    better or worse now.
+    Scores of all rows under "cumulative" have intervals, by leaving out each of 20 blocks of the
+    rows of a group (jackknife); accuracy and error have Wilson's interval for as many independent
+    rows as would have this error. A group of fewer than 40 rows has only these, as if its rows were
+    independent, and is never called the worst. All are Bonferroni's for the number of groups.
+    Dependence that is longer than a block makes intervals too narrow.
     """
 
     overall: EvaluationResult

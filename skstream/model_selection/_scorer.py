@@ -242,35 +242,19 @@ def prequential_scorer(
 
     Notes
     -----
-    All test rows are asked and scored, the first one too. The scorer equals a
-    `PrequentialEvaluator` with ``warm_start=True`` and ``n_warmup=0`` on the test rows, to the
-    last bit. A scorer does not see the training labels: the baselines of the kappas begin with
-    the first test row, as in ``kappa_temporal_score`` without ``previous_label``.
+    The score equals that of a `PrequentialEvaluator` with ``warm_start=True`` and ``n_warmup=0`` on
+    the test rows, to the last bit. The baselines of the kappas begin with the first test row.
 
-    The label of every test row is learnt before the next row is asked. A ``gap`` or ``label_times``
-    of a splitter protect the training part only: where labels come late, the score is too good,
-    the more so if labels repeat. Use `DelayedEvaluator` there.
+    The label of every test row is learnt before the next row is asked: a ``gap`` or
+    ``label_times`` of a splitter protect the training part only. Use `DelayedEvaluator` where
+    labels come late.
 
-    Weights reach the scorer in two ways: from ``fit(X, y, sample_weight=...)`` of `GridSearchCV`
-    and the other searches; and by metadata routing, after
-    ``prequential_scorer(...).set_score_request(sample_weight=True)``. Without routing, ``params=``
-    of `cross_validate`, `cross_val_score`, `validation_curve` and `learning_curve` goes to ``fit``
-    alone, and so do weights of a step, such as ``sgdclassifier__sample_weight``: test rows are then
-    scored and learnt without weights.
+    Weights reach the scorer from ``fit(X, y, sample_weight=...)`` of a search, or by metadata
+    routing, after ``set_score_request(sample_weight=True)``; a warning tells where they do not.
 
-    A scorer sees neither the training rows nor the splitter, and cannot tell whether the model was
-    fitted on rows that come after the test rows: with ``cv=5``, `KFold` and all that shuffles it
-    was. Only the index of a data frame tells something. Use `PrequentialSplit`, and ask
-    `check_time_order` about other splitters.
-
-    A plain `Pipeline` goes on as a `StreamPipeline` with its fitted steps. All its steps must learn
-    row by row, have no state, or be frozen.
-
-    ``fit`` of this package's meta-estimators and stream pipelines is one ``partial_fit``; that of
-    `SGDClassifier` goes over the warm-up several times in shuffled order.
-
-    Scikit-learn turns an error of a scorer into the score NaN, with a warning; pass
-    ``error_score="raise"`` to see it.
+    A scorer sees neither the training rows nor the splitter: ask `check_time_order` whether a
+    splitter trains on the future. A plain `Pipeline` goes on as a `StreamPipeline` with its fitted
+    steps. Scikit-learn turns an error of a scorer into NaN; pass ``error_score="raise"`` to see it.
 
     Examples
     --------

@@ -185,15 +185,10 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    The best model is the very one that was evaluated: it has learnt every row, one by one, and
-    ``partial_fit`` goes on with it. After a choice the others are gone.
+    The best model is the very one that was evaluated, and ``partial_fit`` goes on with it.
 
     A dropped candidate costs nothing any more; those that are left answer as if it had never been
-    there. In `cv_results_` its score is that of its rows, which cannot be compared with scores of
-    all rows: its rank comes after those that were not dropped, the later dropped before the
-    earlier. ``dropped_at`` is -1 for those that were not, and ``std_test_score`` is NaN, because
-    there is one pass.
-
+    there. Its rank comes after those that were not dropped, the later dropped before the earlier.
     After a drift a race may rightly have dropped a candidate that would be the best from then on:
     what it promises is about the mean over the rows up to the drop.
 
@@ -528,7 +523,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     def best_score_(self) -> float:
         """Score of the best candidate on the tuning rows, on which it was chosen."""
         run = self._fitted()
-        if self._has_honest_score:
+        if run.tuned is not None and run.rules.tuning is not None:
             warn(
                 "best_score_ is the score on the tuning rows, by which the best of "
                 f"{plural(len(self._candidates), 'candidate')} was chosen: it is too good on "
@@ -548,10 +543,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         """Result of the tuning rows: curves, answers and costs of all candidates."""
         run = self._fitted()
         return assemble(run.settings.header, run.tuning_outcome(), so_far=True)
-
-    @property
-    def _has_honest_score(self) -> bool:
-        return self._run.tuned is not None and self._run.rules.tuning is not None
 
     def _after_choice(self) -> SearchRun:
         run = self._fitted()

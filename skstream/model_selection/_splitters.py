@@ -550,7 +550,7 @@ class ExpandingWindowSplit(WindowSplit):
         follow each other. A shorter one lets them overlap.
     gap : int, float, str or timedelta, default=0
         Between the end of a training part and the begin of its test part; rows there are in
-        neither. It protects the training part only; see the notes.
+        neither. It protects the training part only.
     n_splits : int, default=None
         Number of splits: with `test_size`, the last so many of those that fit. None: all of them.
     keep_incomplete : bool, default=False
@@ -575,24 +575,18 @@ class ExpandingWindowSplit(WindowSplit):
 
     Notes
     -----
-    On the line of times (or row numbers), with the first row at t, test part i = 0, 1, ... is the
-    half-open interval from t + train_size + gap + i * step, of length test_size, and its training
-    part is all that is before the begin of the interval less the gap. However unevenly the rows
-    are spaced, rows of one time are never separated. Test parts without rows are left out; a
-    training part without rows is an error. The stream ends one usual distance (the median of the
-    differences) after its last row: daily rows from the 1st to the 14th last 14 days, and a test
-    part of 7 days is whole. A test part that lacks less than a hundredth of that distance is whole
-    too, because times are rounded.
+    With the first row at t, test part i = 0, 1, ... is the half-open interval from
+    t + train_size + gap + i * step, of length test_size; its training part is all before the begin
+    of the interval less the gap. Rows of one time are never separated. Test parts without rows are
+    left out; a training part without rows is an error. The stream ends one usual distance (the
+    median of the differences) after its last row, less a hundredth of it, as times are rounded.
 
     Times given here belong to the rows that are split. A splitter that gets a part of the rows
     (nested cross-validation) needs them as the name of a column, or as metadata:
-    ``GridSearchCV(...).fit(X, y, times=times)`` after
-    ``sklearn.set_config(enable_metadata_routing=True)``. A column that is named here stays a
-    feature of the model: where it must not be, leave it out with a `ColumnTransformer`.
+    ``GridSearchCV(...).fit(X, y, times=times)`` with metadata routing enabled.
 
-    `gap` and `label_times` decide which rows `fit` gets, and nothing else. `prequential_scorer`
-    learns the label of every test row before it asks about the next one, however late labels
-    come: its scores are then too good. Use `DelayedEvaluator` to score with late labels.
+    `gap` and `label_times` decide which rows `fit` gets, and nothing else: use `DelayedEvaluator`
+    to score with late labels.
 
     Examples
     --------
@@ -620,42 +614,23 @@ class SlidingWindowSplit(WindowSplit):
     ----------
     train_size : int, float, str or timedelta
         Size of every training part.
-    test_size : int, float, str or timedelta, default=None
-        Size of every test part. None: what follows the first training part is divided into
-        `n_splits` parts of one size.
-    step : int, float, str or timedelta, default=None
-        From the begin of one test part to the begin of the next. None: `test_size`, so that they
-        follow each other. A shorter one lets them overlap.
-    gap : int, float, str or timedelta, default=0
-        Between the end of a training part and the begin of its test part; rows there are in
-        neither. It protects the training part only; see the notes.
+    test_size, step, gap : int, float, str or timedelta, default=None, None, 0
+        As for `ExpandingWindowSplit`.
     n_splits : int, default=None
-        Number of splits: with `test_size`, the last so many of those that fit. None: all of them.
+        As for `ExpandingWindowSplit`.
     keep_incomplete : bool, default=False
-        Whether a last test part is kept although the stream ends before it does.
-    times : array-like of shape (n_rows,) or str, default=None
-        Time of every row, not decreasing: numbers, or datetimes with or without a time zone; or
-        the name of a column of `X` that holds them. All sizes are then durations: numbers in the
-        unit of the times, and for datetimes timedeltas (Python's, NumPy's or those of pandas) or
-        text such as "7D" or "1D 12h" (units W, D, h, min, s, ms and us). None: sizes are in rows.
-    label_times : array-like of shape (n_rows,) or str, default=None
-        Time at which the label of every row becomes known, of the kind of `times`; without times,
-        the number of the row at whose arrival it is known. Infinite, NaN or NaT: never. Training
-        rows whose label comes after the first row of the test part are left out. Test rows are
-        not; see the notes.
+        As for `ExpandingWindowSplit`.
+    times, label_times : array-like of shape (n_rows,) or str, default=None
+        As for `ExpandingWindowSplit`.
 
     See Also
     --------
-    ExpandingWindowSplit : Keeps all rows; its notes on times hold here too.
+    ExpandingWindowSplit : Keeps all rows; its parameters and notes hold here too.
 
     Notes
     -----
     Test parts are those of `ExpandingWindowSplit`. The training part of a test part that begins at
     b is the half-open interval from b - gap - train_size to b - gap.
-
-    `gap` and `label_times` decide which rows `fit` gets, and nothing else. `prequential_scorer`
-    learns the label of every test row before it asks about the next one, however late labels
-    come: its scores are then too good. Use `DelayedEvaluator` to score with late labels.
 
     Examples
     --------
@@ -712,17 +687,13 @@ class PrequentialSplit(Splitter):
     Notes
     -----
     A test block that begins at row ``b`` has the training part ``0, ..., b - gap - 1``. Training
-    parts grow, and test blocks never overlap.
+    parts grow, and test blocks never overlap. Rows cannot be drawn from the arrays of positions,
+    nor put into another order (slices and masks are free): `HalvingGridSearchCV` would test rows
+    drawn at random with ``resource="n_samples"``, its default, and gets an error.
 
-    Rows cannot be drawn from the arrays of positions, nor put into another order (slices and masks
-    are free): `HalvingGridSearchCV` and `HalvingRandomSearchCV` would test rows drawn at random
-    with ``resource="n_samples"``, their default, and get an error.
-
-    Where ``fit`` is one ``partial_fit`` in the order of the rows (the meta-estimators and stream
-    pipelines of this package) and there is no gap, the model at the start of each block is the one
-    that would have come along the stream, so that several blocks score one and the same pass,
-    period by period. Where ``fit`` goes over the rows several times (`SGDClassifier`), each block
-    begins with a model that had several epochs.
+    Where ``fit`` is one ``partial_fit`` in the order of the rows and there is no gap, several
+    blocks score one and the same pass, period by period. Where it goes over the rows several times
+    (`SGDClassifier`), each block begins with a model that had several epochs.
 
     Examples
     --------

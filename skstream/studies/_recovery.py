@@ -193,16 +193,12 @@ def recovery_after_drift(
     After a change that begins at row s, and up to the next change, let v be the value at the last
     checkpoint not after s. The largest fall is the difference of v and the worst value. The model
     has recovered at the first checkpoint, after one at which it was worse than the level
-    ``v - (1 - share) |v|`` (plus, where lower is better), at which it is not worse any more. Rows
-    are counted from s on, to the checkpoints: no finer than these are.
+    ``v - (1 - share) |v|`` (plus, where lower is better), at which it is not worse any more.
 
-    Where the new truth is harder than the old, a model can be as good as it ever will be and still
-    count as not recovered. Shaker and Hüllermeier therefore measure both against the curves of the
-    same model on two further streams, S of the old and T of the new truth: so it is done with
-    `references`. The largest fall is then from the worse of the two at the same checkpoint; the
-    model has recovered when, after it was worse than `share` of S, it is as good as `share` of T.
-    (They divide the fall by that worse value, and the rows, counted from where it was worse than S,
-    by the length of the stream.)
+    Where the new truth is harder, a model can be as good as it ever will be and count as not
+    recovered. With `references`, of the old and the new truth (Shaker and Hüllermeier), the fall is
+    from the worse of their curves at the same checkpoint, and the model has recovered when, after
+    it was worse than `share` of the first, it is as good as `share` of the second.
 
     References
     ----------

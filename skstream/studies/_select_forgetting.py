@@ -160,11 +160,9 @@ def select_forgetting(
 
     Notes
     -----
-    The estimate after a row (which includes it) is compared with the true value at that row. If
-    the true values were measured on other rows, their noise adds to all deviations, on average
-    the same for every mechanism: `rmse` is too large, and the order stays.
-
-    On one stream the best of similar candidates is a matter of chance: give several.
+    The estimate after a row (which includes it) is compared with the true value at that row. Noise
+    of true values that were measured on other rows adds to all deviations alike. On one stream the
+    best of similar candidates is a matter of chance: give several.
 
     References
     ----------

@@ -198,11 +198,8 @@ class Reporter:
 
     def _of_another(self, report: Report, last: Report) -> Report:
         """Complete the last report of a run with what another process did after it."""
-        if last.token == self.token:
-            seconds = last.seconds + max(0.0, report.time - last.time)
-        else:  # an earlier call; when it was done is not known, and the rate stays
-            rate = last.rows_per_second
-            seconds = 0.0 if rate is None else (report.n_rows - last.first_row) / rate
+        rate = last.rows_per_second  # which stays
+        seconds = 0.0 if rate is None else (report.n_rows - last.first_row) / rate
         return replace(
             report, first_row=last.first_row, seconds=seconds, host=last.host, pid=last.pid
         )

@@ -4,13 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from skstream.forgetting import (
-    AdaptiveWindow,
-    Cumulative,
-    FadingFactor,
-    SlidingWindow,
-    parse_forgetting,
-)
+from skstream.forgetting import Cumulative, parse_forgetting
+from skstream.stats._report import plural
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
@@ -111,24 +106,20 @@ def forgetting_words(name: str) -> str:
         E.g. "last 1,000 rows"; the user's own name is left as it is.
     """
     try:
-        mechanism: Any = parse_forgetting(name)
+        mechanism = parse_forgetting(name)
     except ValueError:
         return name
-    if isinstance(mechanism, Cumulative):
-        return "all rows so far"
-    if isinstance(mechanism, SlidingWindow):
-        if mechanism.counts_time:
-            return f"last {mechanism.name.partition(':')[2]}"
-        unit = "row" if mechanism.window_size == 1 else "rows"
-        return f"last {mechanism.window_size:,} {unit}"
-    if isinstance(mechanism, FadingFactor):
-        if mechanism.half_life is not None:
-            unit = "" if mechanism.counts_time else " rows"
-            return f"half-life {mechanism.name.partition(':')[2]}{unit}"
-        return f"fading factor {mechanism.fading_factor:g}"
-    if isinstance(mechanism, AdaptiveWindow):
-        return "adaptive window"
-    return name
+    kind, _, size = mechanism.name.partition(":")
+    if kind == "window":
+        return f"last {size}" if mechanism.counts_time else f"last {plural(int(size), 'row')}"
+    if kind == "fading":
+        return f"fading factor {float(size):g}"
+    words = {
+        "cumulative": "all rows so far",
+        "half-life": f"half-life {size}{'' if mechanism.counts_time else ' rows'}",
+        "adwin": "adaptive window",
+    }
+    return words.get(kind, name)
 
 
 def scored_with(result: "EvaluationResult", forgetting: str) -> str:

@@ -7,7 +7,6 @@ from skstream.drift import Detections
 from skstream.engine.tape import Tape
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._detections import each
 from skstream.evaluation._runs._ended_models import EndedModel
 from skstream.evaluation._tape_rows import BASELINES
 from skstream.evaluation.delayed._counts import Waits
@@ -62,9 +61,6 @@ def check_result(result: Any) -> None:
                 check_array(curve, f"a curve of {name}", "f", (n_rows, n_folds, *n_bins))
     if result.classes is not None:
         check_array(result.classes, "classes", LABELS, (None,))
-    for found in each(result.detections):
-        check_array(found.alarms, "alarms", COUNTS, (None,))
-        check_array(found.warnings, "warnings", COUNTS, (None,))
     if isinstance(result, DelayedResult):
         costs = list(result.waits.poll_costs.values())
         for one in costs:
