@@ -25,7 +25,7 @@ from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
 from skstream.metrics._registry import CLASSIFICATION, MAJORITIES, REGRESSION
 from skstream.model_selection._candidates import Candidates
-from skstream.model_selection._race import Race, RaceOptions
+from skstream.model_selection._race import RaceOptions
 from skstream.model_selection._search_run import HonestLoss, Rules, SearchRun, all_failed
 from skstream.streams import Drift, Stream, as_stream, take_rows
 from skstream.streams._arrays import begins_again, refuse_chunks
@@ -108,9 +108,12 @@ def tuning_rows(
             "tuning must be a number of rows (int of at least 1), a share of them (float between "
             f"0 and 1), or None. Got {tuning!r} instead."
         )
-    if n_rows is not None and n_tuning >= n_rows:
+    # The rows of a batch are answered and learnt together, by one and the same candidates.
+    whole = n_warmup + max(0, math.ceil((n_tuning - n_warmup) / batch_size)) * batch_size
+    if n_rows is not None and max(whole, n_tuning) >= n_rows:
+        end = f", up to the end of a batch, row {whole:,}" if whole > n_tuning else ""
         raise ValueError(
-            f"tuning={tuning!r} leaves no row for the honest score (n_samples={n_rows}). Pass "
+            f"tuning={tuning!r}{end} leaves no row for the honest score (n_samples={n_rows}). Pass "
             "fewer rows, or tuning=None to choose by all rows, without an honest score."
         )
     if n_tuning <= n_warmup:
@@ -122,14 +125,6 @@ def tuning_rows(
         raise ValueError(
             f"tuning={tuning!r} ends within the first batch (batch_size={batch_size}), so that no "
             "candidate would be scored. Pass more rows, or a smaller batch_size."
-        )
-    # The rows of a batch are answered and learnt together, by one and the same candidates.
-    whole = n_warmup + math.ceil((n_tuning - n_warmup) / batch_size) * batch_size
-    if n_rows is not None and whole >= n_rows:
-        raise ValueError(
-            f"tuning={tuning!r} ends within a batch (batch_size={batch_size}), and up to its end, "
-            f"row {whole:,}, no row is left for the honest score (n_samples={n_rows}). Pass fewer "
-            "rows, or a smaller batch_size."
         )
     return whole
 
@@ -153,6 +148,7 @@ def rules_of(options: RaceOptions, settings: Settings, tuning: int | None) -> Ru
         tuning=tuning,
         loss=loss,
         options=options,
+        honest=_honest_loss(options, settings, tuning, measure),
     )
 
 
@@ -180,17 +176,16 @@ def _loss_of_race(options: RaceOptions, settings: Settings, metric: str, measure
     )
 
 
-def honest_loss_of(settings: Settings, rules: Rules) -> HonestLoss | None:
+def _honest_loss(
+    options: RaceOptions, settings: Settings, tuning: int | None, measure: Measure
+) -> HonestLoss | None:
     """Return what follows the mean loss of the chosen one, if its score is such a mean."""
-    measure = settings.metrics[rules.metric]
     (forgetting,) = settings.forgetting.values()
     loss = next((loss for formula, loss in _MEANS if measure.formula == formula), None)
-    if rules.tuning is None or loss is None or forgetting != Cumulative():
+    bounds = (0, 1) if loss == "zero_one" else options.loss_bounds
+    if tuning is None or loss is None or bounds is None or forgetting != Cumulative():
         return None
-    bounds = (0, 1) if loss == "zero_one" else rules.options.loss_bounds
-    if bounds is None:
-        return None
-    return HonestLoss(loss, measure.formula == _ACCURACY, bounds, rules.options.alpha)
+    return HonestLoss(loss, measure.formula == _ACCURACY, bounds, options.alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,34 +202,21 @@ class Plan:
         One prepared model per candidate.
     rules : Rules
         How they are compared.
-    race : Race or None
-        Who is dropped early.
-    honest : HonestLoss or None
-        What follows the losses of the chosen one.
     """
 
     candidates: Candidates
     settings: Settings
     models: Mapping[Place, Any]
     rules: Rules
-    race: Race | None
-    honest: HonestLoss | None
 
     def new_run(self, *, in_group: bool = False) -> Callable[..., SearchRun]:
         """Return the function that makes a run of some candidates."""
-        return partial(
-            SearchRun,
-            self.settings,
-            rules=self.rules,
-            race=self.race,
-            honest=self.honest,
-            in_group=in_group,
-        )
+        return partial(SearchRun, self.settings, rules=self.rules, in_group=in_group)
 
     def groups(self, search: Any, stream: Stream) -> Sequence[Sequence[Place]]:
         """Divide the candidates among workers; those of a race stay together."""
         places = list(self.models)
-        if self.race is not None:
+        if self.rules.race is not None:
             return [places]
         tuning = self.rules.tuning
         first = stream if tuning is None else take_rows(stream, tuning)
@@ -306,21 +288,13 @@ def plan_of(
     if search.n_warmup == 0:
         advice = "A search begins every candidate anew, fitted or not: pass n_warmup=1."
         check_can_answer(models, advice)
-    rules = rules_of(options, settings, tuning)
     n_tuning = n_rows if tuning is None else tuning
     n_scored = None if n_tuning is None else max(1, n_tuning - search.n_warmup)
-    race = options.race(len(candidates), n_scored)
-    if race is not None and search.n_jobs not in (None, 1):
+    rules = rules_of(options, settings, tuning)
+    rules = replace(rules, race=options.race(len(candidates), n_scored))
+    if rules.race is not None and search.n_jobs not in (None, 1):
         settings.parameters["in_one_process"] = "a race compares the candidates after few rows"
-    honest = honest_loss_of(settings, rules)
-    return Plan(
-        candidates=candidates,
-        settings=settings,
-        models=models,
-        rules=rules,
-        race=race,
-        honest=honest,
-    )
+    return Plan(candidates=candidates, settings=settings, models=models, rules=rules)
 
 
 def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
@@ -416,7 +390,7 @@ def begin_in(folder: RunFolder, search: Any, plan: Plan, stream: Stream) -> None
         stream.n_rows,
         keeps_runs=True,
         n_tuning=plan.rules.tuning,
-        drops=plan.race is not None,
+        drops=plan.rules.race is not None,
     )
 
 

@@ -25,80 +25,6 @@ from skstream.utils._rows import Schema
 from skstream.utils._warnings import warn
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rules:
-    """How candidates are compared.
-
-    Attributes
-    ----------
-    metric : str
-        Name of the measure, in the settings of the run.
-    lower_is_better : bool
-        Whether its lowest value is the best.
-    tie_breaker : str or None
-        Measure, the higher the better, that decides among candidates with equal values.
-    tuning : int or None
-        Rows after which one is chosen; None: no choice is made.
-    loss : str or None
-        Loss of a row, "zero_one" or "absolute", of the race; None: the race reads none.
-    options : RaceOptions
-        Of the race, and of the interval of the honest score.
-    """
-
-    metric: str
-    lower_is_better: bool
-    tie_breaker: str | None
-    tuning: int | None
-    loss: str | None = None
-    options: RaceOptions = field(default_factory=RaceOptions)
-
-    def keys(self, values: Mapping[str, Any]) -> np.ndarray:
-        """Return lines by which candidates are ordered, the higher the better."""
-        first = np.asarray(values[self.metric], dtype=np.float64)
-        lines = [-first if self.lower_is_better else first]
-        if self.tie_breaker is not None:
-            lines.append(np.asarray(values[self.tie_breaker], dtype=np.float64))
-        return np.array(lines)
-
-    def order(self, lanes: Sequence[LaneOutcome]) -> list[int]:
-        """Order candidates: those that went on, then those that ended last, then the failed."""
-        lengths = [
-            -1.0
-            if lane.failure is not None
-            else np.inf
-            if lane.ended is None
-            else lane.ended.n_rows
-            for lane in lanes
-        ]
-        lasts = [last_scores(lane) for lane in lanes]
-        values = {metric: [last[metric] for last in lasts] for metric in lasts[0]}
-        return [int(k) for k in best_first([lengths, *self.keys(values)])]
-
-
-def last_scores(lane: LaneOutcome) -> dict[str, float]:
-    """Return the last values of a candidate, under the first forgetting."""
-    if lane.ended is not None:
-        by_metric = next(iter(lane.ended.scores.values()))
-        return {metric: values[0] for metric, values in by_metric.items()}
-    by_metric = next(iter(lane.curves.values.values()))
-    return {
-        metric: float(curve[-1]) if len(curve) and lane.failure is None else np.nan
-        for metric, curve in by_metric.items()
-    }
-
-
-def all_failed(
-    n: int, message: str, *, n_dropped: int = 0, cause: BaseException | None = None
-) -> Exception:
-    """Return the error for a search of whose `n` candidates none is left."""
-    kind = TypeError if isinstance(cause, TypeError) else ValueError  # as models raise it
-    were = "was" if n_dropped == 1 else "were"
-    others = f" that the race has left ({n_dropped} {were} dropped before)" if n_dropped else ""
-    left = n - n_dropped
-    which = "The only candidate" if left == 1 else f"All {left} candidates"
-    return kind(f"{which}{others} failed. The first failure: {message}")
-
-
 class Interval(NamedTuple):
     """An interval and how it was made, or why there is none.
 
@@ -185,6 +111,86 @@ class HonestLoss:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """How candidates are compared.
+
+    Attributes
+    ----------
+    metric : str
+        Name of the measure, in the settings of the run.
+    lower_is_better : bool
+        Whether its lowest value is the best.
+    tie_breaker : str or None
+        Measure, the higher the better, that decides among candidates with equal values.
+    tuning : int or None
+        Rows after which one is chosen; None: no choice is made.
+    loss : str or None
+        Loss of a row, "zero_one" or "absolute", of the race; None: the race reads none.
+    options : RaceOptions
+        Of the race, and of the interval of the honest score.
+    race : Race or None
+        Which candidates are dropped early, as it is before the first row; None: none.
+    honest : HonestLoss or None
+        Follows the losses of the chosen one, if its measure is the mean of a bounded loss.
+    """
+
+    metric: str
+    lower_is_better: bool
+    tie_breaker: str | None
+    tuning: int | None
+    loss: str | None = None
+    options: RaceOptions = field(default_factory=RaceOptions)
+    race: Race | None = None
+    honest: HonestLoss | None = None
+
+    def keys(self, values: Mapping[str, Any]) -> np.ndarray:
+        """Return lines by which candidates are ordered, the higher the better."""
+        first = np.asarray(values[self.metric], dtype=np.float64)
+        lines = [-first if self.lower_is_better else first]
+        if self.tie_breaker is not None:
+            lines.append(np.asarray(values[self.tie_breaker], dtype=np.float64))
+        return np.array(lines)
+
+    def order(self, lanes: Sequence[LaneOutcome]) -> list[int]:
+        """Order candidates: those that went on, then those that ended last, then the failed."""
+        lengths = [
+            -1.0
+            if lane.failure is not None
+            else np.inf
+            if lane.ended is None
+            else lane.ended.n_rows
+            for lane in lanes
+        ]
+        lasts = [last_scores(lane) for lane in lanes]
+        values = {metric: [last[metric] for last in lasts] for metric in lasts[0]}
+        return [int(k) for k in best_first([lengths, *self.keys(values)])]
+
+
+def last_scores(lane: LaneOutcome) -> dict[str, float]:
+    """Return the last values of a candidate, under the first forgetting."""
+    if lane.ended is not None:
+        by_metric = next(iter(lane.ended.scores.values()))
+        return {metric: values[0] for metric, values in by_metric.items()}
+    by_metric = next(iter(lane.curves.values.values()))
+    return {
+        metric: float(curve[-1]) if len(curve) and lane.failure is None else np.nan
+        for metric, curve in by_metric.items()
+    }
+
+
+def all_failed(
+    n: int, message: str, *, n_dropped: int = 0, cause: BaseException | None = None
+) -> Exception:
+    """Return the error for a search of whose `n` candidates none is left."""
+    kind = TypeError if isinstance(cause, TypeError) else ValueError  # as models raise it
+    were = "was" if n_dropped == 1 else "were"
+    others = f" that the race has left ({n_dropped} {were} dropped before)" if n_dropped else ""
+    left = n - n_dropped
+    which = "The only candidate" if left == 1 else f"All {left} candidates"
+    return kind(f"{which}{others} failed. The first failure: {message}")
+
+
 class SearchRun(EvaluationRun):
     """Run of candidates along a stream: the race ends some early, and a choice all but one.
 
@@ -196,10 +202,6 @@ class SearchRun(EvaluationRun):
         One prepared model per candidate.
     rules : Rules
         How candidates are compared.
-    race : Race, default=None
-        Which candidates are dropped early; None: none.
-    honest : HonestLoss, default=None
-        Follows the losses of the chosen one, if its measure is the mean of a bounded loss.
     in_group : bool, default=False
         Whether there are other candidates elsewhere: the choice is then made by `choose`.
 
@@ -219,8 +221,6 @@ class SearchRun(EvaluationRun):
         models: Mapping[Place, Any],
         *,
         rules: Rules,
-        race: Race | None = None,
-        honest: HonestLoss | None = None,
         in_group: bool = False,
     ):
         super().__init__(settings, models)
@@ -228,10 +228,10 @@ class SearchRun(EvaluationRun):
         self.tuned: RunOutcome | None = None
         self.chosen: str | None = None
         self.dropped: dict[str, tuple[int, str | None]] = {}
-        self.honest_loss = deepcopy(honest)
+        self.honest_loss = deepcopy(rules.honest)
         self._in_group = in_group
-        self._race = deepcopy(race)
-        self._next_look = None if race is None else race.next_look(0)
+        self._race = deepcopy(rules.race)
+        self._next_look = None if self._race is None else self._race.next_look(0)
         self._n_scored = 0
         self._looked_in_vain = False  # no row was scored before the last look
         self._weight: float | None = None  # of every row, in a race on losses
