@@ -8,7 +8,7 @@ from skstream.evaluation._folder import collect_result
 from skstream.evaluation._results._storage import CLASSES, HINT, check_result
 from skstream.studies import DetectorStudy, SeedStudy, StreamStudy
 from skstream.studies._detector_study import StudiedDetector
-from skstream.utils._choices import is_integer
+from skstream.utils._choices import check_count
 from skstream.utils._saved import load_npz
 
 _STUDIES = (SeedStudy, StreamStudy, DetectorStudy)
@@ -62,8 +62,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     ...     load(path).scores == load(Path(folder) / "run").scores == result.scores
     True
     """
-    if max_bytes is not None and not (is_integer(max_bytes) and max_bytes > 0):
-        raise ValueError(f"max_bytes must be a number of bytes above 0. Got {max_bytes!r} instead.")
+    if max_bytes is not None:
+        check_count(max_bytes, "max_bytes", 1)
     if os.path.isdir(path) or not os.fspath(path):
         return collect_result(path)
     what = "a result or a study saved by skstream"

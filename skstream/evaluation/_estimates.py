@@ -16,7 +16,7 @@ from skstream.metrics._checkpoints import as_floats
 from skstream.metrics._resolve import resolve_metrics, task_of
 from skstream.metrics._rows import ScoredRows, joined_weights
 from skstream.utils._calibration_maps import METHODS as MAPS
-from skstream.utils._choices import check_choice, is_integer, is_real
+from skstream.utils._choices import check_choice, check_count, is_real
 from skstream.utils._displays import display
 from skstream.utils._label_space import listed
 from skstream.utils._optional import optional_import
@@ -427,7 +427,10 @@ def estimates_of(
     unanswered: Any,
 ) -> LabelEstimates:
     """Estimates of the pieces of a log; see `estimate_unlabelled`."""
-    _check_settings(window, calibrate, unanswered)
+    if window is not None:
+        check_count(window, "window", 1)
+    check_choice(calibrate, "calibrate", (*MAPS, None))
+    check_choice(unanswered, "unanswered", ("error", "skip"))
     assert classes is not None, "there are probabilities"
     if len(classes) < 2:
         raise ValueError(
@@ -492,20 +495,6 @@ def check_is_classification(metrics: Any, probabilities: Any) -> None:
         )
 
 
-def _check_settings(window: Any, calibrate: Any, unanswered: Any) -> None:
-    if window is not None and (not is_integer(window) or window < 1):
-        raise ValueError(
-            "window must be a number of labelled rows, at least 1, or None (as many as are "
-            f"waiting). Got {window!r} instead."
-        )
-    check_choice(calibrate, "calibrate", (*MAPS, None))
-    if unanswered not in ("error", "skip"):
-        raise ValueError(
-            f"unanswered must be 'error' or 'skip'. Got {unanswered!r} instead; a row without "
-            "probabilities has no confidence."
-        )
-
-
 def _check_first(piece: Piece) -> None:
     lacking = [name for name in piece.models if name not in piece.shares]
     if lacking:
@@ -547,12 +536,7 @@ def _moments(times: NDArray[Any], every: Any) -> Integers:
         return np.unique(np.linspace(0, n, min(n, N_MOMENTS) + 1)[1:].astype(np.intp) - 1)
     period = duration_of("estimate_unlabelled", "every", every)
     if period is None:
-        if not is_integer(every) or every < 1:
-            raise ValueError(
-                f'every must be a number of rows, at least 1, or a duration such as "1D". Got '
-                f"{every!r} instead."
-            )
-        found = np.arange(every - 1, n, every)
+        found = np.arange(check_count(every, 'every (or a duration such as "1D")', 1) - 1, n, every)
     elif times.dtype.kind != "M":
         raise ValueError(f"every={every!r} is a duration, and the times are numbers: pass rows.")
     else:

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
-from skstream.utils._choices import is_integer
 from skstream.utils._validation import unfitted_copy
 from skstream.utils._warnings import warn
 
@@ -220,9 +219,3 @@ def _text(value: Any, exact: bool) -> str:
     else:
         text = _ADDRESS.sub("", " ".join(repr(value).split()))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-
-
-def check_n_iter(n_iter: Any) -> None:
-    """Raise an error if a number of candidates is none."""
-    if n_iter is not None and not (is_integer(n_iter) and n_iter >= 1):
-        raise ValueError(f"n_iter must be an int of at least 1, or None. Got {n_iter!r} instead.")

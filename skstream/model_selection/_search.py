@@ -33,7 +33,7 @@ from skstream.evaluation._folder._fingerprint import as_text
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._checkpoint import save_checkpoint
-from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
+from skstream.model_selection._candidates import Candidates, candidates_of
 from skstream.model_selection._search_plan import (
     OF_EVALUATOR,
     Plan,
@@ -55,6 +55,7 @@ from skstream.model_selection._search_run import SearchRun, last_scores
 from skstream.stats._report import plural
 from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts
+from skstream.utils._choices import check_count
 from skstream.utils._content import NotComparable
 from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._validation import tags_of
@@ -410,7 +411,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _check(self) -> None:
         self._validate_params()
-        check_n_iter(self.n_iter)
+        if self.n_iter is not None:
+            check_count(self.n_iter, "n_iter", 1)
         check_can_learn(self.estimator)
 
     def _check_unchanged(self) -> None:

@@ -111,7 +111,11 @@ def tuning_rows(
     # The rows of a batch are answered and learnt together, by one and the same candidates.
     whole = n_warmup + max(0, math.ceil((n_tuning - n_warmup) / batch_size)) * batch_size
     if n_rows is not None and max(whole, n_tuning) >= n_rows:
-        end = f", up to the end of a batch, row {whole:,}" if whole > n_tuning else ""
+        end = (
+            f", up to the end of a batch ({batch_size=}, row {whole:,}),"
+            if whole > n_tuning
+            else ""
+        )
         raise ValueError(
             f"tuning={tuning!r}{end} leaves no row for the honest score (n_samples={n_rows}). Pass "
             "fewer rows, or tuning=None to choose by all rows, without an honest score."

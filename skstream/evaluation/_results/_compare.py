@@ -28,7 +28,7 @@ from skstream.evaluation._runs._which_stream import of_each_stream
 from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting, parse_forgetting
 from skstream.metrics import Measure
-from skstream.utils._choices import check_choice, did_you_mean, is_integer
+from skstream.utils._choices import check_choice, check_count, did_you_mean
 from skstream.utils._warnings import warn
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def compare(
     if test == "auto":
         test = "wilcoxon" if result.n_folds > 1 and fold is None else "anytime"
     check_choice(test, "test", ["auto", *FOLD_TESTS, *ROW_TESTS])
-    check_at(at)
+    _check_at(at)
     check_options(f"The test {test!r}", _ROW_FUNCTIONS.get(test) or (FOLD_TESTS[test],), options)
     _check_since(result, test, since, at)
     if test in ROW_TESTS:
@@ -97,8 +97,7 @@ def _check_since(result: "EvaluationResult", test: str, since: int | None, at: i
     """Refuse a first row where rows are not compared one by one, or that is none."""
     if since is None:
         return
-    if not is_integer(since) or since < 1:
-        raise ValueError(f"since must be a number of rows, an int from 1 on. Got {since!r}.")
+    check_count(since, "since", 1)
     if test not in ROW_TESTS:
         raise ValueError(
             f"The test {test!r} compares values over folds, which are about all rows, and since= "
@@ -373,15 +372,14 @@ def _check_several_folds(
         )
 
 
-def check_at(at: int | None) -> None:
-    if at is None or (is_integer(at) and at >= 1):
-        return
-    raise ValueError(f"at must be a number of rows, an int from 1 on, or None. Got {at!r} instead.")
+def _check_at(at: int | None) -> None:
+    if at is not None:
+        check_count(at, "at", 1)
 
 
 def checkpoint(result: "EvaluationResult", at: int | None) -> int:
     """Position of the last checkpoint not after a row; None: of the last of all."""
-    check_at(at)
+    _check_at(at)
     position = len(result.checkpoints) - 1
     if at is not None:
         position = int(np.searchsorted(result.checkpoints, at, side="right")) - 1
@@ -410,7 +408,6 @@ def rank(
 
     `known` are numbers of the streams of the results, where they are known.
     """
-    check_at(at)
     check_options("rank()", (stats.friedman_nemenyi,), options)
     for one in results[1:]:
         if not hasattr(one, "metric_names"):
