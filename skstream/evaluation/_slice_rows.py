@@ -117,11 +117,6 @@ def _n_stream_rows(result: EvaluationResult) -> int:
     tape = tape_of(result)
     if isinstance(result, DelayedResult):
         waits = result.waits
-        if tape.row is None:
-            raise ValueError(
-                "This result was saved without the numbers of its rows, by an earlier version: "
-                "evaluate again."
-            )
         return waits.n_labelled + waits.n_never + waits.n_pending + waits.n_dropped
     return tape.n_rows + (0 if tape.row is None else result.n_unlabelled)
 
@@ -187,29 +182,23 @@ class Column:
             first = next((one for one in column if not is_missing(one)), None)
             if isinstance(first, Real | Decimal) and not isinstance(first, bool | np.bool_):
                 column = as_floats(what, column, n_rows)
-        if column.dtype.kind != "f":
+        if column.dtype.kind not in "iuf":
             values = distinct_labels(column, what)
-            if values.dtype.kind not in "iu" or len(values) <= max_slices:
-                codes = LabelSpace(values).encode(column)
-                is_text = any(isinstance(one, str) for one in values[:1])
-                return cls(name, np.where(codes < 0, len(values), codes), values, is_text)
-            return cls.cut(name, column, np.ones(n_rows, dtype=bool), n_quantiles)
+            codes = LabelSpace(values).encode(column)
+            is_text = any(isinstance(one, str) for one in values[:1])
+            return cls(name, np.where(codes < 0, len(values), codes), values, is_text)
         known = ~np.isnan(column)
-        if len(np.unique(column[known][:_FIRST])) > max_slices:
-            return cls.cut(name, column, known, n_quantiles)
-        values, places = np.unique(column[known], return_inverse=True)
-        if len(values) > max_slices:
-            return cls.cut(name, column, known, n_quantiles)
+        numbers = values = column[known]
+        if len(np.unique(numbers[:_FIRST])) <= max_slices:
+            values = np.unique(numbers) if column.dtype.kind == "f" else distinct_labels(numbers)
+        if is_cut := len(values) > max_slices:
+            places = _quantiles_of_past(numbers, n_quantiles)
+            values = np.array([_ordinal(k + 1, n_quantiles) for k in range(n_quantiles)])
+        else:
+            places = np.searchsorted(values, numbers)
         codes = np.full(n_rows, len(values), dtype=np.intp)
         codes[known] = places
-        return cls(name, codes, values)
-
-    @classmethod
-    def cut(cls, name: str, column: NDArray[Any], known: NDArray[np.bool_], n: int) -> Self:
-        """Cut numbers into quantiles of the past."""
-        codes = np.full(len(column), n, dtype=np.intp)
-        codes[known] = _quantiles_of_past(column[known], n)
-        return cls(name, codes, np.array([_ordinal(k + 1, n) for k in range(n)]), is_cut=True)
+        return cls(name, codes, values, is_cut=is_cut)
 
     def word(self, code: int, *, quoted: bool) -> str:
         """Name one of the values."""
