@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skstream.evaluation._results._protocol_words import forgetting_words
+from skstream.evaluation._results._report import forgetting_words
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import bin_meant, number, pick
 from skstream.evaluation._tape_rows import tape_of

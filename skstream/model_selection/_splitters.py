@@ -105,8 +105,6 @@ def _check_order(taken: np.ndarray, n_rows: int) -> None:
         )
 
 
-__all__ = ["ExpandingWindowSplit", "PrequentialSplit", "SlidingWindowSplit"]
-
 # Of candidates for parts that hold rows; they take a gigabyte.
 _MOST_PARTS = 40_000_000
 # Of the usual distance between rows: far more than rounding, far less than between any two rows.

@@ -13,7 +13,7 @@ from scipy.stats import chi2
 
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._compare import compared_rows, row_mechanism
-from skstream.evaluation._results._protocol_words import forgetting_words
+from skstream.evaluation._results._report import forgetting_words
 from skstream.evaluation._results._row_tests import BOUNDS_NEEDED, ComparedRows, row_loss
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look

@@ -15,8 +15,6 @@ from skstream.forgetting import Forgetting, as_forgetting
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 
-__all__ = ["ForgettingSelection", "select_forgetting"]
-
 # As noisy as windows of about 100, 200, 500, 1,000, 2,000, 5,000 and 10,000 rows, in turn.
 _SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)
 _FACTORS = (0.98, 0.99, 0.996, 0.998, 0.999, 0.9996, 0.9998)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream import stats
-from skstream.evaluation._results._protocol_words import (
+from skstream.evaluation._results._report import (
     OF_A_STREAM,
     differences,
     of_bin,

@@ -10,7 +10,7 @@ import numpy as np
 from skstream.engine.tape import Tape
 from skstream.evaluation._results import _compare, _report
 from skstream.evaluation._results._compare import rank
-from skstream.evaluation._results._protocol_words import in_words
+from skstream.evaluation._results._report import in_words
 from skstream.evaluation._results._rescore import (
     curve_of_one,
     final_value,
