@@ -74,13 +74,10 @@ class HonestLoss:
 
     def read(self, rows: ScoredRows) -> None:
         """Read rows that were asked after the choice."""
-        scored = is_given(rows.y) & is_given(rows.answers[0])
-        if rows.weight is not None:
-            scored &= rows.weight > 0
-            if scored.any():
-                self._read_weights(rows.weight[scored])
-        y, p = rows.y[scored], rows.answers[0][scored]
-        losses = (p != y).astype(np.float64) if self.loss == "zero_one" else np.abs(p - y)
+        scored = _scored(rows)
+        if rows.weight is not None and scored.any():
+            self._read_weights(rows.weight[scored])
+        losses = _losses(self.loss, rows.y[scored], rows.answers[0][scored])
         low, high = self.bounds
         if len(losses) and not (losses.min() >= low and losses.max() <= high):
             self.problem = f"a loss is outside loss_bounds=({low:g}, {high:g})"
@@ -109,6 +106,18 @@ class HonestLoss:
             f"{share:g} % confidence sequence of the rows that came, valid at all rows at once; "
             "where errors depend on each other, the score of the long run is in long_run_interval_",
         )
+
+
+def _scored(rows: ScoredRows) -> np.ndarray:
+    """Which rows are scored for some model."""
+    scored: np.ndarray = is_given(rows.y) & is_given(rows.answers).any(axis=0)
+    return scored if rows.weight is None else scored & (rows.weight > 0)
+
+
+def _losses(loss: str | None, y: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    if loss == "zero_one":
+        return np.asarray(answers != y, dtype=np.float64)
+    return np.asarray(np.abs(answers - y))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -493,26 +502,19 @@ class SearchRun(EvaluationRun):
             self._read_race(self._race, rows)
 
     def _read_race(self, race: Race, rows: ScoredRows) -> None:
-        scored = is_given(rows.y) & is_given(rows.answers).any(axis=0)
-        if rows.weight is not None:
-            scored &= rows.weight > 0
+        scored = _scored(rows)
         self._n_scored += int(np.count_nonzero(scored))
         if race.reads_losses:
-            losses = self._losses(rows.y[scored], rows.answers[:, scored])
+            losses = _losses(self.rules.loss, rows.y[scored], rows.answers[:, scored])
             if self.rules.loss == "absolute":
                 first = self._scores.n_rows - len(rows)
                 losses = self._within_bounds(losses, first + np.flatnonzero(scored))
             race.read(losses)
 
-    def _losses(self, y: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        if self.rules.loss == "zero_one":
-            return np.asarray(answers != y, dtype=np.float64)
-        _, highest = self.rules.options.loss_bounds or (0.0, 1.0)
-        return np.where(np.isnan(answers), float(highest), np.abs(answers - y))
-
     def _within_bounds(self, losses: np.ndarray, row_numbers: np.ndarray) -> np.ndarray:
         """Return losses within their bounds; a candidate whose loss is not has failed."""
         low, high = self.rules.options.loss_bounds or (0.0, 1.0)
+        losses = np.where(np.isnan(losses), high, losses)  # of models that have failed
         within = (losses >= low) & (losses <= high)
         for k in np.flatnonzero(~within.all(axis=1)):
             first = int(np.argmin(within[k]))

@@ -1,7 +1,6 @@
 """Races over losses: what they drop is what a literal reading of their promise drops."""
 
 import itertools
-import math
 import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +14,6 @@ from skstream.model_selection._race import (
     ROWS_AT_ONCE,
     AnytimeRace,
     HalvingRace,
-    RaceOptions,
     squared_differences,
 )
 from skstream.stats._boundaries import MixtureBoundary
@@ -233,18 +231,3 @@ def test_halving_keeps_the_best_part() -> None:
     race.look(np.array([np.nan, np.nan]))
     assert race.left.tolist() == [3]
     assert race.next_look(200) is None
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"alpha": 0}, r"alpha must be in \(0, 1\)"),
-        ({"indifference": -0.1}, "indifference must be at least 0"),
-        ({"indifference": math.nan}, "indifference must be at least 0"),
-        ({"loss_bounds": (1, 0)}, "loss_bounds must be two finite"),
-        ({"factor": 1}, "factor must be above 1"),
-    ],
-)
-def test_bad_options(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        RaceOptions.of({"kind": "anytime", **options})
