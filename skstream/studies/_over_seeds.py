@@ -668,9 +668,7 @@ def evaluate_over_streams(
     if not isinstance(streams, Mapping) or not streams:
         raise ValueError(
             "streams must be a dict of at least one stream, or function of a seed, by name. Got "
-            f"{type(streams).__name__} instead."
-            if not isinstance(streams, Mapping)
-            else "streams holds none: pass at least one stream, or function of a seed, by name."
+            f"{'an empty ' if not streams else ''}{type(streams).__name__} instead."
         )
     seeds = checked_seeds(seeds)
     done: dict[str, SeedStudy] = {}
