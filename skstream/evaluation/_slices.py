@@ -23,12 +23,12 @@ from skstream.evaluation._slice_rows import (
     reads_all_labels,
 )
 from skstream.evaluation._tape_rows import tape_of
-from skstream.forgetting import Cumulative, FadingFactor, Forgetting, SlidingWindow, as_forgetting
+from skstream.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.metrics._measure import Measure
 from skstream.metrics._resolve import resolve_metrics
 from skstream.stats._checks import check_alpha
 from skstream.stats._report import plural
-from skstream.utils._choices import check_count, is_integer, is_real
+from skstream.utils._choices import check_count
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned, listed
@@ -572,19 +572,12 @@ def _results(
     record_every: int | None,
 ) -> _Results:
     """Score all groups."""
-    by_rows = {name: one for name, one in mechanisms.items() if _counts_rows(one)}
-    quick = {name: one for name, one in measures.items() if not reads_all_labels(one)}
-    if not by_rows:
-        quick = {}
     # Windows that depend on the answers, and measures that read the labels of all rows, are scored
     # over all rows, as if models were asked about those of the group alone.
-    slow = [
-        (mechanism, {metric: one for metric, one in measures.items() if metric not in some})
-        for mechanism in mechanisms
-        for some in [quick if mechanism in by_rows else {}]
-    ]
+    by_rows = {name: one for name, one in mechanisms.items() if _counts_rows(one)}
+    quick = {name: one for name, one in measures.items() if not reads_all_labels(one)}
     places = [None] if whole.bins is None else list(whole.bins)
-    lines = [Lines(whole, quick, by_rows, place) for place in places if quick]
+    lines = [Lines(whole, quick, by_rows, place) for place in places if quick and by_rows]
     base = replace(
         whole, costs={}, paths={}, models=None, n_unanswered={}, n_unlabelled=0, detections={}
     )
@@ -594,11 +587,14 @@ def _results(
         found = dict(parts[0]) if parts else {}
         if whole.bins is not None:
             found = {key: np.stack([part[key] for part in parts], axis=2) for key in found}
-        tape = groups.tape(tape_of(whole), number) if any(some for _, some in slow) else None
-        for mechanism, some in slow:
-            if tape is None or not some:
+        tape = None
+        for mechanism, one in mechanisms.items():
+            some = measures.keys() - quick.keys() if mechanism in by_rows else measures.keys()
+            if not some:
                 continue
-            again = rescored(tape, some, {mechanism: mechanisms[mechanism]}, record_every)
+            tape = groups.tape(tape_of(whole), number) if tape is None else tape
+            left = {metric: measures[metric] for metric in measures if metric in some}
+            again = rescored(tape, left, {mechanism: one}, record_every)
             for model, curves in again["values"].items():
                 for metric, curve in curves[mechanism].items():
                     kept = curve if whole.bins is None else curve[:, :, list(whole.bins)]
@@ -610,19 +606,15 @@ def _results(
             }
             for model in whole.model_names
         }
-        parameters = {**whole.parameters, "slice": name}
-        one = replace(base, parameters=parameters)
-        bare[name] = with_scores(one, whole.details.mechanisms, values=values)
+        of_group = replace(base, parameters={**whole.parameters, "slice": name})
+        bare[name] = with_scores(of_group, whole.details.mechanisms, values=values)
     return _Results(bare, groups)
 
 
 def _counts_rows(mechanism: Forgetting) -> bool:
     """Whether what it remembers depends on the number of rows alone."""
-    if isinstance(mechanism, SlidingWindow):
-        return is_integer(mechanism.window_size)
-    if isinstance(mechanism, FadingFactor):
-        return is_real(mechanism.fading_factor)
-    return mechanism == Cumulative()
+    kind = mechanism.name.partition(":")[0]
+    return kind in ("cumulative", "window", "fading") and not mechanism.counts_time
 
 
 def _check_same(result: EvaluationResult, overall: EvaluationResult) -> None:
