@@ -170,7 +170,7 @@ def race_on(race: Any, losses: np.ndarray, expected: np.ndarray, indifference: f
         race.read(losses[left, at:stop])
         read += len(left) * (stop - at)
         at = stop
-        scores = -losses[left, :at].mean(axis=1) if race.needs_scores else None
+        scores = None if race.reads_losses else -losses[left, :at].mean(axis=1)
         for one in race.look(scores):
             _judge(outcome, one, sums[left, at - 1] / at, indifference)
     outcome.work = (read + len(race.left) * (n - at)) / (k * n)

@@ -5,26 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from skstream.evaluation._folder import collect_result
-from skstream.evaluation._results._storage import FORMAT, load_result
-from skstream.studies._detector_result import FORMAT as DETECTORS_FORMAT
-from skstream.studies._detector_result import KIND as DETECTORS
-from skstream.studies._detector_result import detector_study_of
-from skstream.studies._over_streams import FORMAT as STREAMS_FORMAT
-from skstream.studies._over_streams import KIND as STREAMS
-from skstream.studies._over_streams import stream_study_of
-from skstream.studies._seed_study import KIND as SEEDS
-from skstream.studies._seed_study import seed_study_of
-from skstream.utils._choices import is_integer
-from skstream.utils._loaded import fitting
-from skstream.utils._npz import kind_in, read_npz
+from skstream.evaluation._results._storage import CLASSES, HINT, check_result
+from skstream.studies import DetectorStudy, SeedStudy, StreamStudy
+from skstream.studies._detector_study import StudiedDetector
+from skstream.utils._choices import check_count
+from skstream.utils._saved import load_npz
 
-#: Of each kind of file that holds no result: its format, its name in messages, and what makes the
-#: object of the arrays and the header.
-_STUDIES: dict[str, tuple[int, str, Any]] = {
-    SEEDS: (FORMAT, "a study saved by skstream", seed_study_of),
-    STREAMS: (STREAMS_FORMAT, "a study over streams saved by skstream", stream_study_of),
-    DETECTORS: (DETECTORS_FORMAT, "a study of detectors saved by skstream", detector_study_of),
-}
+_STUDIES = (SeedStudy, StreamStudy, DetectorStudy)
+_CLASSES = CLASSES | {one.__name__: one for one in (*_STUDIES, StudiedDetector)}
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
@@ -74,17 +62,21 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     ...     load(path).scores == load(Path(folder) / "run").scores == result.scores
     True
     """
-    if max_bytes is not None and not (is_integer(max_bytes) and max_bytes > 0):
-        raise ValueError(f"max_bytes must be a number of bytes above 0. Got {max_bytes!r} instead.")
+    if max_bytes is not None:
+        check_count(max_bytes, "max_bytes", 1)
     if os.path.isdir(path) or not os.fspath(path):
         return collect_result(path)
-    path = Path(path)
-    kind = kind_in(path)
-    if kind not in _STUDIES:
-        return load_result(path, max_bytes=max_bytes)
-    number, what, make = _STUDIES[kind]
-    arrays, header = read_npz(path, number, what, max_bytes=max_bytes)
-    with fitting(path, what):
-        study = make(path, arrays, header)
-        repr(study)  # what else has a wrong type shows here, and not later
-    return study
+    what = "a result or a study saved by skstream"
+    return load_npz(Path(path), what, _CLASSES, _check, hint=HINT, max_bytes=max_bytes)
+
+
+def _check(found: Any) -> None:
+    """Raise an error where the parts of a result or study do not fit together."""
+    if not isinstance(found, _STUDIES):
+        check_result(found)
+        return
+    studies = list(found.studies.values()) if isinstance(found, StreamStudy) else [found]
+    for one in studies:
+        for result in one.results if isinstance(one, SeedStudy) else ():
+            check_result(result)
+    repr(found)  # what else has a wrong type shows here, and not later

@@ -8,6 +8,7 @@ import pytest
 
 from skstream import load
 from skstream.cli import main
+from skstream.utils._saved import FORMAT
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
 
@@ -196,12 +197,16 @@ def test_models_of_river_go_by_their_module(
 
 @pytest.mark.parametrize(
     "arrays",
-    [{"x": np.arange(3)}, {"header": np.array("{}")}, {"header": np.array('{"format": 2}')}],
+    [
+        {"x": np.arange(3)},
+        {"header": np.array("{}")},
+        {"header": np.array(f'{{"format": {FORMAT}}}')},
+    ],
 )
 def test_a_foreign_file_of_arrays_is_refused_in_words(arrays: Any, tmp_path: Path) -> None:
     path = tmp_path / "foreign.npz"
     np.savez(path, **arrays)
-    with pytest.raises(ValueError, match="is not a result saved by skstream") as caught:
+    with pytest.raises(ValueError, match="is not a result or a study saved by skstream") as caught:
         load(path)
     assert "KeyError" not in str(caught.value)
     assert ": 'header'" not in str(caught.value)

@@ -47,8 +47,8 @@ from skstream import (
 )
 from skstream.drift import ADWIN, DDM, RandomAlarm
 from skstream.evaluation._parallel._slowest_part import slow_part
-from skstream.evaluation._results._rescore import tape_of
 from skstream.evaluation._runs._cost import Cost
+from skstream.evaluation._tape_rows import tape_of
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import PrequentialDisplay
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._results._rescore import Values, fold_columns
-from skstream.evaluation._results._result import EvaluationResult, final_value
+from skstream.evaluation._results._rescore import final_value
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._tape_rows import Values, fold_columns
 
 #: What a callback may define.
 METHODS = ("on_start", "on_checkpoint", "on_end")

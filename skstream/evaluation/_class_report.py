@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skstream.evaluation._results._protocol_words import forgetting_words
-from skstream.evaluation._results._rescore import tape_of
+from skstream.evaluation._results._report import forgetting_words
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import bin_meant, number, pick
+from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import as_forgetting
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
@@ -96,29 +96,6 @@ class ClassReport:
         columns = {**self.scores, "rows": self.matrix.sum(axis=1)}
         columns["answers"] = self.matrix[:, :-1].sum(axis=0)
         return pandas.DataFrame(columns, index=pandas.Index(self.classes, name="label"))
-
-    def curves_to_frame(self) -> Any:
-        """Return the curves as a tidy data frame.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            Columns row, time (where there are times), label, measure and value.
-        """
-        pandas = optional_import("pandas", "curves_to_frame()")
-        n_classes, n = len(self.classes), len(self.checkpoints)
-        parts = []
-        for measure, values in self.curves.items():
-            time = {} if self.times is None else {"time": np.tile(self.times, n_classes)}
-            columns = {
-                "row": np.tile(self.checkpoints, n_classes),
-                **time,
-                "label": np.repeat(self.classes, n),
-                "measure": measure,
-                "value": values.ravel(),
-            }
-            parts.append(pandas.DataFrame(columns))
-        return pandas.concat(parts, ignore_index=True)
 
     def plot(self, metric: str = "f1", **options: Any) -> Any:
         """Plot a measure of every class along the stream.

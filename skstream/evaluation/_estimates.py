@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.evaluation._log import check_names, classes_of, piece_of
 from skstream.evaluation._log_rows import Coder, Piece
-from skstream.evaluation._waiting_rows import OPEN, Clock, OfModel, of_model, row_values_of
+from skstream.evaluation._waiting_rows import OPEN, Clock, of_model, row_values_of
 from skstream.forgetting import duration_of
 from skstream.metrics._checkpoints import as_floats
 from skstream.metrics._resolve import resolve_metrics, task_of
 from skstream.metrics._rows import ScoredRows, joined_weights
 from skstream.utils._calibration_maps import METHODS as MAPS
-from skstream.utils._choices import check_choice, is_integer, is_real
+from skstream.utils._choices import check_choice, check_count, is_real
 from skstream.utils._displays import display
 from skstream.utils._label_space import listed
 from skstream.utils._optional import optional_import
@@ -372,15 +372,10 @@ def estimate_unlabelled(
     Notes
     -----
     "confidence" of a row is the mean of the measure over its classes, weighted by the model's
-    probabilities: for accuracy the probability of the answer, for the log loss the entropy, for
-    the Brier score of two classes p (1 - p). "calibrated" weights by the calibrated probabilities
-    instead; the answers and probabilities that are scored remain those of the model. Both see
-    features only, through the model: where labels begin to depend on features in another way, they
-    stay as confident as before. Only "newest labels" sees such a change, as late as labels come.
-
-    A label that becomes known at the time of a later row's arrival is known at that arrival. No
-    estimate uses a label before its time, and an estimate of the past equals `now` of a log that
-    ends there.
+    probabilities; "calibrated" weights by the calibrated probabilities, and scores the answers of
+    the model all the same. Both see features only, through the model: where labels begin to depend
+    on features in another way, only "newest labels" sees it, as late as labels come. No estimate
+    uses a label before its time.
 
     Examples
     --------
@@ -432,7 +427,10 @@ def estimates_of(
     unanswered: Any,
 ) -> LabelEstimates:
     """Estimates of the pieces of a log; see `estimate_unlabelled`."""
-    _check_settings(window, calibrate, unanswered)
+    if window is not None:
+        check_count(window, "window", 1)
+    check_choice(calibrate, "calibrate", (*MAPS, None))
+    check_choice(unanswered, "unanswered", ("error", "skip"))
     assert classes is not None, "there are probabilities"
     if len(classes) < 2:
         raise ValueError(
@@ -467,10 +465,8 @@ def estimates_of(
         name: of_model(rows.model(k), len(classes), log, places, values, window, calibrate)
         for k, name in enumerate(models)
     }
-    by_model: dict[str, Any] = {
-        field: {name: getattr(one, field) for name, one in found.items()}
-        for field in OfModel._fields
-    }
+    fields = next(iter(found.values()))
+    by_model = {field: {name: one[field] for name, one in found.items()} for field in fields}
     return LabelEstimates(
         **by_model,
         rows=places.astype(np.int64),
@@ -496,20 +492,6 @@ def check_is_classification(metrics: Any, probabilities: Any) -> None:
             "There are no probabilities: pass probabilities=. Without them only the newest labels "
             "say something of rows without labels, which are score_predictions(..., "
             "view='as_known', forgetting='window:1000')."
-        )
-
-
-def _check_settings(window: Any, calibrate: Any, unanswered: Any) -> None:
-    if window is not None and (not is_integer(window) or window < 1):
-        raise ValueError(
-            "window must be a number of labelled rows, at least 1, or None (as many as are "
-            f"waiting). Got {window!r} instead."
-        )
-    check_choice(calibrate, "calibrate", (*MAPS, None))
-    if unanswered not in ("error", "skip"):
-        raise ValueError(
-            f"unanswered must be 'error' or 'skip'. Got {unanswered!r} instead; a row without "
-            "probabilities has no confidence."
         )
 
 
@@ -554,12 +536,7 @@ def _moments(times: NDArray[Any], every: Any) -> Integers:
         return np.unique(np.linspace(0, n, min(n, N_MOMENTS) + 1)[1:].astype(np.intp) - 1)
     period = duration_of("estimate_unlabelled", "every", every)
     if period is None:
-        if not is_integer(every) or every < 1:
-            raise ValueError(
-                f'every must be a number of rows, at least 1, or a duration such as "1D". Got '
-                f"{every!r} instead."
-            )
-        found = np.arange(every - 1, n, every)
+        found = np.arange(check_count(every, 'every (or a duration such as "1D")', 1) - 1, n, every)
     elif times.dtype.kind != "M":
         raise ValueError(f"every={every!r} is a duration, and the times are numbers: pass rows.")
     else:

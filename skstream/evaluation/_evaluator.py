@@ -21,7 +21,8 @@ from skstream.evaluation._execution import Execution
 from skstream.evaluation._folder import RunFolder, fingerprint, opened, record
 from skstream.evaluation._parallel._groups import grouped, slow_loops
 from skstream.evaluation._parallel._slowest_part import warn_of_slow_models
-from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._monitor import measures_in, watched
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place
@@ -320,7 +321,7 @@ class StreamEvaluator(BaseEstimator):
                 folder.check_same(of_this, header)
                 header = folder.manifest.header
             outcome, _ = execution.in_folder(folder)
-        result = assemble(header, [outcome])
+        result = assemble(header, outcome)
         return result if known else self._with_drifts(result, stream)
 
     def _warn_of_slow_models(self, execution: Execution) -> None:

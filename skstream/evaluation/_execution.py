@@ -15,7 +15,8 @@ from skstream.evaluation._parallel._joined_outcomes import joined, result_so_far
 from skstream.evaluation._parallel._progress import bar_of_workers, progress_bar
 from skstream.evaluation._parallel._stopping import stop_file
 from skstream.evaluation._parallel._workers import Job, NewRun, Workers
-from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._follow import follow
 from skstream.evaluation._runs._header import ResultHeader
 from skstream.evaluation._runs._input import MissingLabelError
@@ -156,10 +157,10 @@ class Execution:
                 return None
             try:
                 outcome = run.outcome()  # a failure may leave out all rows
-                return assemble(header, [outcome], so_far=True) if outcome.n_rows else None
+                return assemble(header, outcome, so_far=True) if outcome.n_rows else None
             except Exception:  # of a function of the user, a measure that fails again
                 kept = run.leave_out_functions()
-                return assemble(kept.header, [run.outcome()], so_far=True) if kept else None
+                return assemble(kept.header, run.outcome(), so_far=True) if kept else None
 
         reporter = Reporter() if group is None else group.reporter
         done, total = run.n_rows, self.stream.n_rows

@@ -17,11 +17,11 @@ from skstream.evaluation._log_rows import (
     by_class,
     in_order_of_labels,
 )
-from skstream.evaluation._results._rescore import fold_columns, measures_of
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._runs._monitor import watched
 from skstream.evaluation._runs._tape_writer import BYTES_OF_LARGE_TAPE, KeptTape
 from skstream.evaluation._runs._watch import Watch
+from skstream.evaluation._tape_rows import fold_columns, measures_of
 from skstream.forgetting import as_forgetting
 from skstream.metrics._measure import Measure
 from skstream.metrics._resolve import resolve_metrics, task_of
@@ -353,7 +353,11 @@ class PredictionLog:
 
     def _opened(self, metrics: Any) -> tuple[Stream, Iterator[Piece], NDArray[Any] | None]:
         """Open the source: its pieces, and the classes, None of a regression."""
-        stream = self._stream(self._label_columns())
+        shares: list[str] = []
+        for one in self.probabilities.values():
+            named = one.values() if isinstance(one, Mapping) else one
+            shares += [one] if isinstance(one, str) else named
+        stream = self._stream(list(dict.fromkeys(self.predictions.values())), shares)
         refuse_endless(stream)
         pieces = self._pieces(stream)
         first = next(pieces)
@@ -366,26 +370,17 @@ class PredictionLog:
             classes = classes_of(self.classes, self._labels(stream))
         return stream, chain([first], pieces), classes
 
-    def _label_columns(self) -> list[str]:
-        return list(dict.fromkeys(self.predictions.values()))
-
-    def _share_columns(self) -> list[str]:
-        named: dict[str, None] = {}
-        for one in self.probabilities.values():
-            columns = one.values() if isinstance(one, Mapping) else one
-            named |= dict.fromkeys([one] if isinstance(one, str) else columns)
-        return list(named)
-
-    def _stream(self, labels: list[str]) -> Stream:
+    def _stream(self, labels: list[str], shares: Sequence[str] = ()) -> Stream:
         """Open the source; of files, `labels` are read as labels, whatever they look like."""
         source = self.source
         if isinstance(source, Stream):
             return source
-        if not _names_files(source):
+        some = [source] if isinstance(source, (str, PathLike)) else source
+        is_list = isinstance(some, Sequence) and len(some) > 0
+        if not (is_list and all(isinstance(one, (str, PathLike)) for one in some)):
             roles: dict[str, Any] = self.roles
             return as_stream(source, target=self.target, **roles)
-        paths = [str(source)] if isinstance(source, (str, PathLike)) else list(map(str, source))
-        shares = self._share_columns() if labels == self._label_columns() else []
+        paths = list(map(str, some))
         columns = [name for name in [*labels, *shares] if name != self.target]
         given: dict[str, Any] = {
             "columns": list(dict.fromkeys(columns)),
@@ -497,7 +492,7 @@ def _is_regression(first: Piece, metrics: Any, classes: Any) -> bool:
     if y is None:
         return False
     predicted = {name: _as_numbers(one) for name, one in first.labels.items()}
-    fractional = [name for name, one in predicted.items() if one is not None and _fractions(one)]
+    fractional = [name for name, one in predicted.items() if _has_fractions(one)]
     if fractional and len(y) and set(np.unique(y)) <= {0.0, 1.0}:
         shown = predicted[fractional[0]]
         if shown is not None and ((shown >= 0) & (shown <= 1)).all():
@@ -506,7 +501,7 @@ def _is_regression(first: Piece, metrics: Any, classes: Any) -> bool:
                 "1: pass them as probabilities=. If they are predictions of a regressor, name a "
                 "measure of numbers, such as metrics='mae'."
             )
-    return bool(fractional) or _fractions(y)
+    return bool(fractional) or _has_fractions(y)
 
 
 def _as_numbers(column: Any) -> Floats | None:
@@ -522,8 +517,8 @@ def _as_numbers(column: Any) -> Floats | None:
     return numbers
 
 
-def _fractions(values: Floats) -> bool:
-    return bool((values != np.floor(values)).any())
+def _has_fractions(values: Floats | None) -> bool:
+    return values is not None and bool((values != np.floor(values)).any())
 
 
 def classes_of(given: Any, labels: Iterable[NDArray[Any]]) -> NDArray[Any]:
@@ -536,13 +531,6 @@ def classes_of(given: Any, labels: Iterable[NDArray[Any]]) -> NDArray[Any]:
     # Whole numbers are often floats only because some are missing.
     exact = classes.dtype.kind == "f" and np.abs(classes).max() < LARGEST_EXACT
     return classes.astype(np.int64) if exact else classes
-
-
-def _names_files(source: Any) -> bool:
-    if isinstance(source, (str, PathLike)):
-        return True
-    is_list = isinstance(source, Sequence) and len(source) > 0
-    return is_list and all(isinstance(one, (str, PathLike)) for one in source)
 
 
 def _column(X: Any, name: str) -> Any:
@@ -621,7 +609,13 @@ def scored(
         watch.read(part)
         n_read += len(part)
         if tape is not None and keep_tape == "auto" and n_read * size_of_row > BYTES_OF_LARGE_TAPE:
-            tape, why_no_tape = None, _too_large(n_read * size_of_row)
+            size = f"{n_read * size_of_row / 1e9:.1f} GB"
+            tape = None
+            why_no_tape = (
+                f"The labels and predictions of the log take more than {size}, and are not kept "
+                "under keep_tape='auto': the result cannot be scored again, nor compared row by "
+                "row. Score the log again with other measures, or pass keep_tape=True."
+            )
             warn(why_no_tape)
         if tape is not None:
             tape.keep(part)
@@ -660,14 +654,6 @@ def check_names(first: Piece, classes: NDArray[Any] | None) -> None:
             f"probabilities is a dict of models, and its keys {listed(list(first.shares))} are "
             "classes. Name the model of these columns, too: {'model': {...}}."
         )
-
-
-def _too_large(n_bytes: int) -> str:
-    return (
-        f"The labels and predictions of the log take more than {n_bytes / 1e9:.1f} GB, and are not "
-        "kept under keep_tape='auto': the result cannot be scored again, nor compared row by row. "
-        "Score the log again with other measures, or pass keep_tape=True."
-    )
 
 
 def _methods(first: Piece, measures: Mapping[str, Measure]) -> list[str | None] | None:

@@ -208,7 +208,7 @@ class Settings:
         return ResultHeader(
             protocol=self.protocol,
             scored_sets=self.scored_sets,
-            measures={name: measure.facts for name, measure in self.metrics.items()},
+            measures={name: Measure(**one.facts) for name, one in self.metrics.items()},
             mechanisms={name: forgetting.name for name, forgetting in self.forgetting.items()},
             classes=self.classes,
             baselines=self.baselines,

@@ -10,17 +10,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.evaluation._results._rescore import rescored, tape_of
-from skstream.evaluation._results._result import EvaluationResult, final_value, with_scores
-from skstream.evaluation._results._select import bin_meant, pick
-from skstream.evaluation._slice_groups import Groups, groups_of
-from skstream.evaluation._slice_rows import LEAST_ROWS, Estimate, Lines, reads_all_labels
-from skstream.forgetting import Cumulative, FadingFactor, Forgetting, SlidingWindow, as_forgetting
+from skstream.evaluation._results._compare import higher_is_better
+from skstream.evaluation._results._rescore import final_value, rescored, with_scores
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._results._select import bin_meant, named, pick
+from skstream.evaluation._slice_rows import (
+    LEAST_ROWS,
+    Estimate,
+    Groups,
+    Lines,
+    groups_of,
+    reads_all_labels,
+)
+from skstream.evaluation._tape_rows import tape_of
+from skstream.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.metrics._measure import Measure
 from skstream.metrics._resolve import resolve_metrics
 from skstream.stats._checks import check_alpha
 from skstream.stats._report import plural
-from skstream.utils._choices import check_count, is_integer, is_real
+from skstream.utils._choices import check_count
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned, listed
@@ -82,17 +90,11 @@ def score_slices(
 
     Notes
     -----
-    A group is scored as if the models had been asked about its rows alone: a window of 1,000 rows
-    holds the last 1,000 rows of the group. The naive baselines keep the past of the whole stream:
-    the persistent one repeats the label of the row before, whatever its group, and the majority is
-    that of all rows which the mechanism remembers. Checkpoints are rows of the stream, so that
-    curves of groups can be compared.
-
-    The boundaries of quantiles at a row are the quantiles of values before it; they are taken again
-    whenever there are a quarter more of these. So the boundaries move with the stream, and the
-    groups are called "1st quarter" and so on, without numbers. The first value of all is in the
-    first of them, and so is one that equals the lowest boundary. Whether a column is cut, and which
-    groups are the largest, is decided by the whole column.
+    A group is scored as if the models had been asked about its rows alone; the naive baselines keep
+    the past of the whole stream. Checkpoints are rows of the stream, so that curves of groups can
+    be compared. Boundaries of quantiles at a row are those of the values before it, so that they
+    move with the stream; whether a column is cut, and which groups are the largest, is decided by
+    the whole column.
 
     Examples
     --------
@@ -227,16 +229,11 @@ class SliceScores:
 
     Notes
     -----
-    Scores of all rows under "cumulative" have intervals. Errors of neighbouring rows may depend on
-    each other: the rows of a group are divided in 20 blocks in their order, and the scores
-    without one block after the other tell the standard error (jackknife), with the quantile of
-    Student's distribution for 20 blocks. Accuracy and error have the interval of Wilson for as many
-    independent rows as would have this error, but no more than there are. A group of fewer than 40
-    rows has only these, as if its rows were independent, and is never called the worst; other
-    measures then have none, nor where they are undefined without some block. Dependence that is
-    longer than a block makes intervals too narrow. All of them are Bonferroni's for the number of
-    groups. They are about the mean over these rows: a model that changes along the stream may be
-    better or worse now.
+    Scores of all rows under "cumulative" have intervals, by leaving out each of 20 blocks of the
+    rows of a group (jackknife); accuracy and error have Wilson's interval for as many independent
+    rows as would have this error. A group of fewer than 40 rows has only these, as if its rows were
+    independent, and is never called the worst. All are Bonferroni's for the number of groups.
+    Dependence that is longer than a block makes intervals too narrow.
     """
 
     overall: EvaluationResult
@@ -512,18 +509,11 @@ class SliceScores:
 
     def _names(self, model: str | None, metric: str | None) -> tuple[str, str]:
         model = self.overall.model_names[0] if model is None else model
-        metric = self.overall.metric_names[0] if metric is None else metric
         self.overall.curve(model, metric)  # an error that says which there are
-        return model, metric
+        return model, named(self.overall, metric, None)[0]
 
     def _sign(self, metric: str) -> int:
-        higher_is_better = self.overall.measures[metric].higher_is_better
-        if higher_is_better is None:
-            raise ValueError(
-                f"It is not known whether a higher {metric} is better. Pass a "
-                "skstream.metrics.Measure that says it (higher_is_better=)."
-            )
-        return 1 if higher_is_better else -1
+        return 1 if higher_is_better(metric, self.overall.measures[metric]) else -1
 
     def _value(self, name: str, model: str, metric: str, forgetting: str | None = None) -> float:
         one: EvaluationResult = pick(self.results.bare, name, "slice")
@@ -582,19 +572,12 @@ def _results(
     record_every: int | None,
 ) -> _Results:
     """Score all groups."""
-    by_rows = {name: one for name, one in mechanisms.items() if _counts_rows(one)}
-    quick = {name: one for name, one in measures.items() if not reads_all_labels(one)}
-    if not by_rows:
-        quick = {}
     # Windows that depend on the answers, and measures that read the labels of all rows, are scored
     # over all rows, as if models were asked about those of the group alone.
-    slow = [
-        (mechanism, {metric: one for metric, one in measures.items() if metric not in some})
-        for mechanism in mechanisms
-        for some in [quick if mechanism in by_rows else {}]
-    ]
+    by_rows = {name: one for name, one in mechanisms.items() if _counts_rows(one)}
+    quick = {name: one for name, one in measures.items() if not reads_all_labels(one)}
     places = [None] if whole.bins is None else list(whole.bins)
-    lines = [Lines(whole, quick, by_rows, place) for place in places if quick]
+    lines = [Lines(whole, quick, by_rows, place) for place in places if quick and by_rows]
     base = replace(
         whole, costs={}, paths={}, models=None, n_unanswered={}, n_unlabelled=0, detections={}
     )
@@ -604,11 +587,14 @@ def _results(
         found = dict(parts[0]) if parts else {}
         if whole.bins is not None:
             found = {key: np.stack([part[key] for part in parts], axis=2) for key in found}
-        tape = groups.tape(tape_of(whole), number) if any(some for _, some in slow) else None
-        for mechanism, some in slow:
-            if tape is None or not some:
+        tape = None
+        for mechanism, one in mechanisms.items():
+            some = measures.keys() - quick.keys() if mechanism in by_rows else measures.keys()
+            if not some:
                 continue
-            again = rescored(tape, some, {mechanism: mechanisms[mechanism]}, record_every)
+            tape = groups.tape(tape_of(whole), number) if tape is None else tape
+            left = {metric: measures[metric] for metric in measures if metric in some}
+            again = rescored(tape, left, {mechanism: one}, record_every)
             for model, curves in again["values"].items():
                 for metric, curve in curves[mechanism].items():
                     kept = curve if whole.bins is None else curve[:, :, list(whole.bins)]
@@ -620,19 +606,15 @@ def _results(
             }
             for model in whole.model_names
         }
-        parameters = {**whole.parameters, "slice": name}
-        one = replace(base, parameters=parameters)
-        bare[name] = with_scores(one, whole.details.mechanisms, values=values)
+        of_group = replace(base, parameters={**whole.parameters, "slice": name})
+        bare[name] = with_scores(of_group, whole.details.mechanisms, values=values)
     return _Results(bare, groups)
 
 
 def _counts_rows(mechanism: Forgetting) -> bool:
     """Whether what it remembers depends on the number of rows alone."""
-    if isinstance(mechanism, SlidingWindow):
-        return is_integer(mechanism.window_size)
-    if isinstance(mechanism, FadingFactor):
-        return is_real(mechanism.fading_factor)
-    return mechanism == Cumulative()
+    kind = mechanism.name.partition(":")[0]
+    return kind in ("cumulative", "window", "fading") and not mechanism.counts_time
 
 
 def _check_same(result: EvaluationResult, overall: EvaluationResult) -> None:

@@ -134,20 +134,6 @@ class _Waiting:
         return found
 
 
-class OfModel(NamedTuple):
-    """What `LabelEstimates` holds of one model, by the same names."""
-
-    now: dict[str, dict[str, float]]
-    waiting_now: int
-    overdue: int
-    given_up: int
-    n_waiting: NDArray[np.int64]
-    n_labelled: NDArray[np.int64]
-    apart: NDArray[np.int64]
-    estimates: dict[str, dict[str, Floats]]
-    truth: dict[str, Floats]
-
-
 def of_model(
     rows: ScoredRows,
     n_classes: int,
@@ -156,8 +142,8 @@ def of_model(
     values: Mapping[str, RowValues],
     window: int | None,
     calibrate: str | None,
-) -> OfModel:
-    """Estimates of one model at some moments, and at the end of the log."""
+) -> dict[str, Any]:
+    """Return what `LabelEstimates` holds of one model, by its names of it."""
     at = np.append(places, len(rows))
     numbers = np.flatnonzero(_answered(rows))
     rows, log = rows[numbers], log.some(numbers)
@@ -205,7 +191,7 @@ def of_model(
                 estimates[name][CALIBRATED][k] = (expected * own).sum() / own.sum()
     checked = np.flatnonzero((settled & possible)[:-1])
     first = numbers[waiting.first(has_label)[checked]]
-    return OfModel(
+    return dict(
         now={
             name: {method: float(one[-1]) for method, one in by_method.items()}
             for name, by_method in estimates.items()

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
-from skstream.utils._choices import is_integer
 from skstream.utils._validation import unfitted_copy
 from skstream.utils._warnings import warn
 
@@ -161,16 +160,11 @@ def _sampled(sampler: ParameterSampler) -> list[dict[str, Any]]:
         # Its advice is another class; here, n_iter=None.
         warnings.filterwarnings("ignore", message="The total space of parameters")
         params = list(sampler)
-    if len(params) < sampler.n_iter:
-        warn(
-            f"n_iter={sampler.n_iter} is more than the {len(params)} candidates of the grid, which "
-            "are all evaluated. Use n_iter=None for all of them."
-        )
     different = list(dict(zip(_keys(params), params, strict=True)).values())
-    if len(different) < len(params):
+    if len(different) < sampler.n_iter:
         warn(
-            f"n_iter={len(params)} draws from param_grid gave {len(different)} different "
-            "candidates; each is evaluated once."
+            f"n_iter={sampler.n_iter} gave {len(different)} different candidates of param_grid; "
+            "each is evaluated once. Use n_iter=None for all of a grid."
         )
     return different
 
@@ -225,9 +219,3 @@ def _text(value: Any, exact: bool) -> str:
     else:
         text = _ADDRESS.sub("", " ".join(repr(value).split()))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-
-
-def check_n_iter(n_iter: Any) -> None:
-    """Raise an error if a number of candidates is none."""
-    if n_iter is not None and not (is_integer(n_iter) and n_iter >= 1):
-        raise ValueError(f"n_iter must be an int of at least 1, or None. Got {n_iter!r} instead.")

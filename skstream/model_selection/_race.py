@@ -10,18 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.stats._boundaries import MixtureBoundary
 from skstream.stats._checks import FloatArray, check_alpha, check_bounds
-from skstream.utils._choices import check_count, is_real
+from skstream.utils._choices import is_real
 
 # A look costs a model with a kernel as much as some hundred rows, because the kernel stops there.
 FIRST_LOOK = 256
-# Losses are gathered into blocks of this many rows, which begin anew after each look: sums do not
+# Losses are summed in blocks of this many rows, which begin anew after each look: sums do not
 # depend on how the rows are divided into calls.
 ROWS_AT_ONCE = 4096
 # Losses are scaled to [0, 1], so that the difference d of two of them lies in [-1, 1]. With 0 as
@@ -30,6 +30,8 @@ ROWS_AT_ONCE = 4096
 # and l in [0, 1), exp(l d - psi(l) d**2) <= 1 + l d with psi(l) = -log(1 - l) - l (Fan et al.
 # 2015), and the mean of the right-hand side, given the past, is at most exp(l E[d]).
 BOUNDARY = MixtureBoundary(tuning=10.0, scale=1.0)
+#: Shares of its rows after which a halving race looks.
+LOOKS = (1 / 8, 1 / 4, 1 / 2)
 
 
 @dataclass(frozen=True)
@@ -94,24 +96,39 @@ class RaceOptions:
                 self = replace(self, loss_bounds=check_bounds(self.loss_bounds))
             except ValueError as error:
                 raise ValueError(f"loss_{error}") from None
-        self.race(2, 1 << 40, kind="anytime")
-        self.race(2, 1 << 40, kind="halving")
+        self._check_indifference()
+        if not (is_real(self.factor) and 1 < self.factor < math.inf):
+            raise ValueError(f"The halving factor must be above 1. Got {self.factor!r} instead.")
+        return replace(self, alpha=check_alpha(self.alpha))
+
+    def _check_indifference(self) -> None:
+        if not (is_real(self.indifference) and 0 <= self.indifference < math.inf):
+            raise ValueError(f"indifference must be at least 0. Got {self.indifference!r} instead.")
+        low, high = self.loss_bounds or (0, 1)
+        if self.indifference >= high - low:
+            raise ValueError(
+                f"indifference={self.indifference!r} is the largest possible difference of two "
+                f"losses in [{low:g}, {high:g}], or more: no difference would matter, and all "
+                "candidates but one would be dropped at the first look. Pass less, such as 0.005 "
+                "for half a percent of accuracy."
+            )
         if self.kind != "anytime" and self.indifference > 0:
             drops = "drops by rank alone" if self.kind == "halving" else "drops none"
             raise ValueError(
                 f'indifference={self.indifference!r} is about race="anytime", and '
                 f"race={self.kind!r} {drops}. Leave it out."
             )
-        return self
 
-    def race(self, n_candidates: int, n_rows: int | None, *, kind: str | None) -> Race | None:
+    def race(self, n_candidates: int, n_rows: int | None) -> Race | None:
         """Return a race over so many tuning rows; None: no candidate is dropped early."""
-        if kind == "anytime":
-            bounds = self.loss_bounds or (0, 1)
+        if self.kind == "anytime":
             return AnytimeRace(
-                n_candidates, bounds=bounds, indifference=self.indifference, alpha=self.alpha
+                n_candidates,
+                bounds=self.loss_bounds or (0, 1),
+                indifference=self.indifference,
+                alpha=self.alpha,
             )
-        if kind == "halving":
+        if self.kind == "halving":
             if n_rows is None:
                 raise ValueError(
                     'race="halving" looks at shares of the tuning rows, and how many will come is '
@@ -121,39 +138,59 @@ class RaceOptions:
         return None
 
 
-class Race(Protocol):
-    """Interface of a race.
+class Race:
+    """Base class of races.
+
+    Parameters
+    ----------
+    n_candidates : int
+        Number of candidates at the start.
 
     Attributes
     ----------
     left : ndarray of shape (n_left,)
         Numbers of the candidates that are left, in ascending order.
-    reads_losses, needs_scores : bool
-        Whether `read` makes anything of losses, and whether `look` needs scores.
+    reads_losses : bool
+        Whether losses decide; else scores do.
     """
 
-    left: NDArray[np.intp]
-    reads_losses: bool
-    needs_scores: bool
+    reads_losses = False
+
+    def __init__(self, n_candidates: int) -> None:
+        self.left: NDArray[np.intp] = np.arange(n_candidates)
 
     def next_look(self, n_rows: int) -> int | None:
         """Return the number of scored rows, above `n_rows`, of the next look; None: no more."""
-        ...
+        raise NotImplementedError
 
     def read(self, losses: ArrayLike) -> None:
         """Read losses of shape (n_left, n_new_rows): of the rows since the last call."""
-        ...
 
     def look(self, scores: ArrayLike | None = None) -> list[Dropped]:
-        """Return which are dropped now, in ascending order of position; they are left no longer."""
-        ...
+        """Return which are dropped now, in ascending order of position, and take them out.
+
+        `scores`, of shape (n_left,) or (n_keys, n_left), are the higher the better; NaN is the
+        lowest. The second line decides among equals in the first, and so on; then the earlier
+        candidate is the better one.
+        """
+        dropped = sorted(self._dropped(scores), key=lambda one: one.position)
+        self.leave([one.position for one in dropped])
+        return dropped
+
+    def _dropped(self, scores: ArrayLike | None) -> list[Dropped]:
+        raise NotImplementedError
 
     def leave(self, positions: Iterable[int]) -> None:
-        """Take out candidates that ended for another reason, by position among those left."""
-        ...
+        """Take out candidates, by their positions among those left."""
+        kept = np.setdiff1d(np.arange(len(self.left)), list(positions))
+        if len(kept) < len(self.left):
+            self._keep(kept)
+
+    def _keep(self, kept: NDArray[np.intp]) -> None:
+        self.left = self.left[kept]
 
 
-class AnytimeRace:
+class AnytimeRace(Race):
     """Race that drops a candidate when it is shown not to be the best, valid at all rows at once.
 
     A candidate c is dropped against one that is ahead of it, l, when the lower end of the
@@ -175,15 +212,8 @@ class AnytimeRace:
 
     Attributes
     ----------
-    left : ndarray of shape (n_left,)
-        Numbers of the candidates that are left, in ascending order.
     n_rows : int
         Rows read.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not valid.
 
     Notes
     -----
@@ -204,7 +234,6 @@ class AnytimeRace:
     """
 
     reads_losses = True
-    needs_scores = False
 
     def __init__(
         self,
@@ -214,94 +243,47 @@ class AnytimeRace:
         indifference: float = 0.0,
         alpha: float = 0.05,
     ) -> None:
-        self.left = _all_of(n_candidates)
-        self.bounds = check_bounds(bounds)
-        self.indifference = _checked_indifference(indifference, self.bounds)
-        self.alpha = check_alpha(alpha)
+        super().__init__(n_candidates)
+        self.bounds, self.indifference = bounds, indifference
         n_pairs = max(n_candidates * (n_candidates - 1), 1)
-        self._log_threshold = math.log(n_pairs / self.alpha)
+        self._log_threshold = math.log(n_pairs / alpha)
         self.n_rows = 0
         self._totals = np.zeros(n_candidates)
         self._variances = np.zeros((n_candidates, n_candidates))
         self._regrets = np.zeros(n_candidates)
-        self._block = np.empty((n_candidates, ROWS_AT_ONCE))
+        self._waiting: list[FloatArray] = []
         self._n_waiting = 0
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Of the block, only the rows that wait: checkpoints stay small.
-        return {**self.__dict__, "_block": self._block[:, : self._n_waiting]}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        waiting, self._block = self._block, np.empty((len(self.left), ROWS_AT_ONCE))
-        self._block[:, : self._n_waiting] = waiting
 
     def next_look(self, n_rows: int) -> int | None:
         """Return the first of the rows 256, 384, 512, 768, 1024, ... above `n_rows`."""
-        return None if len(self.left) < 2 else next_anytime_look(n_rows)
+        if len(self.left) < 2:
+            return None
+        step = 1 << (int(n_rows).bit_length() - 2) if n_rows >= FIRST_LOOK else FIRST_LOOK
+        return (n_rows // step + 1) * step
 
     def read(self, losses: ArrayLike) -> None:
-        """Read the losses of the candidates that are left, for the rows since the last call.
-
-        Parameters
-        ----------
-        losses : array-like of shape (n_left, n_new_rows)
-            Losses within the bounds.
-
-        Raises
-        ------
-        ValueError
-            If the shape is wrong, or a loss is not a number within the bounds.
-        """
-        scaled = self._checked(losses)
-        start, n = 0, scaled.shape[1]
-        while start < n:
-            stop = min(n, start + ROWS_AT_ONCE - self._n_waiting)
-            end = self._n_waiting + stop - start
-            self._block[:, self._n_waiting : end] = scaled[:, start:stop]
-            self._n_waiting, start = end, stop
-            if end == ROWS_AT_ONCE:
-                self._add_waiting()
-        self.n_rows += n
-
-    def _checked(self, losses: ArrayLike) -> FloatArray:
-        """Losses scaled to [0, 1]."""
+        """Read losses within the bounds."""
         values = np.asarray(losses, dtype=np.float64)
-        if values.ndim != 2 or len(values) != len(self.left):
-            raise ValueError(
-                f"losses must have the shape (n_left, n_rows), with one line for each of the "
-                f"{len(self.left)} candidates left. Got the shape {values.shape}."
-            )
         low, high = self.bounds
-        if values.size and not (values.min() >= low and values.max() <= high):
-            line, row = np.argwhere(~((values >= low) & (values <= high)))[0]
-            raise ValueError(
-                f"The loss of candidate {self.left[line]} at scored row {self.n_rows + row} is "
-                f"{values[line, row]:g}, outside bounds=({low:g}, {high:g}). Give bounds that "
-                f"hold for every possible loss."
-            )
-        return values if (low, high) == (0, 1) else (values - low) / (high - low)
+        scaled = values if (low, high) == (0, 1) else (values - low) / (high - low)
+        self.n_rows += scaled.shape[1]
+        while scaled.shape[1]:
+            some = scaled[:, : ROWS_AT_ONCE - self._n_waiting]
+            self._waiting.append(some.copy())
+            self._n_waiting += some.shape[1]
+            if self._n_waiting == ROWS_AT_ONCE:
+                self._add_waiting()
+            scaled = scaled[:, some.shape[1] :]
 
     def _add_waiting(self) -> None:
         """Add the rows that wait to the sums of all pairs."""
-        rows = self._block[:, : self._n_waiting]
-        self._totals += rows.sum(axis=1)
-        self._variances += squared_differences(rows)
-        self._n_waiting = 0
+        if self._waiting:
+            rows = np.concatenate(self._waiting, axis=1)
+            self._totals += rows.sum(axis=1)
+            self._variances += squared_differences(rows)
+            self._waiting, self._n_waiting = [], 0
 
-    def look(self, scores: ArrayLike | None = None) -> list[Dropped]:
-        """Return which are dropped after the rows read so far; they are left no longer.
-
-        Parameters
-        ----------
-        scores : None
-            Not needed: losses decide.
-
-        Returns
-        -------
-        list of Dropped
-            In ascending order of position.
-        """
+    def _dropped(self, scores: ArrayLike | None) -> list[Dropped]:
         self._add_waiting()
         dropped = []
         # Equal ones in the order of the candidates. From the last to the first: those ahead of a
@@ -311,8 +293,7 @@ class AnytimeRace:
             by = self._beaten_by(order[place], order[:place])
             if by is not None:
                 dropped.append(Dropped(int(order[place]), by))
-        self._keep_all_but([one.position for one in dropped])
-        return sorted(dropped, key=lambda one: one.position)
+        return dropped
 
     def _beaten_by(self, position: np.intp, ahead: NDArray[np.intp]) -> int | None:
         """Who of those ahead of a candidate drops it, taking over its regret; None if it stays."""
@@ -338,32 +319,15 @@ class AnytimeRace:
         self._regrets[by] = max(self._regrets[by], regret)
         return by
 
-    def leave(self, positions: Iterable[int]) -> None:
-        """Take out candidates that ended for another reason, such as an error.
-
-        Parameters
-        ----------
-        positions : iterable of int
-            Their positions among those left.
-        """
+    def _keep(self, kept: NDArray[np.intp]) -> None:
+        super()._keep(kept)
         self._add_waiting()
-        self._keep_all_but(positions)
-
-    def _keep_all_but(self, positions: Iterable[int]) -> None:
-        kept = _others(len(self.left), positions)
-        if len(kept) < len(self.left):
-            self.left = self.left[kept]
-            self._totals = self._totals[kept]
-            self._variances = self._variances[np.ix_(kept, kept)]
-            self._regrets = self._regrets[kept]
-            self._block = np.empty((len(kept), ROWS_AT_ONCE))
+        self._totals = self._totals[kept]
+        self._variances = self._variances[np.ix_(kept, kept)]
+        self._regrets = self._regrets[kept]
 
 
-#: Shares of its rows after which a halving race looks.
-LOOKS = (1 / 8, 1 / 4, 1 / 2)
-
-
-class HalvingRace:
+class HalvingRace(Race):
     """Race that keeps the best part of the candidates at rows fixed beforehand.
 
     It gives no guarantee: a candidate that is slow to learn, or unlucky, is dropped although it
@@ -380,82 +344,24 @@ class HalvingRace:
 
     Attributes
     ----------
-    left : ndarray of shape (n_left,)
-        Numbers of the candidates that are left, in ascending order.
     looks : tuple of int
         Numbers of rows at which it looks.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not valid.
     """
 
-    reads_losses = False
-    needs_scores = True
-
-    def __init__(
-        self,
-        n_candidates: int,
-        n_rows: int,
-        *,
-        factor: float = 3,
-    ) -> None:
-        self.left = _all_of(n_candidates)
-        if not (is_real(factor) and 1 < factor < math.inf):
-            raise ValueError(f"The halving factor must be above 1. Got {factor!r} instead.")
-        self.n_rows = check_count(n_rows, "n_rows", 1)
+    def __init__(self, n_candidates: int, n_rows: int, *, factor: float = 3) -> None:
+        super().__init__(n_candidates)
         self.factor = float(factor)
-        self.looks = tuple(sorted({max(1, round(share * self.n_rows)) for share in LOOKS}))
+        self.looks = tuple(sorted({max(1, round(share * n_rows)) for share in LOOKS}))
 
     def next_look(self, n_rows: int) -> int | None:
         """Return the first of `looks` above `n_rows`; None: there is no more."""
         later = [look for look in self.looks if look > n_rows]
         return later[0] if later and len(self.left) > 1 else None
 
-    def read(self, losses: ArrayLike) -> None:
-        """Do nothing: scores decide."""
-
-    def look(self, scores: ArrayLike | None = None) -> list[Dropped]:
-        """Return which are dropped at this look; they are left no longer.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_left,) or (n_keys, n_left)
-            Scores of the candidates that are left, the higher the better; NaN is the lowest. The
-            second line decides among equals in the first, and so on; then the earlier candidate
-            is the better one.
-
-        Returns
-        -------
-        list of Dropped
-            In ascending order of position. They lost against no single candidate.
-
-        Raises
-        ------
-        ValueError
-            If there is not one score for each candidate left.
-        """
+    def _dropped(self, scores: ArrayLike | None) -> list[Dropped]:
         keys = np.atleast_2d(np.asarray(scores, dtype=np.float64))
-        n_left = len(self.left)
-        if scores is None or keys.ndim != 2 or keys.shape[1] != n_left:
-            raise ValueError(f"There must be one score for each of the {n_left} candidates left.")
-        n_kept = max(1, math.ceil(n_left / self.factor))
-        dropped = sorted(best_first(keys)[n_kept:].tolist())
-        self.leave(dropped)
-        return [Dropped(position, None) for position in dropped]
-
-    def leave(self, positions: Iterable[int]) -> None:
-        """Take out candidates that ended for another reason, by position among those left."""
-        self.left = self.left[_others(len(self.left), positions)]
-
-
-def next_anytime_look(n_rows: int) -> int:
-    """Return the first of 256, 384, 512, 768, 1024, ... above `n_rows`: two per doubling."""
-    if n_rows < FIRST_LOOK:
-        return FIRST_LOOK
-    step = 1 << (int(n_rows).bit_length() - 2)
-    return (n_rows // step + 1) * step
+        n_kept = max(1, math.ceil(len(self.left) / self.factor))
+        return [Dropped(position, None) for position in best_first(keys)[n_kept:].tolist()]
 
 
 def best_first(keys: ArrayLike) -> NDArray[np.intp]:
@@ -486,26 +392,3 @@ def squared_differences(rows: FloatArray) -> FloatArray:
         np.multiply(difference, difference, out=difference)
         sums[line, line:] = sums[line:, line] = difference.sum(axis=1)
     return sums
-
-
-def _all_of(n_candidates: int) -> NDArray[np.intp]:
-    return np.arange(check_count(n_candidates, "n_candidates", 1))
-
-
-def _others(n: int, positions: Iterable[int]) -> NDArray[np.intp]:
-    """All positions below n but those given."""
-    return np.setdiff1d(np.arange(n), list(positions))
-
-
-def _checked_indifference(indifference: float, bounds: tuple[float, float]) -> float:
-    if not (is_real(indifference) and 0 <= indifference < math.inf):
-        raise ValueError(f"indifference must be at least 0. Got {indifference!r} instead.")
-    low, high = bounds
-    if indifference >= high - low:
-        raise ValueError(
-            f"indifference={indifference!r} is the largest possible difference of two losses in "
-            f"[{low:g}, {high:g}], or more: no difference would matter, and all candidates but "
-            "one would be dropped at the first look. Pass less, such as 0.005 for half a percent "
-            "of accuracy."
-        )
-    return float(indifference)

@@ -1,25 +1,25 @@
-"""A scorer for scikit-learn's model selection that goes on test-then-train."""
+"""A scorer that goes on test-then-train, and guards of the order of time, for scikit-learn."""
 
 import inspect
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skstream.base import check_can_learn
 from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._settings import named_models
-from skstream.forgetting import Forgetting, as_forgetting
+from skstream.forgetting import as_forgetting
 from skstream.metrics import Measure
 from skstream.metrics._measure import name_of
 from skstream.metrics._resolve import resolve_metrics, task_of
-from skstream.model_selection._time_order import warn_of_index
 from skstream.pipeline._pipeline import FittedPipeline, StreamPipeline
 from skstream.pipeline._transformers import check_goes_on
 from skstream.utils._label_space import NO_LABEL, UNKNOWN, LabelSpace
@@ -35,6 +35,263 @@ from skstream.utils._sklearn import (
 )
 from skstream.utils._validation import is_classifier, is_fitted
 from skstream.utils._warnings import warn
+
+
+class FutureLeakWarning(UserWarning):
+    """A model is tested on rows that come before rows it was trained on, or out of order.
+
+    See Also
+    --------
+    PrequentialSplit : Trains on the first rows and tests on those that follow.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skstream.model_selection import FutureLeakWarning
+    >>> warnings.simplefilter("error", FutureLeakWarning)  # for the tests of a project
+    """
+
+
+def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **params: Any) -> Any:
+    """Warn if a splitter trains on rows that it tests or that come after them, or shuffles rows.
+
+    Scikit-learn's searches show a scorer and an estimator neither the splitter nor the other part
+    of the rows. Ask here, where the splitter and all rows are known:
+    ``GridSearchCV(..., cv=check_time_order(cv, X, y))``.
+
+    Parameters
+    ----------
+    cv : splitter, or iterable of (train, test)
+        What ``cv=`` gets. Numbers of folds are refused.
+    X : array-like of shape (n_rows, n_features)
+        The rows, oldest first.
+    y : array-like of shape (n_rows,), default=None
+        Labels, for splitters that look at them.
+    groups : array-like of shape (n_rows,), default=None
+        Groups, for splitters that look at them.
+    **params
+        What else ``cv.split`` takes: ``times=times`` for a window splitter that gets them by
+        metadata routing.
+
+    Returns
+    -------
+    cv : splitter or list of (train, test)
+        What was given; an iterable as a list.
+
+    Raises
+    ------
+    ValueError
+        If `cv` is None or a number: scikit-learn makes folds of it, and all but the last are
+        trained on the future. If it is no splitter, or yields no positions of rows; or if there
+        are `params` and no splitter.
+    TypeError
+        If the splitter does not take the `params`.
+
+    Warns
+    -----
+    FutureLeakWarning
+        Names the first split that trains on the future or on a row that it tests, whose rows are
+        not in order, or that tests a row twice; or the row where the index of a data frame (row
+        numbers or times; of several levels the first that holds times) goes back or has no time.
+
+    Notes
+    -----
+    Only positions are looked at. Whether labels are known in time (`gap` and `label_times` of the
+    splitters) is a matter of the training part there, and of `DelayedEvaluator` along test rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import TimeSeriesSplit
+    >>> from skstream.model_selection import check_time_order
+    >>> check_time_order(TimeSeriesSplit(3), np.zeros((20, 1))).get_n_splits()
+    3
+    """
+    check_consistent_length(X, y)
+    if cv is None or isinstance(cv, numbers.Integral):
+        raise ValueError(
+            f"cv={cv!r} makes folds, and all but the last are trained on rows that come after "
+            f"their test rows. Use PrequentialSplit(n_warmup={max(1, n_rows_of(X) // 10)}) with "
+            "prequential_scorer, or a walk-forward splitter: ExpandingWindowSplit, "
+            "SlidingWindowSplit, or scikit-learn's TimeSeriesSplit."
+        )
+    is_splitter = hasattr(cv, "split") and not isinstance(cv, type | str)
+    name = type(cv).__name__ if is_splitter else "cv"
+    splits = cv if is_splitter else _given_splits(cv, params)
+    for number, split in enumerate(cv.split(X, y, groups, **params) if is_splitter else splits):
+        train, test = _parts_of(split, n_rows_of(X), f"Split {number} of {name}")
+        problem = _problem(train, test)
+        if problem:
+            warn(
+                f"Split {number} of {name} {problem} Use PrequentialSplit(n_warmup=...) with "
+                "prequential_scorer, or a walk-forward splitter such as ExpandingWindowSplit.",
+                FutureLeakWarning,
+            )
+            break
+    else:
+        index = _index_of(X)
+        back, unknown = ("", "") if index is None else _order_of(index)
+        if back:
+            warn(
+                f"The rows of X {back}. Splitters take rows as they stand, oldest first. Sort X "
+                f"and y by time; if the index is no time, drop it: {_DROP}.",
+                FutureLeakWarning,
+            )
+        elif unknown:
+            _warn_of_unknown_order("the rows of X", unknown)
+    return splits
+
+
+def _given_splits(cv: Any, params: dict[str, Any]) -> list[Any]:
+    """Return splits that were given themselves."""
+    if isinstance(cv, type):
+        raise ValueError(
+            f"cv is the class {cv.__name__}. Pass one of its splitters: {cv.__name__}(...)."
+        )
+    if isinstance(cv, str | Mapping) or not isinstance(cv, Iterable):
+        raise ValueError(
+            "cv must be a splitter, such as PrequentialSplit(n_warmup=...), or an iterable of "
+            f"(train, test) positions. Got {cv!r} of type {type(cv).__name__} instead."
+        )
+    if params:
+        raise ValueError(
+            f"{', '.join(params)} would go to cv.split, but cv holds its splits already."
+        )
+    return list(cv)
+
+
+def _parts_of(split: Any, n_rows: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of the rows to train on and to test on."""
+    with suppress(TypeError, ValueError):
+        train, test = (_positions(rows, n_rows) for rows in split)
+        return train, test
+    shown = repr(split)
+    raise ValueError(
+        f"{name} must be a pair (train, test) of positions of rows, from 0 to {n_rows - 1:,}, or "
+        f"of masks of {n_rows:,} values. Got {shown if len(shown) < 200 else shown[:200] + '...'}"
+    )
+
+
+def _positions(rows: Any, n_rows: int) -> np.ndarray:
+    rows = np.asarray(rows)
+    if rows.shape == (0,):  # a list without rows would be one of floats
+        return np.zeros(0, dtype=np.intp)
+    if rows.dtype == bool and rows.shape == (n_rows,):
+        return np.flatnonzero(rows)
+    if (
+        rows.dtype.kind not in "iu"
+        or rows.ndim != 1
+        or rows.min() < -n_rows
+        or rows.max() >= n_rows
+    ):
+        raise ValueError
+    from_the_end: np.ndarray = np.where(rows < 0, rows + n_rows, rows)  # as NumPy takes them
+    return from_the_end
+
+
+def _problem(train: np.ndarray, test: np.ndarray) -> str:
+    """Say what is wrong with a split; empty if it keeps the order of time."""
+    if not len(train) or not len(test):
+        return ""
+    both = np.intersect1d(train, test)
+    if len(both):
+        more = f" and {len(both) - 1:,} more" if len(both) > 1 else ""
+        return f"trains on row {both[0]:,}{more} and tests it too: the model knows the label."
+    late = int(np.count_nonzero(train > test.min()))
+    if late:
+        return (
+            f"tests row {test.min():,} and trains on {late:,} "
+            f"{'row that comes' if late == 1 else 'rows that come'} after it (up to row "
+            f"{train.max():,}): the model has seen the future of that row."
+        )
+    repeated = np.flatnonzero(np.diff(np.sort(test)) == 0)
+    if len(repeated):
+        row = np.sort(test)[repeated[0]]
+        return f"tests row {row:,} more than once: it counts more than others, and is learnt again."
+    for part, rows in (("training", train), ("test", test)):
+        if len(rows) > 1 and (np.diff(rows) < 0).any():
+            return f"has its {part} rows in shuffled order: they are not learnt as they came."
+    return ""
+
+
+_DROP = "X.reset_index(drop=True)"
+
+# What indexes of row numbers, and of times, say that they hold. Texts name rows.
+_NUMBERS = frozenset({"integer", "floating", "mixed-integer-float"})
+_TIMES = frozenset({"datetime64", "datetime", "date", "period", "timedelta64", "timedelta"})
+
+
+def _index_of(X: Any) -> Any:
+    """Return the index of a data frame if it may be one of times or row numbers, else None.
+
+    Of several levels, the first that holds times; numbers there are those of customers, say.
+    """
+    index: Any = getattr(X, "index", None)
+    if not hasattr(index, "is_monotonic_increasing"):
+        return None
+    levels = [index.get_level_values(i) for i in range(index.nlevels)]
+    kinds = _TIMES if len(levels) > 1 else _TIMES | _NUMBERS
+    return next((level for level in levels if _kind_of(level) in kinds), None)
+
+
+def _kind_of(index: Any) -> str:
+    # Missing times among objects would be a mixture.
+    return str((index.dropna() if index.dtype == object else index).inferred_type)
+
+
+def _order_of(index: Any) -> tuple[str, str]:
+    """Say where an index goes back, or else why its order is not known; empty if it is in order."""
+    if index.is_monotonic_increasing:
+        return "", ""
+    try:
+        ranks = index.factorize(sort=True)[0]  # -1: missing
+    except TypeError as error:
+        return "", f"times in the index cannot be compared ({error})"
+    rows = np.flatnonzero(ranks >= 0)
+    back = np.flatnonzero(np.diff(ranks[rows]) < 0)
+    if len(back):
+        before, row = rows[back[0] : back[0] + 2]
+        return f"go back in time: row {row} has the index {index[row]}, after {index[before]}", ""
+    row = int(np.argmax(ranks < 0))
+    return "", f"row {row} has the index {index[row]}, which is no place in time"
+
+
+def _warn_of_unknown_order(rows: str, why: str) -> None:
+    warn(
+        f"Of {rows}, {why}: whether they are in the order of time is not known. Give every row a "
+        f"time of one kind; if the index is no time, drop it: {_DROP}.",
+        FutureLeakWarning,
+    )
+
+
+def warn_of_index(X: Any) -> None:
+    """Warn if the index of a data frame shows that its rows are no part of a stream that follows.
+
+    Positions are not known to a scorer; an index of times or row numbers is, where there is one.
+    """
+    index = _index_of(X)
+    if index is None:
+        return
+    what, unknown = _order_of(index)
+    values = np.asarray(index)
+    if unknown:
+        _warn_of_unknown_order("the test rows", unknown)
+        return
+    if what:
+        pass
+    elif values.dtype.kind == "i" and len(values) and values[0] == 0 and values[-1] >= len(values):
+        # Folds of a frame with row numbers: one of them has the very first row, but not the next.
+        gap = int(np.flatnonzero(values != np.arange(len(values)))[0])
+        what = f"begin with row 0 of their frame, and leave out others (row {gap})"
+    else:
+        return
+    warn(
+        f"The test rows {what}. If a splitter has chosen them so (cv=5, KFold or any that "
+        "shuffles), the model was trained on rows that come after these. Use "
+        "PrequentialSplit(n_warmup=...) on rows in the order of time; if the index is no time, "
+        f"drop it: {_DROP}.",
+        FutureLeakWarning,
+    )
 
 
 def is_plain_pipeline(model: Any) -> bool:
@@ -79,8 +336,6 @@ def continued(pipeline: Pipeline) -> StreamPipeline:
     return whole
 
 
-__all__ = ["prequential_scorer"]
-
 _CONSTRAINTS = {
     "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
     "engine": [StrOptions({"auto", "loop"})],
@@ -90,7 +345,7 @@ _CONSTRAINTS = {
 class PrequentialScorer(MetadataRequester):
     """A scorer that starts from a copy of the fitted model; see `prequential_scorer`.
 
-    No `BaseEstimator`: a search would print its parameters, and not the sign of its scores.
+    It has no parameters of its own for a search, which prints the sign of its scores instead.
     """
 
     # Scikit-learn routes weights to scorers by the signature of a method of this name.
@@ -109,31 +364,11 @@ class PrequentialScorer(MetadataRequester):
         self.batch_size = batch_size
         self.engine = engine
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; `deep` adds those of the forgetting."""
-        params = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-        if deep and isinstance(self.forgetting, Forgetting):
-            own = self.forgetting.get_params()
-            params |= {f"forgetting__{name}": value for name, value in own.items()}
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``forgetting__window_size=500`` replaces the frozen mechanism."""
-        known = self.get_params(deep=False)
-        for key in sorted(params):  # the forgetting before its parameters
-            name, _, own = key.partition("__")
-            if name not in known or (own and name != "forgetting"):
-                raise ValueError(
-                    f"Invalid parameter {key!r} for {self!r}. Valid parameters are: {list(known)}."
-                )
-            value = params[key]
-            if own:
-                (mechanism,) = as_forgetting(self.forgetting).values()
-                value = mechanism.set_params(**{own: value})
-            setattr(self, name, value)
-        return self
-
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Score a copy of a fitted model; see `score`."""
+        return self.score(estimator, X, y, sample_weight)
+
+    def score(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score a copy of a fitted model test-then-train on rows that follow its training rows.
 
         Parameters
@@ -152,10 +387,6 @@ class PrequentialScorer(MetadataRequester):
         float
             The measure after the last row; a measure of which lower values are better, times -1.
         """
-        return self.score(estimator, X, y, sample_weight)
-
-    def score(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Score a copy of a fitted model; see ``__call__``."""
         if y is None:
             raise ValueError(f"{self!r} needs y: the label of every test row is learnt after it.")
         model = continued(estimator) if is_plain_pipeline(estimator) else estimator
@@ -195,8 +426,8 @@ class PrequentialScorer(MetadataRequester):
         defaults = inspect.signature(type(self)).parameters
         given = [
             f"{name}={value!r}"
-            for name, value in self.get_params(deep=False).items()
-            if name != "metric" and not _same(value, defaults[name].default)
+            for name, value in vars(self).items()
+            if name in defaults and name != "metric" and not _same(value, defaults[name].default)
         ]
         loss = _loss_of(self.metric)
         sign = f" -> -{loss}" if loss else ""
@@ -265,35 +496,19 @@ def prequential_scorer(
 
     Notes
     -----
-    All test rows are asked and scored, the first one too. The scorer equals a
-    `PrequentialEvaluator` with ``warm_start=True`` and ``n_warmup=0`` on the test rows, to the
-    last bit. A scorer does not see the training labels: the baselines of the kappas begin with
-    the first test row, as in ``kappa_temporal_score`` without ``previous_label``.
+    The score equals that of a `PrequentialEvaluator` with ``warm_start=True`` and ``n_warmup=0`` on
+    the test rows, to the last bit. The baselines of the kappas begin with the first test row.
 
-    The label of every test row is learnt before the next row is asked. A ``gap`` or ``label_times``
-    of a splitter protect the training part only: where labels come late, the score is too good,
-    the more so if labels repeat. Use `DelayedEvaluator` there.
+    The label of every test row is learnt before the next row is asked: a ``gap`` or
+    ``label_times`` of a splitter protect the training part only. Use `DelayedEvaluator` where
+    labels come late.
 
-    Weights reach the scorer in two ways: from ``fit(X, y, sample_weight=...)`` of `GridSearchCV`
-    and the other searches; and by metadata routing, after
-    ``prequential_scorer(...).set_score_request(sample_weight=True)``. Without routing, ``params=``
-    of `cross_validate`, `cross_val_score`, `validation_curve` and `learning_curve` goes to ``fit``
-    alone, and so do weights of a step, such as ``sgdclassifier__sample_weight``: test rows are then
-    scored and learnt without weights.
+    Weights reach the scorer from ``fit(X, y, sample_weight=...)`` of a search, or by metadata
+    routing, after ``set_score_request(sample_weight=True)``; a warning tells where they do not.
 
-    A scorer sees neither the training rows nor the splitter, and cannot tell whether the model was
-    fitted on rows that come after the test rows: with ``cv=5``, `KFold` and all that shuffles it
-    was. Only the index of a data frame tells something. Use `PrequentialSplit`, and ask
-    `check_time_order` about other splitters.
-
-    A plain `Pipeline` goes on as a `StreamPipeline` with its fitted steps. All its steps must learn
-    row by row, have no state, or be frozen.
-
-    ``fit`` of this package's meta-estimators and stream pipelines is one ``partial_fit``; that of
-    `SGDClassifier` goes over the warm-up several times in shuffled order.
-
-    Scikit-learn turns an error of a scorer into the score NaN, with a warning; pass
-    ``error_score="raise"`` to see it.
+    A scorer sees neither the training rows nor the splitter: ask `check_time_order` whether a
+    splitter trains on the future. A plain `Pipeline` goes on as a `StreamPipeline` with its fitted
+    steps. Scikit-learn turns an error of a scorer into NaN; pass ``error_score="raise"`` to see it.
 
     Examples
     --------

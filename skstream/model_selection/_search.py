@@ -29,19 +29,22 @@ from skstream.evaluation._evaluator import (
     EVERY_CHECKPOINT,
     known_classes,
 )
-from skstream.evaluation._folder import as_text
-from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._folder._fingerprint import as_text
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._checkpoint import save_checkpoint
-from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
-from skstream.model_selection._search_execute import (
+from skstream.model_selection._candidates import Candidates, candidates_of
+from skstream.model_selection._search_plan import (
+    OF_EVALUATOR,
+    Plan,
     begin_in,
     checked_rows,
     evaluate,
     folder_of,
+    plan_of,
     stream_of,
     too_short,
 )
-from skstream.model_selection._search_plan import OF_EVALUATOR, Plan, plan_of
 from skstream.model_selection._search_report import (
     cv_results,
     honest_interval,
@@ -52,6 +55,7 @@ from skstream.model_selection._search_run import SearchRun, last_scores
 from skstream.stats._report import plural
 from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts
+from skstream.utils._choices import check_count
 from skstream.utils._content import NotComparable
 from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._validation import tags_of
@@ -182,15 +186,10 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    The best model is the very one that was evaluated: it has learnt every row, one by one, and
-    ``partial_fit`` goes on with it. After a choice the others are gone.
+    The best model is the very one that was evaluated, and ``partial_fit`` goes on with it.
 
     A dropped candidate costs nothing any more; those that are left answer as if it had never been
-    there. In `cv_results_` its score is that of its rows, which cannot be compared with scores of
-    all rows: its rank comes after those that were not dropped, the later dropped before the
-    earlier. ``dropped_at`` is -1 for those that were not, and ``std_test_score`` is NaN, because
-    there is one pass.
-
+    there. Its rank comes after those that were not dropped, the later dropped before the earlier.
     After a drift a race may rightly have dropped a candidate that would be the best from then on:
     what it promises is about the mean over the rows up to the drop.
 
@@ -412,7 +411,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _check(self) -> None:
         self._validate_params()
-        check_n_iter(self.n_iter)
+        if self.n_iter is not None:
+            check_count(self.n_iter, "n_iter", 1)
         check_can_learn(self.estimator)
 
     def _check_unchanged(self) -> None:
@@ -525,7 +525,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     def best_score_(self) -> float:
         """Score of the best candidate on the tuning rows, on which it was chosen."""
         run = self._fitted()
-        if self._has_honest_score:
+        if run.tuned is not None and run.rules.tuning is not None:
             warn(
                 "best_score_ is the score on the tuning rows, by which the best of "
                 f"{plural(len(self._candidates), 'candidate')} was chosen: it is too good on "
@@ -544,11 +544,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     def result_(self) -> EvaluationResult:
         """Result of the tuning rows: curves, answers and costs of all candidates."""
         run = self._fitted()
-        return assemble(run.settings.header, [run.tuning_outcome()], so_far=True)
-
-    @property
-    def _has_honest_score(self) -> bool:
-        return self._run.tuned is not None and self._run.rules.tuning is not None
+        return assemble(run.settings.header, run.tuning_outcome(), so_far=True)
 
     def _after_choice(self) -> SearchRun:
         run = self._fitted()
@@ -569,7 +565,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     def honest_result_(self) -> EvaluationResult:
         """Result of the chosen candidate on the rows after the tuning rows alone."""
         run = self._after_choice()
-        return assemble(run.settings.header, [run.outcome()], so_far=True)
+        return assemble(run.settings.header, run.outcome(), so_far=True)
 
     @property
     def honest_score_(self) -> float:
@@ -587,8 +583,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         probable, that mean varies, and the accuracy of the long run can be outside: see
         `long_run_interval_`, which this is for all other measures.
         """
-        found = honest_interval(self._after_choice())
-        return found.low, found.high
+        return honest_interval(self._after_choice())[:2]
 
     @property
     def long_run_interval_(self) -> tuple[float, float]:
@@ -598,8 +593,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         of the rows: errors may depend on each other within a block, and rows must be alike over
         time. It needs the answers (`keep_tape`); NaN where there is none.
         """
-        found = long_run_interval(self._after_choice())
-        return found.low, found.high
+        return long_run_interval(self._after_choice())[:2]
 
     @property
     def honest_interval_method_(self) -> str:

@@ -1,27 +1,38 @@
-"""What the parameters of a search mean: the measure, the tuning rows, the race."""
+"""What the parameters of a search mean, and how it is executed: alone, by workers, in a folder."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from joblib import effective_n_jobs
+
+from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
 from skstream.evaluation import PrequentialEvaluator
-from skstream.evaluation._execution import Execution
+from skstream.evaluation._execution import EvaluationInterrupted, Execution
+from skstream.evaluation._folder import GroupFolder, RunFolder, fingerprint, opened
 from skstream.evaluation._parallel._groups import grouped
-from skstream.evaluation._runs._run_outcome import Place
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._runs._checkpoint import KeptRun
+from skstream.evaluation._runs._run_outcome import Checksums, Place
 from skstream.evaluation._settings import Settings, check_can_answer, named_models
 from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
 from skstream.metrics._registry import CLASSIFICATION, MAJORITIES, REGRESSION
 from skstream.model_selection._candidates import Candidates
-from skstream.model_selection._interval import HonestLoss
-from skstream.model_selection._race import Race, RaceOptions
-from skstream.model_selection._search_run import Rules, SearchRun
-from skstream.streams import Drift, Stream, take_rows
+from skstream.model_selection._race import RaceOptions
+from skstream.model_selection._search_run import HonestLoss, Rules, SearchRun, all_failed
+from skstream.streams import Drift, Stream, as_stream, take_rows
+from skstream.streams._arrays import begins_again, refuse_chunks
+from skstream.streams._stream import refuse_endless
 from skstream.utils._choices import is_integer, is_real
 from skstream.utils._seeds import seed_estimator
+from skstream.utils._validation import is_regressor
 
 #: Measures that rank candidates as the mean of the 0/1 loss does: those with "kappa" compare
 #: with one and the same baseline.
@@ -97,9 +108,16 @@ def tuning_rows(
             "tuning must be a number of rows (int of at least 1), a share of them (float between "
             f"0 and 1), or None. Got {tuning!r} instead."
         )
-    if n_rows is not None and n_tuning >= n_rows:
+    # The rows of a batch are answered and learnt together, by one and the same candidates.
+    whole = n_warmup + max(0, math.ceil((n_tuning - n_warmup) / batch_size)) * batch_size
+    if n_rows is not None and max(whole, n_tuning) >= n_rows:
+        end = (
+            f", up to the end of a batch ({batch_size=}, row {whole:,}),"
+            if whole > n_tuning
+            else ""
+        )
         raise ValueError(
-            f"tuning={tuning!r} leaves no row for the honest score (n_samples={n_rows}). Pass "
+            f"tuning={tuning!r}{end} leaves no row for the honest score (n_samples={n_rows}). Pass "
             "fewer rows, or tuning=None to choose by all rows, without an honest score."
         )
     if n_tuning <= n_warmup:
@@ -112,14 +130,6 @@ def tuning_rows(
             f"tuning={tuning!r} ends within the first batch (batch_size={batch_size}), so that no "
             "candidate would be scored. Pass more rows, or a smaller batch_size."
         )
-    # The rows of a batch are answered and learnt together, by one and the same candidates.
-    whole = n_warmup + math.ceil((n_tuning - n_warmup) / batch_size) * batch_size
-    if n_rows is not None and whole >= n_rows:
-        raise ValueError(
-            f"tuning={tuning!r} ends within a batch (batch_size={batch_size}), and up to its end, "
-            f"row {whole:,}, no row is left for the honest score (n_samples={n_rows}). Pass fewer "
-            "rows, or a smaller batch_size."
-        )
     return whole
 
 
@@ -131,11 +141,9 @@ def rules_of(options: RaceOptions, settings: Settings, tuning: int | None) -> Ru
             f"It is not known whether a higher value of {metric!r} is better, so that none can be "
             "the best. Pass metric=Measure(function, higher_is_better=...)."
         )
-    loss, worst = None, 1.0
+    loss = None
     if options.kind == "anytime":
         loss = _loss_of_race(options, settings, metric, measure)
-        if loss == "absolute" and options.loss_bounds is not None:
-            worst = float(options.loss_bounds[1])
     others = [name for name in settings.metrics if name != metric]
     return Rules(
         metric=metric,
@@ -143,8 +151,8 @@ def rules_of(options: RaceOptions, settings: Settings, tuning: int | None) -> Ru
         tie_breaker=others[0] if others else None,
         tuning=tuning,
         loss=loss,
-        worst_loss=worst,
         options=options,
+        honest=_honest_loss(options, settings, tuning, measure),
     )
 
 
@@ -172,17 +180,16 @@ def _loss_of_race(options: RaceOptions, settings: Settings, metric: str, measure
     )
 
 
-def honest_loss_of(settings: Settings, rules: Rules) -> HonestLoss | None:
+def _honest_loss(
+    options: RaceOptions, settings: Settings, tuning: int | None, measure: Measure
+) -> HonestLoss | None:
     """Return what follows the mean loss of the chosen one, if its score is such a mean."""
-    measure = settings.metrics[rules.metric]
     (forgetting,) = settings.forgetting.values()
     loss = next((loss for formula, loss in _MEANS if measure.formula == formula), None)
-    if rules.tuning is None or loss is None or forgetting != Cumulative():
+    bounds = (0, 1) if loss == "zero_one" else options.loss_bounds
+    if tuning is None or loss is None or bounds is None or forgetting != Cumulative():
         return None
-    bounds = (0, 1) if loss == "zero_one" else rules.options.loss_bounds
-    if bounds is None:
-        return None
-    return HonestLoss(loss, measure.formula == _ACCURACY, bounds, rules.options.alpha)
+    return HonestLoss(loss, measure.formula == _ACCURACY, bounds, options.alpha)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,34 +206,21 @@ class Plan:
         One prepared model per candidate.
     rules : Rules
         How they are compared.
-    race : Race or None
-        Who is dropped early.
-    honest : HonestLoss or None
-        What follows the losses of the chosen one.
     """
 
     candidates: Candidates
     settings: Settings
     models: Mapping[Place, Any]
     rules: Rules
-    race: Race | None
-    honest: HonestLoss | None
 
     def new_run(self, *, in_group: bool = False) -> Callable[..., SearchRun]:
         """Return the function that makes a run of some candidates."""
-        return partial(
-            SearchRun,
-            self.settings,
-            rules=self.rules,
-            race=self.race,
-            honest=self.honest,
-            in_group=in_group,
-        )
+        return partial(SearchRun, self.settings, rules=self.rules, in_group=in_group)
 
     def groups(self, search: Any, stream: Stream) -> Sequence[Sequence[Place]]:
         """Divide the candidates among workers; those of a race stay together."""
         places = list(self.models)
-        if self.race is not None:
+        if self.rules.race is not None:
             return [places]
         tuning = self.rules.tuning
         first = stream if tuning is None else take_rows(stream, tuning)
@@ -298,18 +292,213 @@ def plan_of(
     if search.n_warmup == 0:
         advice = "A search begins every candidate anew, fitted or not: pass n_warmup=1."
         check_can_answer(models, advice)
-    rules = rules_of(options, settings, tuning)
     n_tuning = n_rows if tuning is None else tuning
     n_scored = None if n_tuning is None else max(1, n_tuning - search.n_warmup)
-    race = options.race(len(candidates), n_scored, kind=options.kind)
-    if race is not None and search.n_jobs not in (None, 1):
+    rules = rules_of(options, settings, tuning)
+    rules = replace(rules, race=options.race(len(candidates), n_scored))
+    if rules.race is not None and search.n_jobs not in (None, 1):
         settings.parameters["in_one_process"] = "a race compares the candidates after few rows"
-    honest = honest_loss_of(settings, rules)
-    return Plan(
-        candidates=candidates,
-        settings=settings,
-        models=models,
-        rules=rules,
-        race=race,
-        honest=honest,
+    return Plan(candidates=candidates, settings=settings, models=models, rules=rules)
+
+
+def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
+    """Return what `fit` is given as a stream."""
+    if y is not None and isinstance(X, Stream):
+        raise ValueError(
+            f"X is a {type(X).__name__}, which brings its own labels, and y was given too. "
+            "Leave y out."
+        )
+    if y is not None or hasattr(X, "shape"):
+        refuse_chunks(X, "y")
+        X, y = checked_rows(search, X, y, reset=True)
+        weight = check_weight(sample_weight, len(y))
+        check_some_weight(weight)
+        return as_stream(X, y, sample_weight=weight)
+    stream = as_stream(X, sample_weight=sample_weight)
+    refuse_endless(stream)
+    in_workers = RaceOptions.of(search.race).kind is None and effective_n_jobs(search.n_jobs) > 1
+    if in_workers and not begins_again(stream):
+        raise ValueError(
+            f"n_jobs={search.n_jobs} needs a stream that can be read again, by every worker, and "
+            "this one is a one-shot iterator. Pass the generator function itself instead of "
+            "its result, a list of chunks, or files; or n_jobs=None."
+        )
+    return stream
+
+
+def checked_rows(search: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
+    """Check rows as scikit-learn's estimators do; values may be missing."""
+    X = check_rows(search, X, reset=reset, texts=True)
+    if y is not None and (search.missing_labels == "skip" or _has_none(y)):
+        return X, y  # the run names the row, where that is an error
+    return X, (check_targets if is_regressor(search.estimator) else check_labels)(search, y)
+
+
+def _has_none(y: Any) -> bool:
+    """Whether a label is missing, which would be compared with texts in vain."""
+    values = np.asarray(y)
+    return values.dtype == object and any(one is None for one in values.ravel().tolist())
+
+
+#: What is said where Ctrl-C comes while workers run the candidates.
+_LOST = (
+    " The search keeps nothing of what its workers did: fit begins anew. With n_jobs=None it keeps "
+    "all, and partial_fit goes on; with checkpoint=FOLDER the same call of fit goes on."
+)
+#: Parameters that are compared in another form, or on which nothing depends.
+_RESOLVED = ("estimator", "param_grid", "n_iter", "metric", "refit")
+
+Keep = Callable[[SearchRun], None]
+
+
+def too_short(tuning: Any, n_rows: int, kept: str) -> ValueError:
+    """Return the error for a stream that ended before the choice."""
+    return ValueError(
+        f"tuning={tuning!r} rows did not come: the stream ended after {n_rows:,}. {kept}; pass "
+        "fewer, or tuning=None for a search without an honest score."
     )
+
+
+@contextmanager
+def folder_of(search: Any, stream: Stream) -> Iterator[RunFolder | None]:
+    """Open the folder that keeps the search, if there is one."""
+    if search.checkpoint is None:
+        yield None
+        return
+    if search.n_iter is not None and search.random_state is None:
+        raise ValueError(
+            f"checkpoint= goes on with the same candidates, and n_iter={search.n_iter} draws "
+            "others each time where random_state is None. Pass random_state=, a number."
+        )
+    evaluator_of(search)._check_can_go_on(stream)
+    with opened(search.checkpoint, search.checkpoint_every) as folder:
+        yield folder
+
+
+def begin_in(folder: RunFolder, search: Any, plan: Plan, stream: Stream) -> None:
+    """Begin a search in a folder, or check that the one in it is the same."""
+    candidates = plan.candidates.models(search.estimator)
+    of_this = fingerprint(search, candidates, plan.settings, stream, ignored=_RESOLVED)
+    if folder.manifest is not None:
+        folder.check_same(of_this, plan.settings.header)
+        why = folder.manifest.header.parameters.get("in_one_process")
+        if why:
+            plan.settings.parameters["in_one_process"] = why
+        return
+    groups = plan.groups(search, stream)
+    folder.begin(
+        groups,
+        list(plan.models),
+        plan.settings.header,
+        of_this,
+        stream.n_rows,
+        keeps_runs=True,
+        n_tuning=plan.rules.tuning,
+        drops=plan.rules.race is not None,
+    )
+
+
+def evaluate(
+    search: Any, plan: Plan, stream: Stream, keep: Keep, folder: RunFolder | None = None
+) -> None:
+    """Run all candidates along the tuning rows of a stream, and the best one along the rest.
+
+    Parameters
+    ----------
+    search : PrequentialSearch
+        The search, for its parameters.
+    plan : Plan
+        What is to be done.
+    stream : Stream
+        The rows.
+    keep : callable
+        Called with the run that the search has from now on, before it goes on.
+    folder : RunFolder, default=None
+        Where it was begun, and goes on.
+    """
+    if folder is None:
+        groups, first = plan.groups(search, stream), None
+    else:
+        assert folder.manifest is not None
+        groups, first = folder.manifest.groups, folder.group(0)
+    if len(groups) == 1:
+        _evaluate_in_one(search, plan, stream, keep, group=first)
+        return
+    goes_on = plan.rules.tuning is not None
+    chosen = folder.chosen if folder is not None and goes_on else None
+    run = None
+    if chosen is None or not chosen.checkpoint.exists():
+        run, read = _chosen_by_workers(search, plan, stream, groups, folder)
+        keep(run)
+        if chosen is not None:
+            chosen.save(KeptRun(run, read))
+    if goes_on:
+        _evaluate_in_one(search, plan, stream, keep, run, chosen)  # after the rows it has read
+
+
+def _evaluate_in_one(
+    search: Any,
+    plan: Plan,
+    stream: Stream,
+    keep: Keep,
+    begun: SearchRun | None = None,
+    group: GroupFolder | None = None,
+) -> None:
+    """Go on in this process; the run stays open for further rows."""
+    new_run = plan.new_run() if begun is None else lambda models: begun
+    execution = plan.execution(search, new_run, stream, keep)
+    with _told(None if group is None else group.path.parent, ""):
+        execution.in_lockstep(plan.settings.header, group)
+
+
+def _chosen_by_workers(
+    search: Any, plan: Plan, stream: Stream, groups: Any, folder: RunFolder | None
+) -> tuple[SearchRun, Checksums]:
+    """Let workers run the candidates along the tuning rows; return the run of the best.
+
+    Also return checksums of what it has read.
+    """
+    tuning = plan.rules.tuning
+    first = stream if tuning is None else take_rows(stream, tuning)
+    execution = plan.execution(search, plan.new_run(in_group=True), first)
+    with _told(None if folder is None else folder.path, _LOST):
+        tuned, finished = (
+            execution.of_groups(plan.settings.header, groups)
+            if folder is None
+            else execution.in_folder(folder)
+        )
+    if tuning is not None and tuned.n_rows < tuning:
+        error = too_short(
+            search.tuning,
+            tuned.n_rows,
+            "Workers have run the candidates (n_jobs), of which the search keeps none; the scores "
+            "so far are in the attribute 'result' of this error",
+        )
+        error.result = assemble(plan.settings.header, tuned, so_far=True)  # type: ignore[attr-defined]
+        raise error
+    best = tuned.lanes[plan.rules.order(tuned.lanes)[0]]
+    if best.failure is not None:
+        raise all_failed(len(tuned.lanes), best.failure)
+    run: SearchRun
+    place = best.name, best.fold
+    if folder is None:
+        run = next(one.run for one in finished if any(lane.name == best.name for lane in one.lanes))
+    else:
+        number = next(k for k, group in enumerate(groups) if place in group)
+        run = folder.group(number).load_run(groups[number].index(place))
+    run.leave_group().choose(tuned)
+    return run, tuned.read
+
+
+@contextmanager
+def _told(folder: Path | None, otherwise: str) -> Iterator[None]:
+    """Say to whom presses Ctrl-C how the search goes on."""
+    try:
+        yield
+    except EvaluationInterrupted as interrupt:
+        note = otherwise
+        if folder is not None:
+            note = f" The same call of fit goes on from the checkpoints in {folder}."
+        if not note:
+            raise
+        raise EvaluationInterrupted(interrupt.result, note=note) from interrupt

@@ -1,21 +1,79 @@
-"""What a search has found, as a table, as text and as scikit-learn's `cv_results_`."""
+"""What a search has found: a table, `cv_results_`, and intervals of the honest score."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.ma import MaskedArray
+from scipy import stats
 
-from skstream.evaluation._results._result import assemble
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.forgetting import Cumulative
+from skstream.metrics import Measure
+from skstream.metrics._rows import ScoredRows
+from skstream.metrics._running import RunningMeasures
 from skstream.model_selection._candidates import Candidates
-from skstream.model_selection._interval import Interval, jackknife
-from skstream.model_selection._search_run import SearchRun, last_scores
+from skstream.model_selection._search_run import Interval, SearchRun, last_scores
 from skstream.stats._report import plural
+from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._tables import aligned
 
 if TYPE_CHECKING:
     from skstream.model_selection._search import PrequentialSearch
+
+
+#: Blocks of rows, each of which is left out once.
+N_BLOCKS = 20
+
+
+def jackknife(result: EvaluationResult, metric: str, measure: Measure, alpha: float) -> Interval:
+    """Interval from the values of a measure without one block of rows after the other.
+
+    A block is left out of the scores as rows that were not asked: baselines know its labels.
+    """
+    (name,) = result.model_names
+    score = result.scores[name][metric]
+    tape = result.tape
+    if tape is None:
+        return Interval.none("it needs the answers; keep them with keep_tape=True")
+    y, answers = np.asarray(tape.y), np.asarray(tape.answers[name][0])
+    weight = None if tape.weight is None else np.asarray(tape.weight)
+    scored = is_given(y) & is_given(answers)
+    if weight is not None:
+        scored &= weight > 0
+    rows = np.flatnonzero(scored)
+    if len(rows) < 2 * N_BLOCKS:
+        return Interval.none(f"fewer than {2 * N_BLOCKS} rows were scored after the tuning rows")
+    table = np.repeat(answers[np.newaxis], N_BLOCKS, axis=0)
+    for line, block in zip(table, np.array_split(rows, N_BLOCKS), strict=True):
+        line[block] = LabelSpace(tape.classes).nothing
+    scores, method = tape.scores.get(name), tape.methods.get(name)
+    if scores is not None:
+        scores = np.broadcast_to(np.asarray(scores[0]), (N_BLOCKS, *scores[0].shape))
+    running = RunningMeasures(
+        {metric: measure},
+        {"": Cumulative()},
+        classes=tape.classes,
+        n_models=N_BLOCKS,
+        methods=None if scores is None else [method] * N_BLOCKS,
+    )
+    running.read(ScoredRows(y, table, weight, scores=scores))
+    values = np.asarray(running.final()[""][metric])
+    if not (np.isfinite(values).all() and np.isfinite(score)):
+        return Interval.none("the measure is undefined without some of the rows")
+    spread = float(np.sum((values - values.mean()) ** 2))
+    if not spread:
+        return Interval.none("all blocks of rows have the same score, which tells no spread")
+    error = np.sqrt((N_BLOCKS - 1) / N_BLOCKS * spread)
+    half = float(stats.t.ppf(1 - alpha / 2, N_BLOCKS - 1) * error)
+    low, high = measure.bounds
+    return Interval(
+        float(max(score - half, low)),
+        float(min(score + half, high)),
+        f"about {100 * (1 - alpha):g} %, from leaving out each of {N_BLOCKS} blocks of rows; "
+        "blocks of dependent rows make it too narrow where the dependence is longer than a block",
+    )
+
 
 #: Candidates in the printed table.
 _MOST = 5
@@ -32,17 +90,13 @@ def cv_results(run: SearchRun, candidates: Candidates) -> dict[str, Any]:
     ]
     ranks = np.empty(len(lanes), dtype=np.int32)
     ranks[rules.order(lanes)] = np.arange(1, len(lanes) + 1)
-    drops = [run.dropped.get(name) for name in candidates.names]
+    drops = [run.dropped.get(name, (-1, None)) for name in candidates.names]
     results: dict[str, Any] = {"candidate": np.array(candidates.names, dtype=object)}
     for name in dict.fromkeys(name for one in candidates.params for name in one):
-        given = [one.get(name) for one in candidates.params]
-        column = MaskedArray(
-            np.empty(len(lanes), dtype=object),
-            mask=[name not in one for one in candidates.params],
-        )
-        for number, value in enumerate(given):
-            if name in candidates.params[number]:
-                column[number] = value
+        column = MaskedArray(np.empty(len(lanes), dtype=object), mask=True)
+        for number, one in enumerate(candidates.params):
+            if name in one:
+                column[number] = one[name]
         results[f"param_{name}"] = column
     results["params"] = [dict(one) for one in candidates.params]
     results["mean_test_score"] = np.array([last[rules.metric] for last in lasts])
@@ -50,8 +104,8 @@ def cv_results(run: SearchRun, candidates: Candidates) -> dict[str, Any]:
     results["rank_test_score"] = ranks
     if rules.tie_breaker is not None:
         results[rules.tie_breaker] = np.array([last[rules.tie_breaker] for last in lasts])
-    results["dropped_at"] = np.array([-1 if one is None else one.n_rows for one in drops])
-    results["dropped_by"] = np.array([None if one is None else one.by for one in drops], object)
+    results["dropped_at"] = np.array([n_rows for n_rows, _ in drops])
+    results["dropped_by"] = np.array([by for _, by in drops], object)
     results["seconds"] = np.array([lane.cost.seconds for lane in lanes])
     return results
 
@@ -63,7 +117,8 @@ def honest_interval(run: SearchRun) -> Interval:
         return run.honest_loss.interval()
     found = long_run_interval(run)
     if problem:
-        return replace(found, method=f"{found.method}; no confidence sequence, because {problem}")
+        why = f"{found.method}; no confidence sequence, because {problem}"
+        return found._replace(method=why)
     return found
 
 
@@ -82,16 +137,8 @@ def long_run_interval(run: SearchRun) -> Interval:
     why = _why_none(run)
     if why:
         return Interval.none(why)
-    outcome = run.outcome()
-    (lane,) = outcome.lanes
-    return jackknife(
-        assemble(run.settings.header, [outcome], so_far=True),
-        lane.name,
-        run.settings.metrics[run.rules.metric],
-        run.settings.forgetting,
-        last_scores(lane)[run.rules.metric],
-        run.rules.options.alpha,
-    )
+    result, metric = assemble(run.settings.header, run.outcome(), so_far=True), run.rules.metric
+    return jackknife(result, metric, run.settings.metrics[metric], run.rules.options.alpha)
 
 
 def table(search: "PrequentialSearch") -> str:

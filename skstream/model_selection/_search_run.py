@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -17,12 +17,107 @@ from skstream.evaluation._runs._run_outcome import LaneOutcome, Place, RunOutcom
 from skstream.evaluation._runs._scoring import RunScores
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows
-from skstream.model_selection._interval import HonestLoss
 from skstream.model_selection._race import Race, RaceOptions, best_first
+from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.streams._chunk import Chunk
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._warnings import warn
+
+
+class Interval(NamedTuple):
+    """An interval and how it was made, or why there is none.
+
+    Attributes
+    ----------
+    low, high : float
+        Its ends; NaN where there is none.
+    method : str
+        In words.
+    """
+
+    low: float
+    high: float
+    method: str
+
+    @classmethod
+    def none(cls, reason: str) -> "Interval":
+        """No interval, for a reason."""
+        return cls(np.nan, np.nan, f"no interval: {reason}")
+
+
+class HonestLoss:
+    """Confidence sequence for the mean loss of the chosen model, row by row in constant memory.
+
+    Parameters
+    ----------
+    loss : {"zero_one", "absolute"}
+        Loss of a row.
+    is_accuracy : bool
+        Whether the score is one minus the mean loss.
+    bounds : tuple of two float
+        Smallest and largest possible loss.
+    alpha : float
+        One minus the probability with which the interval is right at all rows at once.
+    """
+
+    def __init__(
+        self, loss: str, is_accuracy: bool, bounds: tuple[float, float], alpha: float
+    ) -> None:
+        self.loss = loss
+        self.is_accuracy = is_accuracy
+        self.bounds = bounds
+        self.problem = ""
+        self._of_nothing = bounds[0]
+        self._running = RunningAnytimeComparison(bounds=bounds, alpha=alpha, record_every=1 << 40)
+        self._weight: float | None = None
+
+    def read(self, rows: ScoredRows) -> None:
+        """Read rows that were asked after the choice."""
+        scored = _scored(rows)
+        if rows.weight is not None and scored.any():
+            self._read_weights(rows.weight[scored])
+        losses = _losses(self.loss, rows.y[scored], rows.answers[0][scored])
+        low, high = self.bounds
+        if len(losses) and not (losses.min() >= low and losses.max() <= high):
+            self.problem = f"a loss is outside loss_bounds=({low:g}, {high:g})"
+        if not self.problem:
+            self._running.update(losses, np.full(len(losses), self._of_nothing))
+
+    def _read_weights(self, weight: np.ndarray) -> None:
+        first = float(weight[0]) if self._weight is None else self._weight
+        self._weight = first
+        if (weight != first).any():
+            self.problem = "the rows have different weights"
+
+    def interval(self) -> Interval:
+        """Return the interval so far."""
+        if self.problem or not self._running.n_rows:
+            return Interval.none(self.problem or "no row was scored after the tuning rows")
+        result = self._running.result()
+        low, high = (self._of_nothing + end for end in result.interval)
+        low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
+        if self.is_accuracy:
+            low, high = 1.0 - high, 1.0 - low
+        share = 100 * (1 - self._running.alpha)
+        return Interval(
+            float(low),
+            float(high),
+            f"{share:g} % confidence sequence of the rows that came, valid at all rows at once; "
+            "where errors depend on each other, the score of the long run is in long_run_interval_",
+        )
+
+
+def _scored(rows: ScoredRows) -> np.ndarray:
+    """Which rows are scored for some model."""
+    scored: np.ndarray = is_given(rows.y) & is_given(rows.answers).any(axis=0)
+    return scored if rows.weight is None else scored & (rows.weight > 0)
+
+
+def _losses(loss: str | None, y: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    if loss == "zero_one":
+        return np.asarray(answers != y, dtype=np.float64)
+    return np.asarray(np.abs(answers - y))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +136,12 @@ class Rules:
         Rows after which one is chosen; None: no choice is made.
     loss : str or None
         Loss of a row, "zero_one" or "absolute", of the race; None: the race reads none.
-    worst_loss : float
-        Loss of a model that has failed.
     options : RaceOptions
         Of the race, and of the interval of the honest score.
+    race : Race or None
+        Which candidates are dropped early, as it is before the first row; None: none.
+    honest : HonestLoss or None
+        Follows the losses of the chosen one, if its measure is the mean of a bounded loss.
     """
 
     metric: str
@@ -52,8 +149,9 @@ class Rules:
     tie_breaker: str | None
     tuning: int | None
     loss: str | None = None
-    worst_loss: float = 1.0
     options: RaceOptions = field(default_factory=RaceOptions)
+    race: Race | None = None
+    honest: HonestLoss | None = None
 
     def keys(self, values: Mapping[str, Any]) -> np.ndarray:
         """Return lines by which candidates are ordered, the higher the better."""
@@ -65,9 +163,17 @@ class Rules:
 
     def order(self, lanes: Sequence[LaneOutcome]) -> list[int]:
         """Order candidates: those that went on, then those that ended last, then the failed."""
+        lengths = [
+            -1.0
+            if lane.failure is not None
+            else np.inf
+            if lane.ended is None
+            else lane.ended.n_rows
+            for lane in lanes
+        ]
         lasts = [last_scores(lane) for lane in lanes]
         values = {metric: [last[metric] for last in lasts] for metric in lasts[0]}
-        return [int(k) for k in best_first([_lengths(lanes), *self.keys(values)])]
+        return [int(k) for k in best_first([lengths, *self.keys(values)])]
 
 
 def last_scores(lane: LaneOutcome) -> dict[str, float]:
@@ -80,22 +186,6 @@ def last_scores(lane: LaneOutcome) -> dict[str, float]:
         metric: float(curve[-1]) if len(curve) and lane.failure is None else np.nan
         for metric, curve in by_metric.items()
     }
-
-
-def _lengths(lanes: Sequence[LaneOutcome]) -> list[float]:
-    """How far candidates came, as far as it matters for their order."""
-    return [
-        -1.0 if lane.failure is not None else np.inf if lane.ended is None else lane.ended.n_rows
-        for lane in lanes
-    ]
-
-
-@dataclass(frozen=True)
-class DroppedCandidate:
-    """Where a race dropped a candidate, and which one it lost against (None: no single one)."""
-
-    n_rows: int
-    by: str | None
 
 
 def all_failed(
@@ -121,10 +211,6 @@ class SearchRun(EvaluationRun):
         One prepared model per candidate.
     rules : Rules
         How candidates are compared.
-    race : Race, default=None
-        Which candidates are dropped early; None: none.
-    honest : HonestLoss, default=None
-        Follows the losses of the chosen one, if its measure is the mean of a bounded loss.
     in_group : bool, default=False
         Whether there are other candidates elsewhere: the choice is then made by `choose`.
 
@@ -134,8 +220,8 @@ class SearchRun(EvaluationRun):
         What all candidates did on the tuning rows, once one has been chosen.
     chosen : str or None
         Its name.
-    dropped : dict of str to DroppedCandidate
-        Whom the race has dropped.
+    dropped : dict of str to (int, str or None)
+        Whom the race has dropped: after which row, and which one it lost against, if there is one.
     """
 
     def __init__(
@@ -144,35 +230,30 @@ class SearchRun(EvaluationRun):
         models: Mapping[Place, Any],
         *,
         rules: Rules,
-        race: Race | None = None,
-        honest: HonestLoss | None = None,
         in_group: bool = False,
     ):
         super().__init__(settings, models)
         self.rules = rules
         self.tuned: RunOutcome | None = None
         self.chosen: str | None = None
-        self.dropped: dict[str, DroppedCandidate] = {}
-        self.honest_loss = deepcopy(honest)
+        self.dropped: dict[str, tuple[int, str | None]] = {}
+        self.honest_loss = deepcopy(rules.honest)
         self._in_group = in_group
-        self._race = deepcopy(race)
-        self._next_look = None if race is None else race.next_look(0)
+        self._race = deepcopy(rules.race)
+        self._next_look = None if self._race is None else self._race.next_look(0)
         self._n_scored = 0
         self._looked_in_vain = False  # no row was scored before the last look
         self._weight: float | None = None  # of every row, in a race on losses
         # Scores of the chosen one: until there is one, they only learn the labels.
         self._honest = None if rules.tuning is None else RunScores(settings, [self._places[0][0]])
         self._nothing = LabelSpace(settings.classes).nothing
-        # What was asked for before, and after which row; not pickled.
-        self._best: tuple[int, int] | None = None
-        self._so_far: tuple[RunOutcome, int] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # What models have learnt is in the attributes of estimators, wherever it was before: a run
         # whose models were asked in the meantime looks the same.
         for lane in self._engine.lanes:
             lane.model.estimator()
-        return {**super().__getstate__(), "_best": None, "_so_far": None}
+        return super().__getstate__()
 
     def _guard(self) -> AbstractContextManager[Any]:
         """Delay Ctrl-C to the end of a step, so that the models can be used and go on after it."""
@@ -238,13 +319,13 @@ class SearchRun(EvaluationRun):
             self._check_some_left(failed)
             race.leave(failed)
             self._end_lanes(dict.fromkeys(failed, ""))
-        scores = self.rules.keys(self._last_values()) if race.needs_scores else None
+        scores = None if race.reads_losses else self.rules.keys(self._last_values())
         names = [name for name, _ in self._places]
         n_rows, reasons = self._scores.n_rows, {}
         # Without a scored row none is worse than another.
         for one in race.look(scores) if self._n_scored else ():
             by = None if one.by is None else names[one.by]
-            self.dropped[names[one.position]] = DroppedCandidate(n_rows, by)
+            self.dropped[names[one.position]] = n_rows, by
             against = "by halving" if by is None else f"it lost against {by}"
             reasons[one.position] = f"dropped after {n_rows:,} rows, {against}"
         if reasons:
@@ -321,15 +402,12 @@ class SearchRun(EvaluationRun):
         """Return which of the lanes is the best so far."""
         if self.tuned is not None:
             return 0
-        if self._best is None or self._best[1] != self._n_arrived:
-            self._score()
-            failed = sorted(self._engine.failures)
-            self._check_some_left(failed, ends=False)
-            lengths = np.zeros(len(self._places))
-            lengths[failed] = -1
-            order = best_first([lengths, *self.rules.keys(self._last_values())])
-            self._best = int(order[0]), self._n_arrived
-        return self._best[0]
+        self._score()
+        failed = sorted(self._engine.failures)
+        self._check_some_left(failed, ends=False)
+        lengths = np.zeros(len(self._places))
+        lengths[failed] = -1
+        return int(best_first([lengths, *self.rules.keys(self._last_values())])[0])
 
     def choose(self, tuned: RunOutcome | None = None) -> None:
         """Choose the best; the others end, and the chosen one goes on with scores of its own.
@@ -345,7 +423,7 @@ class SearchRun(EvaluationRun):
         place = name, 0
         self._keep_lanes([self._places.index(place)])
         self._all_places, self._ended = [place], {}
-        self._race = self._next_look = self._best = self._so_far = None
+        self._race = self._next_look = None
         self._n_unlabelled = 0
         self.chosen = name
         if self._honest is not None:
@@ -353,11 +431,7 @@ class SearchRun(EvaluationRun):
 
     def tuning_outcome(self) -> RunOutcome:
         """Return what all candidates did on the tuning rows, so far."""
-        if self.tuned is not None:
-            return self.tuned
-        if self._so_far is None or self._so_far[1] != self._n_arrived:
-            self._so_far = self.outcome(), self._n_arrived
-        return self._so_far[0]
+        return self.outcome() if self.tuned is None else self.tuned
 
     def outcome(self) -> RunOutcome:
         """Return the outcome of every candidate, and once one was chosen of that one."""
@@ -428,25 +502,19 @@ class SearchRun(EvaluationRun):
             self._read_race(self._race, rows)
 
     def _read_race(self, race: Race, rows: ScoredRows) -> None:
-        scored = is_given(rows.y) & is_given(rows.answers).any(axis=0)
-        if rows.weight is not None:
-            scored &= rows.weight > 0
+        scored = _scored(rows)
         self._n_scored += int(np.count_nonzero(scored))
         if race.reads_losses:
-            losses = self._losses(rows.y[scored], rows.answers[:, scored])
+            losses = _losses(self.rules.loss, rows.y[scored], rows.answers[:, scored])
             if self.rules.loss == "absolute":
                 first = self._scores.n_rows - len(rows)
                 losses = self._within_bounds(losses, first + np.flatnonzero(scored))
             race.read(losses)
 
-    def _losses(self, y: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        if self.rules.loss == "zero_one":
-            return np.asarray(answers != y, dtype=np.float64)
-        return np.where(np.isnan(answers), self.rules.worst_loss, np.abs(answers - y))
-
     def _within_bounds(self, losses: np.ndarray, row_numbers: np.ndarray) -> np.ndarray:
         """Return losses within their bounds; a candidate whose loss is not has failed."""
         low, high = self.rules.options.loss_bounds or (0.0, 1.0)
+        losses = np.where(np.isnan(losses), high, losses)  # of models that have failed
         within = (losses >= low) & (losses <= high)
         for k in np.flatnonzero(~within.all(axis=1)):
             first = int(np.argmin(within[k]))

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._results._compare import compared_answers, row_mechanism
-from skstream.evaluation._results._compared_rows import ComparedAnswers, bounds_of, row_loss
-from skstream.evaluation._results._protocol_words import forgetting_words
-from skstream.evaluation._results._row_tests import BOUNDS_NEEDED
+from skstream.evaluation._results._compare import compared_rows, row_mechanism
+from skstream.evaluation._results._report import forgetting_words
+from skstream.evaluation._results._row_tests import BOUNDS_NEEDED, ComparedRows, row_loss
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import count_rows_along, give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
@@ -308,12 +307,12 @@ class ComparisonDisplay(BaseDisplay):
             If there is no such model or measure.
         """
         loss = row_loss(result, "q", metric)
-        rows = compared_answers(result, a, b, loss, fold=fold, bin=bin)
+        rows = compared_rows(result, a, b, loss, fold=fold, bin=bin)
         if bounds is None:
-            bounds = bounds_of(loss, rows.n_classes)
+            bounds = loss.bounds
             if bounds is None:
                 raise ValueError(f"The confidence sequence of regressors {BOUNDS_NEEDED}.")
-        pieces = ((*piece.losses(loss, bounds), piece.weight) for piece in rows.pieces())
+        pieces = ((piece.a, piece.b, piece.weight) for piece in rows.pieces(bounds))
         band = {"bounds": bounds, "alpha": alpha, "largest_weight": rows.largest_weight}
         return cls(
             **_compared(pieces, row_mechanism(result, "q", forgetting), (a, b), **band),
@@ -455,14 +454,14 @@ def _compared(
     return {name: one.result() for name, one in running.items()}
 
 
-def _among(rows: ComparedAnswers, drifts: Sequence[Drift]) -> tuple[Drift, ...]:
+def _among(rows: ComparedRows, drifts: Sequence[Drift]) -> tuple[Drift, ...]:
     """Return drifts in compared rows, instead of all rows; none where these are a set at once."""
-    if not drifts or rows.is_set:
+    if not drifts or rows.tape.sets is not None:
         return ()
     ends = np.array(drifts).ravel()
     places = np.zeros(len(ends), dtype=np.int64)
-    for piece in rows.pieces():
-        places += np.searchsorted(piece.number, ends, side="right")
+    for some in rows.scored():
+        places += np.searchsorted(some + 1, ends, side="right")
     return as_drifts(places.reshape(-1, 2))
 
 

@@ -9,10 +9,10 @@ from sklearn.base import clone
 
 from skstream.drift import ADWIN, Detections, DriftDetector
 from skstream.evaluation import DriftMonitor, EvaluationResult
-from skstream.evaluation._results._rescore import lanes_of, rows_of, width_of
 from skstream.evaluation._results._select import chosen, number
 from skstream.evaluation._runs._detections import seed_of, tape_and_monitor
 from skstream.evaluation._runs._watch import values_read
+from skstream.evaluation._tape_rows import lanes_of, rows_of, width_of
 from skstream.plotting._axes import count_rows_along, give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import COLORS, LINE_WIDTH, ink, model_styles

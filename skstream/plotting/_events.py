@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from skstream.engine.tape import scores_of_bin
-from skstream.evaluation._results._rescore import tape_of
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import Names, bin_meant, chosen, number
+from skstream.evaluation._tape_rows import tape_of
 from skstream.utils._choices import is_integer
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels

@@ -11,7 +11,7 @@ from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
 from skstream.plotting._lines import BASELINE_COLOR, dashes, model_styles
 from skstream.studies import DetectorStudy
-from skstream.studies._detector_result import mean_of
+from skstream.studies._detector_study import mean_of
 from skstream.utils._choices import is_real
 
 RANDOM = "alarms at random"

@@ -496,7 +496,7 @@ def _mixture_of(
     *,
     in_frames: bool,
 ) -> MixtureAtRows:
-    names, two = stream.feature_names, list(features)
+    names, two = stream.feature_names or [], list(features)
     if len(two) != 2 or two[0] == two[1] or not all(0 <= k < len(names) for k in two):
         raise ValueError(
             f"features must be two different numbers of features, from 0 to {len(names) - 1}. Got "

@@ -1,11 +1,8 @@
 """Studies: models over many seeds and streams, recovery after drifts, detectors, forgetting."""
 
-from skstream.studies._calibrate import Calibration, calibrate
-from skstream.studies._detector_result import DetectorStudy
-from skstream.studies._detector_study import detector_study
+from skstream.studies._detector_study import Calibration, DetectorStudy, calibrate, detector_study
 from skstream.studies._loss_dependence import LossDependence, loss_dependence
-from skstream.studies._over_seeds import evaluate_over_seeds
-from skstream.studies._over_streams import StreamStudy, evaluate_over_streams
+from skstream.studies._over_seeds import StreamStudy, evaluate_over_seeds, evaluate_over_streams
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
 from skstream.studies._seed_study import SeedStudy
 from skstream.studies._select_forgetting import ForgettingSelection, select_forgetting

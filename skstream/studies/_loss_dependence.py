@@ -11,9 +11,9 @@ from skstream.drift import ADWIN, DriftDetector
 from skstream.drift._checks import refuse_where
 from skstream.drift._given import check_detector
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._results._rescore import lanes_of, rows_of, tape_of, width_of
 from skstream.evaluation._results._select import bin_meant
 from skstream.evaluation._runs._watch import bounded_losses, scored_rows
+from skstream.evaluation._tape_rows import lanes_of, rows_of, tape_of, width_of
 from skstream.utils._choices import check_count, is_real
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import

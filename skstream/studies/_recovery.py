@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._results._select import pick
+from skstream.evaluation._results._select import named
 from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts
 from skstream.utils._choices import is_real
@@ -192,16 +193,12 @@ def recovery_after_drift(
     After a change that begins at row s, and up to the next change, let v be the value at the last
     checkpoint not after s. The largest fall is the difference of v and the worst value. The model
     has recovered at the first checkpoint, after one at which it was worse than the level
-    ``v - (1 - share) |v|`` (plus, where lower is better), at which it is not worse any more. Rows
-    are counted from s on, to the checkpoints: no finer than these are.
+    ``v - (1 - share) |v|`` (plus, where lower is better), at which it is not worse any more.
 
-    Where the new truth is harder than the old, a model can be as good as it ever will be and still
-    count as not recovered. Shaker and Hüllermeier therefore measure both against the curves of the
-    same model on two further streams, S of the old and T of the new truth: so it is done with
-    `references`. The largest fall is then from the worse of the two at the same checkpoint; the
-    model has recovered when, after it was worse than `share` of S, it is as good as `share` of T.
-    (They divide the fall by that worse value, and the rows, counted from where it was worse than S,
-    by the length of the stream.)
+    Where the new truth is harder, a model can be as good as it ever will be and count as not
+    recovered. With `references`, of the old and the new truth (Shaker and Hüllermeier), the fall is
+    from the worse of their curves at the same checkpoint, and the model has recovered when, after
+    it was worse than `share` of the first, it is as good as `share` of the second.
 
     References
     ----------
@@ -223,9 +220,8 @@ def recovery_after_drift(
     """
     if not (is_real(share) and 0 < share <= 1):
         raise ValueError(f"share must be in (0, 1]. Got {share!r} instead.")
-    metric = result.metric_names[0] if metric is None else metric
-    forgetting = result.forgetting_names[0] if forgetting is None else forgetting
-    sign = _sign(pick(result.measures, metric, "measure").higher_is_better, metric)
+    metric, forgetting = named(result, metric, forgetting)
+    sign = 1.0 if higher_is_better(metric, result.measures[metric]) else -1.0
     rows: list[tuple[Any, ...]] = []
     phases = _phases(result, drifts)
     if references is not None:
@@ -249,15 +245,6 @@ def recovery_after_drift(
         level="its level before" if references is None else "its level on the new truth alone",
         **_columns(rows),
     )
-
-
-def _sign(higher_is_better: bool | None, metric: str) -> float:
-    if higher_is_better is None:
-        raise ValueError(
-            f"It is not known which direction of {metric!r} is the better one, so that there is no "
-            "worst value. Wrap it in Measure(..., higher_is_better=...)."
-        )
-    return 1.0 if higher_is_better else -1.0
 
 
 def _phases(result: EvaluationResult, drifts: Any) -> list[tuple[int, int]]:

@@ -1,6 +1,6 @@
-"""The result of a study over seeds: the same evaluation on streams of the same kind."""
+"""The result of a study over seeds, and what the results of studies share."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -8,33 +8,95 @@ from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._results._ranking import rank
-from skstream.evaluation._results._result import (
-    EvaluationResult,
-    ResultDetails,
-    curve_of_one,
-    last_of_curves,
-    mean_of_curves,
-)
-from skstream.evaluation._results._select import chosen, pick
-from skstream.evaluation._results._storage import FORMAT, packed, unpacked
+from skstream.evaluation._results._compare import higher_is_better, rank
+from skstream.evaluation._results._rescore import curve_of_one, last_of_curves, mean_of_curves
+from skstream.evaluation._results._result import EvaluationResult, ResultDetails
+from skstream.evaluation._results._select import chosen, named, pick
 from skstream.stats import BestModelResult, FriedmanNemenyiResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
 from skstream.utils._displays import display
-from skstream.utils._loaded import check_types
-from skstream.utils._npz import by_number, npz_path, numbered, write_npz
 from skstream.utils._optional import optional_import
+from skstream.utils._saved import save_npz
 from skstream.utils._tables import aligned
 
-KIND = "SeedStudy"
+
+class SavedStudy:
+    """A study that prints its table, and is saved as data."""
+
+    def table(self) -> str:
+        """Return what was found as text; ``print(study)`` prints it."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def save(self, path: str | Path) -> Path:
+        """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; ``.npz`` is appended where it has no suffix.
+
+        Returns
+        -------
+        path : Path
+            The file written.
+        """
+        return save_npz(path, self)
+
+
+class StudyOfModels(SavedStudy):
+    """A study whose results are all of the same models, measures and forgetting mechanisms."""
+
+    @property
+    def _first(self) -> Any:
+        """One of its results, or studies."""
+        raise NotImplementedError
+
+    @property
+    def model_names(self) -> list[str]:
+        """Names of the models."""
+        names: list[str] = self._first.model_names
+        return names
+
+    @property
+    def metric_names(self) -> list[str]:
+        """Names of the measures."""
+        names: list[str] = self._first.metric_names
+        return names
+
+    @property
+    def forgetting_names(self) -> list[str]:
+        """Names of the forgetting mechanisms."""
+        names: list[str] = self._first.forgetting_names
+        return names
+
+    def _check_alike(self, parts: Mapping[str, Any]) -> None:
+        """Raise an error if parts, by what they are of, cannot be compared."""
+        (first, one), *others = parts.items()
+        for other, another in others:
+            for names in ("model_names", "metric_names", "forgetting_names"):
+                if getattr(one, names) != getattr(another, names):
+                    raise ValueError(
+                        f"All must have the same {names}. Those of {first} are "
+                        f"{getattr(one, names)}, and those of {other} {getattr(another, names)}."
+                    )
+
+
+def of_value(value: str) -> str:
+    """Say that the mean of a curve was taken, where it was."""
+    return "mean of the curve, " if value == "mean" else ""
+
+
 #: What marks the best in a table, and what is not told apart from it.
 MARK = "*"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class SeedStudy:
+class SeedStudy(StudyOfModels):
     """Results of the same models on streams that differ by their seeds alone.
 
     A value of a seed is the mean over its folds, and under delayed labels that of the last bin.
@@ -62,29 +124,12 @@ class SeedStudy:
 
     def __post_init__(self) -> None:
         """Check that the results can be compared."""
-        for seed, result in zip(self.seeds, self.results, strict=True):
-            for names in ("model_names", "metric_names", "forgetting_names"):
-                first, other = getattr(self.results[0], names), getattr(result, names)
-                if first != other:
-                    raise ValueError(
-                        f"All seeds must have the same {names}. Those of seed {self.seeds[0]} are "
-                        f"{first}, and those of seed {seed} {other}."
-                    )
+        of_seeds = zip(self.seeds, self.results, strict=True)
+        self._check_alike({f"seed {seed}": one for seed, one in of_seeds})
 
     @property
-    def model_names(self) -> list[str]:
-        """Names of the models."""
-        return self.results[0].model_names
-
-    @property
-    def metric_names(self) -> list[str]:
-        """Names of the measures."""
-        return self.results[0].metric_names
-
-    @property
-    def forgetting_names(self) -> list[str]:
-        """Names of the forgetting mechanisms."""
-        return self.results[0].forgetting_names
+    def _first(self) -> EvaluationResult:
+        return self.results[0]
 
     @property
     def n_seeds(self) -> int:
@@ -126,8 +171,7 @@ class SeedStudy:
         Without tape, models, costs and detections. Its `compare` and `rank` test over the seeds as
         they do over folds; but seeds, unlike folds, are independent.
         """
-        first = self.results[0]
-        rows = first.checkpoints
+        first, rows = self._first, self._first.checkpoints
         for one in self.results[1:]:
             rows = np.intersect1d(rows, one.checkpoints)
         if not len(rows) and any(len(one.checkpoints) for one in self.results):
@@ -268,20 +312,10 @@ class SeedStudy:
             If there are fewer than two models or seeds, two seeds gave the same rows, a value is
             NaN, or it is not known which direction of the measure is the better one.
         """
-        first = self.results[0]
-        metric = first.metric_names[0] if metric is None else metric
-        forgetting = first.forgetting_names[0] if forgetting is None else forgetting
+        metric, forgetting = named(self._first, metric, forgetting)
         names = chosen(models, self.model_names, "model")
-        pick(first.values[names[0]], forgetting, "forgetting")
-        if pick(first.measures, metric, "measure").higher_is_better is None:
-            options.setdefault("higher_is_better", None)
-        else:
-            options.setdefault("higher_is_better", first.measures[metric].higher_is_better)
-        if options["higher_is_better"] is None:
-            raise ValueError(
-                f"It is not known which direction of {metric!r} is the better one: pass "
-                "higher_is_better=."
-            )
+        facts = self._first.measures[metric]
+        options["higher_is_better"] = higher_is_better(metric, facts, options)
         if min(self.n_seeds, len(names)) < 2:
             raise ValueError(
                 "At least two seeds and two models are needed to compare models. Got "
@@ -299,8 +333,8 @@ class SeedStudy:
                 "models=, or this seed."
             )
         best = compare_with_best(table, names, **options)
-        of_curve = "mean of the curve, " if value == "mean" else ""
-        subject = f"{metric} ({of_curve}{forgetting}) over {plural(self.n_seeds, 'seed')}"
+        over = plural(self.n_seeds, "seed")
+        subject = f"{metric} ({of_value(value)}{forgetting}) over {over}"
         return replace(best, subject=subject, blocks="seeds")
 
     def rank(
@@ -457,46 +491,13 @@ class SeedStudy:
         """
         return display("SeedDisplay").from_result(self, metric, **options)
 
-    def save(self, path: str | Path) -> Path:
-        """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write; ``.npz`` is appended where it has no suffix.
-
-        Returns
-        -------
-        path : Path
-            The file written.
-        """
-        path = npz_path(path)
-        write_npz(path, *self.packed(), compress=True)
-        return path
-
-    def packed(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return a header and arrays that hold the study."""
-        parts = [packed(one) for one in self.results]
-        header = {
-            "format": FORMAT,
-            "kind": KIND,
-            "seeds": self.seeds,
-            "left_out": list(self.left_out.items()),
-            "same_streams": self.same_streams,
-            "results": [of_result for of_result, _ in parts],
-        }
-        return header, numbered(arrays for _, arrays in parts)
-
     def __repr__(self) -> str:
         metric, scores = self.metric_names[0], self.scores
         answers = ", ".join(f"{name}: {metric} {scores[name][metric]:.4f}" for name in scores)
         return (
-            f"SeedStudy({plural(self.n_seeds, 'seed')}, {self.results[0].protocol}; {answers}; "
+            f"SeedStudy({plural(self.n_seeds, 'seed')}, {self._first.protocol}; {answers}; "
             "see compare(), rank(), table(), to_frame(), plot(), recovery_after_drift(), save())"
         )
-
-    def __str__(self) -> str:
-        return self.table()
 
     def table(
         self,
@@ -530,7 +531,7 @@ class SeedStudy:
         compared = [name for name in self.model_names if name not in left]
         of_curve = " of the means of the curves" if value == "mean" else ""
         lines = [
-            f"{plural(self.n_seeds, 'seed')}, {self.results[0].protocol}: mean ± standard deviation"
+            f"{plural(self.n_seeds, 'seed')}, {self._first.protocol}: mean ± standard deviation"
             f"{of_curve}"
         ]
         has_marks = False
@@ -540,7 +541,7 @@ class SeedStudy:
                 marked = self._marked(metric, forgetting, compared, correction, alpha, value)
                 columns.append(self._column(metric, forgetting, marked, value))
                 has_marks |= bool(marked)
-            paths = [self.results[0].paths.get(name, "") for name in self.model_names]
+            paths = [self._first.paths.get(name, "") for name in self.model_names]
             kinds = [path.partition(":")[0] for path in paths]
             rows = [list(row) for row in zip(self.model_names, *columns, kinds, strict=True)]
             if len(self.forgetting_names) > 1:
@@ -577,7 +578,7 @@ class SeedStudy:
     ) -> tuple[str, ...]:
         """Return the best and what is not told apart; nothing where that cannot be tested."""
         is_told = len(names) > 1 and not self._why_not_told(names, correction, alpha)
-        if not is_told or not self._has_direction(metric):
+        if not is_told or self._first.measures[metric].higher_is_better is None:
             return ()
         if not np.isfinite(self._final(names, metric, forgetting, value)).all():
             return ()
@@ -622,26 +623,6 @@ class SeedStudy:
             else words[name]
             for name, seeds in found.items()
         }
-
-    def _has_direction(self, metric: str) -> bool:
-        return self.results[0].measures[metric].higher_is_better is not None
-
-
-def seed_study_of(path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> SeedStudy:
-    """Make a study from the header and the arrays that hold it; `path` is for messages."""
-    parts = by_number(arrays, len(header["results"]))
-    study = SeedStudy(
-        seeds=tuple(header["seeds"]),
-        results=tuple(
-            unpacked(path, found, of_result)
-            for found, of_result in zip(parts, header["results"], strict=True)
-        ),
-        left_out={int(seed): why for seed, why in header["left_out"]},
-        # Studies saved by earlier versions do not say it.
-        same_streams=tuple(tuple(same) for same in header.get("same_streams", ())),
-    )
-    check_types(study)
-    return study
 
 
 #: What stands for a curve.

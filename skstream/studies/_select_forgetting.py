@@ -15,8 +15,6 @@ from skstream.forgetting import Forgetting, as_forgetting
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 
-__all__ = ["ForgettingSelection", "select_forgetting"]
-
 # As noisy as windows of about 100, 200, 500, 1,000, 2,000, 5,000 and 10,000 rows, in turn.
 _SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)
 _FACTORS = (0.98, 0.99, 0.996, 0.998, 0.999, 0.9996, 0.9998)
@@ -160,11 +158,9 @@ def select_forgetting(
 
     Notes
     -----
-    The estimate after a row (which includes it) is compared with the true value at that row. If
-    the true values were measured on other rows, their noise adds to all deviations, on average
-    the same for every mechanism: `rmse` is too large, and the order stays.
-
-    On one stream the best of similar candidates is a matter of chance: give several.
+    The estimate after a row (which includes it) is compared with the true value at that row. Noise
+    of true values that were measured on other rows adds to all deviations alike. On one stream the
+    best of similar candidates is a matter of chance: give several.
 
     References
     ----------

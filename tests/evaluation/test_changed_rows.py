@@ -15,8 +15,9 @@ from scipy import sparse
 
 import skstream as sk
 from skstream.evaluation import _evaluator
-from skstream.evaluation._folder import _fingerprint, existing
+from skstream.evaluation._folder import _fingerprint
 from skstream.evaluation._folder._group import Keeper
+from skstream.evaluation._folder._run_folder import existing
 from skstream.evaluation._parallel._groups import Groups
 from skstream.evaluation._runs import _pace
 from skstream.evaluation._runs._checkpoint import load_run

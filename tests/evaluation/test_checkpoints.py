@@ -285,7 +285,7 @@ def test_what_differs_of_long_texts_is_shown(tmp_path):
     evaluator.evaluate(MODELS, X, y)
     with pytest.raises(ValueError, match=r"run: the parameter holdout\[0\] is array of shape"):
         evaluator.set_params(holdout=(X[:7] + 1, y[:7])).evaluate(MODELS, X, y)
-    found = _fingerprint.differences({"it": "a" * 500 + "new"}, {"it": "a" * 500 + "old"})
+    found = _fingerprint.differences(*({"": {"it": "a" * 500 + end}} for end in ("new", "old")))
     assert found == [f"it is ...{'a' * 40}new and was ...{'a' * 40}old"]
     names = {_fingerprint.as_text(one) for one in (lambda v: v.sum(), lambda v: v.min())}
     assert len(names) == 2
@@ -407,13 +407,13 @@ def test_a_full_disk_keeps_the_checkpoint_before_it(undisturbed, tmp_path, monke
     assert caught.value.result.n_rows == n_calls[-1]
     assert load_run(tmp_path / "group-0" / "run.checkpoint").n_rows == n_calls[-2]
     with monkeypatch.context() as patch:
-        patch.setattr(_group, "save_outcome", _no_space)
+        patch.setattr(_group, "save_npz", _no_space)
         with pytest.raises(OSError, match=r"outcome\.npz could not be written"):
             evaluate(evaluator, Source())
     assert_same_result(evaluate(evaluator, Source()), undisturbed["prequential"])
 
 
-def _no_space(*_):
+def _no_space(*_, **__):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

@@ -117,8 +117,5 @@ def test_frames_and_pictures() -> None:
     frame = report.to_frame()
     assert frame.loc["b", "rows"] == (Y == "b").sum()
     assert frame["answers"].sum() == 398
-    curves = report.curves_to_frame()
-    last = curves.query("label == 'a' and measure == 'recall'")["value"].iloc[-1]
-    assert last == pytest.approx(report.curves["recall"][0, -1])
     assert list(report.plot("recall").lines_) == ["a", "b", "c"]
     assert report.plot_matrix().text_.shape == (3, 3)

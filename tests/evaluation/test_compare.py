@@ -220,9 +220,9 @@ def test_a_measure_is_made_of_a_function():
         ({"test": "sign"}, "'sign' needs several folds; this result has one"),
         ({"test": "sign", "fold": 0}, "'sign' compares all folds, and fold=0"),
         ({"test": "wilcoxon", "bin": 0}, "'wilcoxon' compares all folds, and bin=0"),
-        ({"at": 0}, "at must be a number of rows.*Got 0"),
-        ({"at": -5, "test": "q"}, "at must be a number of rows.*Got -5"),
-        ({"at": 2.5}, "at must be a number of rows.*Got 2.5"),
+        ({"at": 0}, "at must be an integer .*Got 0"),
+        ({"at": -5, "test": "q"}, "at must be an integer .*Got -5"),
+        ({"at": 2.5}, "at must be an integer .*Got 2.5"),
         ({"at": 1}, "both scored on none of row 1:"),
         ({"fold": 99}, "fold must be 0, the only one in this result, as an int.*Got 99"),
         ({"fold": -1}, "fold must be 0, the only one in this result, as an int.*Got -1"),
@@ -541,7 +541,7 @@ def test_rows_are_compared_since_a_row():
         result.compare(*MODELS, since=101, at=50)
     with pytest.raises(ValueError, match="scored on none of rows 1,000 to 400"):
         result.compare(*MODELS, since=1000)
-    with pytest.raises(ValueError, match="since must be a number of rows"):
+    with pytest.raises(ValueError, match="since must be an integer"):
         result.compare(*MODELS, since=0)
     with pytest.raises(ValueError, match="compares values over folds"):
         k_fold("error").compare(*MODELS, since=5)

@@ -1,7 +1,5 @@
 """Where the truth of a stream changes: kept by evaluators, with the result, and drawn."""
 
-import json
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,15 +8,12 @@ from skstream import (
     DelayedEvaluator,
     MajorityWindow,
     Persistent,
-    PrequentialEvaluator,
     PrequentialSearch,
-    load,
 )
 from skstream.evaluation.delayed._counts import LabelledDrifts
 from skstream.streams import SEA, Drift
 from skstream.streams._arrays import ArrayStream
 from skstream.streams._drifts import as_drifts
-from skstream.utils._npz import read_npz, write_npz
 from tests._examples import examples
 
 DRIFTS = (Drift(100, 100), Drift(200, 250))
@@ -37,14 +32,6 @@ STREAM = Changing(X, Y)
 def test_a_search_keeps_them():
     search = PrequentialSearch(MajorityWindow(), {"window_size": [5, 50]}, metric="accuracy")
     assert search.fit(STREAM).result_.drifts == DRIFTS
-
-
-def test_a_file_of_before_has_none(tmp_path):
-    path = PrequentialEvaluator("accuracy").evaluate(Persistent(), STREAM).save(tmp_path / "a.npz")
-    arrays, header = read_npz(path, 2, "a result")
-    del header["drifts"]
-    write_npz(path, json.loads(json.dumps(header)), arrays, compress=False)
-    assert load(path).drifts == ()
 
 
 # --- in the order of labels -----------------------------------------------------------------------

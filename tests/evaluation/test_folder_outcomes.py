@@ -13,10 +13,12 @@ from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
 from skstream.drift import DDM, PageHinkley
-from skstream.evaluation._folder import _outcome_file, _run_folder
-from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
+from skstream.evaluation._folder import _run_folder
+from skstream.evaluation._folder._group import load_outcome
 from skstream.evaluation._parallel import _groups
 from skstream.streams import make_demo_stream
+from skstream.utils import _saved
+from skstream.utils._saved import as_data, save_npz
 from tests._crafted import crafted
 from tests.evaluation._models import Breaks, numbered_rows
 
@@ -74,16 +76,16 @@ def test_an_outcome_comes_back_as_it_was(name, options, tmp_path):
     models = {"sgd": SGDClassifier(random_state=0), "breaks": Breaks(at=33)}
     _, outcome = run_of(evaluator, models, X, y, **options)
     outcome = replace(outcome, read={"labels": (1, 2)})
-    save_outcome(outcome, tmp_path / "outcome.npz")
-    assert_equal_data(load_outcome(tmp_path / "outcome.npz")[0], outcome)
+    save_npz(tmp_path / "outcome.npz", outcome)
+    assert_equal_data(load_outcome(tmp_path / "outcome.npz"), outcome)
 
 
 def test_labels_that_are_no_data_are_refused():
     header, _ = run_of(sk.PrequentialEvaluator(), SGDClassifier(), X, y)
-    with pytest.raises(ValueError, match="Labels of type tuple cannot be written as data"):
+    with pytest.raises(ValueError, match="Labels of type tuple cannot be saved as data"):
         objects = np.empty(1, dtype=object)
         objects[0] = (1, 2)
-        replace(header, classes=objects).plain()
+        as_data(replace(header, classes=objects))
 
 
 def test_a_foreign_or_damaged_file_is_named(tmp_path):
@@ -93,9 +95,9 @@ def test_a_foreign_or_damaged_file_is_named(tmp_path):
         load_outcome(path)
     result = sk.PrequentialEvaluator("accuracy").evaluate(sk.Persistent(), make_demo_stream(50))
     result.save(path)
-    with pytest.raises(ValueError, match=r"outcome\.npz has"):
+    with pytest.raises(ValueError, match=r"outcome\.npz is not .*it holds a"):
         load_outcome(path)
-    np.savez(path, header=np.array(json.dumps({"format": _outcome_file.FORMAT})))
+    np.savez(path, header=np.array(json.dumps({"format": _saved.FORMAT})))
     with pytest.raises(ValueError, match="its parts are not those that its header lists"):
         load_outcome(path)
 

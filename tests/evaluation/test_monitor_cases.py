@@ -63,21 +63,6 @@ def test_detections_are_saved_narrowed_and_kept_by_rescore(tmp_path):
         one.detections["ddm"]["bayes"].alarms[:] = 0
 
 
-def test_an_older_file_has_no_detections(tmp_path, monkeypatch):
-    from skstream.evaluation._results import _storage
-
-    packed = _storage.packed
-
-    def older(result):
-        header, arrays = packed(result)
-        del header["detections"]
-        return header, {name: one for name, one in arrays.items() if "alarms" not in name}
-
-    monkeypatch.setattr(_storage, "packed", older)
-    path = bayes({"ddm": DriftMonitor(QUICK)}).save(tmp_path / "old.npz")
-    assert sk.load(path).detections == {}
-
-
 def test_rows_are_those_of_the_stream_and_unscored_ones_are_not_read():
     """A detector that counts: an alarm at every second value that it reads."""
     labels = np.where(np.arange(20) % 3 == 0, None, "a")

@@ -15,7 +15,7 @@ from skstream import (
     load,
 )
 from skstream.baselines import MeanRegressor
-from skstream.evaluation._results._protocol_words import DEFAULTS
+from skstream.evaluation._results._report import DEFAULTS
 from skstream.forgetting import SlidingWindow
 from skstream.streams import make_demo_stream
 

@@ -518,8 +518,8 @@ def test_parameters_of_other_streams_are_compared(tmp_path):
 def test_a_folder_of_an_older_format_is_refused(tmp_path):
     folder_run(tmp_path)
     manifest = tmp_path / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"format": 9', '"format": 6'))
-    with pytest.raises(ValueError, match=r"has run folder format 6; this version .* reads 9"):
+    manifest.write_text(re.sub('"format": [0-9]+', '"format": 6', manifest.read_text()))
+    with pytest.raises(ValueError, match=r"has run folder format 6; this version .* reads \d+\."):
         folder_run(tmp_path)
 
 

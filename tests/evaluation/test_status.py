@@ -18,8 +18,7 @@ from tests.evaluation._models import Breaks, numbered_rows
 X, y = numbered_rows(300), np.tile(["a", "b", "b"], 100)
 REPORT = Report(
     state="running",
-    places=[("a", 0), ("b", 0)],
-    seconds_of=[3.0, 1.0],
+    seconds_of={("a", 0): 3.0, ("b", 0): 1.0},
     n_rows=100,
     first_row=20,
     seconds=4.0,
@@ -74,7 +73,8 @@ def test_a_finished_run(folder):
 
 def test_a_running_run_on_another_machine(folder):
     report = {"state": "running", "n_rows": 100, "first_row": 20, "seconds": 4.0}
-    report |= {"time": time.time(), "token": "t", "seconds_of": [3.0, 1.0]}
+    report |= {"time": time.time(), "token": "t"}
+    report |= {"seconds_of": {("last", 0): 3.0, ("most", 0): 1.0}}
     seen = unfinished(folder, report, of_this_process())
     assert seen.state == seen.groups[0].state == "running"
     assert (seen.n_rows, seen.n_rows_total) == (200, 600)
@@ -142,8 +142,8 @@ def test_folders_that_hold_no_run(tmp_path, folder):
     with pytest.raises(ValueError, match="holds no run: it has no manifest"):
         sk.run_status(tmp_path)
     file = folder / "group-0" / "status.json"
-    others = replace(Report.load(file), places=[("other", 0), ("most", 0)])
-    for text in ("{", "[]", "{}", '{"places": [["last", 0]], "seconds_of": []}', "\x00"):
+    others = replace(Report.load(file), seconds_of={("other", 0): 1.0, ("most", 0): 1.0})
+    for text in ("{", "[]", "{}", '{"$class": "Report", "seconds_of": []}', "\x00"):
         file.write_text(text)
         assert sk.run_status(folder).groups[0].state == "finished"
     others.save(file)

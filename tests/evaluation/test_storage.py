@@ -18,7 +18,7 @@ from skstream import DelayedEvaluator, Persistent, PrequentialEvaluator, load_ru
 from skstream.evaluation._results._storage import load_result
 from skstream.evaluation._runs import _checkpoint
 from skstream.streams import make_demo_stream
-from skstream.utils import _npz
+from skstream.utils import _saved
 from tests._crafted import crafted
 from tests._examples import newest_alone
 
@@ -209,8 +209,8 @@ def test_a_name_without_its_ending_is_said(tmp_path, load):
 
 def test_small_files_do_not_fill_the_memory_unasked(tmp_path, run, monkeypatch):
     path = run.result().save(tmp_path / "result.npz")
-    monkeypatch.setattr(_npz, "USUAL_BYTES", 1000)
-    monkeypatch.setattr(_npz, "USUAL_RATIO", 0)
+    monkeypatch.setattr(_saved, "USUAL_BYTES", 1000)
+    monkeypatch.setattr(_saved, "USUAL_RATIO", 0)
     with pytest.raises(ValueError, match=r"result\.npz takes .* bytes of memory, .*max_bytes=\d+"):
         load_result(path)
     assert load_result(path, max_bytes=1 << 20).n_rows == run.n_rows
@@ -219,16 +219,22 @@ def test_small_files_do_not_fill_the_memory_unasked(tmp_path, run, monkeypatch):
 @pytest.mark.parametrize(
     ("part", "value"),
     [
-        ("costs", {"sgd": {"seconds_asking": "x"}}),
-        ("metrics", 3),
+        ("costs__sgd__seconds_asking", "x"),
         ("drifts", "x"),
-        ("methods", 3),
-        ("scored_sets", 3),
+        ("drifts", {"$tuple": [{"$class": "Drift", "start": "x", "end": 3}]}),
+        ("tape__methods", 3),
+        ("tape__answers", {}),
+        ("details__scored_sets", 3),
         ("n_unlabelled", 1.5),
         ("failed_at", {"sgd": [None, 3]}),
-        ("selected_folds", [0, 1]),
+        ("details__selected_folds", {"$tuple": [0, 1]}),
         ("parameters", {"n_warmup": None}),
-        ("measures", {"accuracy": {"name": "accuracy", "bounds": 3}}),
+        ("measures", {}),
+        ("measures__accuracy__bounds", 3),
+        ("measures__accuracy__$class", "Path"),
+        ("values__sgd__cumulative", {}),
+        ("$class", "Tape"),
+        ("unknown", 3),
     ],
 )
 def test_a_header_of_wrong_types_is_one_error_on_loading(part, value, tmp_path, run):

@@ -22,10 +22,11 @@ from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
 from skstream.engine.tape import StoredAnswers, Tape
+from skstream.evaluation import _tape_rows
 from skstream.evaluation._folder import _fingerprint
-from skstream.evaluation._folder._outcome_file import load_outcome
+from skstream.evaluation._folder._group import load_outcome
 from skstream.evaluation._parallel._joined_outcomes import joined
-from skstream.evaluation._results import _compared_rows, _rescore
+from skstream.evaluation._results import _row_tests
 from skstream.evaluation._runs import _tape_writer
 from skstream.evaluation._runs._tape_writer import KeptTape
 from skstream.metrics._rows import ScoredRows
@@ -83,7 +84,7 @@ def evaluate(name, folder=None, models=MODELS, source=None, **params):
 def in_memory(result):
     """The same result with all of its tape in memory."""
     columns = {
-        name: getattr(result.tape, name) for name in ("y", "weight", "row", *_rescore.BASELINES)
+        name: getattr(result.tape, name) for name in ("y", "weight", "row", *_tape_rows.BASELINES)
     }
     columns = {k: None if v is None else np.array(v) for k, v in columns.items()}
     answers = {name: np.asarray(one) for name, one in result.tape.answers.items()}
@@ -96,9 +97,9 @@ def little_at_a_time(monkeypatch):
     monkeypatch.setattr(_fingerprint, "HEAD", 10)
     monkeypatch.setattr(_tape_writer, "_WAITING", 50)
     monkeypatch.setattr(_tape_writer, "_ONES", 7)
-    monkeypatch.setattr(_rescore, "LEAST_ROWS", 13)
-    monkeypatch.setattr(_rescore, "LARGEST_PIECE", 13)
-    monkeypatch.setattr(_compared_rows, "ROWS_AT_ONCE", 13)
+    monkeypatch.setattr(_tape_rows, "LEAST_ROWS", 13)
+    monkeypatch.setattr(_tape_rows, "LARGEST_PIECE", 13)
+    monkeypatch.setattr(_row_tests, "ROWS_AT_ONCE", 13)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -291,7 +292,7 @@ def test_scores_do_not_need_the_tape(name, how, tmp_path):
 @pytest.mark.parametrize("how", [os.unlink, lambda path: path.write_bytes(b"no array")])
 def test_a_model_that_died_has_no_answers_beside_a_tape_that_cannot_be_read(how, tmp_path):
     evaluate("prequential", tmp_path)
-    outcome, _ = load_outcome(tmp_path / "group-0" / "outcome.npz")
+    outcome = load_outcome(tmp_path / "group-0" / "outcome.npz")
     how(tmp_path / "group-0" / "tape" / "answers-0.npy")
     dead = {("dead", 0): sk.ModelError("it died", "dead", 0)}
     lane = joined([outcome], dead, [("sgd", 0), ("dead", 0)]).lanes[1]

@@ -211,7 +211,7 @@ def test_other_versions_and_machines_are_named_and_change_nothing_alone(saved):
 
 def test_a_file_of_an_earlier_version_is_verified_by_its_labels(saved):
     X, y, _ = rows()
-    crafted(saved, record={})
+    crafted(saved, details__record={})
     result = sk.load(saved)
     assert verify(result, X, y, models=models()).identical
     assert verify(result, X, y[::-1], models=models()).reasons == ("other data: other labels",)

@@ -708,7 +708,7 @@ def test_tuning_ends_with_a_batch() -> None:
     assert_array_equal(np.flatnonzero(asked), np.arange(705, 1500))
     with pytest.raises(ValueError, match=r"tuning=30 .*batch_size=64"):
         search(Rule(), {"k": [0, 1]}, tuning=30, batch_size=64).fit(X, y)
-    with pytest.raises(ValueError, match=r"tuning=1490 .*batch_size=64"):
+    with pytest.raises(ValueError, match=r"tuning=1490, .*batch_size=64"):
         search(Rule(), {"k": [0, 1]}, tuning=1490, batch_size=64).fit(X, y)
     assert search(Rule(), {"k": [0]}, tuning=0.07).fit(*rare(100)).result_.n_rows == 7
 

@@ -23,7 +23,7 @@ from sklearn.model_selection import (
 import skstream
 import skstream.model_selection as module
 from skstream.model_selection import ExpandingWindowSplit, PrequentialSplit, SlidingWindowSplit
-from skstream.model_selection._splitter import Splitter
+from skstream.model_selection._splitters import Splitter
 from tests._examples import examples
 
 SPLITTERS = [
@@ -65,7 +65,6 @@ def windows(draw, make):
         "step": draw(st.none() | st.integers(1, 6)),
         "gap": draw(st.integers(0, 3)),
         "n_splits": draw(st.none() | st.integers(1, 3)),
-        "max_train_size": draw(st.none() | st.integers(1, 8)),
         "keep_incomplete": draw(st.booleans()),
     }
     if sizes["test_size"] is None:
@@ -268,7 +267,7 @@ def splits_by_hand(splitter, n_rows):
             if t[i] < train_end and known[i] <= t[test[0]]
             if isinstance(splitter, ExpandingWindowSplit) or t[i] >= train_end - splitter.train_size
         ]
-        found.append((window[-(splitter.max_train_size or 0) :], test))
+        found.append((window, test))
     return found[-(splitter.n_splits or 0) :]
 
 
@@ -286,8 +285,6 @@ def test_windows_hold_the_rows_that_the_documentation_says(make, data):
         assert t[test[0]] - t[train[-1]] > splitter.gap
         if splitter.label_times is not None:
             assert (splitter.label_times[train] <= t[test[0]]).all()
-        if splitter.max_train_size is not None:
-            assert len(train) <= splitter.max_train_size
 
 
 DAYS = np.arange("2024-01-01", "2024-02-10", dtype="datetime64[D]")
@@ -387,7 +384,6 @@ def test_metadata_reach_the_splitter_without_a_request():
         ({"step": 0}, "step must be more than 0"),
         ({"test_size": None}, "needs test_size, or else n_splits"),
         ({"n_splits": 0}, "'n_splits' parameter"),
-        ({"max_train_size": 0}, "'max_train_size' parameter"),
         ({"keep_incomplete": 1}, "keep_incomplete must be a bool"),
         ({"train_size": 60}, "no test part with rows fits into a stream of 40 rows"),
         (

@@ -21,7 +21,7 @@ from skstream import (
     PrequentialEvaluator,
 )
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._results._protocol_words import forgetting_words
+from skstream.evaluation._results._report import forgetting_words
 from skstream.metrics import Measure
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.plotting._axes import spread_apart

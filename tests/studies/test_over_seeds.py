@@ -32,7 +32,6 @@ from skstream.stats._best import holm
 from skstream.streams import SEA, Sine
 from skstream.streams._arrays import ArrayStream
 from skstream.studies import SeedStudy, _over_seeds
-from tests._crafted import crafted
 
 MODELS = {"sgd": SGDClassifier(), "random": RandomClass(), "last": Persistent()}
 SEEDS = [3, 0, 11, 5]
@@ -345,17 +344,6 @@ def test_a_saved_study_is_the_same(tmp_path) -> None:
     assert_same_study(loaded, study)
     assert str(loaded) == str(study)
     assert repr(loaded) == repr(study)
-
-
-@pytest.mark.parametrize(
-    "header", [{"seeds": 3}, {"seeds": ["a", "b"]}, {"results": 3}, {"left_out": ["x"]}]
-)
-def test_a_study_with_a_wrong_header_is_one_error_on_loading(header, tmp_path) -> None:
-    study = evaluate_over_seeds(rows, MODELS, [1, 2], evaluator=EVALUATORS[0])
-    path = study.save(tmp_path / "study.npz")
-    crafted(path, **header)
-    with pytest.raises(ValueError, match=r"study\.npz is not a study saved by skstream"):
-        load(path)
 
 
 def test_the_frame_names_the_seeds() -> None:

@@ -13,7 +13,7 @@ from skstream import (
     evaluate_over_streams,
     load,
 )
-from skstream.evaluation._results._result import mean_of_curves
+from skstream.evaluation._results._rescore import mean_of_curves
 from skstream.stats import friedman_nemenyi
 from skstream.streams import SEA, STAGGER, Sine, as_stream
 from skstream.studies import StreamStudy
@@ -143,7 +143,7 @@ def test_its_picture_is_that_of_the_ranks(study):
 @pytest.mark.parametrize(
     ("streams", "seeds", "words"),
     [
-        ({}, [0], "streams holds none"),
+        ({}, [0], "Got an empty dict"),
         ([sea], [0], "must be a dict .* Got list"),
         ({"one": sea}, [], "at least one"),
         ({"once": as_stream(iter([(X, Y)]))}, [0, 1], "one-shot iterator"),

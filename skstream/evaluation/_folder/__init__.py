@@ -1,30 +1,21 @@
 """Run folders: checkpoints and outcomes of evaluations that can be stopped and go on."""
 
-from skstream.evaluation._folder._collect import collect_result
-from skstream.evaluation._folder._fingerprint import as_text, fingerprint
-from skstream.evaluation._folder._group import GroupFolder
-from skstream.evaluation._folder._importable import check_importable, first_not_pickled
-from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
-from skstream.evaluation._folder._record import record
+from skstream.evaluation._folder._fingerprint import fingerprint, record
+from skstream.evaluation._folder._group import GroupFolder, check_importable, first_not_pickled
 from skstream.evaluation._folder._reports import Reporter
-from skstream.evaluation._folder._run_folder import RunFolder, existing, opened
-from skstream.evaluation._folder._status import GroupStatus, RunStatus, run_status
+from skstream.evaluation._folder._run_folder import RunFolder, opened
+from skstream.evaluation._folder._status import RunStatus, collect_result, run_status
 
 __all__ = [
     "GroupFolder",
-    "GroupStatus",
     "Reporter",
     "RunFolder",
     "RunStatus",
-    "as_text",
     "check_importable",
     "collect_result",
-    "existing",
     "fingerprint",
     "first_not_pickled",
-    "load_outcome",
     "opened",
     "record",
     "run_status",
-    "save_outcome",
 ]

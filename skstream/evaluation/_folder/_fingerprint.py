@@ -1,23 +1,26 @@
-"""Fingerprints: what must be the same where a run goes on, and what differs, in words."""
+"""What a run is made of: what must be the same where it goes on, and what a result notes."""
 
 import os
 import platform
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import PurePath
 from types import FunctionType, MappingProxyType
 from typing import Any
 from zlib import crc32
 
 import numpy as np
+import scipy
 import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from threadpoolctl import threadpool_info
 
+from skstream.engine.timeline import Timeline
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._settings import Settings
 from skstream.streams._arrays import ArrayStream, ChunkStream
@@ -27,8 +30,8 @@ from skstream.utils._content import PLAIN, NotComparable, content, is_unordered,
 from skstream.utils._rows import Schema, is_frame
 from skstream.utils._version import __version__
 
-#: What is the same, and its value as text.
-Fingerprint = dict[str, str]
+#: What must be the same, as texts by their names, of each of what they are about.
+Fingerprint = dict[str, dict[str, str]]
 
 #: Rows that are compared of a stream that is not in memory.
 HEAD = 1000
@@ -45,14 +48,13 @@ _OF_PYTHON = {one.__module__.partition(".")[0] for one in _BY_TEXT}
 _LONGEST, _MOST_VALUES = 20_000, 1000
 #: What stands between the kind of a value and the digest of what it holds.
 OF_CONTENT = " of content "
-#: Parts of the names of what is compared, from which follows what need not be said.
-OF_MEASURE, OF_MODEL, CLASS = " of the measure ", " of model '", "the class of "
-FILES, PARAMETER, CHECKSUM = "the files", "the parameter ", "the checksum of "
+#: Names, and begins of names, of what is compared.
+CLASS, FILES, PARAMETER, CHECKSUM = "the class", "the files", "the parameter ", "the checksum of "
 TYPES = "the types of the columns"
 #: What is said of in the plural.
 _PLURAL = (FILES, TYPES, "the columns", "the classes")
-#: Ends of the names of what is compared of a stream.
-STREAMS = OF_STREAM, OF_HOLDOUT = " of the stream", " of the holdout"
+#: What the facts are about, beside models, monitors and measures.
+EVALUATION, STREAM, HOLDOUT = "", "the stream", "the holdout"
 #: Longest text of a value in an error.
 _LONGEST_SHOWN = 80
 #: Most differences that an error names.
@@ -171,90 +173,97 @@ def fingerprint(
     TypeError
         If something cannot be compared; names it.
     """
-    found, is_search = {"the evaluator": type(evaluator).__name__}, hasattr(evaluator, "metric")
+    found: Fingerprint = {EVALUATION: {"the evaluator": type(evaluator).__name__}}
+    is_search = hasattr(evaluator, "metric")
     for name, value in evaluator.get_params(deep=False).items():
         if name in IGNORED or name in ignored or (name == "holdout" and held_out is not None):
             continue
         if name == "error_score" and not is_search:
             continue  # no score before a failure depends on it
         if name == "monitors" and value is not None:
-            _put_monitors(found, value)
+            found[EVALUATION]["the parameter monitors"] = ", ".join(map(str, value))
+            for monitor, one in value.items():
+                own = {key: its for key, its in one.get_params().items() if key != "detector"}
+                _put_parameters(found, f"monitor '{monitor}'", one.detector, own)
             continue
         parts = value if isinstance(value, tuple) else ()
         for k, one in enumerate(parts):
-            _put(found, f"the parameter {name}[{k}]", one)
+            _put(found, EVALUATION, f"{PARAMETER}{name}[{k}]", one)
         if not parts:
-            _put(found, f"the parameter {name}", value)
+            _put(found, EVALUATION, f"{PARAMETER}{name}", value)
     if is_search:  # other measures are none of its parameters
-        found["the parameter metric"] = next(iter(settings.metrics))
+        found[EVALUATION]["the parameter metric"] = next(iter(settings.metrics))
     else:
-        found["the parameter metrics"] = ", ".join(settings.metrics)
+        found[EVALUATION]["the parameter metrics"] = ", ".join(settings.metrics)
     for name, measure in settings.metrics.items():
         how = {"function": measure.function, "formula": measure.formula, "series": measure.series}
         for field, value in {**measure.facts, **how}.items():
-            _put(found, f"the {field}{OF_MEASURE}{name}", value)
-    _put(found, "the parameter forgetting", settings.forgetting)
-    found["the classes"] = "None" if settings.classes is None else str(settings.classes.tolist())
+            _put(found, f"the measure {name}", f"the {field}", value)
+    _put(found, EVALUATION, "the parameter forgetting", settings.forgetting)
+    classes = settings.classes
+    found[EVALUATION]["the classes"] = "None" if classes is None else str(classes.tolist())
     for name, model in models.items():
-        found[f"{CLASS}model '{name}'"] = name_of(type(model))
-        parameters = parameters_of(model)
-        text = partial(as_text, listed=listed_in(parameters))
-        for parameter, value in parameters.items():
-            _put(found, f"{PARAMETER}{parameter} of model '{name}'", value, compare=text)
+        _put_parameters(found, f"model '{name}'", model, parameters_of(model))
         if settings.parameters["warm_start"] or is_compared_whole(model):
-            _put(found, f"the state of model '{name}'", model, compare=content)
-    found |= _of_stream(stream, OF_STREAM)
-    return found if held_out is None else found | _of_stream(held_out, OF_HOLDOUT)
+            _put(found, f"model '{name}'", "the state", model, compare=content)
+    _put_stream(found, STREAM, stream)
+    if held_out is not None:
+        _put_stream(found, HOLDOUT, held_out)
+    return found
 
 
-def _put_monitors(found: Fingerprint, monitors: Mapping[str, Any]) -> None:
-    """Note each parameter of each monitor, as of models."""
-    found["the parameter monitors"] = ", ".join(map(str, monitors))
-    for name, monitor in monitors.items():
-        found[f"{CLASS}monitor '{name}'"] = name_of(type(monitor.detector))
-        for parameter, value in monitor.get_params().items():
-            if parameter != "detector":
-                _put(found, f"{PARAMETER}{parameter} of monitor '{name}'", value)
+def _put_parameters(
+    found: Fingerprint, about: str, thing: Any, parameters: Mapping[str, Any]
+) -> None:
+    """Note the class and each parameter of a model or a monitor's detector."""
+    found[about] = {CLASS: name_of(type(thing))}
+    text = partial(as_text, listed=listed_in(parameters))
+    for name, value in parameters.items():
+        _put(found, about, f"{PARAMETER}{name}", value, compare=text)
 
 
 def _put(
-    found: Fingerprint, what: str, value: Any, compare: Callable[[Any], str] = as_text
+    found: Fingerprint,
+    about: str,
+    name: str,
+    value: Any,
+    compare: Callable[[Any], str] = as_text,
 ) -> None:
     """Note a value, or say that it cannot be compared."""
     try:
-        found[what] = compare(value)
+        found.setdefault(about, {})[name] = compare(value)
     except NotComparable as error:
         advice = (
             "Define the stream's method row_options, which says what is compared"
-            if what.endswith(STREAMS)
+            if about in (STREAM, HOLDOUT)
             else "Give an object that can be pickled, such as a number, a text or a function"
         )
         raise TypeError(
-            f"checkpoint= compares {what} with that of the run that goes on, and "
-            f"{type(value).__name__} cannot be compared: {error}. {advice}, or leave out "
+            f"checkpoint= compares {_whole_name(about, name)} with that of the run that goes on, "
+            f"and {type(value).__name__} cannot be compared: {error}. {advice}, or leave out "
             "checkpoint=."
         ) from error
 
 
-def _of_stream(stream: Any, of: str) -> Fingerprint:
-    found: Fingerprint = {}
+def _put_stream(found: Fingerprint, about: str, stream: Any) -> None:
+    """Note the files, the options and the first rows of a stream; all rows if in memory."""
+    facts = found.setdefault(about, {})
     sources = sources_of(stream)
     of_files = [source for source in sources if isinstance(source, FileStream)]
     if of_files:
         names = [os.path.basename(path) for source in of_files for path in source.files]
         contents = [one for source in of_files for one in source.contents()]
-        found[f"{FILES}{of}"] = ", ".join(names)
+        facts[FILES] = ", ".join(names)
         often = Counter(names)
         for k, (size, sample) in enumerate(contents):
             name = names[k] if often[names[k]] == 1 else f"file {k} ({names[k]})"
-            found[f"the size of {name}{of}"] = f"{size:,} bytes"
+            facts[f"the size of {name}"] = f"{size:,} bytes"
             if sample is not None:
-                found[f"{CHECKSUM}{name}{of}"] = f"{sample:08x}"
+                facts[f"{CHECKSUM}{name}"] = f"{sample:08x}"
     for name, value in stream.row_options().items():
-        _put(found, f"the parameter {name}{of}", value)
+        _put(found, about, f"{PARAMETER}{name}", value)
     whole = all(map(_is_in_memory, sources))
-    n_known = stream.n_rows
-    found[f"the number of rows{of}"] = "unknown" if n_known is None else f"{n_known:,}"
+    facts["the number of rows"] = "unknown" if stream.n_rows is None else f"{stream.n_rows:,}"
     sums = PassChecksums()
     types: dict[str, None] = {}  # in their order
     for chunk in stream:
@@ -262,18 +271,17 @@ def _of_stream(stream: Any, of: str) -> Fingerprint:
         if not sums.n_rows:
             schema = Schema.of(head.X)
             columns = "" if schema.width is None else f" of {schema.width} columns"
-            found[f"the kind of rows{of}"] = f"{schema.kind}{columns}"
+            facts["the kind of rows"] = f"{schema.kind}{columns}"
             if schema.names is not None:
-                found[f"the columns{of}"] = ", ".join(map(str, schema.names))
+                facts["the columns"] = ", ".join(map(str, schema.names))
         types.setdefault(_types_of(head.X))
         sums.add(*head)
         if sums.n_rows >= HEAD and not whole:
             break
     rows = "" if whole else "first "
-    found[f"{TYPES}{of}"] = " and then ".join(types)
+    facts[TYPES] = " and then ".join(types)
     for name, checksums in sums.sums().items():
-        found[f"{CHECKSUM}the {rows}{name}{of}"] = f"{crc32(repr(checksums).encode()):08x}"
-    return found
+        facts[f"{CHECKSUM}the {rows}{name}"] = f"{crc32(repr(checksums).encode()):08x}"
 
 
 def _types_of(X: Any) -> str:
@@ -300,76 +308,62 @@ def _is_in_memory(stream: Any) -> bool:
     return isinstance(stream, ArrayStream)
 
 
-def differences(now: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
+def differences(now: Fingerprint, before: Fingerprint) -> list[str]:
     """Say what differs between two fingerprints."""
-    differing = [
-        what
-        for what in {**before, **now}
-        # Another measure has other fields: its name says enough.
-        if now.get(what) != before.get(what)
-        and (OF_MEASURE not in what or (what in now and what in before))
-    ]
-    # Another model has other parameters: its class says enough.
-    others = [what.removeprefix(CLASS) for what in differing if what.startswith(CLASS)]
-    parts = tuple(f" of {model}" for model in others)
-    causes = {
-        end: min((_rank(what) for what in differing if what.endswith(end)), default=0)
-        for end in STREAMS
-    }
-    explained = set(_explained(differing, now, before))
-    said = [
-        _said(what, now.get(what), before.get(what))
-        for what in differing
-        if what not in explained
-        and (what.startswith(CLASS) or not what.endswith(parts))
-        and all(_rank(what) == rank for end, rank in causes.items() if what.endswith(end))
-    ]
+    said = []
+    for about in {**before, **now}:
+        one, other = now.get(about), before.get(about)
+        if one is not None and other is not None:
+            names = _telling({name: (one.get(name), other.get(name)) for name in {**other, **one}})
+            said += [_said(about, name, one.get(name), other.get(name)) for name in names]
+        elif not about.startswith("the measure "):  # the names of the measures differ, too
+            new = "is in this call and not in the run"
+            said.append(f"{about} {'is missing from this call' if one is None else new}")
     more = len(said) - _MOST_SAID
     return [*said[:_MOST_SAID], f"and {more} more differences"] if more > 0 else said
 
 
-def _explained(
-    differing: list[str], now: Mapping[str, str], before: Mapping[str, str]
-) -> Iterator[str]:
-    """Find parameters of models that differ since another one does.
+def _telling(pairs: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
+    """Return the names of what differs, but for those that follow from others.
 
-    The parameters of a step follow from its class, and the list of steps from the steps in it.
+    Another class has other parameters, other files have other rows; the parameters of a step follow
+    from its class, and the list of steps from the steps in it.
     """
-    of_models = [what for what in differing if what.startswith(PARAMETER) and OF_MODEL in what]
-    for what in of_models:
-        name, _, model = what.removeprefix(PARAMETER).partition(OF_MODEL)
-        ends = [k for k in range(len(name)) if name.startswith("__", k)]
-        if any(f"{PARAMETER}{name[:k]}{OF_MODEL}{model}" in of_models for k in ends):
-            yield what
-            continue
-        one, other = now.get(what, ""), before.get(what, "")
-        if not one.startswith("["):
-            continue
-        beside = f"{PARAMETER}{name.rpartition('__')[0]}"
-        for step in of_models:
-            of_same = step.startswith(beside) and step.endswith(OF_MODEL + model)
-            if of_same and step != what and step in now and step in before:
-                one = one.replace(now[step], before[step])
-        if one == other:
-            yield what
+    differing = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    if CLASS in differing:
+        return [CLASS]
+    if TYPES in pairs:  # of a stream
+        ranks = {FILES: 0, PARAMETER: 1, TYPES: 3, CHECKSUM: 4}
+        rank_of = {
+            name: next((rank for begin, rank in ranks.items() if name.startswith(begin)), 2)
+            for name in differing
+        }
+        return [name for name in differing if rank_of[name] == min(rank_of.values())]
+    return [name for name in differing if not _follows(name, differing)]
 
 
-def _rank(what: str) -> int:
-    """Return a smaller number for what explains the rest: other files have other rows."""
-    for rank, begin in {0: FILES, 1: PARAMETER, 3: TYPES, 4: CHECKSUM}.items():
-        if what.startswith(begin):
-            return rank
-    return 2  # sizes, numbers and kinds
+def _follows(name: str, differing: Mapping[str, tuple[str | None, str | None]]) -> bool:
+    """Whether a parameter differs since another one does."""
+    ends = [k for k in range(len(name)) if name.startswith("__", k)]
+    if any(name[:k] in differing for k in ends):
+        return True
+    one, other = (text or "" for text in differing[name])
+    if not one.startswith("["):
+        return False
+    beside = name[: name.rindex("__") + 2] if ends else PARAMETER
+    for step, (its, earlier) in differing.items():
+        if step.startswith(beside) and step != name and its is not None and earlier is not None:
+            one = one.replace(its, earlier)
+    return one == other
 
 
-def _said(what: str, now: str | None, before: str | None) -> str:
-    if what.startswith(CLASS):
-        model = what.removeprefix(CLASS)
-        if now is None:
-            return f"{model} is missing from this call"
-        if before is None:
-            return f"{model} is in this call and not in the run"
-    if what.startswith(f"{CHECKSUM}the ") and (now is None or before is None):
+def _whole_name(about: str, name: str) -> str:
+    return f"{name} of {about}" if about else name
+
+
+def _said(about: str, name: str, now: str | None, before: str | None) -> str:
+    what = _whole_name(about, name)
+    if name.startswith(f"{CHECKSUM}the ") and (now is None or before is None):
         # Weights, arrivals or label times, of all rows or of the first.
         given = what.removeprefix(f"{CHECKSUM}the ").removeprefix("first ")
         if now is None:
@@ -379,16 +373,12 @@ def _said(what: str, now: str | None, before: str | None) -> str:
     other, _, _ = (before or "").rpartition(OF_CONTENT)
     if one and one == other:
         return f"{what} is {_shown(one, 0)}, of other content"
-    begin = _begin_of_difference(now or "", before or "")
-    are, were = ("are", "were") if what.startswith(_PLURAL) else ("is", "was")
+    are, were = ("are", "were") if name.startswith(_PLURAL) else ("is", "was")
+    pairs = enumerate(zip(now or "", before or "", strict=False))
+    begin = next((k for k, (a, b) in pairs if a != b), min(len(now or ""), len(before or "")))
+    is_long = max(len(now or ""), len(before or "")) > _LONGEST_SHOWN
+    begin = max(0, begin - _LONGEST_SHOWN // 2) if is_long else 0  # so that it can be seen
     return f"{what} {are} {_shown(now, begin)} and {were} {_shown(before, begin)}"
-
-
-def _begin_of_difference(one: str, other: str) -> int:
-    """Return from where on long texts are shown, so that what differs can be seen."""
-    pairs = enumerate(zip(one, other, strict=False))
-    same = next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
-    return max(0, same - _LONGEST_SHOWN // 2) if max(len(one), len(other)) > _LONGEST_SHOWN else 0
 
 
 def _shown(text: str | None, begin: int) -> str:
@@ -396,3 +386,54 @@ def _shown(text: str | None, begin: int) -> str:
         return "not there"
     start, end = "..." if begin else "", "..." if len(text) > begin + _LONGEST_SHOWN else ""
     return f"{start}{text[begin : begin + _LONGEST_SHOWN]}{end}"
+
+
+#: Longest text of a timeline, which may hold the delay of every row.
+_LONGEST_TIMELINE = 1000
+
+
+def record(models: Mapping[str, Any], timelines: Sequence[Timeline]) -> dict[str, Any]:
+    """Return the versions, the machine, the models and the timelines of an evaluation."""
+    texts = [repr(one) for one in timelines]
+    return {
+        "versions": {**versions(), "scipy": scipy.__version__},
+        "platform": dict(_machine()),
+        "models": described(models),
+        "timelines": [
+            one if len(one) <= _LONGEST_TIMELINE else f"{one[:_LONGEST_TIMELINE]}..."
+            for one in texts
+        ],
+    }
+
+
+def described(models: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the class and the parameters of every model, as texts."""
+    found = {}
+    for name, model in models.items():
+        parameters = parameters_of(model)
+        listed = listed_in(parameters)
+        texts = {one: _text(value, listed) for one, value in parameters.items()}
+        found[name] = {"class": name_of(type(model)), **texts}
+    return found
+
+
+def _text(value: Any, listed: set[int]) -> str:
+    try:
+        return as_text(value, listed)
+    except NotComparable:
+        return f"{name_of(type(value))}, which cannot be compared"
+
+
+@lru_cache(maxsize=1)
+def _machine() -> tuple[tuple[str, str], ...]:
+    """What the arithmetic of floating-point numbers depends on, beside the versions."""
+    blas = [one for one in threadpool_info() if one["user_api"] == "blas"]
+    words = {
+        " ".join(str(one[key]) for key in ("internal_api", "version", "architecture") if key in one)
+        for one in blas
+    }
+    return (
+        ("system", platform.system()),
+        ("machine", platform.machine()),
+        ("blas", ", ".join(sorted(words))),
+    )

@@ -1,23 +1,41 @@
-"""The folder of one group of models: its checkpoint while it runs, its outcome when it is done."""
+"""The folder of one group of models: checkpoints while it runs, its outcome when it is done."""
 
+import pickle
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from numbers import Integral
 from pathlib import Path
 from time import monotonic
+from types import FunctionType
 from typing import Any
 
+from joblib import effective_n_jobs
+from joblib.externals.loky.backend.reduction import dump as dump_for_loky
+
+from skstream.drift import Detections
 from skstream.evaluation._folder._lock import only_writer, read_lock
-from skstream.evaluation._folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation._folder._read_checksums import PassChecksums, differences
 from skstream.evaluation._folder._reports import Reporter
-from skstream.evaluation._runs._checkpoint import KeptRun, load_checkpoint, save_checkpoint
-from skstream.evaluation._runs._run_outcome import Checksums, RunOutcome
+from skstream.evaluation._runs._checkpoint import (
+    NOT_PICKLED,
+    KeptRun,
+    cannot_be_saved,
+    load_checkpoint,
+    save_checkpoint,
+)
+from skstream.evaluation._runs._cost import Cost
+from skstream.evaluation._runs._ended_models import EndedModel
+from skstream.evaluation._runs._run_outcome import Checksums, LaneOutcome, RunOutcome
+from skstream.metrics._checkpoints import Curves
+from skstream.streams import Drift
 from skstream.streams._chunk import Chunk
 from skstream.utils._files import remove_stale
+from skstream.utils._npy import StoredArray
+from skstream.utils._saved import load_npz, save_npz
+from skstream.utils._sklearn import QuietParallel
 from skstream.utils._times import UNITS, parse_duration
 
 CHECKPOINT, OUTCOME = "run.checkpoint", "outcome.npz"
@@ -136,10 +154,10 @@ class GroupFolder:
     def load_outcome(self) -> RunOutcome:
         """Return what the finished group did."""
         try:
-            outcome, identity = load_outcome(self.outcome)
+            outcome = load_outcome(self.outcome)
         except ValueError as error:
             raise self._unreadable(error) from error
-        self._check_own(identity, self.outcome)
+        self._check_own(outcome.identity, self.outcome)
         return outcome
 
     def _check_own(self, identity: str, file: Path) -> None:
@@ -196,8 +214,8 @@ class GroupFolder:
 
     def finish(self, outcome: RunOutcome) -> None:
         """Write what the group did; unless it keeps its run, that is not needed any more."""
-        file, own = self.outcome, self.identity
-        self._write(outcome.n_rows, lambda: save_outcome(outcome, file, own), file)
+        file, own = self.outcome, replace(outcome, identity=self.identity)
+        self._write(outcome.n_rows, lambda: save_npz(file, own, compress=False), file)
         self.tidy()
 
     def tidy(self) -> None:
@@ -251,6 +269,17 @@ class GroupFolder:
                 f"{before}. Make room or mend the folder, and make the same call again: it "
                 "goes on from there",
             ) from error
+
+
+def load_outcome(path: Path) -> RunOutcome:
+    """Read what a group of models did; an error says if the file is something else, or damaged."""
+    # Late: the room of delayed labels is built on the evaluators.
+    from skstream.evaluation.delayed._counts import Waits
+
+    kinds = (RunOutcome, LaneOutcome, Curves, Cost, Detections, EndedModel, Drift, StoredArray)
+    classes: dict[str, Any] = {one.__name__: one for one in (*kinds, Waits)}
+    outcome: RunOutcome = load_npz(path, "the outcome of a group of models", classes)
+    return outcome
 
 
 class Keeper:
@@ -370,3 +399,72 @@ def _cut(chunk: Chunk, at: int) -> Iterator[Chunk]:
         return
     yield chunk.part(0, at)
     yield chunk.part(at, n_rows)
+
+
+class _Nowhere:
+    """A file that keeps nothing."""
+
+    def write(self, data: Any) -> int:
+        return memoryview(data).nbytes
+
+
+class _Finder(pickle.Pickler):
+    """Finds classes and functions that only the process of the script can import."""
+
+    def __init__(self) -> None:
+        super().__init__(_Nowhere())
+        self.found: list[str] = []
+
+    def reducer_override(self, thing: Any) -> Any:
+        if isinstance(thing, type | FunctionType) and thing.__module__ == "__main__":
+            self.found.append(thing.__qualname__)
+        return NotImplemented
+
+
+def check_importable(parts: Any, n_jobs: int | None, where: Any) -> None:
+    """Raise an error, before any worker starts, if workers could not write checkpoints.
+
+    Parameters
+    ----------
+    parts : object
+        All that is sent to the workers but the stream.
+    n_jobs : int or None
+        As joblib takes it.
+    where : path-like
+        The run folder, for errors.
+    """
+    finder = _Finder()
+    try:
+        finder.dump(parts)
+    except NOT_PICKLED as error:
+        raise cannot_be_saved(where, error) from error
+    if finder.found and effective_n_jobs(n_jobs) > 1 and not _shares_the_script(n_jobs):
+        raise TypeError(
+            f"{finder.found[0]} is defined in the script or notebook that you started, from which "
+            "worker processes cannot import it, so that they cannot write checkpoints "
+            f"(checkpoint={str(where)!r}). Move it into a module of its own and import it, or use "
+            "n_jobs=1."
+        )
+
+
+def first_not_pickled(
+    parts: Mapping[str, Any], *, by_name: bool
+) -> tuple[str, Exception] | tuple[None, None]:
+    """Return the name of the first part that cannot be pickled, and the error.
+
+    Functions and classes of a script are pickled by their names alone, or as they are, as loky and
+    Dask do it.
+    """
+    dump = pickle.dump if by_name else dump_for_loky
+    for name, part in parts.items():
+        try:
+            dump(part, _Nowhere())
+        except NOT_PICKLED as error:
+            return name, error
+    return None, None
+
+
+def _shares_the_script(n_jobs: int | None) -> bool:
+    """Whether workers are threads or forks of this process."""
+    backend = QuietParallel(n_jobs=n_jobs)._backend
+    return getattr(backend, "uses_threads", False) or "Multiproc" in type(backend).__name__

@@ -4,16 +4,16 @@ import json
 import os
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from skstream.evaluation._folder._lock import read_lock
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.utils._files import atomic_write
-from skstream.utils._loaded import check_types
+from skstream.utils._saved import as_data, check_types, of_data
 
 #: Least number of seconds between two reports in a run folder, which other machines may share.
 SECONDS_BETWEEN = 1.0
@@ -29,10 +29,8 @@ class Report:
     ----------
     state : {"running", "finished", "stopped"}
         What its process says of it; that of a killed process still says "running".
-    places : list of (str, int)
-        Names and folds of the models.
-    seconds_of : list of float
-        Seconds that each of them has taken, in all calls of ``evaluate``.
+    seconds_of : dict of (str, int) to float
+        By names and folds of the models, seconds that each has taken, in all calls of ``evaluate``.
     n_rows : int
         Rows done.
     first_row : int
@@ -45,15 +43,14 @@ class Report:
         That of the lock under which it runs; empty without a run folder.
     time : float
         When this was written, in seconds of Unix time.
-    paths : list of str
-        How each of them is executed so far, in short; empty where that is not known.
-    failures : list of str
-        Why each of them has failed; empty of those that have not, or where that is not known.
+    path_of : dict of (str, int) to str
+        How each of them is executed so far, in short, where that is known.
+    failure_of : dict of (str, int) to str
+        Why models have failed.
     """
 
     state: str
-    places: list[Place]
-    seconds_of: list[float]
+    seconds_of: dict[Place, float]
     n_rows: int
     first_row: int
     seconds: float
@@ -61,8 +58,13 @@ class Report:
     pid: int
     token: str
     time: float
-    paths: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
+    path_of: dict[Place, str] = field(default_factory=dict)
+    failure_of: dict[Place, str] = field(default_factory=dict)
+
+    @property
+    def places(self) -> list[Place]:
+        """Names of the models, and their folds."""
+        return list(self.seconds_of)
 
     @property
     def rows_per_second(self) -> float | None:
@@ -73,24 +75,13 @@ class Report:
     @property
     def seconds_per_row(self) -> dict[Place, float]:
         """Seconds that every model takes per row; empty before the first row."""
-        times = zip(self.places, self.seconds_of, strict=True) if self.n_rows else ()
+        times = self.seconds_of.items() if self.n_rows else ()
         return {place: seconds / self.n_rows for place, seconds in times}
-
-    @property
-    def path_of(self) -> dict[Place, str]:
-        """How each model is executed, where that is known."""
-        return dict(zip(self.places, self.paths, strict=False))
-
-    @property
-    def failure_of(self) -> dict[Place, str]:
-        """Why models have failed."""
-        found = zip(self.places, self.failures, strict=False)
-        return {place: str(why) for place, why in found if why}
 
     def save(self, path: Path) -> None:
         """Write the report, completely or not at all; a power failure may lose it."""
         with atomic_write(path, flush=False) as temporary:
-            temporary.write_text(json.dumps(asdict(self), indent=1))
+            temporary.write_text(json.dumps(as_data(self), indent=1))
 
     @classmethod
     def load(cls, path: Path) -> "Report | None":
@@ -102,17 +93,12 @@ class Report:
             If the file is something else, or damaged.
         """
         try:
-            plain = json.loads(path.read_text())
-            places = [(str(name), int(fold)) for name, fold in plain.pop("places")]
-            seconds_of = [float(one) for one in plain.pop("seconds_of")]
-            if len(places) != len(seconds_of):
-                raise ValueError(f"{len(places)} models, and times of {len(seconds_of)}")
-            report = cls(places=places, seconds_of=seconds_of, **plain)
-            check_types(report)
+            report: Report = of_data(json.loads(path.read_text()), {"Report": cls})
+            check_types(report, cls)
             return report
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        except Exception as error:  # wrong values can end in any error
             raise ValueError(
                 f"{path} is not the report of a run: {type(error).__name__}: {error}. Remove it: "
                 "the run writes another one."
@@ -170,32 +156,37 @@ class Reporter:
             last = Report.load(self.path)
             if last is not None and last.state == FINISHED:
                 return
-            places = [(lane.name, lane.fold) for lane in outcome.lanes]
-            seconds_of = [lane.cost.seconds for lane in outcome.lanes]
-            n_rows = outcome.n_rows if n_rows is None else n_rows
-            report = self._report(FINISHED, places, seconds_of, n_rows)
-            report = replace(report, failures=[lane.failure or "" for lane in outcome.lanes])
-            if last is not None and last.places == places:
-                report = replace(report, paths=last.paths)
+            lanes = {(lane.name, lane.fold): lane for lane in outcome.lanes}
+            report = self._report(
+                FINISHED,
+                outcome.n_rows if n_rows is None else n_rows,
+                {place: lane.cost.seconds for place, lane in lanes.items()},
+                {place: lane.failure for place, lane in lanes.items() if lane.failure},
+            )
+            if last is not None and last.places == report.places:
+                report = replace(report, path_of=last.path_of)
             if last is not None and not self._begun:
                 report = self._of_another(report, last)
             self._save(report)
 
     def _write(self, run: Any, state: str) -> None:
         if self.path is not None:
-            seconds, path_of = run.seconds_of, run.path_of
-            report = self._report(state, list(seconds), list(seconds.values()), run.n_rows)
-            failures, paths = run.failure_of, [path_of.get(place, "ended") for place in seconds]
-            reasons = [failures.get(place, "") for place in seconds]
-            self._save(replace(report, paths=paths, failures=reasons))
+            seconds_of, path_of = dict(run.seconds_of), run.path_of
+            report = self._report(state, run.n_rows, seconds_of, dict(run.failure_of))
+            paths = {place: path_of.get(place, "ended") for place in seconds_of}
+            self._save(replace(report, path_of=paths))
 
     def _report(
-        self, state: str, places: Sequence[Place], seconds_of: Sequence[float], n_rows: int
+        self,
+        state: str,
+        n_rows: int,
+        seconds_of: dict[Place, float],
+        failure_of: dict[Place, str],
     ) -> Report:
         return Report(
             state=state,
-            places=list(places),
-            seconds_of=list(seconds_of),
+            seconds_of=seconds_of,
+            failure_of=failure_of,
             n_rows=n_rows,
             first_row=self._first_row,
             seconds=time.monotonic() - self._begun if self._begun else 0.0,
@@ -207,11 +198,8 @@ class Reporter:
 
     def _of_another(self, report: Report, last: Report) -> Report:
         """Complete the last report of a run with what another process did after it."""
-        if last.token == self.token:
-            seconds = last.seconds + max(0.0, report.time - last.time)
-        else:  # an earlier call; when it was done is not known, and the rate stays
-            rate = last.rows_per_second
-            seconds = 0.0 if rate is None else (report.n_rows - last.first_row) / rate
+        rate = last.rows_per_second  # which stays
+        seconds = 0.0 if rate is None else (report.n_rows - last.first_row) / rate
         return replace(
             report, first_row=last.first_row, seconds=seconds, host=last.host, pid=last.pid
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from skstream.evaluation._folder._fingerprint import CLASS, Fingerprint, differences, versions
+from skstream.evaluation._folder._fingerprint import Fingerprint, differences, versions
 from skstream.evaluation._folder._group import KEPT, Every, GroupFolder
 from skstream.evaluation._folder._lock import Lock, read_lock
 from skstream.evaluation._folder._reports import Report
@@ -20,9 +20,9 @@ from skstream.evaluation._runs._header import ResultHeader
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.metrics import Measure
 from skstream.utils._files import atomic_write
-from skstream.utils._loaded import check_types
+from skstream.utils._saved import as_data, check_types, of_data
 
-FORMAT = 9
+FORMAT = 10
 KIND = "skstream run folder"
 _ADVICE = "Take a copy of it, or begin in another folder."
 
@@ -39,7 +39,7 @@ class Manifest:
         All of them, in the order of the result.
     header : ResultHeader
         What a result says beside its curves and answers.
-    fingerprint : dict of str to str
+    fingerprint : dict of str to dict of str to str
         What must be the same where the run goes on.
     versions : dict of str to str
         Versions of the packages that write the checkpoints.
@@ -57,7 +57,7 @@ class Manifest:
     groups: list[list[Place]]
     places: list[Place]
     header: ResultHeader
-    fingerprint: dict[str, str]
+    fingerprint: Fingerprint
     versions: dict[str, str]
     n_rows: int | None
     keeps_runs: bool = False
@@ -76,7 +76,7 @@ class Manifest:
 
     def save(self, path: Path) -> None:
         """Write the manifest, completely or not at all."""
-        own = {**vars(self), "header": self.header.plain()}
+        own = as_data(self)
         plain = {"kind": KIND, "format": FORMAT, "checksum": checksum(own), **own}
         with atomic_write(path) as temporary:
             temporary.write_text(json.dumps(plain, indent=1))
@@ -108,22 +108,14 @@ class Manifest:
             raise ValueError(
                 f"{path} is damaged: its content does not have the checksum in it. {_ADVICE}"
             )
-        return cls._of_plain(plain, path)
-
-    @classmethod
-    def _of_plain(cls, plain: dict[str, Any], path: Path) -> "Manifest":
         try:
-            groups = [[(str(name), int(fold)) for name, fold in one] for one in plain["groups"]]
-            places = [(str(name), int(fold)) for name, fold in plain["places"]]
-            header = ResultHeader.of_plain(plain["header"])
-            manifest = cls(**{**plain, "groups": groups, "places": places, "header": header})
+            kinds = {one.__name__: one for one in (Manifest, ResultHeader, Measure)}
+            manifest: Manifest = of_data(plain, kinds)
             check_types(manifest)
-            for facts in header.measures.values():
-                Measure(**facts)
-            if sorted(chain.from_iterable(groups)) != sorted(places):
+            if sorted(chain.from_iterable(manifest.groups)) != sorted(manifest.places):
                 raise ValueError("its groups have other models than the result")
             return manifest
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except Exception as error:  # wrong values can end in any error
             raise ValueError(
                 f"{path} is damaged: its parts do not fit together ({type(error).__name__}: "
                 f"{error}). {_ADVICE}"
@@ -274,9 +266,7 @@ class RunFolder:
             with suppress(ValueError):  # an unreadable report
                 report = Report.load(group.status)
                 failed |= {name for name, _ in report.failure_of} if report else set()
-        lacking = [
-            repr(one) for one in sorted(failed) if f"{CLASS}model {one!r}" not in fingerprint
-        ]
+        lacking = [repr(one) for one in sorted(failed) if f"model '{one}'" not in fingerprint]
         if not lacking:
             return ""
         return (

@@ -1,4 +1,4 @@
-"""How far the run in a folder is, seen from anywhere."""
+"""How far the run in a folder is, seen from anywhere, and the result of what has finished."""
 
 import os
 import time
@@ -18,6 +18,9 @@ from skstream.evaluation._folder._reports import (
     slowest,
 )
 from skstream.evaluation._folder._run_folder import existing
+from skstream.evaluation._parallel._joined_outcomes import joined, result_so_far
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._run_outcome import Place
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned, listed
@@ -348,7 +351,7 @@ def _group(
         n_rows_total=n_rows if state == FINISHED else total,
         rows_per_second=rate,
         seconds_left=left,
-        seconds={} if report is None else dict(zip(report.places, report.seconds_of, strict=True)),
+        seconds={} if report is None else report.seconds_of,
         failures={} if report is None else report.failure_of,
         host=None if report is None else report.host,
         pid=None if report is None else report.pid,
@@ -415,3 +418,26 @@ def _names(places: tuple[Place, ...], n_folds: int) -> str:
         for name, of_model in folds.items()
     ]
     return listed(names, _MOST_NAMES)
+
+
+def collect_result(folder: str | os.PathLike[str]) -> EvaluationResult:
+    """Make the result of the models that have finished in a run folder: see `skstream.load`."""
+    run = existing(folder)
+    manifest = run.manifest
+    assert manifest is not None
+    finished, why = list(run.finished().values()), "the result was collected"
+    try:
+        if len(finished) == len(manifest.groups):
+            return assemble(manifest.header, joined(finished, {}, manifest.places))
+        result = result_so_far(manifest.header, finished, manifest.places, why)
+    except (LookupError, TypeError, AttributeError, OverflowError, StopIteration) as error:
+        raise ValueError(
+            f"{run.path} is damaged: what its manifest.json and the outcome.npz of its groups say "
+            f"does not fit together ({type(error).__name__}: {error})."
+        ) from error
+    if result is None:
+        raise ValueError(
+            f"No model has finished yet in {run.path}: none of {len(manifest.groups)} groups of "
+            "models is done. Go on with the call that began it."
+        )
+    return result

@@ -9,7 +9,8 @@ import numpy as np
 
 from skstream.engine.failures import ModelError
 from skstream.evaluation._folder._read_checksums import HELD_OUT, differences
-from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._ended_models import continued, ended_lane
 from skstream.evaluation._runs._header import ResultHeader
 from skstream.evaluation._runs._run_outcome import LaneOutcome, Place, RunOutcome
@@ -92,7 +93,7 @@ def result_so_far(
         for name, n in _n_finished(others, places).items()
         if name not in shown
     }
-    return assemble(header, [outcome], so_far=True, left_out=left_out, folds=there)
+    return assemble(header, outcome, so_far=True, left_out=left_out, folds=there)
 
 
 def _up_to_interrupt(
@@ -122,7 +123,7 @@ def _up_to_interrupt(
             lanes[place] = replace(lanes[place], ended=ended)
     outcome = replace(first, lanes=[lanes[place] for place in shown])
     left_out = dict.fromkeys(missing, f"it had no scores in all folds when {why}")
-    return assemble(header, [outcome], so_far=True, left_out=left_out)
+    return assemble(header, outcome, so_far=True, left_out=left_out)
 
 
 def _of_same_rows(

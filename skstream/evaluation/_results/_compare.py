@@ -1,4 +1,4 @@
-"""Which of two models is better: tests over folds, and over rows."""
+"""Which models are better: tests of two over folds and rows, ranks of several."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -8,25 +8,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream import stats
-from skstream.evaluation._results._compared_rows import (
-    ComparedAnswers,
-    Loss,
-    clipped,
-    column_of,
-    loss_in_words,
-    measure_of,
-    row_loss,
+from skstream.evaluation._results._report import (
+    OF_A_STREAM,
+    differences,
+    of_bin,
+    parameters_in_words,
+    with_own,
 )
-from skstream.evaluation._results._protocol_words import of_bin, with_own
-from skstream.evaluation._results._rescore import tape_of
-from skstream.evaluation._results._row_tests import forgets, test_of_rows
-from skstream.evaluation._results._select import bin_meant, bins_of, number
+from skstream.evaluation._results._row_tests import (
+    ComparedRows,
+    RowLoss,
+    forgets,
+    loss_in_words,
+    row_loss,
+    test_of_rows,
+)
+from skstream.evaluation._results._select import bin_meant, bins_of, named, number
+from skstream.evaluation._runs._which_stream import of_each_stream
+from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting, parse_forgetting
 from skstream.metrics import Measure
-from skstream.utils._choices import check_choice, did_you_mean, is_integer
+from skstream.utils._choices import check_choice, check_count, did_you_mean
+from skstream.utils._warnings import warn
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
+
 
 FOLD_TESTS: dict[str, Any] = {"wilcoxon": stats.wilcoxon, "sign": stats.sign_test}
 #: Tests over rows, by the functions whose options they take.
@@ -58,17 +65,15 @@ def compare(
     if test == "auto":
         test = "wilcoxon" if result.n_folds > 1 and fold is None else "anytime"
     check_choice(test, "test", ["auto", *FOLD_TESTS, *ROW_TESTS])
-    check_at(at)
+    _check_at(at)
     check_options(f"The test {test!r}", _ROW_FUNCTIONS.get(test) or (FOLD_TESTS[test],), options)
     _check_since(result, test, since, at)
     if test in ROW_TESTS:
         loss = row_loss(result, test, metric)
         mechanism = row_mechanism(result, test, forgetting)
-        rows = compared_answers(result, a, b, loss, at=at, since=since, fold=fold, bin=bin)
-        tested = test_of_rows(rows, test, loss, mechanism, over_time, options)
-        words = loss_in_words(result, loss)
-        if loss == "log" and options.get("bounds") is not None:
-            words += f", {clipped(options['bounds'][1], rows.n_classes)},"
+        rows = compared_rows(result, a, b, loss, at=at, since=since, fold=fold, bin=bin)
+        tested = test_of_rows(rows, test, mechanism, over_time, options)
+        words = loss_in_words(result, loss, options.get("bounds"))
         return replace(tested, subject=f"by {words} under {mechanism.name}, {rows.place}")
     if over_time:
         raise ValueError(
@@ -92,8 +97,7 @@ def _check_since(result: "EvaluationResult", test: str, since: int | None, at: i
     """Refuse a first row where rows are not compared one by one, or that is none."""
     if since is None:
         return
-    if not is_integer(since) or since < 1:
-        raise ValueError(f"since must be a number of rows, an int from 1 on. Got {since!r}.")
+    check_count(since, "since", 1)
     if test not in ROW_TESTS:
         raise ValueError(
             f"The test {test!r} compares values over folds, which are about all rows, and since= "
@@ -155,10 +159,7 @@ class Scores:
         bin: int | None = None,
     ) -> None:
         self.result = result
-        self.metric = result.metric_names[0] if metric is None else metric
-        self.forgetting = result.forgetting_names[0] if forgetting is None else forgetting
-        # An error names what is there.
-        result.curve(result.model_names[0], self.metric, forgetting=self.forgetting)
+        self.metric, self.forgetting = named(result, metric, forgetting)
         self.facts = result.measures.get(self.metric, Measure(name=self.metric))
         self.position = checkpoint(result, at)
         self.row = int(result.checkpoints[self.position])
@@ -209,84 +210,70 @@ class Scores:
         return values
 
 
-def compared_answers(
+def compared_rows(
     result: "EvaluationResult",
     a: str,
     b: str,
-    loss: Loss,
+    loss: RowLoss,
     *,
     at: int | None = None,
     since: int | None = None,
     fold: int | None = None,
     bin: int | None = None,
-) -> ComparedAnswers:
-    """Labels and answers of two models, and the rows on which both may be scored."""
-    tape = tape_of(result)
+) -> ComparedRows:
+    """Return the rows on which two models may both be scored; an error if there are none."""
+    tape, unit = tape_of(result), _unit(result)
     for name in (a, b):
         result.curve(name)  # names the models where one is unknown
     place = _place_of_one_fold(result, fold)
     bin = bin_meant(result, bin)
-    column = column_of(loss)
-    of_scores = column is not None and column.of_scores
     for name in (a, b):
+        of_scores = loss.column is not None and loss.column.of_scores
         if of_scores and tape.methods.get(name) != "predict_proba":
             raise ValueError(
-                f"The tape has no probabilities of '{name}', which {measure_of(loss)!r} needs. "
+                f"The tape has no probabilities of '{name}', which {loss.measure!r} needs. "
                 "Evaluate it with a measure of probabilities, or compare by another measure, such "
                 "as metric='accuracy'."
             )
     ends = {name: _end_of(result, name, place) for name in (a, b)}
-    start, stop = (0 if since is None else min(since - 1, tape.n_rows)), tape.n_rows
     if tape.sets is None:
-        last = stop if at is None else min(at, stop)
+        last = tape.n_rows if at is None else min(at, tape.n_rows)
         ended = [name for name in (a, b) if ends[name] < last]
         stop = last = int(min(last, *ends.values()))
-        looked_at = _first(last, _unit(result))
+        start = 0 if since is None else min(since - 1, last)
+        looked_at = f"{unit} 1" if last == 1 else f"the first {last:,} {unit}s"
         if since is not None:
-            looked_at = f"{_unit(result)}s {since:,} to {last:,}"
-            start = min(start, last)
+            looked_at = f"{unit}s {since:,} to {last:,}"
     else:  # one set, as others may consist of the same rows
         last = int(result.checkpoints[checkpoint(result, at)])
         position = int(np.searchsorted(tape.sets[1], last))
         ended = [name for name in (a, b) if ends[name] < last]
         start, stop = (int([0, *tape.sets[0]][position + k]) for k in (0, 1))
         looked_at = f"the {stop - start:,} {result.details.scored_sets} at row {last:,}"
-
-    def scores_of(name: str) -> np.ndarray | None:
-        return tape.scores[name][place] if of_scores else None
-
-    answers = ComparedAnswers(
-        y=tape.y,
-        a=tape.answers[a][place],
-        b=tape.answers[b][place],
-        scores=(scores_of(a), scores_of(b)),
-        n_classes=0 if tape.classes is None else len(tape.classes),
-        weight=tape.weight,
+    rows = ComparedRows(
+        tape=tape,
+        names=(a, b),
+        fold=place,
+        bin=bin,
+        loss=loss,
         start=start,
         stop=start if ended and tape.sets is not None else stop,
-        bin=bin,
-        unit=_unit(result),
-        names=(a, b),
-        is_set=tape.sets is not None,
+        unit=unit,
     )
-    begin = next(answers.pieces(), None)
-    if begin is None:
+    first = next(rows.scored(), None)
+    if first is None:
         raise ValueError(
             f"'{a}' and '{b}' were both scored on none of {looked_at}: there is nothing to compare."
         )
     if tape.sets is None:
-        rows = f"{_unit(result)}s {begin.number[0]:,} to {last:,}"
+        looked_at = f"{unit}s {first[0] + 1:,} to {last:,}"
     else:
-        n_scored = sum(len(piece.y) for piece in answers.pieces())
-        rows = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"
+        n_scored = sum(map(len, rows.scored()))
+        looked_at = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"
     alone = result.details.selected_folds is None and result.n_folds == 1
     of_fold = "" if alone else f", fold {result.folds[place]}"
     failed = f" (then {_how_ended(result, ended)})" if ended else ""
-    return replace(answers, place=f"{rows}{failed}{of_fold}{of_bin(result, bin)}")
-
-
-def _first(n: int, unit: str) -> str:
-    return f"{unit} 1" if n == 1 else f"the first {n:,} {unit}s"
+    return replace(rows, place=f"{looked_at}{failed}{of_fold}{of_bin(result, bin)}")
 
 
 def row_mechanism(
@@ -316,16 +303,20 @@ def row_mechanism(
     return mechanism
 
 
-def higher_is_better(metric: str, facts: Measure, options: dict[str, Any]) -> bool:
-    """Direction of a measure; an error where it is not known."""
+def higher_is_better(metric: str, facts: Measure, options: dict[str, Any] | None = None) -> bool:
+    """Direction of a measure; an error where it is not known.
+
+    `options` are what the user can pass, None: nothing; they may say the direction.
+    """
     known = facts.higher_is_better
-    said: bool | None = options.get("higher_is_better")
+    said: bool | None = (options or {}).get("higher_is_better")
     if known is None and said is None:
+        here = ", or here: higher_is_better=True, or False for a loss"
         raise ValueError(
             f"It is not known whether a higher value of measure {metric!r} is the better one, so "
             "no model can be called better by it. Say it in the evaluation, "
-            "metrics=Measure(function, higher_is_better=...) with skstream.metrics.Measure, or "
-            "here: higher_is_better=True, or False for a loss."
+            "metrics=Measure(function, higher_is_better=...) with skstream.metrics.Measure"
+            f"{'' if options is None else here}."
         )
     if known is not None and said is not None and bool(said) != known:
         raise ValueError(
@@ -346,10 +337,11 @@ def _end_of(result: "EvaluationResult", model: str, place: int) -> float:
 
 def _how_ended(result: "EvaluationResult", names: Sequence[str]) -> str:
     """Say which models failed, and which were ended."""
-    said: dict[str, list[str]] = {"failed": [], "ended": []}
-    for name in names:
-        said["ended" if name in result.ended else "failed"].append(repr(name))
-    return ", ".join(f"{' and '.join(some)} {verb}" for verb, some in said.items() if some)
+    said = []
+    for verb in ("failed", "ended"):
+        some = [repr(name) for name in names if (name in result.ended) == (verb == "ended")]
+        said += [f"{' and '.join(some)} {verb}"] if some else []
+    return ", ".join(said)
 
 
 def _place_of_one_fold(result: "EvaluationResult", fold: int | None) -> int:
@@ -380,15 +372,14 @@ def _check_several_folds(
         )
 
 
-def check_at(at: int | None) -> None:
-    if at is None or (is_integer(at) and at >= 1):
-        return
-    raise ValueError(f"at must be a number of rows, an int from 1 on, or None. Got {at!r} instead.")
+def _check_at(at: int | None) -> None:
+    if at is not None:
+        check_count(at, "at", 1)
 
 
 def checkpoint(result: "EvaluationResult", at: int | None) -> int:
     """Position of the last checkpoint not after a row; None: of the last of all."""
-    check_at(at)
+    _check_at(at)
     position = len(result.checkpoints) - 1
     if at is not None:
         position = int(np.searchsorted(result.checkpoints, at, side="right")) - 1
@@ -402,3 +393,128 @@ def checkpoint(result: "EvaluationResult", at: int | None) -> int:
 def _unit(result: "EvaluationResult") -> str:
     """What the checkpoints count: rows, or under delayed labels labelled rows."""
     return "row" if result.bins is None else "labelled row"
+
+
+def rank(
+    results: Sequence["EvaluationResult"],
+    metric: str | None,
+    forgetting: str | None,
+    at: int | None,
+    bin: int | None,
+    options: dict[str, Any],
+    known: Sequence[int] | None = None,
+) -> Any:
+    """Rank the models over folds, or over several streams; see `EvaluationResult.rank`.
+
+    `known` are numbers of the streams of the results, where they are known.
+    """
+    check_options("rank()", (stats.friedman_nemenyi,), options)
+    for one in results[1:]:
+        if not hasattr(one, "metric_names"):
+            raise TypeError(
+                "Pass the results of other streams one by one: rank(second, third). "
+                f"Got {type(one).__name__} instead."
+            )
+    first = results[0]
+    names = first.model_names
+    if len(names) < 2:
+        raise ValueError(f"Ranking needs at least two models; this result holds {names}.")
+    scores = [Scores(one, metric, forgetting, at, bin) for one in results]
+    streams = _streams(results, known)
+    _check_protocols(results)
+    for one, other in zip(results[1:], scores[1:], strict=True):
+        if set(one.model_names) != set(names):
+            raise ValueError(
+                f"All results must hold the same models. Got {names} and {one.model_names}."
+            )
+        if (other.facts, other.spelling) != (scores[0].facts, scores[0].spelling):
+            raise ValueError(
+                "All results must be ranked by the same measure under the same forgetting. Got "
+                f"results {scores[0].subject} and {other.subject}; pass metric= and "
+                "forgetting=, or score them alike with rescore()."
+            )
+    options["higher_is_better"] = higher_is_better(scores[0].metric, scores[0].facts, options)
+    if len(results) == 1:
+        if first.n_folds < 2:
+            raise ValueError(
+                "Ranking needs several folds or several streams; this result has one fold. "
+                "Evaluate with KFoldEvaluator, or pass the results of other streams: "
+                "result.rank(other, ...)."
+            )
+        table = np.stack([scores[0].of_folds(name) for name in names], axis=1)
+        blocks, extent = "folds", f"over {first.n_folds} folds"
+    else:
+        each = np.array([[one.of_folds(name).mean() for name in names] for one in scores])
+        table = np.array([each[group].mean(axis=0) for group in streams])
+        means = _means([len(group) for group in streams], "results")
+        means += _means([one.n_folds for one in results], "folds")
+        blocks, extent = "streams", f"over {len(streams)} streams{means}{_differing(results)}"
+    places = list(dict.fromkeys(one.place for one in scores))
+    shown = places[0] if len(places) == 1 else f"{places[0]}, ..., {places[-1]}"
+    return replace(
+        stats.friedman_nemenyi(table, names, **options),
+        subject=f"{scores[0].subject} {shown}, {extent}",
+        blocks=blocks,
+    )
+
+
+def _streams(results: Sequence["EvaluationResult"], known: Sequence[int] | None) -> list[list[int]]:
+    """Divide the results by their streams: one taken twice is no more evidence than once."""
+    for j, other in enumerate(results):
+        for i, one in enumerate(results[:j]):
+            if one is other:
+                raise ValueError(
+                    f"Results {i + 1} and {j + 1} of those to rank are the same result. Pass each "
+                    "once; of a single stream, rank the folds of a KFoldEvaluator."
+                )
+    groups = of_each_stream(results, known)
+    if len(groups) == 1 and len(results) > 1:
+        raise ValueError(
+            "All results to rank are of the same stream: their labels are identical, or the same "
+            "generator made them with other seeds. Results of one stream are averaged, so that one "
+            "is left and there is nothing to rank over. Add other streams; to rank over the seeds "
+            "of one generator, use evaluate_over_seeds(...).rank(); of a single stream, rank the "
+            "folds of a KFoldEvaluator."
+        )
+    unknown = [k + 1 for k, one in enumerate(results) if not (one.details.labels_read or one.tape)]
+    if known is None and len(results) > 1 and unknown:
+        warn(
+            f"Result {unknown[0]} of those to rank does not say of which stream it is: it has no "
+            "fingerprint of the labels, and no tape. If it is of the same stream as another one, "
+            "that stream counts twice."
+        )
+    return groups
+
+
+def _check_protocols(results: Sequence["EvaluationResult"]) -> None:
+    """Refuse streams on which the models were evaluated in different ways."""
+    first = results[0]
+    for j, other in enumerate(results[1:], start=2):
+        if first.protocol != other.protocol:
+            raise ValueError(
+                f"All results must be of the same protocol. Result 1 is {first.protocol}, and "
+                f"result {j} is {other.protocol}. Evaluate all streams with the same evaluator."
+            )
+        unlike = [name for name in differences([first, other]) if name not in OF_A_STREAM]
+        if unlike:
+            raise ValueError(
+                f"All results must be of the same protocol. Result 1 has "
+                f"{parameters_in_words(first, unlike)}, and result {j} has "
+                f"{parameters_in_words(other, unlike)}. Evaluate all streams with the same "
+                "evaluator."
+            )
+
+
+def _means(numbers: Sequence[int], of: str) -> str:
+    """Say over how many values means were taken, where they were."""
+    found = sorted(set(numbers))
+    if found == [1]:
+        return ""
+    each = "of the same stream, which count once" if of == "results" else "each"
+    return f", means over {' or '.join(map(str, found))} {of} {each}"
+
+
+def _differing(results: Sequence["EvaluationResult"]) -> str:
+    """Say what was set in another way for some of the streams."""
+    names = differences(results)
+    return f" (not the same {' and '.join(names)} in all)" if names else ""

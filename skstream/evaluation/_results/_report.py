@@ -1,25 +1,177 @@
-"""Results as text, HTML and tidy columns."""
+"""Results as text, HTML and tidy columns, and what is unusual about an evaluation, in words."""
 
 import html as html_module
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skstream.evaluation._parallel._slowest_part import slow_part
-from skstream.evaluation._results._protocol_words import (
-    in_words,
-    of_bin,
-    of_folds,
-    scored_with,
-    unusual_parameters,
-    with_own,
-)
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._detections import each
+from skstream.forgetting import Cumulative, parse_forgetting
+from skstream.stats._report import plural
 from skstream.utils._tables import aligned, listed
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
+
+
+#: Parameters of the evaluators that decide what the numbers mean, with their defaults.
+DEFAULTS: dict[str, Any] = {
+    "batch_size": 1,
+    "n_warmup": 1,
+    "strategy": "bootstrap",
+    "test_on": "all",
+    "holdout": None,  # always said: it decides what a score is about
+    "every": None,
+    "holdout_size": None,
+    "delay": None,
+    "n_bins": 50,
+    "poll_every": 10,
+    "reduce": "auto",
+    "previous_label": "newest",
+    "features": None,
+    "max_pending": None,
+    "missing_labels": "error",
+    "unanswered": "error",
+    "warm_start": False,
+}
+#: Those that follow from what a stream is like, and may differ from stream to stream.
+OF_A_STREAM = frozenset({"delay", "features", "max_pending", "missing_labels"})
+#: Objects without a text of their own show where they are in memory.
+_ADDRESS = re.compile(r"<(?:function |bound method )?(?P<name>\S+).* at 0x[0-9a-f]+>+")
+
+
+def unusual_parameters(result: "EvaluationResult") -> dict[str, Any]:
+    """Return the parameters of the protocol that have not their default.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        A result.
+
+    Returns
+    -------
+    parameters : dict of str to object
+        Values by name.
+    """
+    given = result.parameters
+    return {
+        name: given[name]
+        for name, default in DEFAULTS.items()
+        if name in given and given[name] != default
+    }
+
+
+def differences(results: Sequence["EvaluationResult"]) -> list[str]:
+    """Return the parameters of the protocol that have not the same value in all results."""
+    unusual = [unusual_parameters(one) for one in results]
+    return [
+        name
+        for name, default in DEFAULTS.items()
+        if any(one.get(name, default) != unusual[0].get(name, default) for one in unusual[1:])
+    ]
+
+
+def parameters_in_words(result: "EvaluationResult", names: Sequence[str]) -> str:
+    """Write some parameters of the protocol with the values that they have."""
+    return in_words({name: result.parameters.get(name, DEFAULTS[name]) for name in names})
+
+
+def in_words(parameters: dict[str, Any]) -> str:
+    """Write parameters as one would pass them: "batch_size=50, n_warmup=10"."""
+    return ", ".join(f"{name}={_written(value)}" for name, value in parameters.items())
+
+
+def _written(value: Any) -> str:
+    if not isinstance(value, str):
+        return repr(value)
+    # What is no plain value was noted by its repr.
+    found = _ADDRESS.fullmatch(value)
+    if found is not None:
+        return found["name"].rpartition(".")[2] or found["name"]
+    return value if "(" in value else repr(value)
+
+
+def with_own(name: str, own: str) -> str:
+    """Write the name that the user gave to something, and its own where that is another."""
+    return name if own in ("", name) else f"{name} ({own})"
+
+
+def forgetting_words(name: str) -> str:
+    """Say which rows a forgetting mechanism remembers.
+
+    Parameters
+    ----------
+    name : str
+        Name of a mechanism, such as "window:1000", or the name that the user gave to one.
+
+    Returns
+    -------
+    str
+        E.g. "last 1,000 rows"; the user's own name is left as it is.
+    """
+    try:
+        mechanism = parse_forgetting(name)
+    except ValueError:
+        return name
+    kind, _, size = mechanism.name.partition(":")
+    if kind == "window":
+        return f"last {size}" if mechanism.counts_time else f"last {plural(int(size), 'row')}"
+    if kind == "fading":
+        return f"fading factor {float(size):g}"
+    words = {
+        "cumulative": "all rows so far",
+        "half-life": f"half-life {size}{'' if mechanism.counts_time else ' rows'}",
+        "adwin": "adaptive window",
+    }
+    return words.get(kind, name)
+
+
+def scored_with(result: "EvaluationResult", forgetting: str) -> str:
+    """Say what scores remember, if it is not all rows: "scores of the last 500 rows".
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        A result.
+    forgetting : str
+        Name of one of its mechanisms.
+
+    Returns
+    -------
+    str
+        Empty where scores are about all rows so far.
+    """
+    spelling = result.details.mechanisms.get(forgetting, forgetting)
+    if spelling == Cumulative().name:
+        return ""
+    words = forgetting_words(spelling)
+    if words == spelling:  # an unknown one
+        return f"scores under {forgetting}"
+    article = {"l": "of the ", "a": "with an "}.get(words[0], "with ")
+    return f"scores {article}{words}"
+
+
+def of_folds(result: "EvaluationResult") -> str:
+    """Say which folds scores are the means of: ", mean of 10 folds"; empty for a single one."""
+    selected = result.details.selected_folds
+    if selected is None:
+        return f", mean of {result.n_folds} folds" if result.n_folds > 1 else ""
+    if len(selected) == 1:
+        return f", fold {selected[0]}"
+    return f", mean of the folds {', '.join(map(str, selected))}"
+
+
+def of_bin(result: "EvaluationResult", bin: int | None) -> str:
+    """Name a bin of a result under delayed labels: ", bin 0 (at arrival)"; None: none."""
+    if bin is None or result.n_bins is None:
+        return ""
+    ends = {0: " (at arrival)", result.n_bins + 1: " (at the label)"}
+    return f", bin {bin}{ends.get(bin, '')}"
+
 
 #: Most names and reasons of models that ended early in a table.
 _MOST_NAMES = 5
@@ -66,23 +218,19 @@ def table(result: "EvaluationResult") -> str:
         if len(result.forgetting_names) > 1:
             lines.append(f"{_heading(result, forgetting)}:")
         lines.extend(aligned(header, rows))
-    lines.extend(_counts(result))
-    lines.extend(_alarms(result))
-    lines.extend(_reasons(result))
-    lines.extend(_slow(result))
-    lines.extend(failed_refits(result))
-    lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
-    lines.extend(_ends(result))
-    lines.extend(f"{name} is left out: {why}" for name, why in result.left_out.items())
+    return "\n".join([*lines, *_notes(result)])
+
+
+def _notes(result: "EvaluationResult") -> list[str]:
+    """What is said below the scores."""
+    notes = [*_counts(result), *_alarms(result), *_reasons(result)]
+    notes += slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
+    notes += failed_refits(result)
+    notes += [f"{name} failed: {message}" for name, message in result.failures.items()]
+    notes += _ends(result)
+    notes += [f"{name} is left out: {why}" for name, why in result.left_out.items()]
     why = result.parameters.get("in_one_process")
-    if why:
-        lines.append(f"All in one process: {why}")
-    return "\n".join(lines)
-
-
-def _slow(result: "EvaluationResult") -> list[str]:
-    """Return the sentence about what took most of the time, where that was executed by calls."""
-    return slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
+    return [*notes, f"All in one process: {why}"] if why else notes
 
 
 def _counts(result: "EvaluationResult") -> list[str]:
@@ -140,23 +288,21 @@ def _by_reason(reasons: dict[str, str]) -> dict[str, list[str]]:
 
 def html(result: "EvaluationResult") -> str:
     """Scores of all models as HTML tables."""
-    parts = [f"<p><b>{html_module.escape(_title(result))}</b></p>"]
+    escape = html_module.escape
+
+    def row(cells: list[str], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    parts = [f"<p><b>{escape(_title(result))}</b></p>"]
     for forgetting in result.forgetting_names:
         header, rows = _cells(result, forgetting)
-        head = "".join(f"<th>{html_module.escape(cell)}</th>" for cell in header)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html_module.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in rows
-        )
+        body = "".join(row(cells, "td") for cells in rows)
         parts.append(
-            f"<p>{html_module.escape(_heading(result, forgetting))}</p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{escape(_heading(result, forgetting))}</p><table><thead>{row(header, 'th')}"
+            f"</thead><tbody>{body}</tbody></table>"
         )
-    notes = [*_counts(result), *_alarms(result), *_reasons(result), *_slow(result)]
-    notes += [*failed_refits(result), *_ends(result)]
-    parts.extend(f"<p>{html_module.escape(line)}</p>" for line in notes)
-    parts.append(f"<p>Next: <code>{NEXT_CALLS}</code></p>")
-    return "\n".join(parts)
+    parts.extend(f"<p>{escape(line)}</p>" for line in _notes(result))
+    return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
 
 
 def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:

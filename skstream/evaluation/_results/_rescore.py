@@ -1,30 +1,124 @@
-"""Scores from a tape, without running a model."""
+"""Scores from a tape without running a model, and values that stand for curves."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skstream.engine.tape import Tape
+from skstream.evaluation._results._select import Result
+from skstream.evaluation._runs._ended_models import last_values
+from skstream.evaluation._tape_rows import (
+    check_has_scores,
+    curves_of_lanes,
+    fold_columns,
+    lanes_of,
+    measures_of,
+    rows_of,
+    width_of,
+)
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._measure import Measure
 from skstream.metrics._resolve import resolve_metrics
-from skstream.metrics._rows import ScoredRows, Sets
-from skstream.metrics._running import RunningMeasures
-from skstream.metrics._set_sums import SetMeasures
 from skstream.metrics._user import warn_of_calls
+from skstream.utils._tables import listed
+from skstream.utils._warnings import warn
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
 
-#: Values by model, forgetting mechanism and measure.
-Values = dict[str, dict[str, dict[str, np.ndarray]]]
 
-#: Columns of a tape that hold answers of baselines, where they are not those of every stream.
-BASELINES = ("previous", "majority", "inclusive")
-#: Fewest rows of a tape that are read at once, and most answers, if that is more.
-LEAST_ROWS, LARGEST_PIECE = 1 << 15, 1 << 23
+def curve_of_one(curve: np.ndarray) -> np.ndarray:
+    """Values at the checkpoints: mean over folds, in the last bin."""
+    values: np.ndarray = (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
+    return values
+
+
+def last_of_curves(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:
+    """Last value of each model, of curves of shape (n_models, n_checkpoints)."""
+    return curves[:, -1] if curves.shape[1] else np.full(len(curves), np.nan)
+
+
+def mean_of_curves(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:
+    """Mean of each curve over the checkpoints at which all models have a value that have any.
+
+    The same checkpoints for all: else a model for which the hard ones are missing would be ahead.
+    So a model that ended has none, unless it has a score from there on.
+    """
+    ended = ended & np.isnan(last_of_curves(curves, ended))
+    counts = np.isfinite(curves).any(axis=1) & ~ended
+    of_all = np.isfinite(curves[counts]).all(axis=0)
+    means = np.full(len(curves), np.nan)
+    if counts.any() and of_all.any():
+        means[counts] = curves[np.ix_(counts, of_all)].mean(axis=1)
+    return means
+
+
+def final_value(curve: np.ndarray) -> float:
+    """Mean over the folds of the last value (in the last bin).
+
+    NaN if it is undefined in any fold: means over other folds could not be compared.
+    """
+    return float(_last(curve).mean()) if len(curve) else float("nan")
+
+
+def _last(curve: np.ndarray) -> np.ndarray:
+    last: np.ndarray = curve[-1] if curve.ndim == 2 else curve[-1, :, -1]
+    return last
+
+
+def _undefined_folds(last: np.ndarray) -> str:
+    """Say in how many folds the last value is undefined, if in some only."""
+    n = int(np.count_nonzero(np.isnan(last)))
+    return f", in {n} of {len(last)} folds" if n < len(last) else ""
+
+
+def warn_of_undefined(result: "EvaluationResult") -> None:
+    """Warn where nothing was scored, or a last value is undefined."""
+    reason = result._why_nothing_scored()
+    if reason:
+        message = f"No row was scored, so that all scores are NaN: {reason}"
+        warn(message, UndefinedMetricWarning)
+    if reason or not result.n_rows:
+        return
+    lack = result.parameters.get("error_score") != "raise"  # then some models may have none
+    undefined = {
+        f"{metric} of '{model}' ({forgetting}{_undefined_folds(_last(curve))})"
+        for model, by_forgetting in result.values.items()
+        if model not in result.failures and model not in result.ended
+        for forgetting, metrics in by_forgetting.items()
+        for metric, curve in metrics.items()
+        if np.isnan(final_value(curve))
+        and not (lack and result.measures[metric].needs == "probabilities")
+    }
+    if undefined:
+        warn(
+            f"Undefined at the last row, and so NaN: {listed(sorted(undefined), 3)}. A kappa is "
+            "undefined where its baseline makes no error, a measure of rankings where a class has "
+            "no row; every measure is where no row was scored.",
+            UndefinedMetricWarning,
+        )
+
+
+def warn_of_bounds(result: "EvaluationResult") -> None:
+    """Warn of each measure with a value that its bounds say cannot occur."""
+    for metric, measure in result.measures.items():
+        low, high = measure.bounds
+        if -low == high == np.inf:
+            continue
+        rounding = 1e-9 * max(abs(bound) for bound in measure.bounds if np.isfinite(bound))
+        for model, by_forgetting in result.values.items():
+            values = np.concatenate([curves[metric].ravel() for curves in by_forgetting.values()])
+            beyond = values[(values < low - rounding) | (values > high + rounding)]
+            if len(beyond) and model not in result.failures:
+                warn(
+                    f"Measure {metric!r} of '{model}' is {beyond[0]:g}, and its bounds say that it "
+                    f"is in [{low:g}, {high:g}]: correct the measure or its bounds."
+                )
+                break
 
 
 def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: Any) -> dict[str, Any]:
@@ -63,17 +157,15 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: Any) -> di
         record_every=record_every,
         expected_rows=tape.n_rows,
         methods=[tape.methods.get(name) for name, _ in lanes] if tape.methods else None,
-        **({"timed": True} if tape.time is not None else {}),
+        timed=tape.time is not None,
     )
     for rows in rows_of(tape, lanes):
         running.read(rows)
     running.finish()
     all_curves = running.curves()
     by_model: dict[str, list[Curves]] = {}
-    for (name, _), of_lane in zip(
-        lanes, curves_of_lanes(all_curves, len(lanes), width), strict=True
-    ):
-        by_model.setdefault(name, []).append(of_lane)
+    for (name, _), one in zip(lanes, curves_of_lanes(all_curves, len(lanes), width), strict=True):
+        by_model.setdefault(name, []).append(one)
     return {
         "checkpoints": all_curves.checkpoints,
         "times": all_curves.times,
@@ -83,159 +175,30 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: Any) -> di
     }
 
 
-def tape_of(result: "EvaluationResult") -> Tape:
-    """Return the tape of a result, or raise an error that says how to keep one."""
-    if not hasattr(result, "tape"):
-        raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
-    if result.tape is None:
-        raise ValueError(
-            result.details.why_no_tape
-            or "This result has no tape of labels and answers: evaluate with keep_tape=True."
-        )
-    return result.tape
+def with_scores(result: Result, mechanisms: dict[str, str], **scores: Any) -> Result:
+    """Return a result with other scores of its tape, up to where models failed or ended."""
+    details = replace(result.details, mechanisms=mechanisms)
+    result = replace(result, details=details, **scores)
+    end_at_failures(result)
+    ended = {}
+    for name, one in result.ended.items():
+        by_forgetting = result.values[name]
+        # No row after its end counts for a model: its value at the last row is that at its end.
+        ended[name] = replace(one, scores=last_values(by_forgetting))
+        for by_metric in by_forgetting.values():
+            for curve in by_metric.values():
+                curve[result.checkpoints > one.n_rows] = np.nan
+    return replace(result, ended=ended)
 
 
-def lanes_of(tape: Tape) -> dict[tuple[str, int], np.ndarray]:
-    """Answers of every model at every position among its folds."""
-    return {
-        (name, fold): answers[fold]
-        for name, answers in tape.answers.items()
-        for fold in range(len(answers))
-    }
-
-
-def rows_of(tape: Tape, lanes: Mapping[tuple[str, int], np.ndarray]) -> Iterator[ScoredRows]:
-    """Rows of a tape with the answers of some lanes, some at a time."""
-    baselines = {name: getattr(tape, name) for name in BASELINES}
-    held = {"y": tape.y, "weight": tape.weight, "sets": tape.sets, "time": tape.time, **baselines}
-    scores = [tape.scores[name][fold] if name in tape.scores else None for name, fold in lanes]
-    return pieces_of(list(lanes.values()), scores, **held)
-
-
-def pieces_of(
-    lanes: Sequence[np.ndarray],
-    scores: Sequence[np.ndarray | None] = (),
-    *,
-    y: np.ndarray,
-    sets: tuple[np.ndarray, np.ndarray] | None = None,
-    **columns: np.ndarray | None,
-) -> Iterator[ScoredRows]:
-    """Rows of a tape, some at a time, or some whole sets; its columns may be memory maps.
-
-    Parameters
-    ----------
-    lanes : sequence of ndarray of shape (n_rows,) or (n_rows, n_bins + 2)
-        Answers of every model and fold.
-    scores : sequence of ndarray of shape (n_rows, n_columns) or None, default=()
-        Their scores, as on a `Tape`; None of a model without any.
-    y : ndarray of shape (n_rows,)
-        Labels.
-    sets : tuple of two ndarray, or None
-        As on a `Tape`.
-    **columns : ndarray of shape (n_rows,), or None
-        Weights, times, and answers of baselines.
-    """
-    some_scores = [one for one in scores if one is not None]
-    n_columns = sum(map(width_of, (*lanes, *some_scores)))
-    size = max(LEAST_ROWS, LARGEST_PIECE // max(1, n_columns))
-    start, n_rows, n_sets = 0, len(y), 0
-    while start < n_rows:
-        stop, of_piece = min(n_rows, start + size), None
-        if sets is not None:
-            ends, checkpoints = sets
-            last = max(n_sets + 1, int(np.searchsorted(ends, stop, side="right")))
-            stop = int(ends[last - 1])
-            of_piece = Sets(ends[n_sets:last] - start, checkpoints[n_sets:last])
-            n_sets = last
-        rows = slice(start, stop)
-        table = np.concatenate([np.atleast_2d(np.asarray(p[rows]).T) for p in lanes])
-        some: dict[str, Any] = {
-            name: None if column is None else np.asarray(column[rows])
-            for name, column in columns.items()
-        }
-        of_lines = _scores_of(lanes, scores, rows) if some_scores else None
-        yield ScoredRows(np.asarray(y[rows]), table, **some, sets=of_piece, scores=of_lines)
-        start = stop
-
-
-def _scores_of(
-    lanes: Sequence[np.ndarray], scores: Sequence[np.ndarray | None], rows: slice
-) -> np.ndarray:
-    """Scores of all lines of answers, of shape (n_lines, n_rows, n_columns)."""
-    width = width_of(lanes[0])
-    n_columns = next(width_of(one) for one in scores if one is not None) // width
-    n_rows = rows.stop - rows.start
-    table = np.full((len(lanes), width, n_rows, n_columns), np.nan)
-    for of_lane, one in zip(table, scores, strict=True):
-        if one is not None:
-            of_lane[:] = np.asarray(one[rows]).reshape(n_rows, width, n_columns).transpose(1, 0, 2)
-    return table.reshape(-1, n_rows, n_columns)
-
-
-def check_has_scores(metrics: Mapping[str, Measure], tape: Tape) -> None:
-    """Raise an error if a measure needs scores that the tape has of no model."""
-    there = set(tape.methods.values())
-    for name, measure in metrics.items():
-        lacks_shares = measure.needs == "probabilities" and "predict_proba" not in there
-        if lacks_shares or (measure.needs == "scores" and not there):
-            raise ValueError(
-                f"Measure {name!r} needs {measure.needs}, and the tape has none of any model: they "
-                f"are kept where a measure of the evaluation needs them. Evaluate with {name!r} "
-                "among its metrics."
-            )
-
-
-def width_of(answers: np.ndarray) -> int:
-    """Lines of answers that are scored of one lane."""
-    return 1 if answers.ndim == 1 else answers.shape[1]
-
-
-def fold_columns(curves: Mapping[str, Sequence[Curves]]) -> Values:
-    """Return the values of each model, with a column for each of its folds."""
-    return {
-        name: {
-            mechanism: {
-                metric: np.stack([one.values[mechanism][metric] for one in of_folds], axis=1)
-                for metric in by_metric
-            }
-            for mechanism, by_metric in of_folds[0].values.items()
-        }
-        for name, of_folds in curves.items()
-    }
-
-
-def measures_of(
-    metrics: Mapping[str, Measure],
-    forgetting: Mapping[str, Forgetting],
-    classes: np.ndarray | None,
-    n_lanes: int,
-    width: int,
-    *,
-    in_sets: bool,
-    methods: Sequence[str | None] | None = None,
-    **options: Any,
-) -> RunningMeasures | SetMeasures:
-    """Return new measures of a table of models, with one or more lines of answers for each.
-
-    `methods` says which method has given the scores of each model; see `RunningMeasures`.
-    """
-    n_models = n_lanes * width
-    lines = None if methods is None else [one for one in methods for _ in range(width)]
-    if in_sets:
-        return SetMeasures(
-            metrics, list(forgetting), classes=classes, n_models=n_models, methods=lines
-        )
-    # The persistent baseline of the last line knows later labels than that of the others.
-    told = np.arange(1, n_models + 1) % width > 0 if width > 1 else None
-    return RunningMeasures(
-        metrics, forgetting, classes=classes, n_models=n_models, told=told, methods=lines, **options
-    )
-
-
-def curves_of_lanes(curves: Curves, n_lanes: int, width: int) -> list[Curves]:
-    """Return the curves of every lane, with a last axis of its lines where it has several."""
-    firsts = range(0, n_lanes * width, width)
-    return [curves.of_models(k if width == 1 else slice(k, k + width)) for k in firsts]
+def end_at_failures(result: "EvaluationResult") -> None:
+    """Give models that failed the error score from there on."""
+    for name, rows in result.failed_at.items():
+        for by_metric in result.values[name].values():
+            for curve in by_metric.values():
+                for fold, n_valid in enumerate(rows):
+                    if n_valid is not None:
+                        curve[result.checkpoints > n_valid, fold] = result._error_score
 
 
 def _check_alone(mechanisms: Mapping[str, Forgetting], record_every: Any) -> None:

@@ -1,41 +1,38 @@
 """Results: scores over the stream, the tape of answers, and the costs of models."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._results import _compare, _report
-from skstream.evaluation._results._protocol_words import in_words
-from skstream.evaluation._results._ranking import rank
-from skstream.evaluation._results._rescore import Values, fold_columns, rescored, tape_of
-from skstream.evaluation._results._select import Result, number, pick, select
+from skstream.evaluation._results._compare import rank
+from skstream.evaluation._results._report import in_words
+from skstream.evaluation._results._rescore import (
+    curve_of_one,
+    final_value,
+    mean_of_curves,
+    rescored,
+    warn_of_bounds,
+    warn_of_undefined,
+    with_scores,
+)
+from skstream.evaluation._results._select import named, number, pick, select
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._detections import FoundByModel, FoundByMonitor, by_monitor, detected
-from skstream.evaluation._runs._ended_models import EndedModel, last_values
-from skstream.evaluation._runs._header import ResultHeader
+from skstream.evaluation._runs._detections import FoundByModel, FoundByMonitor, detected
+from skstream.evaluation._runs._ended_models import EndedModel
 from skstream.evaluation._runs._input import why_no_weight
 from skstream.evaluation._runs._monitor import DriftMonitor
-from skstream.evaluation._runs._run_outcome import LaneOutcome, RunOutcome
-from skstream.evaluation._runs._tape_writer import (
-    all_folds,
-    damage,
-    opened,
-    unanswered_like,
-    warn_of_damaged,
-)
+from skstream.evaluation._tape_rows import Values, tape_of
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.streams import Drift
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
-from skstream.utils._tables import listed
-from skstream.utils._warnings import warn
+from skstream.utils._saved import NOT_SAVED, save_npz
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +151,7 @@ class EvaluationResult:
     tape: Tape | None = None
     costs: dict[str, Cost] = field(default_factory=dict)
     paths: dict[str, str] = field(default_factory=dict)
-    models: dict[str, Any] | None = None
+    models: dict[str, Any] | None = field(default=None, metadata=NOT_SAVED)
     failures: dict[str, str] = field(default_factory=dict)
     failed_at: dict[str, list[int | None]] = field(default_factory=dict)
     ended: dict[str, EndedModel] = field(default_factory=dict)
@@ -324,10 +321,8 @@ class EvaluationResult:
             Values at the ``checkpoints``.
         """
         by_forgetting = pick(self.values, model, "model")
-        forgetting = self.forgetting_names[0] if forgetting is None else forgetting
-        by_metric = pick(by_forgetting, forgetting, "forgetting")
-        metric = self.metric_names[0] if metric is None else metric
-        curve: np.ndarray = pick(by_metric, metric, "measure")
+        metric, forgetting = named(self, metric, forgetting)
+        curve: np.ndarray = by_forgetting[forgetting][metric]
         return curve
 
     def to_frame(self) -> Any:
@@ -611,9 +606,7 @@ class EvaluationResult:
         path : Path
             The file written.
         """
-        from skstream.evaluation._results._storage import save_result
-
-        return save_result(self, path)
+        return save_npz(path, self)
 
     def __repr__(self) -> str:
         return _report.one_line(self)
@@ -623,296 +616,3 @@ class EvaluationResult:
 
     def _repr_html_(self) -> str:
         return _report.html(self)
-
-
-def assemble(
-    header: ResultHeader,
-    outcomes: list[RunOutcome],
-    *,
-    so_far: bool = False,
-    left_out: Mapping[str, str] | None = None,
-    folds: tuple[int, ...] | None = None,
-) -> EvaluationResult:
-    """Make a result from the outcomes of the workers.
-
-    Parameters
-    ----------
-    header : ResultHeader
-        Facts of the evaluation.
-    outcomes : list of RunOutcome
-        Outcomes whose lanes, in order, are all models and folds.
-    so_far : bool, default=False
-        Whether an error ended the evaluation: then there are no further warnings.
-    left_out : dict of str to str, default=None
-        Models that are not among the outcomes, and the reason.
-    folds : tuple of int, default=None
-        The folds that are among the outcomes, if not all are.
-
-    Returns
-    -------
-    result : EvaluationResult
-        The result; a `DelayedResult` where rows waited for their labels.
-    """
-    kind: type[EvaluationResult] = EvaluationResult
-    further: dict[str, Any] = {}
-    if outcomes[0].waits is not None:
-        from skstream.evaluation.delayed._result import DelayedResult
-
-        kind, further = DelayedResult, {"waits": outcomes[0].waits}
-    by_model: dict[str, list[LaneOutcome]] = {}
-    for outcome in outcomes:
-        for lane in outcome.lanes:
-            by_model.setdefault(lane.name, []).append(lane)
-    failures = {
-        name: lane.failure
-        for name, lanes in by_model.items()
-        for lane in reversed(lanes)
-        if lane.failure is not None
-    }
-    tape, why_no_tape = _joined_tape(header, outcomes[0], by_model)
-    result = kind(
-        protocol=header.protocol,
-        checkpoints=outcomes[0].lanes[0].curves.checkpoints,
-        times=outcomes[0].lanes[0].curves.times,
-        values=fold_columns(
-            {name: [lane.curves for lane in lanes] for name, lanes in by_model.items()}
-        ),
-        measures={name: Measure(**facts) for name, facts in header.measures.items()},
-        classes=header.classes,
-        tape=tape,
-        costs={
-            name: sum((lane.cost for lane in lanes), start=Cost())
-            for name, lanes in by_model.items()
-        },
-        paths={name: lanes[0].path for name, lanes in by_model.items()},
-        models=_fitted_models(by_model),
-        failures=failures,
-        failed_at={name: [lane.n_valid for lane in by_model[name]] for name in failures},
-        n_unanswered={
-            name: sum(lane.n_unanswered for lane in lanes) for name, lanes in by_model.items()
-        },
-        n_unlabelled=outcomes[0].n_unlabelled,
-        drifts=outcomes[0].drifts,
-        detections=by_monitor(lane.detections for lanes in by_model.values() for lane in lanes),
-        parameters=header.parameters,
-        ended=_ended_models(by_model),
-        left_out=dict(left_out or {}),
-        details=ResultDetails(
-            mechanisms=header.mechanisms,
-            baselines=header.baselines,
-            scored_sets=header.scored_sets,
-            selected_folds=folds,
-            unlabelled_held_out=outcomes[0].unlabelled_held_out,
-            why_no_tape=why_no_tape,
-            labels_read=outcomes[0].labels_read,
-            generator=header.generator,
-            record=header.record_of(
-                outcomes[0].n_rows, outcomes[0].columns, {} if so_far else outcomes[0].read
-            ),
-        ),
-        **further,
-    )
-    _end_at_failures(result)
-    if not so_far:
-        if header.survives:  # else the error is message enough
-            warn_of_failures(result)
-        warn_of_failed_refits(result)
-        warn_of_undefined(result)
-        warn_of_bounds(result)
-    return result
-
-
-def _ended_models(by_model: Mapping[str, Sequence[LaneOutcome]]) -> dict[str, EndedModel]:
-    """How models ended that did not go on to the last row."""
-    ends = {name: EndedModel.of_lanes(lanes) for name, lanes in by_model.items()}
-    return {name: end for name, end in ends.items() if end is not None}
-
-
-def _end_at_failures(result: EvaluationResult) -> None:
-    """Give models that failed the error score from there on."""
-    for name, rows in result.failed_at.items():
-        for by_metric in result.values[name].values():
-            for curve in by_metric.values():
-                for fold, n_valid in enumerate(rows):
-                    if n_valid is not None:
-                        curve[result.checkpoints > n_valid, fold] = result._error_score
-
-
-def with_scores(result: Result, mechanisms: dict[str, str], **scores: Any) -> Result:
-    """Return a result with other scores of its tape, up to where models failed or ended."""
-    details = replace(result.details, mechanisms=mechanisms)
-    result = replace(result, details=details, **scores)
-    _end_at_failures(result)
-    return replace(result, ended=_ended_again(result))
-
-
-def _ended_again(result: EvaluationResult) -> dict[str, EndedModel]:
-    """Where models ended, with their new last values; their new curves end there, too.
-
-    No row after its end counts for a model, so that its value at the last row is that at its end.
-    """
-    ended = {}
-    for name, one in result.ended.items():
-        by_forgetting = result.values[name]
-        ended[name] = replace(one, scores=last_values(by_forgetting))
-        for by_metric in by_forgetting.values():
-            for curve in by_metric.values():
-                curve[result.checkpoints > one.n_rows] = np.nan
-    return ended
-
-
-def _joined_tape(
-    header: ResultHeader, first: RunOutcome, by_model: Mapping[str, list[LaneOutcome]]
-) -> tuple[Tape | None, str]:
-    """Return the tape, or why its files cannot be used; scores do not need them."""
-    every_lane = [lane for lanes in by_model.values() for lane in lanes]
-    if first.labels is None:
-        return None, ""
-    try:
-        labels = {name: opened(column) for name, column in first.labels.items()}
-    except OSError as error:
-        return None, str(error)
-    except ValueError as error:
-        warn_of_damaged([error])
-        return None, str(error)
-    # Opened now only to compare checksums: the answers of the other models can still be used.
-    warn_of_damaged(damage(one for lane in every_lane for one in (lane.answers, lane.scores)))
-    if any(lane.answers is None for lane in every_lane):
-        return None, ""
-    tape = Tape(
-        **labels,
-        classes=header.classes,
-        answers={
-            name: all_folds([lane.answers for lane in lanes if lane.answers is not None])
-            for name, lanes in by_model.items()
-        },
-        **_joined_scores(by_model),
-    )
-    return tape, ""
-
-
-def _joined_scores(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:
-    """Return what the tape has of scores, by model; NaN in folds that have none."""
-    scores, methods = {}, {}
-    for name, lanes in by_model.items():
-        there = [(lane.scores, lane.method) for lane in lanes if lane.scores is not None]
-        if not there:
-            continue
-        like, method = there[0]
-        with suppress(OSError, ValueError):  # a file that was removed or damaged
-            scores[name] = all_folds(
-                [unanswered_like(like) if one.scores is None else one.scores for one in lanes]
-            )
-            methods[name] = method
-    return {"scores": scores, "methods": methods}
-
-
-def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any] | None:
-    if all(lane.estimator is None for lanes in by_model.values() for lane in lanes):
-        return None
-    return {
-        name: lanes[0].estimator if len(lanes) == 1 else [lane.estimator for lane in lanes]
-        for name, lanes in by_model.items()
-    }
-
-
-def curve_of_one(curve: np.ndarray) -> np.ndarray:
-    """Values at the checkpoints: mean over folds, in the last bin."""
-    values: np.ndarray = (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
-    return values
-
-
-def last_of_curves(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:
-    """Last value of each model, of curves of shape (n_models, n_checkpoints)."""
-    return curves[:, -1] if curves.shape[1] else np.full(len(curves), np.nan)
-
-
-def mean_of_curves(curves: np.ndarray, ended: np.ndarray) -> np.ndarray:
-    """Mean of each curve over the checkpoints at which all models have a value that have any.
-
-    The same checkpoints for all: else a model for which the hard ones are missing would be ahead.
-    So a model that ended has none, unless it has a score from there on.
-    """
-    ended = ended & np.isnan(last_of_curves(curves, ended))
-    counts = np.isfinite(curves).any(axis=1) & ~ended
-    of_all = np.isfinite(curves[counts]).all(axis=0)
-    means = np.full(len(curves), np.nan)
-    if counts.any() and of_all.any():
-        means[counts] = curves[np.ix_(counts, of_all)].mean(axis=1)
-    return means
-
-
-def final_value(curve: np.ndarray) -> float:
-    """Mean over the folds of the last value (in the last bin).
-
-    NaN if it is undefined in any fold: means over other folds could not be compared.
-    """
-    return float(_last(curve).mean()) if len(curve) else float("nan")
-
-
-def _last(curve: np.ndarray) -> np.ndarray:
-    last: np.ndarray = curve[-1] if curve.ndim == 2 else curve[-1, :, -1]
-    return last
-
-
-def _undefined_folds(last: np.ndarray) -> str:
-    """Say in how many folds the last value is undefined, if in some only."""
-    n = int(np.count_nonzero(np.isnan(last)))
-    return f", in {n} of {len(last)} folds" if n < len(last) else ""
-
-
-def warn_of_failures(result: "EvaluationResult") -> None:
-    """Warn of each model that failed."""
-    for message in result.failures.values():
-        warn(message, FitFailedWarning)
-
-
-def warn_of_failed_refits(result: "EvaluationResult") -> None:
-    """Warn of each model with refits that failed or were never made."""
-    for message in _report.failed_refits(result):
-        warn(message, FitFailedWarning)
-
-
-def warn_of_undefined(result: "EvaluationResult") -> None:
-    """Warn where nothing was scored, or a last value is undefined."""
-    reason = result._why_nothing_scored()
-    if reason:
-        message = f"No row was scored, so that all scores are NaN: {reason}"
-        warn(message, UndefinedMetricWarning)
-    if reason or not result.n_rows:
-        return
-    lack = result.parameters.get("error_score") != "raise"  # then some models may have none
-    undefined = {
-        f"{metric} of '{model}' ({forgetting}{_undefined_folds(_last(curve))})"
-        for model, by_forgetting in result.values.items()
-        if model not in result.failures and model not in result.ended
-        for forgetting, metrics in by_forgetting.items()
-        for metric, curve in metrics.items()
-        if np.isnan(final_value(curve))
-        and not (lack and result.measures[metric].needs == "probabilities")
-    }
-    if undefined:
-        warn(
-            f"Undefined at the last row, and so NaN: {listed(sorted(undefined), 3)}. A kappa is "
-            "undefined where its baseline makes no error, a measure of rankings where a class has "
-            "no row; every measure is where no row was scored.",
-            UndefinedMetricWarning,
-        )
-
-
-def warn_of_bounds(result: "EvaluationResult") -> None:
-    """Warn of each measure with a value that its bounds say cannot occur."""
-    for metric, measure in result.measures.items():
-        low, high = measure.bounds
-        if -low == high == np.inf:
-            continue
-        rounding = 1e-9 * max(abs(bound) for bound in measure.bounds if np.isfinite(bound))
-        for model, by_forgetting in result.values.items():
-            values = np.concatenate([curves[metric].ravel() for curves in by_forgetting.values()])
-            beyond = values[(values < low - rounding) | (values > high + rounding)]
-            if len(beyond) and model not in result.failures:
-                warn(
-                    f"Measure {metric!r} of '{model}' is {beyond[0]:g}, and its bounds say that it "
-                    f"is in [{low:g}, {high:g}]: correct the measure or its bounds."
-                )
-                break

@@ -52,13 +52,26 @@ def select(
         changes["selected_bins"] = kept
     fold_places = places.get(1)
     failed_at = {
-        name: ends if fold_places is None else [ends[place] for place in fold_places]
+        name: [ends[place] for place in fold_places or range(len(ends))]
         for name, ends in _of(result.failed_at, names).items()
     }
     failed = [name for name, ends in failed_at.items() if set(ends) != {None}]
     fitted = result.models
     if fitted is not None:
-        fitted = {name: _fitted(fitted[name], fold_places) for name in names}
+        fitted = {name: fitted[name] for name in names}
+        if fold_places is not None and result.n_folds > 1:
+            some = {name: [all_[k] for k in fold_places] for name, all_ in fitted.items()}
+            fitted = {name: one[0] if len(one) == 1 else one for name, one in some.items()}
+
+    def last_scores(scores: FinalScores) -> FinalScores:
+        return {
+            mechanism: {
+                metric: [of_folds[k] for k in fold_places or range(len(of_folds))]
+                for metric, of_folds in _of(scores[mechanism], measures).items()
+            }
+            for mechanism in mechanisms
+        }
+
     return replace(
         result,
         values={
@@ -79,7 +92,7 @@ def select(
         failures=_of(result.failures, failed),
         failed_at=_of(failed_at, failed),
         ended={
-            name: replace(one, scores=_last_scores(one.scores, mechanisms, measures, fold_places))
+            name: replace(one, scores=last_scores(one.scores))
             for name, one in _of(result.ended, names).items()
         },
         left_out=result.left_out if models is None else {},
@@ -119,16 +132,25 @@ def chosen(names: Names, known: Sequence[str], kind: str) -> list[str]:
 
 def _mechanism_names(result: "EvaluationResult", given: Mechanisms) -> Any:
     """Put the names under which a result has them in the place of mechanisms of forgetting."""
+    spellings = {own: name for name, own in reversed(result.details.mechanisms.items())}
 
     def name_of(one: Any) -> Any:
-        if not isinstance(one, Forgetting):
-            return one
-        spellings = result.details.mechanisms
-        return next((name for name, known in spellings.items() if known == one.name), one.name)
+        return spellings.get(one.name, one.name) if isinstance(one, Forgetting) else one
 
     if isinstance(given, Iterable) and not isinstance(given, str):
         return [name_of(one) for one in given]
     return name_of(given)
+
+
+def named(
+    result: "EvaluationResult", metric: str | None, forgetting: str | None
+) -> tuple[str, str]:
+    """Return names of a measure and a mechanism, None: the first; an error says which there are."""
+    metric = result.metric_names[0] if metric is None else metric
+    forgetting = result.forgetting_names[0] if forgetting is None else forgetting
+    by_metric = pick(result.values[result.model_names[0]], forgetting, "forgetting")
+    pick(by_metric, metric, "measure")
+    return metric, forgetting
 
 
 def number(given: Any, known: Sequence[int], kind: str) -> int:
@@ -183,37 +205,16 @@ def _narrow(curve: np.ndarray, places: Mapping[int, list[int]]) -> np.ndarray:
     return curve
 
 
-def _last_scores(
-    scores: FinalScores, mechanisms: Sequence[str], measures: Sequence[str], folds: list[int] | None
-) -> FinalScores:
-    return {
-        mechanism: {
-            metric: np.asarray(scores[mechanism][metric])[
-                slice(None) if folds is None else folds
-            ].tolist()
-            for metric in measures
-        }
-        for mechanism in mechanisms
-    }
-
-
-def _fitted(models: Any, folds: list[int] | None) -> Any:
-    """Fitted copies of a model: a list of several folds, or that of one."""
-    if folds is None or not isinstance(models, list):
-        return models
-    kept = [models[fold] for fold in folds]
-    return kept[0] if len(kept) == 1 else kept
-
-
 def _tape(tape: Tape, names: Sequence[str], folds: list[int] | None) -> Tape:
     """Answers of some models and folds; those of all bins, which rescoring needs."""
-    answers = {
-        name: tape.answers[name] if folds is None else tape.answers[name][folds] for name in names
-    }
-    scores = {
-        name: of_model if folds is None else of_model[folds]
-        for name, of_model in tape.scores.items()
-        if name in names
-    }
-    methods = {name: tape.methods[name] for name in scores}
-    return replace(tape, answers=answers, scores=scores, methods=methods)
+
+    def some(of_models: Mapping[str, Any]) -> dict[str, Any]:
+        kept = _of(of_models, names)
+        return kept if folds is None else {name: one[folds] for name, one in kept.items()}
+
+    return replace(
+        tape,
+        answers=some(tape.answers),
+        scores=some(tape.scores),
+        methods=_of(tape.methods, names),
+    )

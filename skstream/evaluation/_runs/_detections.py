@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from skstream.drift import Detections
 from skstream.engine.tape import Tape
-from skstream.evaluation._results._rescore import (
+from skstream.evaluation._runs._monitor import Watched, resolved
+from skstream.evaluation._runs._watch import Watch
+from skstream.evaluation._tape_rows import (
     check_has_scores,
     lanes_of,
     rows_of,
     tape_of,
     width_of,
 )
-from skstream.evaluation._runs._monitor import Watched, resolved
-from skstream.evaluation._runs._watch import Watch
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstream.evaluation._runs._run_outcome import Checksums
+from skstream.metrics import Measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +17,8 @@ class ResultHeader:
     ----------
     protocol, scored_sets : str
         As in `EvaluationResult`.
-    measures : dict of str to dict
-        Facts of the measures, from which a `Measure` can be made.
+    measures : dict of str to Measure
+        What the measures say of their values, without their functions and formulas.
     mechanisms : dict of str to str
         Specification of each forgetting mechanism.
     classes : ndarray or None
@@ -36,7 +37,7 @@ class ResultHeader:
 
     protocol: str
     scored_sets: str
-    measures: dict[str, dict[str, Any]]
+    measures: dict[str, Measure]
     mechanisms: dict[str, str]
     classes: np.ndarray | None
     baselines: tuple[str, ...]
@@ -59,27 +60,3 @@ class ResultHeader:
         return {name: one for name, one in self.record.items() if name != "names"} | {
             "stream": stream
         }
-
-    def plain(self) -> dict[str, Any]:
-        """Return everything as data for JSON."""
-        classes = None if self.classes is None else _plain_classes(self.classes)
-        return {**vars(self), "classes": classes, "baselines": list(self.baselines)}
-
-    @classmethod
-    def of_plain(cls, plain: dict[str, Any]) -> "ResultHeader":
-        """Make the header from the data that `plain` returned."""
-        classes = plain["classes"]
-        if classes is not None:
-            classes = np.array(classes["values"], dtype=classes["dtype"])
-        return cls(**{**plain, "classes": classes, "baselines": tuple(plain["baselines"])})
-
-
-def _plain_classes(classes: np.ndarray) -> dict[str, Any]:
-    values = classes.tolist()
-    strange = [one for one in values if not isinstance(one, str | int | float)]
-    if strange:
-        raise ValueError(
-            f"Labels of type {type(strange[0]).__name__} cannot be written as data; use strings "
-            "or numbers as labels, or leave checkpoint out."
-        )
-    return {"dtype": classes.dtype.str, "values": values}

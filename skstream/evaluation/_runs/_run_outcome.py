@@ -8,8 +8,10 @@ import numpy as np
 
 from skstream.drift import Detections
 from skstream.evaluation._runs._cost import Cost
+from skstream.metrics._checkpoints import Curves
 from skstream.streams import Drift
 from skstream.utils._npy import StoredArray
+from skstream.utils._saved import NOT_SAVED
 
 #: What a pass read, in words; checksums by these names are equal if two passes read the same.
 Checksums = Mapping[str, tuple[int, ...]]
@@ -29,11 +31,11 @@ class LaneOutcome:
 
     name: str
     fold: int
-    curves: Any
+    curves: Curves
     answers: np.ndarray | StoredArray | None
     cost: Cost
     path: str
-    estimator: Any = None
+    estimator: Any = field(default=None, metadata=NOT_SAVED)
     failure: str | None = None
     n_valid: int | None = None
     n_unanswered: int = 0
@@ -55,7 +57,8 @@ class RunOutcome:
     held-out rows, and all of these.
     `read` holds checksums that show whether two workers read the same; `error` is the exception
     that ended the run in a worker, and `cause` its traceback; `interrupted` says whether Ctrl-C
-    ended it. `run` is the run itself, where it shall go on after the workers.
+    ended it. `run` is the run itself, where it shall go on after the workers. `identity` says which
+    group of which run folder it is of; see `Manifest.identity`.
     """
 
     lanes: list[LaneOutcome]
@@ -72,6 +75,7 @@ class RunOutcome:
     cause: BaseException | None = None
     interrupted: bool = False
     run: Any = None
+    identity: str = ""
 
     @property
     def rows_read(self) -> tuple[Any, ...]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from skstream.drift import Detections
 from skstream.engine.run import Answered
-from skstream.evaluation._results._rescore import curves_of_lanes, measures_of
 from skstream.evaluation._runs._tape_writer import KeptTape
 from skstream.evaluation._runs._watch import Watch
 from skstream.evaluation._settings import Settings
+from skstream.evaluation._tape_rows import curves_of_lanes, measures_of
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures

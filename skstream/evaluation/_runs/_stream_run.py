@@ -16,7 +16,8 @@ from skstream.engine.failures import ModelError
 from skstream.engine.model import ModelRun
 from skstream.engine.run import Answered, Engine, Lane, Step
 from skstream.engine.timeline import End
-from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._checkpoint import save_checkpoint
 from skstream.evaluation._runs._cost import CostMeter
 from skstream.evaluation._runs._detections import FoundByMonitor, by_monitor
@@ -495,7 +496,7 @@ class StreamRun(Exclusive):
         """
         with deferred_interrupt():
             self._score_all()
-        return assemble(self._settings.header, [self.outcome()])
+        return assemble(self._settings.header, self.outcome())
 
     @property
     @exclusive

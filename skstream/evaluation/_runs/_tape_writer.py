@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from skstream.engine.tape import Recorder, StoredAnswers
-from skstream.evaluation._results._rescore import BASELINES, pieces_of
+from skstream.evaluation._tape_rows import BASELINES, pieces_of
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.utils._label_space import NO_LABEL, LabelSpace
 from skstream.utils._npy import GrowingArray, StoredArray

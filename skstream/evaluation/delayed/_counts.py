@@ -1,9 +1,8 @@
 """Counts under delayed labels: of rows, of how long labels take, and of answers asked again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Self
 
 import numpy as np
 
@@ -17,9 +16,6 @@ from skstream.utils._checkpoints import CheckpointRecorder
 STEPS = 1 << 10
 #: Events over which recent periodic answers are counted (Grzenda et al. 2020, Section 5).
 RECENT_EVENTS = 100
-MICROSECOND = timedelta(microseconds=1)
-#: Begin of the names of costs in files.
-_IN_FILES = "poll_costs/"
 _ALWAYS_SHOWN = ("n_labelled", "n_pending")
 
 
@@ -82,34 +78,6 @@ class Waits:
     def delays_as_text(self) -> str:
         """Mean, median and longest delay, in words."""
         return ", ".join(f"{name} {shown_duration(one)}" for name, one in self.delays.items())
-
-    def plain(self) -> dict[str, Any]:
-        """Everything but `poll_costs` as plain data, for files."""
-        plain = {name: value for name, value in vars(self).items() if name != "poll_costs"}
-        plain["delays"] = {
-            name: {"microseconds": one // MICROSECOND} if isinstance(one, timedelta) else one
-            for name, one in self.delays.items()
-        }
-        return plain
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return `poll_costs` by their names in files."""
-        return {f"{_IN_FILES}{name}": values for name, values in self.poll_costs.items()}
-
-    @classmethod
-    def of_plain(cls, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
-        """Make the counts from the data that `plain` returned, and the arrays of a file."""
-        poll_costs = {
-            name.removeprefix(_IN_FILES): values
-            for name, values in arrays.items()
-            if name.startswith(_IN_FILES)
-        }
-        delays = {
-            name: timedelta(**one) if isinstance(one, dict) else one
-            for name, one in plain["delays"].items()
-        }
-        # Files of earlier versions do not count refused rows: there were none.
-        return cls(**{"n_refused": 0, **plain, "delays": delays}, poll_costs=poll_costs)
 
 
 class DelayCounts:

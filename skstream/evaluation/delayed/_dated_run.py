@@ -11,7 +11,8 @@ import numpy as np
 from skstream.engine.delayed import DatedArrivals, DelayedState, Dropped, TimePassed
 from skstream.engine.run import Answered
 from skstream.evaluation._folder._read_checksums import LABEL_TIMES
-from skstream.evaluation._results._result import EvaluationResult, assemble
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._input import EncodedRows
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.evaluation._runs._stream_run import Advance, StreamRun, ignored
@@ -353,7 +354,7 @@ class DatedRun(StreamRun):
         result : DelayedResult
             Scores of the rows whose label has come.
         """
-        return assemble(self._settings.header, [self.outcome()])
+        return assemble(self._settings.header, self.outcome())
 
     @exclusive
     def outcome(self) -> RunOutcome:

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.evaluation._results import _compare
-from skstream.evaluation._results._rescore import tape_of
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import in_words
 from skstream.evaluation._runs._input import why_no_weight
+from skstream.evaluation._tape_rows import tape_of
 from skstream.evaluation.delayed._counts import Waits
 from skstream.utils._choices import check_choice
 from skstream.utils._displays import display

@@ -1,5 +1,7 @@
-"""Walk-forward splitters: windows of rows or of time that move along the stream."""
+"""Splitters that keep the order of time: a warm-up and the rest, and windows that move."""
 
+import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -7,9 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length
+from sklearn.utils.metadata_routing import UNUSED
 
-from skstream.model_selection._splitter import Indices, Positions, Splitter, count_of
-from skstream.utils._choices import is_integer, is_real
+from skstream.utils._choices import check_count, is_integer, is_real
 from skstream.utils._sklearn import n_rows_of
 from skstream.utils._times import (
     LARGEST_EXACT,
@@ -22,11 +26,87 @@ from skstream.utils._times import (
     shown_time,
     time_column,
 )
+from skstream.utils._warnings import warn
 
-__all__ = ["ExpandingWindowSplit", "SlidingWindowSplit"]
+Indices = NDArray[np.intp]
 
-# Of candidates, up to three for a part that holds rows; they take a gigabyte.
-_MOST_PARTS = 10_000_000
+
+class Splitter(BaseEstimator, ABC):
+    """Base of the splitters: a scikit-learn splitter that can be cloned, compared and searched.
+
+    `sklearn.model_selection.BaseCrossValidator` has no ``get_params``, and importing it takes as
+    long as importing this package; scikit-learn asks a splitter for its methods alone.
+    """
+
+    # There are no groups in a stream: nothing asks for them to be routed.
+    __metadata_request__split: ClassVar[dict[str, Any]] = {"groups": UNUSED}
+
+    @abstractmethod
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
+        """Yield the positions of the rows to train on and to test on."""
+
+    @abstractmethod
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits."""
+
+    def _check_rows(self, X: Any, y: Any, groups: Any) -> None:
+        check_consistent_length(X, y)
+        if groups is not None:
+            warn(f"{type(self).__name__} does not use groups; leave them out.")
+
+
+def count_of(owner: Any, name: str, least: int) -> int:
+    """Return a parameter of a splitter that counts something, or raise an error."""
+    said = f"The {name!r} parameter of {type(owner).__name__}"
+    return check_count(getattr(owner, name), said, least)
+
+
+class Positions(np.ndarray[Any, np.dtype[np.intp]]):
+    """Increasing row positions of a split, from which no rows can be drawn at random.
+
+    A search by successive halving with ``resource="n_samples"`` draws rows from those that a
+    splitter yields, in random order, and tells neither the splitter nor the scorer. It indexes
+    the yielded arrays: that is where it shows. Slices and masks keep the order, and are free.
+    """
+
+    @classmethod
+    def of(cls, rows: NDArray[np.intp]) -> "Positions":
+        """Return a view of an array of positions."""
+        return rows.view(cls)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return positions, or raise an error if they would be in another order."""
+        first = key[0] if isinstance(key, tuple) and key else key
+        if isinstance(first, np.ndarray | list):
+            _check_order(np.asarray(first), len(self))
+        return super().__getitem__(key)
+
+    def take(self, indices: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return positions, or raise an error if they would be in another order."""
+        _check_order(np.asarray(indices), len(self))
+        return super().take(indices, *args, **kwargs)
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Return results of calculations as plain arrays: they are no positions."""
+        return array[()] if return_scalar else np.asarray(array)
+
+
+def _check_order(taken: np.ndarray, n_rows: int) -> None:
+    """Refuse integers that pick some rows, or all in another order."""
+    if taken.dtype.kind not in "iu" or taken.ndim != 1 or not len(taken):
+        return
+    if len(taken) != n_rows or (taken[1:] <= taken[:-1]).any():
+        raise ValueError(
+            "The rows of a split follow each other in the order of time. Here some were about to "
+            "be drawn from them, or put into another order. HalvingGridSearchCV and "
+            'HalvingRandomSearchCV do so with resource="n_samples", their default: they learn and '
+            "test rows drawn at random. Name a parameter of the model as the resource, or use "
+            "GridSearchCV or RandomizedSearchCV. (Code of your own: np.asarray(positions)[...].)"
+        )
+
+
+# Of candidates for parts that hold rows; they take a gigabyte.
+_MOST_PARTS = 40_000_000
 # Of the usual distance between rows: far more than rounding, far less than between any two rows.
 _TOLERANCE = 1e-9
 # Of the usual distance, which itself is only known as well as times are written.
@@ -222,7 +302,6 @@ class WindowSplit(Splitter):
         step: Any = None,
         gap: Any = 0,
         n_splits: int | None = None,
-        max_train_size: int | None = None,
         keep_incomplete: bool = False,
         times: Any = None,
         label_times: Any = None,
@@ -232,7 +311,6 @@ class WindowSplit(Splitter):
         self.step = step
         self.gap = gap
         self.n_splits = n_splits
-        self.max_train_size = max_train_size
         self.keep_incomplete = keep_incomplete
         self.times = times
         self.label_times = label_times
@@ -342,8 +420,6 @@ class WindowSplit(Splitter):
         if not len(axis.positions):
             raise ValueError(f"{type(self).__name__} got no rows. Give a stream that has some.")
         n_splits = None if self.n_splits is None else count_of(self, "n_splits", 1)
-        if self.max_train_size is not None:
-            count_of(self, "max_train_size", 1)
         if not isinstance(self.keep_incomplete, (bool, np.bool_)):
             raise ValueError(
                 f"keep_incomplete must be a bool. Got {self.keep_incomplete!r} instead."
@@ -387,24 +463,19 @@ class WindowSplit(Splitter):
     ) -> NDArray[np.float64]:
         """Return the numbers of all test parts that may hold rows, and of few others.
 
-        From a stray row of 1970 to the others, there are billions of parts without rows. So each
-        row names the parts that it may be in, but for those that an earlier row has named.
+        From a stray row of 1970 to the others, there are billions of parts without rows.
         """
         if n_parts <= len(axis.positions):
             return np.arange(n_parts)
-        after = axis.positions - start
-        first = np.maximum(np.floor((after - test) / step), 0.0)
-        last = np.minimum(np.floor((after + axis.tolerance) / step) + 1.0, n_parts - 1.0)
-        first[1:] = np.maximum(first[1:], last[:-1] + 1.0)
-        counts = np.maximum(last - first + 1.0, 0.0)
-        if not counts.sum() <= _MOST_PARTS:
+        width = np.ceil(test / step) + 1.0  # parts that a row may be in, or at the edge of
+        if not width * len(axis.positions) <= _MOST_PARTS:
             raise ValueError(
                 f"With test_size={self.test_size!r} and step={self.step!r}, {type(self).__name__} "
                 "would make millions of test parts that hold rows. Give a longer step."
             )
-        repeats = counts.astype(np.intp)
-        before = np.cumsum(repeats) - repeats
-        return np.repeat(first - before, repeats) + np.arange(repeats.sum())
+        last = np.floor((axis.positions - start + axis.tolerance) / step)
+        numbers = np.unique(last[:, np.newaxis] + np.arange(-width, 2.0))
+        return numbers[(numbers >= 0.0) & (numbers < n_parts)]
 
     def _train_rows(
         self, axis: TimeAxis, known: Any, number: int, part: NDArray[np.intp]
@@ -425,8 +496,6 @@ class WindowSplit(Splitter):
                 f"{axis.shown(first_test)}, has no row to train on: {why}. Give a longer "
                 "train_size or a shorter gap."
             )
-        if self.max_train_size is not None:
-            rows = rows[-self.max_train_size :]
         return rows
 
     def _too_few(self, axis: TimeAxis, found: int, n_splits: int | None) -> str:
@@ -479,11 +548,9 @@ class ExpandingWindowSplit(WindowSplit):
         follow each other. A shorter one lets them overlap.
     gap : int, float, str or timedelta, default=0
         Between the end of a training part and the begin of its test part; rows there are in
-        neither. It protects the training part only; see the notes.
+        neither. It protects the training part only.
     n_splits : int, default=None
         Number of splits: with `test_size`, the last so many of those that fit. None: all of them.
-    max_train_size : int, default=None
-        Most rows of a training part, always in rows; the newest are kept.
     keep_incomplete : bool, default=False
         Whether a last test part is kept although the stream ends before it does.
     times : array-like of shape (n_rows,) or str, default=None
@@ -506,24 +573,18 @@ class ExpandingWindowSplit(WindowSplit):
 
     Notes
     -----
-    On the line of times (or row numbers), with the first row at t, test part i = 0, 1, ... is the
-    half-open interval from t + train_size + gap + i * step, of length test_size, and its training
-    part is all that is before the begin of the interval less the gap. However unevenly the rows
-    are spaced, rows of one time are never separated. Test parts without rows are left out; a
-    training part without rows is an error. The stream ends one usual distance (the median of the
-    differences) after its last row: daily rows from the 1st to the 14th last 14 days, and a test
-    part of 7 days is whole. A test part that lacks less than a hundredth of that distance is whole
-    too, because times are rounded.
+    With the first row at t, test part i = 0, 1, ... is the half-open interval from
+    t + train_size + gap + i * step, of length test_size; its training part is all before the begin
+    of the interval less the gap. Rows of one time are never separated. Test parts without rows are
+    left out; a training part without rows is an error. The stream ends one usual distance (the
+    median of the differences) after its last row, less a hundredth of it, as times are rounded.
 
     Times given here belong to the rows that are split. A splitter that gets a part of the rows
     (nested cross-validation) needs them as the name of a column, or as metadata:
-    ``GridSearchCV(...).fit(X, y, times=times)`` after
-    ``sklearn.set_config(enable_metadata_routing=True)``. A column that is named here stays a
-    feature of the model: where it must not be, leave it out with a `ColumnTransformer`.
+    ``GridSearchCV(...).fit(X, y, times=times)`` with metadata routing enabled.
 
-    `gap` and `label_times` decide which rows `fit` gets, and nothing else. `prequential_scorer`
-    learns the label of every test row before it asks about the next one, however late labels
-    come: its scores are then too good. Use `DelayedEvaluator` to score with late labels.
+    `gap` and `label_times` decide which rows `fit` gets, and nothing else: use `DelayedEvaluator`
+    to score with late labels.
 
     Examples
     --------
@@ -551,44 +612,23 @@ class SlidingWindowSplit(WindowSplit):
     ----------
     train_size : int, float, str or timedelta
         Size of every training part.
-    test_size : int, float, str or timedelta, default=None
-        Size of every test part. None: what follows the first training part is divided into
-        `n_splits` parts of one size.
-    step : int, float, str or timedelta, default=None
-        From the begin of one test part to the begin of the next. None: `test_size`, so that they
-        follow each other. A shorter one lets them overlap.
-    gap : int, float, str or timedelta, default=0
-        Between the end of a training part and the begin of its test part; rows there are in
-        neither. It protects the training part only; see the notes.
+    test_size, step, gap : int, float, str or timedelta, default=None, None, 0
+        As for `ExpandingWindowSplit`.
     n_splits : int, default=None
-        Number of splits: with `test_size`, the last so many of those that fit. None: all of them.
-    max_train_size : int, default=None
-        Most rows of a training part, always in rows; the newest are kept. Of use with times.
+        As for `ExpandingWindowSplit`.
     keep_incomplete : bool, default=False
-        Whether a last test part is kept although the stream ends before it does.
-    times : array-like of shape (n_rows,) or str, default=None
-        Time of every row, not decreasing: numbers, or datetimes with or without a time zone; or
-        the name of a column of `X` that holds them. All sizes are then durations: numbers in the
-        unit of the times, and for datetimes timedeltas (Python's, NumPy's or those of pandas) or
-        text such as "7D" or "1D 12h" (units W, D, h, min, s, ms and us). None: sizes are in rows.
-    label_times : array-like of shape (n_rows,) or str, default=None
-        Time at which the label of every row becomes known, of the kind of `times`; without times,
-        the number of the row at whose arrival it is known. Infinite, NaN or NaT: never. Training
-        rows whose label comes after the first row of the test part are left out. Test rows are
-        not; see the notes.
+        As for `ExpandingWindowSplit`.
+    times, label_times : array-like of shape (n_rows,) or str, default=None
+        As for `ExpandingWindowSplit`.
 
     See Also
     --------
-    ExpandingWindowSplit : Keeps all rows; its notes on times hold here too.
+    ExpandingWindowSplit : Keeps all rows; its parameters and notes hold here too.
 
     Notes
     -----
     Test parts are those of `ExpandingWindowSplit`. The training part of a test part that begins at
     b is the half-open interval from b - gap - train_size to b - gap.
-
-    `gap` and `label_times` decide which rows `fit` gets, and nothing else. `prequential_scorer`
-    learns the label of every test row before it asks about the next one, however late labels
-    come: its scores are then too good. Use `DelayedEvaluator` to score with late labels.
 
     Examples
     --------
@@ -607,3 +647,138 @@ class SlidingWindowSplit(WindowSplit):
     """
 
     _is_sliding = True
+
+
+class PrequentialSplit(Splitter):
+    """Train on the first rows, and test on the rows that follow, in the order of time.
+
+    For ``cv=`` of scikit-learn's model selection, together with a scorer that goes on test-then-
+    train from the fitted model: the model is fitted on the warm-up, and a copy of it predicts
+    every test row before it learns that row. Rows are taken as they stand, oldest first.
+
+    Parameters
+    ----------
+    n_warmup : int
+        Rows of the first training part, at least 1. Take enough of them that every class is
+        there.
+    n_splits : int, default=1
+        Number of test blocks. With one, all rows after the warm-up are tested by one model, as
+        an evaluator would do. With several, the blocks follow each other and each has a model
+        of its own, fitted on all rows before the block (less the gap); the score of a candidate
+        is the mean over the blocks, and its standard deviation says how much the score changes
+        along the stream.
+    test_size : int, default=None
+        Rows of each test block. None: all rows after the warm-up, divided into blocks whose sizes
+        differ by one row at most. With a number, the rows after the last block are not used.
+    gap : int, default=0
+        Rows between the training part and the test block that are in neither. The warm-up keeps
+        its `n_warmup` rows: the first test row is number ``n_warmup + gap``. It protects the
+        training part only: `prequential_scorer` learns the label of every test row before it asks
+        about the next one. Use `DelayedEvaluator` for labels that come late.
+
+    See Also
+    --------
+    prequential_scorer : The scorer for it.
+    skstream.DelayedEvaluator : Labels that come late, along the whole stream.
+    sklearn.model_selection.TimeSeriesSplit : Test parts counted from the end of the rows.
+
+    Notes
+    -----
+    A test block that begins at row ``b`` has the training part ``0, ..., b - gap - 1``. Training
+    parts grow, and test blocks never overlap. Rows cannot be drawn from the arrays of positions,
+    nor put into another order (slices and masks are free): `HalvingGridSearchCV` would test rows
+    drawn at random with ``resource="n_samples"``, its default, and gets an error.
+
+    Where ``fit`` is one ``partial_fit`` in the order of the rows and there is no gap, several
+    blocks score one and the same pass, period by period. Where it goes over the rows several times
+    (`SGDClassifier`), each block begins with a model that had several epochs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.model_selection import PrequentialSplit
+    >>> X = np.zeros((10, 1))
+    >>> for train, test in PrequentialSplit(4).split(X):
+    ...     print(train, test)
+    [0 1 2 3] [4 5 6 7 8 9]
+    >>> for train, test in PrequentialSplit(4, n_splits=2, gap=1).split(X):
+    ...     print(train, test)
+    [0 1 2 3] [5 6 7]
+    [0 1 2 3 4 5 6] [8 9]
+    """
+
+    def __init__(
+        self, n_warmup: int, *, n_splits: int = 1, test_size: int | None = None, gap: int = 0
+    ) -> None:
+        self.n_warmup = n_warmup
+        self.n_splits = n_splits
+        self.test_size = test_size
+        self.gap = gap
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
+        """Yield the positions of the rows to train on and to test on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows of a stream, oldest first.
+        y : array-like of shape (n_rows,), default=None
+            Labels; only their number is looked at.
+        groups : object, default=None
+            Not used; for compatibility with scikit-learn.
+
+        Returns
+        -------
+        iterator of (train, test)
+            Two increasing arrays of row positions for each split.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, or there are too few rows for all splits.
+        """
+        self._check_rows(X, y, groups)
+        edges = self._edges(n_rows_of(X))
+        return (
+            (Positions.of(np.arange(begin - self.gap)), Positions.of(np.arange(begin, end)))
+            for begin, end in itertools.pairwise(edges)
+        )
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X : object, default=None
+            Not used; for compatibility with scikit-learn.
+        y : object, default=None
+            Not used; for compatibility with scikit-learn.
+        groups : object, default=None
+            Not used; for compatibility with scikit-learn.
+
+        Returns
+        -------
+        int
+            The parameter `n_splits`.
+        """
+        return count_of(self, "n_splits", 1)
+
+    def _edges(self, n_rows: int) -> list[int]:
+        """Return the first row of every test block, and the row after the last block."""
+        first = count_of(self, "n_warmup", 1) + count_of(self, "gap", 0)
+        n_splits = count_of(self, "n_splits", 1)
+        if self.test_size is not None:
+            size = count_of(self, "test_size", 1)
+            edges = [first + size * i for i in range(n_splits + 1)]
+        else:
+            size, longer = divmod(n_rows - first, n_splits)
+            edges = [first + size * i + min(i, longer) for i in range(n_splits + 1)]
+        if edges[-1] > n_rows or size < 1:
+            needed = edges[-1] if self.test_size is not None else first + n_splits
+            left = max(n_rows - first, 0)
+            raise ValueError(
+                f"{self!r} needs at least {needed:,} rows, but X has {n_rows:,}: n_warmup and gap "
+                f"leave {left:,} {'row' if left == 1 else 'rows'} to test. Give a shorter warm-up, "
+                "or fewer or smaller test blocks."
+            )
+        return edges

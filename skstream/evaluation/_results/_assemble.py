@@ -1,0 +1,163 @@
+"""Results from the outcomes of workers."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from sklearn.exceptions import FitFailedWarning
+
+from skstream.engine.tape import Tape
+from skstream.evaluation._results._report import failed_refits
+from skstream.evaluation._results._rescore import end_at_failures, warn_of_bounds, warn_of_undefined
+from skstream.evaluation._results._result import EvaluationResult, ResultDetails
+from skstream.evaluation._runs._cost import Cost
+from skstream.evaluation._runs._detections import by_monitor
+from skstream.evaluation._runs._ended_models import EndedModel
+from skstream.evaluation._runs._header import ResultHeader
+from skstream.evaluation._runs._run_outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._runs._tape_writer import (
+    all_folds,
+    damage,
+    opened,
+    unanswered_like,
+    warn_of_damaged,
+)
+from skstream.evaluation._tape_rows import fold_columns
+from skstream.utils._warnings import warn
+
+
+def assemble(
+    header: ResultHeader,
+    outcome: RunOutcome,
+    *,
+    so_far: bool = False,
+    left_out: Mapping[str, str] | None = None,
+    folds: tuple[int, ...] | None = None,
+) -> EvaluationResult:
+    """Make a result from the outcome of a run, or of several joined.
+
+    Parameters
+    ----------
+    header : ResultHeader
+        Facts of the evaluation.
+    outcome : RunOutcome
+        Its lanes, in order, are all models and folds.
+    so_far : bool, default=False
+        Whether an error ended the evaluation: then there are no further warnings.
+    left_out : dict of str to str, default=None
+        Models that are not in the outcome, and the reason.
+    folds : tuple of int, default=None
+        The folds that are in the outcome, if not all are.
+
+    Returns
+    -------
+    result : EvaluationResult
+        The result; a `DelayedResult` where rows waited for their labels.
+    """
+    kind: type[EvaluationResult] = EvaluationResult
+    further: dict[str, Any] = {}
+    if outcome.waits is not None:
+        from skstream.evaluation.delayed._result import DelayedResult
+
+        kind, further = DelayedResult, {"waits": outcome.waits}
+    by_model: dict[str, list[LaneOutcome]] = {}
+    for lane in outcome.lanes:
+        by_model.setdefault(lane.name, []).append(lane)
+    reasons = [(lane.name, lane.failure) for lane in reversed(outcome.lanes)]
+    failed = {name: why for name, why in reasons if why is not None}
+    failures = {name: failed[name] for name in by_model if name in failed}
+    ends = {name: EndedModel.of_lanes(lanes) for name, lanes in by_model.items()}
+    tape, why_no_tape = _joined_tape(header, outcome, by_model)
+    curves = outcome.lanes[0].curves
+    read = {} if so_far else outcome.read
+    result = kind(
+        protocol=header.protocol,
+        checkpoints=curves.checkpoints,
+        times=curves.times,
+        values=fold_columns(
+            {name: [lane.curves for lane in lanes] for name, lanes in by_model.items()}
+        ),
+        measures=dict(header.measures),
+        classes=header.classes,
+        tape=tape,
+        costs={name: sum((one.cost for one in ls), start=Cost()) for name, ls in by_model.items()},
+        paths={name: lanes[0].path for name, lanes in by_model.items()},
+        models=_fitted_models(by_model),
+        failures=failures,
+        failed_at={name: [lane.n_valid for lane in by_model[name]] for name in failures},
+        n_unanswered={name: sum(one.n_unanswered for one in ls) for name, ls in by_model.items()},
+        n_unlabelled=outcome.n_unlabelled,
+        drifts=outcome.drifts,
+        detections=by_monitor(lane.detections for lanes in by_model.values() for lane in lanes),
+        parameters=header.parameters,
+        ended={name: end for name, end in ends.items() if end is not None},
+        left_out=dict(left_out or {}),
+        details=ResultDetails(
+            mechanisms=header.mechanisms,
+            baselines=header.baselines,
+            scored_sets=header.scored_sets,
+            selected_folds=folds,
+            unlabelled_held_out=outcome.unlabelled_held_out,
+            why_no_tape=why_no_tape,
+            labels_read=outcome.labels_read,
+            generator=header.generator,
+            record=header.record_of(outcome.n_rows, outcome.columns, read),
+        ),
+        **further,
+    )
+    end_at_failures(result)
+    if not so_far:
+        # Without survivors the error is message enough.
+        for message in [*(failures.values() if header.survives else ()), *failed_refits(result)]:
+            warn(message, FitFailedWarning)
+        warn_of_undefined(result)
+        warn_of_bounds(result)
+    return result
+
+
+def _joined_tape(
+    header: ResultHeader, outcome: RunOutcome, by_model: Mapping[str, list[LaneOutcome]]
+) -> tuple[Tape | None, str]:
+    """Return the tape, or why its files cannot be used; scores do not need them."""
+    if outcome.labels is None:
+        return None, ""
+    try:
+        labels = {name: opened(column) for name, column in outcome.labels.items()}
+    except OSError as error:
+        return None, str(error)
+    except ValueError as error:
+        warn_of_damaged([error])
+        return None, str(error)
+    # Opened now only to compare checksums: the answers of the other models can still be used.
+    warn_of_damaged(damage(one for lane in outcome.lanes for one in (lane.answers, lane.scores)))
+    answers = {
+        name: [lane.answers for lane in lanes if lane.answers is not None]
+        for name, lanes in by_model.items()
+    }
+    if any(len(answers[name]) < len(lanes) for name, lanes in by_model.items()):
+        return None, ""
+    scores, methods = {}, {}
+    for name, lanes in by_model.items():
+        there = [lane for lane in lanes if lane.scores is not None]
+        if there:
+            with suppress(OSError, ValueError):  # a file that was removed or damaged
+                like = there[0].scores
+                scores[name] = all_folds(
+                    [unanswered_like(like) if one.scores is None else one.scores for one in lanes]  # type: ignore[arg-type]
+                )
+                methods[name] = str(there[0].method)
+    return Tape(
+        **labels,
+        classes=header.classes,
+        answers={name: all_folds(folds) for name, folds in answers.items()},
+        scores=scores,
+        methods=methods,
+    ), ""
+
+
+def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any] | None:
+    """Return the fitted copies of every model, a list of several folds; None without any."""
+    fitted = {name: [lane.estimator for lane in lanes] for name, lanes in by_model.items()}
+    if all(one is None for folds in fitted.values() for one in folds):
+        return None
+    return {name: folds[0] if len(folds) == 1 else folds for name, folds in fitted.items()}
