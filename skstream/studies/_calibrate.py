@@ -11,9 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from skstream.drift._base import DriftDetector
-from skstream.drift._checks import as_values, refuse_where
-from skstream.drift._given import check_detector, check_parameter
+from skstream.drift._base import (
+    DriftDetector,
+    as_values,
+    check_detector,
+    check_parameter,
+    refuse_where,
+)
 from skstream.utils._choices import check_count, check_share, is_integer, is_real
 from skstream.utils._seeds import drawn_seed, uniform
 from skstream.utils._warnings import warn

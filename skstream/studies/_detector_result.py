@@ -13,11 +13,13 @@ from skstream.drift._score import (
     LEVEL,
     DetectionResult,
     DetectionScores,
+    Zones,
     at_random,
     counted,
     score_detections,
+    share_of_rearrangements,
+    zones_of,
 )
-from skstream.drift._zones import Zones, share_of_rearrangements, zones_of
 from skstream.streams._drifts import Drift, as_drifts
 from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._displays import display

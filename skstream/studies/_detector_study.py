@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
-from skstream.drift._base import DriftDetector
-from skstream.drift._checks import as_values
-from skstream.drift._given import check_detector, check_parameter
-from skstream.drift._zones import checked_drifts
+from skstream.drift._base import DriftDetector, as_values, check_detector, check_parameter
+from skstream.drift._score import checked_drifts
 from skstream.streams._drifts import Drift
 from skstream.studies._detector_result import DetectorStudy, StudiedDetector
 from skstream.utils._choices import check_count, names_as_text

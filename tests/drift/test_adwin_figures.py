@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skstream.drift import ADWIN
-from skstream.drift._cut import CutRule
+from skstream.drift._adwin import _Window
 from tests.drift._checks import check_against_literal
 from tests.drift._literal import UNIT
 from tests.drift.test_adwin import many_drifts
@@ -129,6 +129,8 @@ def test_alarms_on_stationary_values_are_as_rare_as_delta_says(monkeypatch):
     delta = 0.002
     assert alarms_per_check(lambda rng, n: rng.random(n) < 0.2, delta) <= delta
     assert alarms_per_check(lambda rng, n: rng.normal(0.0, 1000.0, n), delta) <= delta
-    smaller = lambda rule, n: np.log(2 * np.log(n) / delta) / 9  # noqa: E731
-    monkeypatch.setattr(CutRule, "logarithm", smaller)
+    right = _Window._logarithms
+    smaller = lambda window, widths: [log / 9 for log in right(window, widths)]  # noqa: E731
+    monkeypatch.setattr(_Window, "_logarithms", smaller)
+    monkeypatch.setattr("skstream.drift._adwin.numba_enabled", lambda: False)
     assert alarms_per_check(lambda rng, n: rng.normal(0.0, 1000.0, n), delta, 2) > delta
