@@ -67,7 +67,8 @@ def ratio(
     highest = 0.0 if rows is None else float(rows.max()) ** power * NEGLIGIBLE
     if denominator.min() <= highest:
         scale = 0.0 if rows is None else rows**power * NEGLIGIBLE
-        quotient[denominator <= scale] = np.nan  # one row of several classes broadcasts
+        negligible = denominator <= scale  # of several classes, or of all rows
+        quotient[np.broadcast_to(negligible, quotient.shape)] = np.nan
     return quotient
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,10 @@ from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, Slidin
 from skstream.metrics._adaptive_sums import AdaptiveSums
 from skstream.metrics._checkpoints import Values
 from skstream.metrics._columns import ColumnStates
-from skstream.metrics._cumulative_sums import CumulativeSums, FadingSums
+from skstream.metrics._cumulative_sums import CumulativeSums, FadingOfTimeSums
 from skstream.metrics._formulas import Formula, Sums
 from skstream.metrics._measure import OF_SCORES, Measure
+from skstream.metrics._range_sums import SlidingSums, WindowOfTimeSums
 from skstream.metrics._rows import (
     NOT_GIVEN,
     NOT_GIVEN_TARGET,
@@ -25,9 +26,7 @@ from skstream.metrics._rows import (
     ScoredRows,
 )
 from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds
-from skstream.metrics._sliding_sums import SlidingSums
 from skstream.metrics._sums import Majority, RunningSums, SumsByKind
-from skstream.metrics._timed_sums import FadingOfTimeSums, WindowOfTimeSums
 from skstream.metrics._user import (
     ScoredTape,
     call_at_checkpoints,
@@ -36,10 +35,8 @@ from skstream.metrics._user import (
 )
 from skstream.utils._label_space import is_given
 
-#: Sums whose window or weights do not depend on answers.
-SumsOfLabels = CumulativeSums | SlidingSums | WindowOfTimeSums | FadingOfTimeSums
 #: Makes running sums of kinds of series, for a number of classes and of models.
-MakeSums = Callable[[frozenset[KindOf], int, int], RunningSums]
+MakeSums = Callable[[frozenset[KindOf], int, int], Any]
 
 
 @dataclass
@@ -65,7 +62,7 @@ class Group:
 
     models: Integers
     told: bool
-    sums: Mapping[str, RunningSums]
+    sums: Mapping[str, Any]
     tape: ScoredTape | None
     columns: ColumnStates | None = None
     n_scored: int = 0
@@ -151,12 +148,12 @@ class Scores:
                 states = ColumnStates(columns, n_classes, len(models)) if columns else None
                 self.groups.append(Group(models, value, sums, tape, states))
         # Of all labels, for the majority baselines that all models share.
-        self.labels: dict[str, SumsOfLabels] = {}
+        self.labels: dict[str, Any] = {}
         if baselines & {"majority", "inclusive"}:
             for name, make in mechanisms.items():
                 of_labels = make(frozenset({"label"}), n_classes, 0)
                 # Under ADWIN every model has a window of its own; sets are told their majority.
-                if isinstance(of_labels, SumsOfLabels):
+                if of_labels.shares_majority:
                     self.labels[name] = of_labels
 
     def check(self, rows: ScoredRows) -> None:
@@ -272,7 +269,7 @@ class Scores:
                     metric,
                     measure.function,
                     group.tape.of_models([number]),
-                    getattr(group.sums[name], "alpha", 1.0),
+                    group.sums[name].alpha,
                     self.classes,
                     list(zip(oldest.tolist(), (ends + group.n_scored).tolist(), strict=True)),
                     n_rows.tolist(),
@@ -372,17 +369,17 @@ def _common_groups(
 
 def make_sums(
     forgetting: Forgetting, kinds: frozenset[KindOf], n_classes: int, n_models: int
-) -> RunningSums:
+) -> RunningSums | AdaptiveSums:
     """Running sums of elementary series under a mechanism."""
+    shape = kinds, n_classes, n_models
+    if isinstance(forgetting, AdaptiveWindow):
+        return AdaptiveSums(*shape, forgetting.make_detector)
     if isinstance(forgetting, SlidingWindow):
         if forgetting.duration is not None:
-            return WindowOfTimeSums(kinds, n_classes, forgetting.duration, n_models)
-        return SlidingSums(kinds, n_classes, int(forgetting.window_size), n_models)
+            return WindowOfTimeSums(*shape, forgetting.duration)
+        return SlidingSums(*shape, int(forgetting.window_size))
     if isinstance(forgetting, FadingFactor):
         if forgetting.duration is not None:
-            return FadingOfTimeSums(kinds, n_classes, forgetting.duration, n_models)
-        if forgetting.factor < 1.0:
-            return FadingSums(kinds, n_classes, forgetting.factor, n_models)
-    if isinstance(forgetting, AdaptiveWindow):
-        return AdaptiveSums(kinds, n_classes, forgetting.make_detector, n_models)
-    return CumulativeSums(kinds, n_classes, n_models)
+            return FadingOfTimeSums(*shape, forgetting.duration)
+        return CumulativeSums(*shape, forgetting.factor)
+    return CumulativeSums(*shape)

@@ -2,75 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.metrics._checkpoints import Curves, Values, columns_of
-from skstream.metrics._class_tables import Coded, a_few, sums_between
 from skstream.metrics._measure import Measure
-from skstream.metrics._rankings import in_ranges
-from skstream.metrics._rows import Floats, Integers, ScoredRows
+from skstream.metrics._range_sums import SetSums
+from skstream.metrics._rows import Floats, ScoredRows
 from skstream.metrics._scores import Scores
-from skstream.metrics._series import Series, columns_of_kinds, values_of
-from skstream.metrics._spread import SPREAD, Moments, all_weights
-from skstream.metrics._sums import Majority, RunningSums, SumsByKind, scored_rows
+from skstream.metrics._series import columns_of_kinds
 from skstream.utils._checkpoints import CheckpointRecorder
-from skstream.utils._running_sums import prefix_sums
-
-
-class SetSums(RunningSums):
-    """Sums over the rows from one end to the next, and nothing before."""
-
-    def advance(
-        self,
-        labelled: ScoredRows,
-        scored: Integers | None,
-        ends: Integers,
-        majority: Majority | None,
-    ) -> Iterator[Iterable[SumsByKind]]:
-        """Read whole sets and yield, for each model, the sums of every set."""
-        rows = scored_rows(labelled, scored, majority)
-        starts = np.concatenate(([0], ends))[:-1].astype(np.intp)
-        self._starts = self.n_rows + starts
-        of_labels = {series: _of_sets(rows, series, ends) for series in self.of_labels}
-        if SPREAD in self.series:
-            sets = [rows[start:end] for start, end in _bounds(ends)]
-            spreads = [Moments.of(one.y, all_weights(one)).spread for one in sets]
-            of_labels[SPREAD] = np.array(spreads)
-        for number in range(self.n_models):
-            one = rows.model(number)
-            sums = {series: _of_sets(one, series, ends) for series in self.of_answers}
-            tables = {kind: self._tables(Coded.of(one, kind), ends) for kind in self.class_kinds}
-            ranked = self._rankings(
-                one, lambda _, sided, measures: in_ranges(sided, starts, ends, measures)
-            )
-            yield self._by_kind({**of_labels, **sums, **ranked}, tables)
-        self.n_rows += len(rows)
-
-    def _tables(self, rows: Coded, ends: Integers) -> Iterator[Floats]:
-        """Sums by class of some sets after the other."""
-        start = 0
-        for some in a_few(ends, self.n_classes):
-            yield sums_between(rows.part(slice(start, None)), some - start, self.n_classes)
-            start = int(some[-1])
-
-    def oldest(self, number: int, ends: Integers) -> Integers:
-        """Return the first row of every set of the latest call; nothing is needed after it."""
-        return self._starts if len(ends) == len(self._starts) else ends
-
-
-def _bounds(ends: Integers) -> Iterable[tuple[int, int]]:
-    return pairwise([0, *ends.tolist()])
-
-
-def _of_sets(rows: ScoredRows, series: Series, ends: Integers) -> Floats:
-    values = values_of(rows, series)
-    if values.dtype == bool:
-        return np.diff(prefix_sums(values)[ends], prepend=0).astype(np.float64)
-    return np.array([values[start:end].sum() for start, end in _bounds(ends)], dtype=np.float64)
 
 
 class SetMeasures:

@@ -369,7 +369,8 @@ def test_at_most_1024_checkpoints(n):
 
 
 def test_before_anything_is_scored():
-    measures = running(EVERYTHING, MECHANISMS, np.arange(2))
+    of_class = {f"{kind}:1": f"{kind}:1" for kind in ("f1", "jaccard", "predicted_share")}
+    measures = running({**EVERYTHING, **of_class}, MECHANISMS, np.arange(2))
     assert len(measures.curves().checkpoints) == 0
     measures.update([0, 1, -1], [-1, -1, 0])
     curves = measures.curves()
