@@ -13,8 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.metrics._pair_windows import cost_of_row, window_pairs
-from skstream.metrics._precision_windows import many_precisions
+from skstream.metrics._ranked_windows import cost_of_row, many_precisions, window_pairs
 from skstream.metrics._ranks import Ranks, average_precision, pairs_of_bins
 from skstream.metrics._rows import UNANSWERED, Floats, Integers, ScoredRows
 from skstream.utils._running_sums import prefix_sums, window_sums
