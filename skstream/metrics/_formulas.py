@@ -247,6 +247,31 @@ def class_recall(sums: Sums) -> Floats:
     return sums.value(_class_accuracies)
 
 
+def class_fbeta(sums: Sums, beta: float) -> Floats:
+    """F-beta of every class; NaN for a class that is neither among the labels nor the answers."""
+    weight = beta**2
+    hit, label, answer = (sums.table(kind) for kind in ("hit", "label", "answer"))
+    return ratio((1.0 + weight) * hit, weight * label + answer, sums["rows"])
+
+
+def class_jaccard(sums: Sums) -> Floats:
+    """Rows of a class that were answered right among those labelled or answered so."""
+    hit, label, answer = (sums.table(kind) for kind in ("hit", "label", "answer"))
+    return ratio(hit, label + answer - hit, sums["rows"])
+
+
+def class_specificity(sums: Sums) -> Floats:
+    """Rows of other classes that were not answered as this one; NaN without such rows."""
+    hit, label, answer = (sums.table(kind) for kind in ("hit", "label", "answer"))
+    others = sums["rows"] - label
+    return ratio(others - (answer - hit), others, sums["rows"])
+
+
+def class_share_of_answers(sums: Sums) -> Floats:
+    """Share of the answers that are of each class."""
+    return ratio(sums.table("answer"), sums["rows"])
+
+
 def of_class(sums: Sums, formula: Formula, code: int) -> Floats:
     """One class's value of a measure that every class has."""
     values: Floats = sums.value(formula)[code]

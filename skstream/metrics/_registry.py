@@ -19,12 +19,6 @@ from skstream.metrics._probabilities import (
     top_k_accuracy,
 )
 from skstream.metrics._quantiles import pinball, share_at_most
-from skstream.metrics._set_scores import (
-    class_fbeta,
-    class_jaccard,
-    class_share_of_answers,
-    class_specificity,
-)
 
 # Every class is ranked on its own, and against every other one: their number is limited.
 _MOST_CLASSES, _MOST_CLASSES_IN_PAIRS = 128, 32
@@ -154,12 +148,12 @@ OF_CLASS: dict[str, Callable[[str, int, int], Measure]] = {
     "f1": partial(_of_class, formulas.class_f1),
     "precision": partial(_of_class, formulas.class_precision),
     "recall": partial(_of_class, formulas.class_recall),
-    "f2": partial(_of_class, partial(class_fbeta, beta=2.0)),
-    "f0.5": partial(_of_class, partial(class_fbeta, beta=0.5)),
-    "jaccard": partial(_of_class, class_jaccard),
-    "specificity": partial(_of_class, class_specificity),
+    "f2": partial(_of_class, partial(formulas.class_fbeta, beta=2.0)),
+    "f0.5": partial(_of_class, partial(formulas.class_fbeta, beta=0.5)),
+    "jaccard": partial(_of_class, formulas.class_jaccard),
+    "specificity": partial(_of_class, formulas.class_specificity),
     # Whether more answers of a class are better depends on the use.
-    "predicted_share": partial(_of_class, class_share_of_answers, higher_is_better=None),
+    "predicted_share": partial(_of_class, formulas.class_share_of_answers, higher_is_better=None),
     "auc": partial(_ranking_of_class, "auc"),
     "average_precision": partial(_ranking_of_class, "average_precision"),
 }
