@@ -308,6 +308,24 @@ class MeanOf:
         return ratio(sums[self.series], sums["rows"])
 
 
+@dataclass(frozen=True)
+class Skill:
+    """One minus the mean loss of a model over that of a baseline.
+
+    Attributes
+    ----------
+    loss, baseline : str or OfColumn
+        Series of the losses.
+    """
+
+    loss: KindOf
+    baseline: KindOf
+
+    def __call__(self, sums: Sums) -> Floats:
+        """Return the skill at every checkpoint."""
+        return 1.0 - ratio(sums[self.loss], sums[self.baseline], sums["rows"])
+
+
 def log_loss(sums: Sums) -> Floats:
     return ratio(sums["log_loss"], sums["rows"])
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from skstream.metrics import _formulas as formulas
+from skstream.metrics._decisions import top_k_accuracy
 from skstream.metrics._formulas import Formula, Sums
 from skstream.metrics._measure import OF_SCORES, Measure, name_of
-from skstream.metrics._probabilities import top_k_accuracy
 from skstream.metrics._quantiles import pinball
 from skstream.metrics._registry import (
     CLASSIFICATION,

@@ -6,18 +6,13 @@ from functools import partial
 from typing import Any
 
 from skstream.metrics import _formulas as formulas
+from skstream.metrics._bins import brier_part, calibration_error
 from skstream.metrics._columns import OfColumn
+from skstream.metrics._conformal_sets import coverage, set_size
+from skstream.metrics._decisions import gmean, top_k_accuracy
 from skstream.metrics._formulas import Formula
-from skstream.metrics._frequencies import PriorLosses, Skill, TransitionLosses
 from skstream.metrics._measure import TASKS, Measure, named
-from skstream.metrics._probabilities import (
-    brier_part,
-    calibration_error,
-    coverage,
-    gmean,
-    set_size,
-    top_k_accuracy,
-)
+from skstream.metrics._proper import PriorLosses, TransitionLosses
 from skstream.metrics._quantiles import pinball, share_at_most
 
 # Every class is ranked on its own, and against every other one: their number is limited.
@@ -107,7 +102,7 @@ PROBABILITIES = _table(
     _loss("brier", formulas.brier, "brier", needs="probabilities", bounds=(0.0, 2.0)),
     *(brier_part(part) for part in ("reliability", "resolution", "uncertainty")),
     *(
-        _probability_skill(name, Skill(loss, baseline), loss, baseline)
+        _probability_skill(name, formulas.Skill(loss, baseline), loss, baseline)
         for name, loss, baseline in (
             ("log_skill", "log_loss", OfColumn(PriorLosses(), output=0)),
             ("brier_skill", "brier", OfColumn(PriorLosses(), output=1)),
