@@ -78,13 +78,25 @@ def _finite(values: Floats) -> Floats:
     return values
 
 
+@dataclass(frozen=True)
+class MeanOf:
+    """Mean of a series."""
+
+    series: KindOf
+
+    def __call__(self, sums: Sums) -> Floats:
+        """Return the mean at every checkpoint."""
+        return ratio(sums[self.series], sums["rows"])
+
+
+error = MeanOf("wrong")
+log_loss, brier = MeanOf("log_loss"), MeanOf("brier")
+mae, mape, mse = MeanOf("absolute_error"), MeanOf("relative_error"), MeanOf("squared_error")
+
+
 def accuracy(sums: Sums) -> Floats:
     rows = sums["rows"]
     return ratio(rows - sums["wrong"], rows)
-
-
-def error(sums: Sums) -> Floats:
-    return ratio(sums["wrong"], sums["rows"])
 
 
 def disagreement(first: Sequence[Floats] | Floats, second: Sequence[Floats] | Floats) -> Floats:
@@ -298,17 +310,6 @@ def mcc(sums: Sums) -> Floats:
 
 
 @dataclass(frozen=True)
-class MeanOf:
-    """Mean of a series."""
-
-    series: KindOf
-
-    def __call__(self, sums: Sums) -> Floats:
-        """Return the mean at every checkpoint."""
-        return ratio(sums[self.series], sums["rows"])
-
-
-@dataclass(frozen=True)
 class Skill:
     """One minus the mean loss of a model over that of a baseline.
 
@@ -326,14 +327,6 @@ class Skill:
         return 1.0 - ratio(sums[self.loss], sums[self.baseline], sums["rows"])
 
 
-def log_loss(sums: Sums) -> Floats:
-    return ratio(sums["log_loss"], sums["rows"])
-
-
-def brier(sums: Sums) -> Floats:
-    return ratio(sums["brier"], sums["rows"])
-
-
 def cmd(sums: Sums) -> Floats:
     label, hit = sums.of_classes("label"), sums.of_classes("hit")
     if len(label) == 1:
@@ -341,18 +334,6 @@ def cmd(sums: Sums) -> Floats:
     determinant: Floats = hit[0] * hit[1] - (label[0] - hit[0]) * (label[1] - hit[1])
     determinant[sums["rows"] == 0.0] = np.nan
     return determinant
-
-
-def mae(sums: Sums) -> Floats:
-    return ratio(sums["absolute_error"], sums["rows"])
-
-
-def mape(sums: Sums) -> Floats:
-    return ratio(sums["relative_error"], sums["rows"])
-
-
-def mse(sums: Sums) -> Floats:
-    return ratio(sums["squared_error"], sums["rows"])
 
 
 def rmse(sums: Sums) -> Floats:

@@ -13,7 +13,7 @@ from skstream.metrics._decisions import gmean, top_k_accuracy
 from skstream.metrics._formulas import Formula
 from skstream.metrics._measure import TASKS, Measure, named
 from skstream.metrics._proper import PriorLosses, TransitionLosses
-from skstream.metrics._quantiles import pinball, share_at_most
+from skstream.metrics._quantiles import pinball
 
 # Every class is ranked on its own, and against every other one: their number is limited.
 _MOST_CLASSES, _MOST_CLASSES_IN_PAIRS = 128, 32
@@ -168,7 +168,7 @@ REGRESSION = _table(
     pinball(),
     _share(
         "quantile_coverage",
-        share_at_most,
+        formulas.MeanOf("target_at_most"),
         "target_at_most",
         needs="targets",
         higher_is_better=None,

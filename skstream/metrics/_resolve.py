@@ -25,7 +25,7 @@ from skstream.metrics._registry import (
     measure_of_name,
 )
 from skstream.metrics._rows import Array
-from skstream.utils._choices import did_you_mean, names_as_text
+from skstream.utils._choices import check_choice, did_you_mean, names_as_text
 from skstream.utils._labels import as_labels
 from skstream.utils._sklearn import function_task, scorer_names, scorer_parts
 
@@ -325,10 +325,6 @@ def _partial_of_ours(item: partial[Any], classes: Array | None) -> Measure:
             f"function has it. Got {item.args or ''}{options or ''}. Weights and what precedes "
             "the first row are known to the evaluation; pass a plain function to set them."
         )
-    if choice not in MAJORITIES:
-        raise ValueError(
-            f"The 'majority' parameter of kappa_m_score must be a str among {set(MAJORITIES)}. "
-            f"Got {choice!r} instead."
-        )
+    check_choice(choice, "The 'majority' parameter of kappa_m_score", tuple(MAJORITIES))
     measure = _by_name(name, classes)
     return MAJORITIES[choice] if name == "kappa_m" else measure
