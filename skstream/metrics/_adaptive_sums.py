@@ -123,9 +123,10 @@ class _Window(RunningSums):
         )
         table = np.zeros((1, n_classes))
         self.segments |= dict.fromkeys(self.class_kinds, table)
-        self.labels: dict[Any, Floats] = {"label": table}
+        #: The same of labelled rows, by label.
+        self.of_labelled: dict[Any, Floats] = {"label": table}
         if not self.many_classes:
-            self.labels = {Series("label", code): np.zeros(1) for code in range(n_classes)}
+            self.of_labelled = {Series("label", code): np.zeros(1) for code in range(n_classes)}
         #: Rankings of the segments, and of the window.
         self.rankings = {target: ([Ranks.none()], Following()) for target in self.ranked}
         nothing = np.zeros(0, dtype=np.intp)
@@ -136,7 +137,6 @@ class _Window(RunningSums):
         labelled: ScoredRows,
         scored: Integers | None,
         ends: Integers,
-        majority: Majority | None,
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read rows and yield the sums after the first ``ends[i]`` scored ones."""
         wrong = labelled.wrong if scored is None else labelled.wrong[scored]
@@ -147,9 +147,11 @@ class _Window(RunningSums):
             buckets = np.asarray(self.detector.boundaries(), dtype=np.intp)
         starts = np.concatenate((self.starts[:1], starts)).astype(np.intp)
         self._cuts = _Cuts(self.starts, self.n_rows, len(wrong), cuts, starts, buckets, ends)
+        rows = labelled
         if self.needs_majority:
-            majority = self._majority(labelled, scored)
-        yield from super().advance(labelled, scored, ends, majority)
+            rows = labelled.models(slice(None))
+            rows.majority, rows.inclusive = self._majority(labelled, scored)
+        yield from super().advance(rows, scored, ends)
         self.n_labelled += len(labelled)
 
     def _majority(self, labelled: ScoredRows, scored: Integers | None) -> Majority:
@@ -176,15 +178,15 @@ class _Window(RunningSums):
         )
         if self.many_classes:
             coded = Coded.of(labelled, "label")
-            leading = _leading(coded, self.labels["label"], cuts)
-            self.labels = {"label": _table_after(coded, self.labels["label"], cuts)}
+            leading = _leading(coded, self.of_labelled["label"], cuts)
+            self.of_labelled = {"label": _table_after(coded, self.of_labelled["label"], cuts)}
         else:
             both = {
                 series: _running(values_of(labelled, series), segments, cuts)
-                for series, segments in self.labels.items()
+                for series, segments in self.of_labelled.items()
             }
             leading = leading_code([sums for sums, _ in both.values()])
-            self.labels = {series: after for series, (_, after) in both.items()}
+            self.of_labelled = {series: after for series, (_, after) in both.items()}
         self.labelled_starts = cuts.new_starts
         return Majority.of(leading, labelled, self.n_labelled)
 
@@ -266,7 +268,7 @@ class AdaptiveSums:
         Makes a new detector.
     """
 
-    shares_majority, alpha = False, 1.0
+    alpha = 1.0
 
     def __init__(
         self,
@@ -282,11 +284,10 @@ class AdaptiveSums:
         labelled: ScoredRows,
         scored: Integers | None,
         ends: Integers,
-        majority: Majority | None,
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
         for number, window in enumerate(self.windows):
-            yield from window.advance(labelled.model(number), scored, ends, None)
+            yield from window.advance(labelled.model(number), scored, ends)
 
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the number of the oldest row in a model's window."""

@@ -19,7 +19,6 @@ from skstream.metrics._sums import (
     SumsByKind,
     as_slice,
     leading_code,
-    scored_rows,
 )
 from skstream.utils._running_sums import prefix_sums, running_sums
 
@@ -225,16 +224,15 @@ class FadingOfTimeSums(CumulativeSums):
         labelled: ScoredRows,
         scored: Integers | None,
         ends: Integers,
-        majority: Majority | None,
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
-        rows = scored_rows(labelled, scored, majority)
+        rows = self._scored(labelled, scored)
         by_model: list[list[SumsByKind]] = [[] for _ in range(self.n_models)]
         begin = 0
         for part in self._growing(rows) if len(rows) else [rows]:
             stop = begin + len(part)
             here = ends[(ends > begin) & (ends <= stop)] if begin else ends[ends <= stop]
-            advanced = super().advance(part, None, here - begin, None)
+            advanced = super().advance(part, None, here - begin)
             for found, of_model in zip(by_model, advanced, strict=True):
                 some = list(of_model)
                 found.extend(some if len(here) else [])

@@ -65,6 +65,7 @@ class RangeSums(RunningSums):
         else:
             codes = leading_code([*self._sums(self.of_labels, remembered, at, LABELS).values()])
         self._end(remembered, at)
+        self._noted = None  # as long as the rows
         return Majority.of(codes, rows, n_before)
 
     @abstractmethod
@@ -219,8 +220,6 @@ class WindowOfTimeSums(RangeSums):
 
 class SetSums(RangeSums):
     """Sums over the rows from one end to the next, and nothing before."""
-
-    shares_majority = False  # sets are told it
 
     def _starts(self, rows: ScoredRows, stops: Integers, now: Array | None) -> Integers:
         return np.concatenate(([0], stops))[:-1].astype(np.intp)

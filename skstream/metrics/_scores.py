@@ -26,7 +26,7 @@ from skstream.metrics._rows import (
     ScoredRows,
 )
 from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds
-from skstream.metrics._sums import Majority, RunningSums, SumsByKind
+from skstream.metrics._sums import RunningSums, SumsByKind
 from skstream.metrics._user import (
     ScoredTape,
     call_at_checkpoints,
@@ -147,14 +147,6 @@ class Scores:
                 tape = ScoredTape() if keeps_rows else None
                 states = ColumnStates(columns, n_classes, len(models)) if columns else None
                 self.groups.append(Group(models, value, sums, tape, states))
-        # Of all labels, for the majority baselines that all models share.
-        self.labels: dict[str, Any] = {}
-        if baselines & {"majority", "inclusive"}:
-            for name, make in mechanisms.items():
-                of_labels = make(frozenset({"label"}), n_classes, 0)
-                # Under ADWIN every model has a window of its own; sets are told their majority.
-                if of_labels.shares_majority:
-                    self.labels[name] = of_labels
 
     def check(self, rows: ScoredRows) -> None:
         """Raise an error where measures need scores, and rows come without."""
@@ -191,13 +183,6 @@ class Scores:
         if not all_answered and self.n_models > 1:
             self._split(answered[:, known])
         pasts = self._previous(labelled)
-        majorities = {}
-        if self.labels:
-            labels = labelled.models(slice(0))
-            majorities = {name: sums.majority(labels) for name, sums in self.labels.items()}
-        if labelled.majority is not None and labelled.inclusive is not None:
-            told = Majority(labelled.majority, labelled.inclusive)
-            majorities = dict.fromkeys(self.groups[0].sums, told)
         values: Values = {
             name: {metric: [np.empty(0)] * self.n_models for metric in self.metrics}
             for name in self.groups[0].sums
@@ -213,7 +198,7 @@ class Scores:
             together = len(group.models) == self.n_models
             part = labelled.models(slice(None) if together else group.models)
             part.previous, part.now = pasts[group.told], now
-            self._read(group, part, scored, ends, n_rows, majorities, values)
+            self._read(group, part, scored, ends, n_rows, values)
         return values
 
     def _read(
@@ -223,7 +208,6 @@ class Scores:
         scored: Integers | None,
         ends: Integers,
         n_rows: NDArray[np.int64],
-        majorities: Mapping[str, Majority],
         values: Values,
     ) -> None:
         """Read the rows of one group, and record the values of its models."""
@@ -232,7 +216,7 @@ class Scores:
         if group.tape is not None:
             group.tape.append(rows if scored is None else rows[scored])
         for name, sums in group.sums.items():
-            by_model = sums.advance(rows, scored, ends, majorities.get(name))
+            by_model = sums.advance(rows, scored, ends)
             for number, some in enumerate(by_model):
                 if len(ends):
                     of_model = self._values(group, name, number, some, ends, n_rows)
@@ -349,7 +333,6 @@ class Scores:
         """Return a copy that can be advanced independently."""
         twin = copy(self)
         twin.groups = [group.copy() for group in self.groups]
-        twin.labels = {name: sums.copy() for name, sums in self.labels.items()}
         return twin
 
 
@@ -374,12 +357,19 @@ def make_sums(
     shape = kinds, n_classes, n_models
     if isinstance(forgetting, AdaptiveWindow):
         return AdaptiveSums(*shape, forgetting.make_detector)
+    sums: RunningSums
     if isinstance(forgetting, SlidingWindow):
         if forgetting.duration is not None:
-            return WindowOfTimeSums(*shape, forgetting.duration)
-        return SlidingSums(*shape, int(forgetting.window_size))
-    if isinstance(forgetting, FadingFactor):
+            sums = WindowOfTimeSums(*shape, forgetting.duration)
+        else:
+            sums = SlidingSums(*shape, int(forgetting.window_size))
+    elif isinstance(forgetting, FadingFactor):
         if forgetting.duration is not None:
-            return FadingOfTimeSums(*shape, forgetting.duration)
-        return CumulativeSums(*shape, forgetting.factor)
-    return CumulativeSums(*shape)
+            sums = FadingOfTimeSums(*shape, forgetting.duration)
+        else:
+            sums = CumulativeSums(*shape, forgetting.factor)
+    else:
+        sums = CumulativeSums(*shape)
+    if sums.needs_majority:
+        sums.labels = make_sums(forgetting, frozenset({"label"}), n_classes, 0)
+    return sums

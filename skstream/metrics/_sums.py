@@ -8,7 +8,7 @@ exact integers, and no sum of real numbers is the difference of larger ones.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -48,17 +48,6 @@ class Majority(NamedTuple):
         return cls(before, after)
 
 
-def scored_rows(
-    labelled: ScoredRows, scored: Integers | None, majority: Majority | None
-) -> ScoredRows:
-    """Return the scored ones among labelled rows, with the answers of the majority baseline."""
-    rows = labelled
-    if majority is not None:
-        rows = labelled.models(slice(None))
-        rows.majority, rows.inclusive = majority
-    return rows if scored is None else rows[scored]
-
-
 class RunningSums(ABC):
     """Sums of elementary series over what a forgetting mechanism remembers.
 
@@ -75,8 +64,9 @@ class RunningSums(ABC):
         Number of models.
     """
 
-    #: Whether all models have the same majority baseline, which `majority` tells.
-    shares_majority: ClassVar[bool] = True
+    #: Sums of all labelled rows, for a series that compares with the majority of the labels before;
+    #: None where the rows tell what that is.
+    labels: Any = None
     #: What remains of a row's weight with every later row.
     alpha: float = 1.0
 
@@ -107,7 +97,6 @@ class RunningSums(ABC):
         labelled: ScoredRows,
         scored: Integers | None,
         ends: Integers,
-        majority: Majority | None,
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones.
 
@@ -119,8 +108,6 @@ class RunningSums(ABC):
             Positions of the scored ones; None: all.
         ends : ndarray of shape (n_ends,)
             Non-decreasing, in ``[0, n_scored]``.
-        majority : Majority or None
-            Where a series needs it, and all models have the same.
 
         Yields
         ------
@@ -128,8 +115,7 @@ class RunningSums(ABC):
             At all ends; of many classes at some ends after the other, to be read once. All models
             must be taken.
         """
-        rows = scored_rows(labelled, scored, majority)
-        rows, at = self._begin(rows, ends, labelled.now)
+        rows, at = self._begin(self._scored(labelled, scored), ends, labelled.now)
         of_labels = self._sums(self.of_labels, rows, at, LABELS)
         if SPREAD in self.series:
             of_labels[SPREAD] = self._spread(rows, at)
@@ -148,6 +134,14 @@ class RunningSums(ABC):
             }
             yield _with_tables(by_kind, tables) if tables else [dict(by_kind)]
         self._end(rows, at)
+
+    def _scored(self, labelled: ScoredRows, scored: Integers | None) -> ScoredRows:
+        """Return the scored ones among labelled rows, with the answers of the majority baseline."""
+        rows = labelled
+        if self.labels is not None and rows.majority is None:
+            rows = labelled.models(slice(None))
+            rows.majority, rows.inclusive = self.labels.majority(labelled.models(slice(0)))
+        return rows if scored is None else rows[scored]
 
     def _sums(
         self, wanted: Sequence[Series], rows: ScoredRows, at: Any, number: int
@@ -197,7 +191,9 @@ class RunningSums(ABC):
 
     def copy(self) -> Self:
         """Return a copy that can be advanced on its own."""
-        return copy(self)
+        twin = copy(self)
+        twin.labels = None if self.labels is None else self.labels.copy()
+        return twin
 
 
 def _with_tables(
