@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from skstream.metrics._checkpoints import Curves, Values, columns_of
 from skstream.metrics._measure import Measure
 from skstream.metrics._range_sums import SetSums
-from skstream.metrics._rows import Floats, ScoredRows
+from skstream.metrics._rows import ScoredRows
 from skstream.metrics._scores import Scores
 from skstream.metrics._series import columns_of_kinds
 from skstream.utils._checkpoints import CheckpointRecorder
@@ -57,8 +57,6 @@ class SetMeasures:
         self._like: Values = {n: {m: [np.empty(0)] * n_models for m in metrics} for n in names}
         # The rows of the stream at each set are a column, as sets are thinned by their numbers.
         self._recorder = CheckpointRecorder(1 + len(names) * len(metrics) * n_models)
-        self._n_sets = 0
-        self._last: list[Floats] = []
         self.n_rows = 0
 
     def read(self, rows: ScoredRows) -> None:
@@ -69,11 +67,7 @@ class SetMeasures:
         scores = self._scores.copy()
         values = scores.advance(rows, ends, checkpoints)
         self._scores = scores
-        columns = [checkpoints.astype(np.float64), *columns_of(values)]
-        if len(checkpoints):
-            self._recorder.follow(self._n_sets, *columns)
-            self._n_sets += len(checkpoints)
-            self._last = [column[-1:] for column in columns]
+        self._recorder.follow(checkpoints.astype(np.float64), *columns_of(values))
         self.n_rows += len(rows)
 
     def finish(self) -> None:
@@ -81,8 +75,5 @@ class SetMeasures:
 
     def curves(self) -> Curves:
         """Measures of the sets that are kept, with a last axis of models."""
-        newest = np.arange(self._n_sets, self._n_sets + 1)
-        if self._n_sets % self._recorder.interval == 0:  # it is kept, or there is none
-            newest = newest[:0]
-        _, columns = self._recorder.curves_with(newest, self._last, self._n_sets)
-        return Curves.of(columns[0].astype(np.int64), columns[1:], like=self._like)
+        _, columns = self._recorder.followed()
+        return Curves.of(columns[0].astype(np.int64), columns[1:].copy(), like=self._like)

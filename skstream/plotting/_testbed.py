@@ -15,7 +15,7 @@ from skstream.plotting._limits import value_limits
 from skstream.plotting._lines import COLORS, ink, model_styles, uncover_edges, with_remarks
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
 from skstream.plotting._words import axis_words, last_values, title_words
-from skstream.stats._forgetting import make_running_sum
+from skstream.stats._running_pair import make_running_sum
 from skstream.streams import GaussianMixtureStream
 from skstream.streams._drifts import as_drifts
 from skstream.studies import SeedStudy

@@ -11,7 +11,7 @@ from scipy import stats as scipy_stats
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.metrics import kappa_score
 from skstream.stats import mcnemar, mcnemar_curve
-from skstream.stats._mcnemar_curve import RunningMcNemar
+from skstream.stats._mcnemar import RunningMcNemar
 from tests._examples import examples, newest_alone
 from tests.stats._streams import random_blocks, random_losses, seeds
 

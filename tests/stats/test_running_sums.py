@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
-from skstream.stats._forgetting import RunningSum, make_running_sum
-from skstream.stats._mcnemar_curve import RunningMcNemar
+from skstream.stats._mcnemar import RunningMcNemar
 from skstream.stats._q_statistic import RunningQStatistic
-from skstream.stats._recorder import CurveRecorder
-from skstream.utils._checkpoints import MAX_CHECKPOINTS
+from skstream.stats._running_pair import RunningSum, make_running_sum
+from skstream.utils._checkpoints import MAX_CHECKPOINTS, CheckpointRecorder
 from tests._examples import examples
 from tests.stats._streams import random_blocks, seeds
 
@@ -86,11 +85,11 @@ def test_one_mechanism_at_a_time(make) -> None:
 
 
 def recorded(n_rows: int, record_every: int | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    recorder = CurveRecorder(2, record_every)
+    recorder = CheckpointRecorder(2, record_every)
     values = np.arange(1.0, n_rows + 1)
     for block in random_blocks(seed, n_rows):
-        recorder.record(values[block], -values[block])
-    return recorder.curves()
+        recorder.follow(values[block], -values[block])
+    return recorder.followed()
 
 
 @examples(40)
@@ -112,10 +111,8 @@ def test_checkpoints_are_multiples_and_the_last_row(
 
 
 def test_asking_for_the_curve_changes_nothing() -> None:
-    recorder = CurveRecorder(1, 3)
+    running = RunningQStatistic(record_every=3)
     for t in range(1, 11):
-        recorder.record(np.array([float(t)]))
-        rows, values = recorder.curves()
-        assert rows.tolist() == sorted({*range(3, t + 1, 3), t})
-        values[:] = -1  # the caller's copy
-    assert recorder.curves()[1].ravel().tolist() == [3, 6, 9, 10]
+        curve = running.update(1.0, 2.0).result()
+        assert curve.checkpoints.tolist() == sorted({*range(3, t + 1, 3), t})
+        np.testing.assert_array_equal(curve.loss_a, curve.checkpoints)

@@ -7,8 +7,7 @@ import numpy as np
 from skstream.evaluation._results._compared_rows import ColumnLoss, ComparedAnswers, Loss, bounds_of
 from skstream.forgetting import Cumulative, FadingFactor, Forgetting
 from skstream.stats._anytime import RunningAnytimeComparison
-from skstream.stats._mcnemar import McNemarCounts
-from skstream.stats._mcnemar_curve import RunningMcNemar
+from skstream.stats._mcnemar import McNemarCounts, RunningMcNemar
 from skstream.stats._q_statistic import RunningQStatistic
 
 BOUNDS_NEEDED = (
