@@ -282,7 +282,7 @@ class RunningMeasures:
                 self._waiting.append(rows if stop - start == n else rows[start:stop])
                 start = stop
                 if self._waiting.n == self._block:
-                    self._process_waiting()
+                    self.finish()
 
     def _check_times(self, rows: ScoredRows) -> None:
         if rows.time is None:
@@ -302,18 +302,13 @@ class RunningMeasures:
 
     def _due(self, rows: ScoredRows) -> tuple[NDArray[np.int64], Array | None]:
         """Checkpoints among the next rows, and their times."""
-        first, last = self._n_processed, self._n_processed + len(rows)
+        first = self._n_processed
         if isinstance(self._recorder, PeriodRecorder):
-            assert rows.time is not None or not len(rows)
             return self._recorder.ended(np.empty(0) if rows.time is None else rows.time, first)
-        due = self._recorder.due(first, last)
-        return due, self._times_at(rows, due)
-
-    def _times_at(self, rows: ScoredRows, n_rows: NDArray[np.int64]) -> Array | None:
-        """Times of the rows after which there is a checkpoint."""
+        due = self._recorder.due(first, first + len(rows))
         if not self._timed or rows.time is None:
-            return None
-        return rows.time[n_rows - self._n_processed - 1]
+            return due, None
+        return due, rows.time[due - first - 1]
 
     def _columns(self, values: Values, now: Array | None) -> list[Floats]:
         columns = columns_of(values)
@@ -333,14 +328,11 @@ class RunningMeasures:
         self._n_processed = last
         self._ahead = None
 
-    def _process_waiting(self) -> None:
+    def finish(self) -> None:
+        """Read the buffered rows, as at the end of the stream."""
         if self._waiting.n:
             self._process(self._waiting.rows())
             self._waiting.clear()
-
-    def finish(self) -> None:
-        """Read the buffered rows at the end of the stream; no rows may follow."""
-        self._process_waiting()
 
     def curves(self) -> Curves:
         """Measures at the checkpoints so far; the last row read is always one.
@@ -465,7 +457,7 @@ class RunningMeasures:
             other part, and ADWIN's window depends on the order of all losses.
         """
         _check_mergeable(self, other)
-        self._process_waiting()
+        self.finish()
         scores = other._scores.copy()
         scores.advance(other._waiting.rows(), np.empty(0, dtype=np.intp), np.empty(0, dtype=int))
         self._scores.merge(scores)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from copy import copy
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +12,6 @@ Numbers = NDArray[np.int64]
 
 #: Most checkpoints of curves whose interval doubles.
 MAX_CHECKPOINTS = 1024
-
-_MULTIPLES: WeakValueDictionary[tuple[int, int], Numbers] = WeakValueDictionary()
-
-
-def multiples(interval: int, n: int) -> Numbers:
-    """First multiples of an interval, read-only; one array for all uses at a time."""
-    numbers = _MULTIPLES.get((interval, n))
-    if numbers is None:
-        numbers = np.arange(1, n + 1, dtype=np.int64) * interval
-        numbers.flags.writeable = False
-        _MULTIPLES[interval, n] = numbers
-    return numbers
 
 
 class CheckpointRecorder:
@@ -117,7 +104,9 @@ class CheckpointRecorder:
         self._rows = self._checkpoints()
 
     def _checkpoints(self) -> Numbers:
-        return multiples(self.interval, self._n) if self._rows is None else self._rows
+        if self._rows is not None:
+            return self._rows
+        return np.arange(1, self._n + 1, dtype=np.int64) * self.interval
 
     def _make_room(self, n: int) -> None:
         """Move to larger arrays.
