@@ -143,20 +143,6 @@ def test_stopping_saving_and_going_on_changes_nothing(stream, data):
     assert_same_curves(whole.curves(), second.curves())
 
 
-@pytest.mark.parametrize("block", [16, 100])
-def test_resuming_between_blocks(block, monkeypatch):
-    monkeypatch.setattr(running_module, "_BLOCK", block)
-    stream = make_stream(9, 400, 3, weighted=True, gaps=True)
-    whole = score(stream, EVERYTHING, MECHANISMS, 10).curves()
-    measures = running(EVERYTHING, MECHANISMS, stream.classes, 10)
-    for start in range(0, 400, 37):
-        part = stream.part(start, start + 37)
-        measures.update(part.y, part.p, part.weight)
-        measures = pickle.loads(pickle.dumps(measures))
-        measures.curves()
-    assert_same_curves(whole, measures.curves(), 1e-12)
-
-
 @examples(25)
 @given(streams())
 def test_weights_of_one_are_no_weights(stream):
@@ -425,12 +411,6 @@ def test_a_window_longer_than_any_stream():
     everything = score(stream, EVERYTHING, "cumulative").curves()
     for metric, values in longest.values[f"window:{10**15}"].items():
         np.testing.assert_allclose(values, everything.values["cumulative"][metric], rtol=1e-12)
-
-
-def test_codes_that_need_two_bytes():
-    stream = make_stream(5, 300, 150)
-    curves = score(stream, ["kappa", "f1_macro", "kappa_m"], MECHANISMS).curves()
-    check_against_reference(stream, MECHANISMS, curves, [10, 300])
 
 
 def test_every_mechanism_is_tested():
