@@ -59,11 +59,11 @@ class Ranking:
     baseline: ClassVar[None] = None
     values: ClassVar[None] = None
 
-    def n_codes(self, n_classes: int) -> int:
-        """Return the number of series."""
+    def codes(self, n_classes: int) -> range:
+        """Return the codes of its series."""
         if n_classes <= 2:
-            return 1
-        return n_classes * (n_classes - 1) if self.pairs else n_classes
+            return range(1)
+        return range(n_classes * (n_classes - 1) if self.pairs else n_classes)
 
     def target(self, code: int, n_classes: int) -> "Target":
         """Return which rows a series ranks."""

@@ -12,8 +12,7 @@ from skstream.metrics import _ranked_windows, _rankings, _ranks, _running
 from skstream.metrics._registry import PROBABILITIES
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows, Sets
-from skstream.metrics._running import RunningMeasures
-from skstream.metrics._set_sums import SetMeasures
+from skstream.metrics._running import RunningMeasures, SetMeasures
 from tests.metrics._reference import Reference
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream
 

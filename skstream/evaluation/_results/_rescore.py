@@ -11,8 +11,7 @@ from skstream.metrics._checkpoints import Curves
 from skstream.metrics._measure import Measure
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows, Sets
-from skstream.metrics._running import RunningMeasures
-from skstream.metrics._set_sums import SetMeasures
+from skstream.metrics._running import RunningMeasures, SetMeasures
 from skstream.metrics._user import warn_of_calls
 
 if TYPE_CHECKING:
