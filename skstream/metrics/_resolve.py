@@ -73,18 +73,8 @@ _AND_SO = {
     "recall": ", or 'recall:' and a class",
 }
 _OF_PROBABILITIES = (
-    "auc",
-    "average_precision",
-    "brier",
-    "cross_entropy",
-    "d2_brier",
-    "d2_log_loss",
-    "hinge",
-    "log_loss",
-    "logloss",
-    "pr_auc",
-    "roc_auc",
-    "top_k",
+    *("auc", "average_precision", "brier", "cross_entropy", "d2_brier", "d2_log_loss", "hinge"),
+    *("log_loss", "logloss", "pr_auc", "roc_auc", "top_k"),
 )
 
 

@@ -560,8 +560,7 @@ def _check_together(
                 f"Forgetting {name!r} is an AdaptiveWindow, which follows the 0/1 loss of a "
                 "classifier and is not defined for regression. Use SlidingWindow or FadingFactor."
             )
-        alpha = mechanism.factor if isinstance(mechanism, FadingFactor) else None
-        forgets = isinstance(mechanism, SlidingWindow) or (alpha is not None and alpha < 1.0)
+        fades = mechanism.factor < 1.0
         for metric, measure in metrics.items():
             if measure.function is None:
                 continue
@@ -570,13 +569,13 @@ def _check_together(
                     f"Measure {metric!r} is a function, which {mechanism} cannot weigh. Use "
                     "SlidingWindow with a duration, or a named measure."
                 )
-            if not bounded and not forgets:
+            if not bounded and not fades and not isinstance(mechanism, SlidingWindow):
                 raise ValueError(
                     f"Measure {metric!r} is a function, and under {mechanism} it needs rows of "
                     "the whole stream, which are not kept. Keep the tape, or use "
                     "SlidingWindow, FadingFactor below 1, or a named measure."
                 )
-            if alpha is not None and alpha < 1.0 and not takes_weights(measure.function):
+            if fades and not takes_weights(measure.function):
                 raise takes_no_weights(metric)
 
 

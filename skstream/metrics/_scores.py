@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
+from skstream.forgetting import AdaptiveWindow, Forgetting, SlidingWindow
 from skstream.metrics._adaptive_sums import AdaptiveSums
 from skstream.metrics._checkpoints import Values
 from skstream.metrics._columns import ColumnStates
@@ -363,13 +363,10 @@ def make_sums(
             sums = WindowOfTimeSums(*shape, forgetting.duration)
         else:
             sums = SlidingSums(*shape, int(forgetting.window_size))
-    elif isinstance(forgetting, FadingFactor):
-        if forgetting.duration is not None:
-            sums = FadingOfTimeSums(*shape, forgetting.duration)
-        else:
-            sums = CumulativeSums(*shape, forgetting.factor)
+    elif forgetting.duration is not None:
+        sums = FadingOfTimeSums(*shape, forgetting.duration)
     else:
-        sums = CumulativeSums(*shape)
+        sums = CumulativeSums(*shape, forgetting.factor)
     if sums.needs_majority:
         sums.labels = make_sums(forgetting, frozenset({"label"}), n_classes, 0)
     return sums

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from skstream.forgetting import FadingFactor, Forgetting
+from skstream.forgetting import Forgetting
 from skstream.stats._checks import FloatArray, check_alpha, check_names
 from skstream.stats._report import (
     CurveReport,
@@ -510,10 +510,7 @@ class RunningMcNemar(RunningPair):
             If there was no row yet.
         """
         checkpoints, (only_a_wrong, only_b_wrong, variances) = self._curves()
-        too_short = (
-            isinstance(self.forgetting, FadingFactor)
-            and self.forgetting.factor < LEAST_FADING_FACTOR
-        )
+        too_short = self.forgetting.factor < LEAST_FADING_FACTOR
         statistics = signed_statistic(only_a_wrong, only_b_wrong, variances)
         pvalues = stats.chi2.sf(np.abs(statistics), 1)
         return McNemarCurve(

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import (
     AdaptiveWindow,
-    FadingFactor,
     Forgetting,
     SlidingWindow,
     as_forgetting,
@@ -136,6 +135,4 @@ def make_running_sum(forgetting: Forgetting, power: int = 1) -> RunningSum:
     """
     if isinstance(forgetting, SlidingWindow):
         return WindowSum(int(forgetting.window_size))
-    if isinstance(forgetting, FadingFactor):
-        return FadedSum(forgetting.factor**power)
-    return FadedSum(1.0)
+    return FadedSum(forgetting.factor**power)
