@@ -186,7 +186,8 @@ class _Window(DetectorState):
     @property
     def lengths(self) -> list[int]:
         """Number of buckets in each row, from row 0 on."""
-        return [int(length) for length in self._columns[0] if length]
+        lengths: list[int] = np.asarray(self._columns[0]).tolist()
+        return lengths[: lengths.index(0)]
 
     @property
     def buckets(self) -> Floats:
@@ -203,6 +204,13 @@ class _Window(DetectorState):
         lengths, buckets = state.pop("lengths"), state.pop("buckets")
         self.__dict__.update(state)
         self._load(lengths, buckets)
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        twin = object.__new__(type(self))  # as compiled as this one: it is copied often
+        twin.__dict__.update(self.__dict__)
+        twin.pending = self.pending.copy()
+        twin._columns = tuple(column.copy() for column in self._columns)
+        return twin
 
     @property
     def n_seen(self) -> int:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -289,11 +289,8 @@ class BestThresholdCosts(Column):
         return (np.asarray(self.matrix)[rows.y, decided],), state
 
 
-class _Rates(NamedTuple):
-    """Weights of right rows of either class at every threshold."""
-
-    first: Floats
-    second: Floats
+#: Weights of right rows of the first and of the second class at every threshold.
+_Rates = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -304,7 +301,7 @@ class BestThresholdHits(Column):
 
     def start(self, n_classes: int) -> _Rates:
         """Return no rows."""
-        return _Rates(np.zeros(GRID + 2), np.zeros(GRID + 2))
+        return np.zeros(GRID + 2), np.zeros(GRID + 2)
 
     def read(self, rows: ScoredRows, state: _Rates) -> tuple[tuple[Array, Array], _Rates]:
         """Return labels and hits."""
@@ -322,7 +319,7 @@ class BestThresholdHits(Column):
             # come all products are 0, and the first threshold is the one in the middle.
             best = order[(totals[0][:-1] * totals[1][:-1]).argmax(axis=1)]
             hits[some] = (best <= cells[some]) == second
-            state = _Rates(totals[0][-1].copy(), totals[1][-1].copy())
+            state = totals[0][-1].copy(), totals[1][-1].copy()
         return (rows.y, hits), state
 
 

@@ -361,16 +361,15 @@ class RunningMeasures:
     def _values_at(self, due: NDArray[np.int64], now: Array | None = None) -> Values:
         """Measures at all checkpoints among the waiting rows, and after the last of these."""
         found, scores, n = {}, self._scores, 0
-        if isinstance(self._recorder, PeriodRecorder):
-            places = due - self._n_processed
-            return scores.copy().advance(self._waiting.rows(), places, due, now)
-        if self._wanted_before:
+        in_periods = isinstance(self._recorder, PeriodRecorder)
+        if self._wanted_before and not in_periods:
             ahead = self._read_ahead()
             found, scores, n = ahead.values, ahead.scores, ahead.n
         self._wanted_before = True
         start = self._n_processed + n
         left = due[np.searchsorted(due, start, side="right") :] if n else due
-        values = scores.copy().advance(self._waiting.rows()[n:], left - start, left)
+        rows, times = self._waiting.rows()[n:], now if in_periods else None
+        values = scores.copy().advance(rows, left - start, left, times)
         return joined_values(found, values)
 
     def _read_ahead(self) -> _Ahead:
