@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.stats._mcnemar import RunningMcNemar
 from skstream.stats._q_statistic import RunningQStatistic
 from skstream.stats._running_pair import RunningSum, make_running_sum
 from skstream.utils._checkpoints import MAX_CHECKPOINTS, CheckpointRecorder
 from tests._examples import examples
-from tests.stats._streams import random_blocks, seeds
+from tests.stats._streams import random_blocks, random_losses, seeds
 
 mechanisms = st.one_of(
     st.just(Cumulative()),
@@ -82,6 +83,44 @@ def test_adaptive_window_is_an_error(make) -> None:
 def test_one_mechanism_at_a_time(make) -> None:
     with pytest.raises(ValueError, match=r"one forgetting mechanism at a time. Got 2"):
         make(["cumulative", "window:10"])
+
+
+RUNNING = {
+    "q": lambda: RunningQStatistic("fading:0.9"),
+    "q of a window": lambda: RunningQStatistic("window:25"),
+    "mcnemar": RunningMcNemar,
+    "mcnemar of a window": lambda: RunningMcNemar("window:30"),
+    "mcnemar, fading": lambda: RunningMcNemar("fading:0.95"),
+    "mixture": lambda: RunningAnytimeComparison(largest_weight=20.0),
+    "stitched": lambda: RunningAnytimeComparison(boundary="stitched", largest_weight=20.0),
+}
+
+
+@pytest.mark.parametrize("name", RUNNING)
+@examples(25)
+@given(seed=seeds, n_rows=st.integers(1, 3000), weighted=st.booleans())
+def test_blocks_and_saving_change_nothing(name: str, seed: int, n_rows: int, weighted) -> None:
+    loss_a, loss_b = random_losses(seed, n_rows, real="mcnemar" not in name)
+    weight = np.random.default_rng(seed).random(n_rows) + 0.1 if weighted else None
+    expected = RUNNING[name]().update(loss_a, loss_b, sample_weight=weight).result()
+    running = RUNNING[name]()
+    for block in random_blocks(seed, n_rows):
+        part = None if weight is None else weight[block]
+        running.update(loss_a[block], loss_b[block], sample_weight=part)
+        running = pickle.loads(pickle.dumps(running))
+    result = vars(running.result())
+    for what, value in vars(expected).items():
+        if isinstance(value, np.ndarray):
+            logarithms = what in ("pvalues", "half_widths")  # which NumPy forms several at once
+            np.testing.assert_allclose(result[what], value, rtol=1e-12 if logarithms else 0)
+        else:
+            assert result[what] == value, what
+
+
+def test_single_numbers_and_booleans_are_rows() -> None:
+    running = RunningMcNemar()
+    running.update(True, False).update(np.array([False]), np.array([True])).update(1, 0)
+    assert running.result().only_a_wrong.tolist() == [1, 1, 2]
 
 
 def recorded(n_rows: int, record_every: int | None, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -155,20 +155,6 @@ def test_weighted_mcnemar_equals_its_definition(forgetting) -> None:
         assert final.only_a_wrong == pytest.approx(weight[loss_a > loss_b].sum())
 
 
-def test_blocks_do_not_matter() -> None:
-    loss_a, loss_b, weight = weighted_losses(3, 1000)
-    for make in (
-        lambda: RunningQStatistic("fading:0.99"),
-        lambda: RunningMcNemar("window:100"),
-        lambda: RunningAnytimeComparison(largest_weight=20.0),
-    ):
-        whole, parts = make().update(loss_a, loss_b, sample_weight=weight), make()
-        for start in range(0, 1000, 77):
-            rows = slice(start, start + 77)
-            parts.update(loss_a[rows], loss_b[rows], sample_weight=weight[rows])
-        assert pickle.dumps(whole.result()) == pickle.dumps(parts.result())
-
-
 @newest_alone
 def test_the_weighted_level_is_kept() -> None:
     """Fair coins of very unequal weight: a row of weight 9 is not nine rows."""
