@@ -18,7 +18,7 @@ from scipy.stats import chi2
 import skstream
 from skstream.metrics import kappa_test
 from skstream.stats import anytime_comparison, mcnemar
-from skstream.stats._mcnemar_curve import RunningMcNemar
+from skstream.stats._mcnemar import RunningMcNemar
 from tests.stats._simulate import FAIR, draw_losses
 
 LEVEL = 0.05

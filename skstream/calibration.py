@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from skstream._meta import MetaClassifier, check_divisible_rows
 from skstream.forgetting import (
     AdaptiveWindow,
-    FadingFactor,
     Forgetting,
     SlidingWindow,
     as_forgetting,
@@ -295,9 +294,8 @@ def remembered(model: PrequentialCalibrator) -> tuple[int | None, float]:
         )
     if isinstance(mechanism, SlidingWindow):
         return int(mechanism.window_size), 1.0
-    if isinstance(mechanism, FadingFactor) and mechanism.factor < 1.0:
-        factor = mechanism.factor
-        return fading_horizon(factor, _LEAST_WEIGHT), factor
+    if mechanism.factor < 1.0:
+        return fading_horizon(mechanism.factor, _LEAST_WEIGHT), mechanism.factor
     if isinstance(mechanism, AdaptiveWindow):
         raise ValueError(
             "The 'forgetting' parameter of PrequentialCalibrator must be a window, a fading factor "

@@ -73,9 +73,19 @@ class Forgetting(ABC):
     """Base of the forgetting mechanisms: frozen, with parameters as scikit-learn reads them."""
 
     @property
+    def duration(self) -> np.timedelta64 | None:
+        """What it counts time by; None: it counts rows."""
+        return None
+
+    @property
     def counts_time(self) -> bool:
         """Whether it counts time, and not rows: the stream must then say when its rows came."""
-        return False
+        return self.duration is not None
+
+    @property
+    def factor(self) -> float:
+        """Weight of the row before; 1 where rows do not fade with every later one."""
+        return 1.0
 
     @property
     @abstractmethod
@@ -195,11 +205,6 @@ class SlidingWindow(Forgetting):
         return duration_of("SlidingWindow", "window_size", self.window_size)
 
     @property
-    def counts_time(self) -> bool:
-        """Whether it counts time, and not rows."""
-        return self.duration is not None
-
-    @property
     def name(self) -> str:
         """The spelling that `parse_forgetting` reads."""
         return f"window:{_spelled(self.window_size) if self.counts_time else self.window_size}"
@@ -260,11 +265,6 @@ class FadingFactor(Forgetting):
     def duration(self) -> np.timedelta64 | None:
         """Half-life in time; None: it counts rows."""
         return duration_of("FadingFactor", "half_life", self.half_life)
-
-    @property
-    def counts_time(self) -> bool:
-        """Whether it counts time, and not rows."""
-        return self.duration is not None
 
     @property
     def factor(self) -> float:

@@ -1,17 +1,28 @@
-"""Base classes of drift detectors and of their states."""
+"""Base classes of drift detectors and of their states, and the values that detectors read."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from skstream.drift._checks import LARGEST, as_number, as_values, refuse_where
-from skstream.drift._levels import DRIFT, NORMAL, WARNING, Levels
+from skstream.utils._masked import refuse_masked
 from skstream.utils._sklearn import validate_parameter_constraints
+
+NORMAL, WARNING, DRIFT = 0, 1, 2
+
+Levels = NDArray[np.int8]
+
+LARGEST = 1e100  # squares and sums of such values are still far from overflow
+_WANTED = (
+    f"A detector needs finite numbers, of magnitude at most {LARGEST:g}; drop or impute others."
+)
+_UNCHANGED = "Nothing of this call was used."
 
 
 class DetectorState(Protocol):
@@ -44,26 +55,6 @@ class DetectorState(Protocol):
             A finite number that the detector takes.
         """
         ...
-
-    def feed(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Read checked values in order; where this can be made faster, do so.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_values,), dtype float64
-            Finite numbers that the detector takes.
-
-        Returns
-        -------
-        positions : ndarray of shape (n_alarms,), dtype int64
-            Positions among the values that raised an alarm.
-        """
-        positions = []
-        for position, value in enumerate(values.tolist()):
-            self.feed_one(value)
-            if self.alarm:
-                positions.append(position)
-        return np.array(positions, dtype=np.int64)
 
     def feed_levels(self, values: NDArray[np.float64]) -> Levels:
         """Read checked values in order; where this can be made faster, do so.
@@ -155,9 +146,7 @@ class DriftDetector(BaseEstimator, ABC):
             If a value is not a finite number, or not one that this detector takes; the
             message gives its position. The detector is then unchanged.
         """
-        checked = self._checked(values)
-        positions: NDArray[np.int64] = self._started().feed(checked)
-        return positions
+        return np.flatnonzero(self.update_levels(values) == DRIFT).astype(np.int64)
 
     def update_levels(self, values: ArrayLike) -> Levels:
         """Read many values, and tell the level after each: as :meth:`update_many`, with warnings.
@@ -251,3 +240,90 @@ class DriftDetector(BaseEstimator, ABC):
                 )
             self._state = state
         return self._state
+
+
+def as_number(x: Any) -> float:
+    """Return one usable number as a float, or say what came instead."""
+    value = x if type(x) is float else _real(x)
+    if value is None:
+        raise ValueError(f"Expected a number, got {x!r} of type {type(x).__name__}.")
+    if not -LARGEST <= value <= LARGEST:
+        raise ValueError(f"Got {value}. {_WANTED}")
+    return value
+
+
+def as_values(values: Any, name: str = "values") -> NDArray[np.float64]:
+    """Return a sequence of usable numbers as float64, or say which one is not."""
+    refuse_masked(values, name)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # sequences of unequal length
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+    if array.ndim != 1:
+        raise ValueError(
+            f"Expected a one-dimensional sequence of numbers, got an array of shape {array.shape}."
+            " Use update(x) for one number, and turn an iterator into a list."
+        )
+    if array.dtype.kind not in "biuf":
+        array = _from_objects(array, name)
+    array = array.astype(np.float64, copy=False)
+    refuse_where(~(np.abs(array) <= LARGEST), array, _WANTED, name)
+    return array
+
+
+def refuse_where(
+    wrong: NDArray[np.bool_], values: NDArray[np.float64], wanted: str, name: str = "values"
+) -> None:
+    """Raise an error that names the first wrong value, if there is one."""
+    if wrong.any():
+        position = int(wrong.argmax())
+        raise ValueError(f"{name}[{position}] is {values[position]:g}. {wanted} {_UNCHANGED}")
+
+
+def _real(x: Any) -> float | None:
+    """Return a real number or truth value as a float, anything else as None."""
+    if not isinstance(x, (Real, np.bool_)):
+        return None
+    try:
+        return float(x)
+    except OverflowError:  # an int beyond all floats
+        return math.inf
+    except TypeError:  # a duration, which NumPy counts among the integers
+        return None
+
+
+def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    converted = np.empty(len(array))
+    for position, item in enumerate(array):
+        value = _real(item)
+        if value is None:
+            raise ValueError(
+                f"{name}[{position}] is {item!r} of type {type(item).__name__}, not a number."
+                f" {_UNCHANGED}"
+            )
+        converted[position] = value
+    return converted
+
+
+def check_detector(detector: Any, name: str = "detector") -> None:
+    """Refuse what is no detector, and the class of one."""
+    if isinstance(detector, DriftDetector):
+        return
+    if isinstance(detector, type):
+        raise TypeError(
+            f"{name} is the class {detector.__name__}, not an instance; pass {detector.__name__}()."
+        )
+    raise TypeError(
+        f"{name} must be a drift detector of skstream.drift, such as PageHinkley(), or a subclass "
+        f"of DriftDetector of your own. Got {detector!r} of type {type(detector).__name__} instead."
+    )
+
+
+def check_parameter(detector: DriftDetector, parameter: Any) -> None:
+    """Say which parameters a detector has, where it has no such one."""
+    names = sorted(detector.get_params(deep=False))
+    if parameter not in names:
+        raise ValueError(
+            f"{type(detector).__name__} has no parameter {parameter!r}. It has {names}."
+        )

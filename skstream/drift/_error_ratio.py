@@ -13,6 +13,8 @@ from skstream.drift._sequential import SequentialState, SequentialTest
 from skstream.utils._running_sums import FadedSum, Floats, WindowSum
 from skstream.utils._sklearn import Interval
 
+_MEMORIES = [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="right")]
+
 
 class _FadingMean:
     """Mean after each value, older ones fading."""
@@ -119,14 +121,8 @@ class ErrorRatio(DriftDetector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "short": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-        ],
-        "long": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-        ],
+        "short": _MEMORIES,
+        "long": _MEMORIES,
         "threshold": [Interval(Real, 0, None, closed="neither")],
         "delta": [Interval(Real, 0, None, closed="left")],
         "reset_after_alarm": ["boolean"],

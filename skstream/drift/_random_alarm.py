@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.drift._base import DriftDetector
-from skstream.drift._levels import DRIFT, NORMAL, Levels, levels_with_alarms
+from skstream.drift._base import DRIFT, NORMAL, DetectorState, DriftDetector, Levels
 from skstream.utils._seeds import drawn_seed, uniform
 from skstream.utils._sklearn import Interval
 
@@ -15,15 +14,16 @@ from skstream.utils._sklearn import Interval
 _AHEAD = 1024
 
 
-class _Alarms:
+class _Alarms(DetectorState):
     """The number of values read; which of them raise an alarm is decided by their numbers."""
+
+    level = NORMAL
 
     def __init__(self, seed: int, probability: float, warm_up: int) -> None:
         self.seed = seed
         self.probability = probability
         self.warm_up = warm_up
         self.n = 0
-        self.level = NORMAL
         self.n_alarms = 0
         self._ahead: tuple[int, list[bool]] = (0, [])  # a first number, and what is decided
 
@@ -55,19 +55,14 @@ class _Alarms:
         self.level = DRIFT if raised else NORMAL
         self.n_alarms += raised
 
-    def feed(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Read checked values in order and return the positions that raised an alarm."""
+    def feed_levels(self, values: NDArray[np.float64]) -> Levels:
+        """Read checked values in order and return the level after each."""
         raised = self._decided(self.n, self.n + len(values))
-        positions = np.flatnonzero(raised).astype(np.int64)
         if len(values):
             self.n += len(values)
             self.level = DRIFT if raised[-1] else NORMAL
-            self.n_alarms += len(positions)
-        return positions
-
-    def feed_levels(self, values: NDArray[np.float64]) -> Levels:
-        """Read checked values in order and return the level after each."""
-        return levels_with_alarms(len(values), self.feed(values))
+            self.n_alarms += int(np.count_nonzero(raised))
+        return np.where(raised, DRIFT, NORMAL).astype(np.int8)
 
 
 class RandomAlarm(DriftDetector):

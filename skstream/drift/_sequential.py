@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.drift._levels import DRIFT, NORMAL, Levels
+from skstream.drift._base import DRIFT, NORMAL, DetectorState, Levels
 
 # Values scanned together: as many as came between the last two alarms, at least the fewest, and
 # twice as many with every scan that finds none.
@@ -36,14 +36,15 @@ class SequentialTest(ABC):
         return math.nan, math.nan
 
 
-class SequentialState:
+class SequentialState(DetectorState):
     """The state of a detector that follows one test."""
+
+    level = NORMAL
 
     def __init__(self, new_test: Callable[[], SequentialTest], reset_after_alarm: bool) -> None:
         self.new_test = new_test
         self.test = new_test()
         self.reset_after_alarm = reset_after_alarm
-        self.level = NORMAL
         self.n_alarms = 0
 
     @property
@@ -62,10 +63,6 @@ class SequentialState:
             self.n_alarms += 1
             if self.reset_after_alarm:
                 self.test = self.new_test()
-
-    def feed(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Read checked values in order and return the positions that raised an alarm."""
-        return np.flatnonzero(self.feed_levels(values) == DRIFT).astype(np.int64)
 
     def feed_levels(self, values: NDArray[np.float64]) -> Levels:
         """Read checked values in order and return the level after each."""

@@ -513,8 +513,6 @@ class Lines:
                 np.ones(n_lines, dtype=bool),
                 methods if self.tape.methods else None,
             )
-            if self.majorities:
-                running.labels = {}  # the rows bring what the labels of all say
             values: Values = {}
             for start in range(0, len(rows), self.size):
                 part = slice(start, start + self.size)

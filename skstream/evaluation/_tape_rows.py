@@ -10,8 +10,7 @@ from skstream.forgetting import Forgetting
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._measure import Measure
 from skstream.metrics._rows import ScoredRows, Sets
-from skstream.metrics._running import RunningMeasures
-from skstream.metrics._set_sums import SetMeasures
+from skstream.metrics._running import RunningMeasures, SetMeasures
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult

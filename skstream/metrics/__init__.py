@@ -1,5 +1,8 @@
 """Measures of streams: functions in the scikit-learn style, and what describes a measure."""
 
+from skstream.metrics._bins import calibration_error
+from skstream.metrics._conformal_sets import coverage, set_size
+from skstream.metrics._decisions import cost, gmean, top_k_accuracy
 from skstream.metrics._functions import (
     arithmetic_accuracy_score,
     cmd_score,
@@ -13,14 +16,6 @@ from skstream.metrics._functions import (
     persistent_skill_score,
 )
 from skstream.metrics._measure import Measure
-from skstream.metrics._probabilities import (
-    calibration_error,
-    cost,
-    coverage,
-    gmean,
-    set_size,
-    top_k_accuracy,
-)
 from skstream.metrics._quantiles import pinball
 
 __all__ = [

@@ -10,10 +10,127 @@ import numpy as np
 
 from skstream.metrics._columns import Column, OfColumn
 from skstream.metrics._formulas import NEGLIGIBLE, Sums, brier, disagreement, ratio
+from skstream.metrics._measure import Measure, parametrised
 from skstream.metrics._rows import Array, Floats, ScoredRows
+from skstream.utils._choices import check_choice, check_count
 
 #: Cells of equal width whose unions are the bins of equal mass.
 MASS_CELLS = 64
+#: Most classes of measures that need a sum for every bin of every class.
+MOST_CLASSES = 10
+
+
+def calibration_error(
+    n_bins: int = 10, *, strategy: str = "uniform", norm: str = "expected"
+) -> Measure:
+    """Difference of the probabilities from the frequencies with which they come true, in bins.
+
+    Parameters
+    ----------
+    n_bins : int, default=10
+        Number of bins. With more bins the error of a perfect model grows, as chance moves the
+        frequency of every bin.
+    strategy : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, or of equal mass: unions of neighbouring cells of width 1/64, in which
+        the share of a bin differs from 1 / n_bins by at most that of the largest cell.
+    norm : {"expected", "max"}, default="expected"
+        Mean difference over the rows, or the largest of a bin.
+
+    Returns
+    -------
+    Measure
+        Called ``"calibration_error"``, with ``"_max"`` and ``"_quantile"`` added and another number
+        of bins after a colon: ``"calibration_error_max:20"``. All of them are names that evaluators
+        know.
+
+    See Also
+    --------
+    brier_part : The reliability squares the differences.
+
+    Notes
+    -----
+    Of two classes the probability of the second is compared with the share of its labels. Of more
+    classes the largest probability is compared with the share of rows whose most probable class is
+    the label (Guo et al. 2017).
+
+    References
+    ----------
+    C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger. On calibration of modern neural networks. ICML
+    2017.
+
+    Examples
+    --------
+    >>> from skstream.metrics import calibration_error
+    >>> calibration_error(20, norm="max").name
+    'calibration_error_max:20'
+    """
+    check_count(n_bins, "The 'n_bins' parameter of calibration_error", 1)
+    check_choice(strategy, "The 'strategy' parameter of calibration_error", ("uniform", "quantile"))
+    check_choice(norm, "The 'norm' parameter of calibration_error", ("expected", "max"))
+    formula = CalibrationError(int(n_bins), strategy, norm)
+    name = "calibration_error" + "_max" * (norm == "max") + "_quantile" * (strategy == "quantile")
+    return parametrised(name, formula, formula.series, n_bins, 10, bounds=(0.0, 1.0))
+
+
+def brier_part(part: str, n_bins: int = 10) -> Measure:
+    """Part of the Brier score, which is reliability - resolution + uncertainty.
+
+    Parameters
+    ----------
+    part : {"reliability", "resolution", "uncertainty"}
+        The mean squared gap between the probabilities and the frequencies of the bins; how far the
+        frequencies of the bins are from that of all rows; the Brier score of a forecaster who
+        always says the frequencies of all rows.
+    n_bins : int, default=10
+        Number of bins of equal width.
+
+    Returns
+    -------
+    Measure
+        Called ``"brier_reliability"`` and so on; of another number of bins such as
+        ``"brier_reliability:20"``. All of them are names that evaluators know.
+
+    Notes
+    -----
+    The parts always add up to the Brier score: the resolution is what is left. It is that of
+    Murphy (1973) where the probabilities of a bin are all the same, and else includes what they
+    say within the bin (Stephenson, Coelho and Jolliffe 2008: less the variance within bins, plus
+    twice their covariance with the labels).
+
+    Of more than two classes they are sums over the classes, each against the rest. At most 10
+    classes.
+
+    References
+    ----------
+    A. H. Murphy. A new vector partition of the probability score. J. Applied Meteorology 12, 1973.
+
+    D. B. Stephenson, C. A. S. Coelho and I. T. Jolliffe. Two extra components in the Brier score
+    decomposition. Weather and Forecasting 23, 2008.
+
+    Examples
+    --------
+    >>> from skstream.metrics._bins import brier_part
+    >>> brier_part("reliability").higher_is_better
+    False
+    """
+    check_choice(
+        part, "The 'part' parameter of brier_part", ("reliability", "resolution", "uncertainty")
+    )
+    check_count(n_bins, "The 'n_bins' parameter of brier_part", 1)
+    formula = BrierPart(part, int(n_bins))
+    better = {"reliability": False, "resolution": True, "uncertainty": None}[part]
+    bounds = (-2.0, 2.0) if part == "resolution" else (0.0, 2.0)
+    return parametrised(
+        f"brier_{part}",
+        formula,
+        formula.series,
+        n_bins,
+        10,
+        higher_is_better=better,
+        bounds=bounds,
+        max_classes=None if part == "uncertainty" else MOST_CLASSES,
+        needs="labels" if part == "uncertainty" else "probabilities",
+    )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.metrics._rows import UNANSWERED, Array, Derived, Floats, Integers, ScoredRows
+from skstream.metrics._rows import NOTHING, UNANSWERED, Array, Derived, Floats, Integers, ScoredRows
 
 
 class Column(ABC):
@@ -87,8 +87,10 @@ class OfColumn:
         """The baseline that it needs."""
         return self.column.baseline
 
-    def codes(self, n_classes: int) -> range:
+    def codes(self, n_classes: int) -> Sequence[int]:
         """Return the codes of its series."""
+        if self.by is None:
+            return (NOTHING,)
         n_tables = n_classes if self.per_class and n_classes > 2 else 1
         return range(n_tables * self.n_codes)
 

@@ -1,9 +1,8 @@
 """Running sums over all rows so far, with equal or fading weights."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, log
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -11,16 +10,15 @@ from skstream.metrics._class_tables import Coded, leading_codes, sums_at_ends, s
 from skstream.metrics._rankings import Following, RankingValues, Sided, Target
 from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
 from skstream.metrics._series import KindOf, Series
-from skstream.metrics._spread import SPREAD, Moments, all_weights, running_spread
+from skstream.metrics._spread import Moments, all_weights, running_spread
 from skstream.metrics._sums import (
+    LABELS,
     ROWS,
     Majority,
     RunningSums,
     SumsByKind,
     as_slice,
     leading_code,
-    scored_rows,
-    sums_of_series,
 )
 from skstream.utils._running_sums import prefix_sums, running_sums
 
@@ -28,28 +26,19 @@ from skstream.utils._running_sums import prefix_sums, running_sums
 FADED = 1e-16
 # A fading sum below this is set to zero: arithmetic on subnormal numbers is slow.
 _SUBNORMAL = 1e-300
+#: Half-lives in which weights may grow: products of two of them are numbers, too.
+_SPAN = 400.0
 
 
-class _OfModel(NamedTuple):
-    """What is carried of one model.
+class _Ends(NamedTuple):
+    """Numbers of new rows after which the sums are wanted, as a slice where they follow on."""
 
-    Attributes
-    ----------
-    sums : dict of Series to float
-        Sums of series of answers.
-    by_class : dict of str to ndarray of shape (n_classes,)
-        Of many classes: sums by kind.
-    rankings : dict of Target to Following
-        Rankings of the rows so far.
-    """
-
-    sums: Mapping[Series, float]
-    by_class: Mapping[str, Floats]
-    rankings: Mapping[Target, Following]
+    ends: Integers
+    places: slice | Integers
 
 
 class CumulativeSums(RunningSums):
-    """Sums over all rows so far.
+    """Sums in which a row that is k rows old weighs ``alpha ** k``; with 1, over all rows so far.
 
     Parameters
     ----------
@@ -59,244 +48,214 @@ class CumulativeSums(RunningSums):
         Number of classes; 0 for regression.
     n_models : int, default=1
         Number of models.
+    alpha : float, default=1.0
+        Fading factor, in (0, 1].
     """
 
-    def __init__(self, kinds: Iterable[KindOf], n_classes: int, n_models: int = 1) -> None:
+    def __init__(
+        self, kinds: Iterable[KindOf], n_classes: int, n_models: int = 1, alpha: float = 1.0
+    ) -> None:
         super().__init__(kinds, n_classes, n_models)
-        self.carried = dict.fromkeys(self.of_labels, 0.0)
-        self.counts_are_exact = True
+        self.alpha = alpha
         self.moments = Moments()
+        #: By model (or `LABELS`): the sum of each series, the sums by class of each kind, and the
+        #: ranking of each target.
+        self.carried: dict[tuple[int, Any], Any] = {
+            (LABELS, series): 0.0 for series in self.of_labels
+        }
         nothing = np.zeros(n_classes if self.many_classes else 0)
-        self.labels_by_class = nothing
-        factor = self._factor(ROWS)
-        of_model = _OfModel(
-            dict.fromkeys(self.of_answers, 0.0),
-            dict.fromkeys(self.class_kinds, nothing),
-            {target: Following(factor) for target in self.ranked},
-        )
-        self.of_each = [of_model] * n_models
+        if self.many_classes:
+            self.carried[LABELS, "label"] = nothing
+        for number in range(n_models):
+            self.carried |= {(number, series): 0.0 for series in self.of_answers}
+            self.carried |= dict.fromkeys(((number, kind) for kind in self.class_kinds), nothing)
+            self.carried |= {(number, target): Following(alpha) for target in self.ranked}
 
     def majority(self, rows: ScoredRows) -> Majority:
         """Read labels; return the answers of the majority baseline."""
-        sums: dict[Series, Floats] = {}
         if self.many_classes:
-            carried = _without_subnormal(self.labels_by_class)
+            before = _without_subnormal(self.carried[LABELS, "label"])
             coded = Coded.of(rows, "label")
-            codes, self.labels_by_class = leading_codes(coded, carried, self._factor(ROWS))
+            codes, self.carried[LABELS, "label"] = leading_codes(coded, before, self.alpha)
         else:
-            sums = self._label_sums(rows, {})
-            codes = leading_code([sums[series] for series in self.of_labels])
-            self.carried = {series: float(sums[series][-1]) for series in self.of_labels}
+            everywhere = _Ends(np.empty(0, dtype=np.intp), slice(None))
+            codes = leading_code([*self._sums(self.of_labels, rows, everywhere, LABELS).values()])
         self.n_rows += len(rows)
-        return Majority.of(codes, rows, n_after=self.n_rows, sums=sums)
+        return Majority.of(codes, rows, self.n_rows - len(rows))
+
+    def _begin(
+        self, rows: ScoredRows, ends: Integers, now: Array | None
+    ) -> tuple[ScoredRows, _Ends]:
+        return rows, _Ends(ends, as_slice(ends))
+
+    def _sum(self, series: Series, values: Array, at: _Ends, number: int) -> Floats:
+        before: float = self.carried[number, series]
+        if self.alpha < 1.0:
+            sums = self._faded(series, values, before)
+            self.carried[number, series] = float(sums[-1])
+            return sums[at.places]
+        total = prefix_sums(values)
+        self.carried[number, series] = float(total[-1] + before)
+        return np.asarray(total[at.places] + before)
+
+    def _faded(self, series: Series, values: Array, before: float) -> Floats:
+        start = before if abs(before) > _SUBNORMAL else 0.0
+        return running_sums(start, values, self._factor(series))
+
+    def _factor(self, key: Any) -> float:
+        """Return the factor at which a sum fades: that of squared weights at its square."""
+        squares = isinstance(key, Series) and key.kind == "squared_weights"
+        return self.alpha**2 if squares else self.alpha
+
+    def _spread(self, rows: ScoredRows, at: _Ends) -> Floats:
+        def running(values: Floats, first: float) -> Floats:
+            if self.alpha < 1.0:
+                return self._faded(ROWS, values, first)
+            return prefix_sums(values) + first
+
+        weight = all_weights(rows)
+        spreads, self.moments = running_spread(self.moments, rows.y, weight, running, self.alpha)
+        return spreads[at.places]
+
+    def _ranking(
+        self, target: Target, rows: Sided, measures: list[str], at: _Ends, number: int
+    ) -> RankingValues:
+        before: Following = self.carried[number, target]
+        values, self.carried[number, target] = before.read(rows, at.ends, measures)
+        return values
+
+    def _table(self, kind: str, rows: Coded, at: _Ends, number: int) -> Iterator[Floats]:
+        before, n = _without_subnormal(self.carried[number, kind]), len(rows.codes)
+        added = sums_between(rows, [n], self.n_classes, self.alpha)[0]
+        self.carried[number, kind] = self.alpha**n * before + added
+        return sums_at_ends(rows, at.ends, before, self.alpha)
+
+    def _end(self, rows: ScoredRows, at: _Ends) -> None:
+        self.n_rows += len(rows)
+
+    def oldest(self, number: int, ends: Integers) -> Integers:
+        """Rows count until their weight falls below `FADED`."""
+        if self.alpha == 1.0:
+            return np.zeros_like(ends)
+        return np.maximum(ends - ceil(log(FADED) / log(self.alpha)), 0)
+
+    def merge(self, later: Self) -> None:
+        """Append the sums of the rows that followed."""
+        n_later = later.n_rows
+        self.moments = self.moments.faded(self.alpha**n_later).then(later.moments)
+        for (number, key), ours in self.carried.items():
+            theirs = later.carried[number, key]
+            if isinstance(ours, Following):
+                self.carried[number, key] = ours.merged(theirs, n_later)
+            else:
+                self.carried[number, key] = self._factor(key) ** n_later * ours + theirs
+        self.n_rows += n_later
+
+    def of_models(self, numbers: Sequence[int]) -> Self:
+        """Return a copy with some of the models."""
+        twin = super().of_models(numbers)
+        places = {number: place for place, number in enumerate(numbers)} | {LABELS: LABELS}
+        twin.carried = {
+            (places[number], key): value
+            for (number, key), value in self.carried.items()
+            if number in places
+        }
+        return twin
+
+    def copy(self) -> Self:
+        """Return a copy that can be advanced on its own."""
+        twin = super().copy()
+        twin.carried = dict(self.carried)
+        return twin
+
+
+class FadingOfTimeSums(CumulativeSums):
+    """Sums in which a row of age a weighs ``2 ** (-a / half_life)``.
+
+    Measures depend on the ratios of weights alone. So the weight of a row grows with its time, and
+    the sums are plain ones; before weights become too large, all are made smaller.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Kinds of elementary series to carry.
+    n_classes : int
+        Number of classes; 0 for regression.
+    n_models : int
+        Number of models.
+    half_life : timedelta64
+        Age at which a row weighs one half.
+    """
+
+    def __init__(
+        self, kinds: Iterable[KindOf], n_classes: int, n_models: int, half_life: np.timedelta64
+    ) -> None:
+        super().__init__(kinds, n_classes, n_models)
+        self.half_life = half_life
+        self._origin: Any = None  # time of a row that weighs 1
+
+    def majority(self, rows: ScoredRows) -> Majority:
+        """Read labels; return the answers of the majority baseline."""
+        nothing = np.empty(0, dtype=rows.y.dtype)
+        majority = super().majority
+        parts = [Majority(nothing, nothing), *map(majority, self._growing(rows))]
+        return Majority(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _growing(self, rows: ScoredRows) -> Iterator[ScoredRows]:
+        """Rows with weights that grow, in pieces between which the sums are made smaller."""
+        first = 0
+        while first < len(rows):
+            assert rows.time is not None
+            if self._origin is None:
+                self._origin = rows.time[0]
+            ages = (rows.time[first:] - self._origin) / self.half_life
+            if ages[0] > _SPAN / 2:
+                self._scale(0.5 ** float(ages[0]))
+                self._origin = rows.time[first]
+                continue
+            stop = first + int(np.searchsorted(ages, _SPAN, side="right"))
+            part = rows[first:stop]
+            part.weight = all_weights(part) * 2.0 ** ages[: stop - first]
+            yield part
+            first = stop
 
     def advance(
         self,
         labelled: ScoredRows,
         scored: Integers | None,
         ends: Integers,
-        majority: Majority | None,
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
-        rows = scored_rows(labelled, scored, majority)
-        known = self._known(majority) if scored is None and majority is not None else {}
-        labels, moments = self._label_sums(rows, known), self.moments
-        counts = labels[ROWS] if self.counts_are_exact else None
-        if SPREAD in self.series:
-            labels[SPREAD], moments = running_spread(
-                moments,
-                rows.y,
-                all_weights(rows),
-                lambda values, first: self._running(ROWS, values, first),
-                self._factor(ROWS),
-            )
-        at = as_slice(ends)
-        of_labels = {series: sums[at] for series, sums in labels.items()}
-        of_each = []
-        for number, before in enumerate(self.of_each):
-            one = rows.model(number)
-            sums = self._running_sums(self.of_answers, one, before.sums, counts, labels)
-            tables, by_class = self._class_tables(one, before.by_class, ends)
-            rankings: dict[Target, Following] = {}
-            ranked = self._rankings(one, partial(_rank, before.rankings, rankings, ends))
-            carried = {series: float(sums[series][-1]) for series in before.sums}
-            of_each.append(_OfModel(carried, by_class, rankings))
-            of_answers = {series: sums[series][at] for series in carried}
-            yield self._by_kind({**of_labels, **of_answers, **ranked}, tables)
-        self.of_each, self.moments = of_each, moments
-        self.carried = {series: float(labels[series][-1]) for series in self.carried}
-        self.n_rows += len(rows)
+        rows = self._scored(labelled, scored)
+        by_model: list[list[SumsByKind]] = [[] for _ in range(self.n_models)]
+        begin = 0
+        for part in self._growing(rows) if len(rows) else [rows]:
+            stop = begin + len(part)
+            here = ends[(ends > begin) & (ends <= stop)] if begin else ends[ends <= stop]
+            advanced = super().advance(part, None, here - begin)
+            for found, of_model in zip(by_model, advanced, strict=True):
+                some = list(of_model)
+                found.extend(some if len(here) else [])
+            begin = stop
+        yield from by_model
 
-    def _class_tables(
-        self, rows: ScoredRows, by_class: Mapping[str, Floats], ends: Integers
-    ) -> tuple[dict[str, Iterator[Floats]], dict[str, Floats]]:
-        """Return the sums of a model by class at some ends after the other, and after all rows."""
-        tables, after = {}, {}
-        factor = self._factor(ROWS)
-        for kind, sums in by_class.items():
-            coded, carried = Coded.of(rows, kind), _without_subnormal(sums)
-            tables[kind] = sums_at_ends(coded, ends, carried, factor)
-            added = sums_between(coded, [len(rows)], self.n_classes, factor)[0]
-            after[kind] = self._kept(ROWS, len(rows)) * carried + added
-        return tables, after
-
-    def _known(self, majority: Majority) -> dict[Series, Floats]:
-        """Return the sums over scored rows that those over labelled rows tell to the last bit."""
-        known = {}
-        for series, sums in majority.sums.items():
-            if series in self.carried:
-                more = sums[0] - self.carried[series]
-                if not more:
-                    known[series] = sums
-                elif self.counts_are_exact:
-                    known[series] = sums - more
-        return known
-
-    def _label_sums(self, rows: ScoredRows, known: Mapping[Series, Floats]) -> dict[Series, Floats]:
-        """Return the sums of labels alone at every row; the spread is left out."""
-        self.counts_are_exact = self.counts_are_exact and rows.weight is None
-        counts = None
-        if self.counts_are_exact:
-            counts = np.arange(float(self.n_rows), self.n_rows + len(rows) + 1)
-        return self._running_sums(self.of_labels, rows, self.carried, counts, known)
-
-    def _running_sums(
-        self,
-        wanted: list[Series],
-        rows: ScoredRows,
-        carried: Mapping[Series, float],
-        counts: Floats | None,
-        known: Mapping[Series, Floats],
-    ) -> dict[Series, Floats]:
-        return sums_of_series(
-            wanted,
-            rows,
-            lambda series, values: self._running(series, values, carried[series]),
-            carried,
-            counts,
-            self.n_classes,
-            known,
-        )
-
-    def _factor(self, series: Series) -> float:
-        """Return the factor at which a series fades."""
-        return 1.0
-
-    def _running(self, series: Series, values: Array, carried: float) -> Floats:
-        """Return the carried sum plus the first 0, 1, ..., n of the values."""
-        sums: Floats = np.add(prefix_sums(values), carried, dtype=np.float64)
-        return sums
-
-    def oldest(self, number: int, ends: Integers) -> Integers:
-        """All rows count."""
-        return np.zeros_like(ends)
+    def _scale(self, factor: float) -> None:
+        """Multiply the weights of all rows so far by a factor."""
+        self.moments = self.moments.faded(factor)
+        for (number, key), one in self.carried.items():
+            if isinstance(one, Following):
+                self.carried[number, key] = one.scaled(factor)
+            else:
+                squares = isinstance(key, Series) and key.kind == "squared_weights"
+                self.carried[number, key] = one * (factor**2 if squares else factor)
 
     def merge(self, later: Self) -> None:
         """Append the sums of the rows that followed."""
-        n_later = later.n_rows
-        kept = self._kept(ROWS, n_later)
-        self.moments = self.moments.faded(kept).then(later.moments)
-
-        def merged(
-            ours: Mapping[Series, float], theirs: Mapping[Series, float]
-        ) -> dict[Series, float]:
-            return {s: self._kept(s, n_later) * ours[s] + theirs[s] for s in ours}
-
-        self.carried = merged(self.carried, later.carried)
-        self.of_each = [
-            _OfModel(
-                merged(ours.sums, theirs.sums),
-                {kind: kept * sums + theirs.by_class[kind] for kind, sums in ours.by_class.items()},
-                {t: r.merged(theirs.rankings[t], n_later) for t, r in ours.rankings.items()},
-            )
-            for ours, theirs in zip(self.of_each, later.of_each, strict=True)
-        ]
-        self.counts_are_exact = self.counts_are_exact and later.counts_are_exact
-        self.n_rows += n_later
-
-    def of_models(self, numbers: Sequence[int]) -> Self:
-        """Return a copy with some of the models."""
-        twin = super().of_models(numbers)
-        twin.of_each = [self.of_each[number] for number in numbers]
-        return twin
-
-    def scaled(self, factor: float) -> Self:
-        """Return the sums of the same rows with weights multiplied by a factor."""
-
-        def times(sums: Mapping[Series, float]) -> dict[Series, float]:
-            squared = "squared_weights"
-            return {
-                s: one * (factor**2 if s.kind == squared else factor) for s, one in sums.items()
-            }
-
-        twin = self.copy()
-        twin.carried, twin.moments = times(self.carried), self.moments.faded(factor)
-        twin.labels_by_class = self.labels_by_class * factor
-        twin.counts_are_exact = False
-        twin.of_each = [
-            _OfModel(
-                times(one.sums),
-                {kind: sums * factor for kind, sums in one.by_class.items()},
-                {target: ranking.scaled(factor) for target, ranking in one.rankings.items()},
-            )
-            for one in self.of_each
-        ]
-        return twin
-
-    def _kept(self, series: Series, n_later: int) -> float:
-        """Return which part of a sum remains after so many more rows."""
-        return 1.0
-
-
-class FadingSums(CumulativeSums):
-    """Sums in which a row that is k rows old weighs ``alpha ** k``.
-
-    Parameters
-    ----------
-    kinds : iterable of str
-        Kinds of elementary series to carry.
-    n_classes : int
-        Number of classes; 0 for regression.
-    alpha : float
-        Fading factor, in (0, 1).
-    n_models : int, default=1
-        Number of models.
-    """
-
-    def __init__(
-        self, kinds: Iterable[KindOf], n_classes: int, alpha: float, n_models: int = 1
-    ) -> None:
-        self.alpha = alpha
-        super().__init__(kinds, n_classes, n_models)
-        self.counts_are_exact = False
-
-    def _factor(self, series: Series) -> float:
-        """Return the factor at which a series fades: squares of weights at its square."""
-        return self.alpha**2 if series.kind == "squared_weights" else self.alpha
-
-    def _running(self, series: Series, values: Array, carried: float) -> Floats:
-        start = carried if abs(carried) > _SUBNORMAL else 0.0
-        return running_sums(start, values, self._factor(series))
-
-    def oldest(self, number: int, ends: Integers) -> Integers:
-        """Rows count until their weight falls below `FADED`."""
-        return np.maximum(ends - ceil(log(FADED) / log(self.alpha)), 0)
-
-    def _kept(self, series: Series, n_later: int) -> float:
-        return float(self._factor(series) ** n_later)
-
-
-def _rank(
-    before: Mapping[Target, Following],
-    after: dict[Target, Following],
-    ends: Integers,
-    target: Target,
-    rows: Sided,
-    measures: list[str],
-) -> RankingValues:
-    """Return the measures of one ranking, and set what follows."""
-    values, after[target] = before[target].read(rows, ends, measures)
-    return values
+        if later._origin is not None:
+            if self._origin is not None:
+                self._scale(0.5 ** float((later._origin - self._origin) / self.half_life))
+            self._origin = later._origin
+        super().merge(later)
 
 
 def _without_subnormal(sums: Floats) -> Floats:

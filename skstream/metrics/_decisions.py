@@ -1,13 +1,17 @@
 """Decisions that probabilities lead to: their costs, hits by class, and the k best classes."""
 
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstream.metrics._columns import Column, OfColumn
 from skstream.metrics._formulas import Sums, geometric_mean, ratio
+from skstream.metrics._measure import Measure, mean_of, parametrised
 from skstream.metrics._rows import UNANSWERED, Array, Floats, ScoredRows
+from skstream.utils._choices import check_count, is_real
 from skstream.utils._running_sums import running_sums
 
 #: The best threshold so far is looked for among the multiples of one over this, and "never".
@@ -18,6 +22,169 @@ Matrix = tuple[tuple[float, ...], ...]
 _ROUNDING = 1e-9
 # Rows whose costs at all thresholds are formed at a time: a table that fits the cache.
 _ROWS_AT_A_TIME = 512
+
+
+def top_k_accuracy(k: int = 2) -> Measure:
+    """Share of the rows whose label is among the k most probable classes.
+
+    Parameters
+    ----------
+    k : int, default=2
+        Number of classes.
+
+    Returns
+    -------
+    Measure
+        Called ``"top_k_accuracy"``, and of another k such as ``"top_k_accuracy:3"``. Both are also
+        names that evaluators know.
+
+    Notes
+    -----
+    The value and the rule for ties are those of `sklearn.metrics.top_k_accuracy_score`.
+
+    Examples
+    --------
+    >>> from skstream.metrics import top_k_accuracy
+    >>> top_k_accuracy(3).name
+    'top_k_accuracy:3'
+    """
+    check_count(k, "The 'k' parameter of top_k_accuracy", 1)
+    series = OfColumn(TopK(int(k)))
+    return mean_of("top_k_accuracy", series, k, 2, higher_is_better=True, bounds=(0.0, 1.0))
+
+
+def cost(matrix: ArrayLike, *, threshold: float | str | None = None) -> Measure:
+    """Mean cost of the decisions that a model leads to.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_classes)
+        ``matrix[i][j]`` is the cost of deciding for class j where the label is class i, in the
+        order of the sorted classes.
+    threshold : float, {"best", "expected"} or None, default=None
+        How a decision is made. None: it is the model's answer. A number in [0, 1]: the second of
+        two classes is decided for where its probability is at least this. "best": at the
+        threshold, among the multiples of 0.01 and "never", that had cost least in the rows
+        before. "expected": for the class with the smallest expected cost by the probabilities,
+        which is best where these are calibrated (Elkan 2001).
+
+    Returns
+    -------
+    Measure
+        Called ``"cost"``, or for example ``"cost:0.3"`` and ``"cost:best"``.
+
+    References
+    ----------
+    C. Elkan. The foundations of cost-sensitive learning. IJCAI 2001.
+
+    Examples
+    --------
+    A missed "UP" costs five times as much as a false alarm:
+
+    >>> from skstream.metrics import cost
+    >>> cost([[0, 1], [5, 0]], threshold="expected").name
+    'cost:expected'
+    """
+    table = checked_matrix(matrix)
+    if threshold is not None and threshold not in ("best", "expected"):
+        threshold = _checked_share("threshold", threshold, "cost", ', "best", "expected" or None')
+    if len(table) != 2 and threshold not in (None, "expected"):
+        raise ValueError(
+            f"The threshold {threshold!r} decides between two classes, and the matrix of cost has "
+            f'{len(table)}. Pass threshold="expected", or None.'
+        )
+    column: Column
+    if isinstance(threshold, float):
+        column = ThresholdCosts(table, threshold)
+    elif threshold == "best":
+        column = BestThresholdCosts(table)
+    else:
+        by = AnswerCosts if threshold is None else ExpectedCosts
+        column = by(table)
+    flat = [one for row in table for one in row]
+    return mean_of(
+        "cost",
+        OfColumn(column),
+        threshold,
+        None,
+        bounds=(min(flat), max(flat)) if min(flat) < max(flat) else (-math.inf, math.inf),
+        n_classes=len(table),
+        needs="labels" if threshold is None else "probabilities",
+    )
+
+
+def gmean(threshold: float | str = "best") -> Measure:
+    """Geometric mean of the accuracies on both of two classes, decided at a threshold.
+
+    Parameters
+    ----------
+    threshold : float or "best", default="best"
+        The second class is decided for where its probability is at least this, in [0, 1]. "best":
+        the threshold, among the multiples of 0.01 and "never", that had the best geometric mean in
+        the rows before.
+
+    Returns
+    -------
+    Measure
+        Called ``"gmean"``, and of a fixed threshold such as ``"gmean:0.3"``. Both are also names
+        that evaluators know.
+
+    See Also
+    --------
+    geometric_accuracy_score : That of the model's answers.
+
+    Examples
+    --------
+    >>> from skstream.metrics import gmean
+    >>> gmean(0.3).max_classes
+    2
+    """
+    column: BestThresholdHits | ThresholdHits
+    if threshold == "best":
+        column = BestThresholdHits()
+    else:
+        threshold = _checked_share("threshold", threshold, "gmean", ' or "best"')
+        column = ThresholdHits(threshold)
+    hits = OfColumn(column, output=1, by=0, n_codes=2)
+    return parametrised(
+        "gmean",
+        GeometricMean(hits),
+        (hits, "label"),
+        threshold,
+        "best",
+        higher_is_better=True,
+        bounds=(0.0, 1.0),
+        max_classes=2,
+    )
+
+
+def _checked_share(parameter: str, value: Any, function: str, or_else: str) -> float:
+    if not is_real(value) or not 0.0 <= value <= 1.0:
+        raise ValueError(
+            f"The {parameter!r} parameter of {function} must be a number in the range [0, 1]"
+            f"{or_else}. Got {value!r} instead."
+        )
+    return float(value)
+
+
+def checked_matrix(matrix: Any) -> Matrix:
+    """Return a square table of finite costs, or say what is wrong with it."""
+    try:
+        table = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
+        raise ValueError(
+            "The 'matrix' parameter of cost must be a square table of numbers, a row for each "
+            f"label and a column for each decision. Got {matrix!r} instead."
+        )
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise ValueError(
+            f"The cost of deciding for class {column} where the label is class {row} is "
+            f"{table[row, column]}: costs must be finite."
+        )
+    return tuple(map(tuple, table.tolist()))
 
 
 @dataclass(frozen=True)
@@ -122,11 +289,8 @@ class BestThresholdCosts(Column):
         return (np.asarray(self.matrix)[rows.y, decided],), state
 
 
-class _Rates(NamedTuple):
-    """Weights of right rows of either class at every threshold."""
-
-    first: Floats
-    second: Floats
+#: Weights of right rows of the first and of the second class at every threshold.
+_Rates = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -137,7 +301,7 @@ class BestThresholdHits(Column):
 
     def start(self, n_classes: int) -> _Rates:
         """Return no rows."""
-        return _Rates(np.zeros(GRID + 2), np.zeros(GRID + 2))
+        return np.zeros(GRID + 2), np.zeros(GRID + 2)
 
     def read(self, rows: ScoredRows, state: _Rates) -> tuple[tuple[Array, Array], _Rates]:
         """Return labels and hits."""
@@ -155,7 +319,7 @@ class BestThresholdHits(Column):
             # come all products are 0, and the first threshold is the one in the middle.
             best = order[(totals[0][:-1] * totals[1][:-1]).argmax(axis=1)]
             hits[some] = (best <= cells[some]) == second
-            state = _Rates(totals[0][-1].copy(), totals[1][-1].copy())
+            state = totals[0][-1].copy(), totals[1][-1].copy()
         return (rows.y, hits), state
 
 

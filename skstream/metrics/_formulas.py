@@ -67,7 +67,8 @@ def ratio(
     highest = 0.0 if rows is None else float(rows.max()) ** power * NEGLIGIBLE
     if denominator.min() <= highest:
         scale = 0.0 if rows is None else rows**power * NEGLIGIBLE
-        quotient[denominator <= scale] = np.nan  # one row of several classes broadcasts
+        negligible = denominator <= scale  # of several classes, or of all rows
+        quotient[np.broadcast_to(negligible, quotient.shape)] = np.nan
     return quotient
 
 
@@ -77,13 +78,25 @@ def _finite(values: Floats) -> Floats:
     return values
 
 
+@dataclass(frozen=True)
+class MeanOf:
+    """Mean of a series."""
+
+    series: KindOf
+
+    def __call__(self, sums: Sums) -> Floats:
+        """Return the mean at every checkpoint."""
+        return ratio(sums[self.series], sums["rows"])
+
+
+error = MeanOf("wrong")
+log_loss, brier = MeanOf("log_loss"), MeanOf("brier")
+mae, mape, mse = MeanOf("absolute_error"), MeanOf("relative_error"), MeanOf("squared_error")
+
+
 def accuracy(sums: Sums) -> Floats:
     rows = sums["rows"]
     return ratio(rows - sums["wrong"], rows)
-
-
-def error(sums: Sums) -> Floats:
-    return ratio(sums["wrong"], sums["rows"])
 
 
 def disagreement(first: Sequence[Floats] | Floats, second: Sequence[Floats] | Floats) -> Floats:
@@ -246,6 +259,31 @@ def class_recall(sums: Sums) -> Floats:
     return sums.value(_class_accuracies)
 
 
+def class_fbeta(sums: Sums, beta: float) -> Floats:
+    """F-beta of every class; NaN for a class that is neither among the labels nor the answers."""
+    weight = beta**2
+    hit, label, answer = (sums.table(kind) for kind in ("hit", "label", "answer"))
+    return ratio((1.0 + weight) * hit, weight * label + answer, sums["rows"])
+
+
+def class_jaccard(sums: Sums) -> Floats:
+    """Rows of a class that were answered right among those labelled or answered so."""
+    hit, label, answer = (sums.table(kind) for kind in ("hit", "label", "answer"))
+    return ratio(hit, label + answer - hit, sums["rows"])
+
+
+def class_specificity(sums: Sums) -> Floats:
+    """Rows of other classes that were not answered as this one; NaN without such rows."""
+    hit, label, answer = (sums.table(kind) for kind in ("hit", "label", "answer"))
+    others = sums["rows"] - label
+    return ratio(others - (answer - hit), others, sums["rows"])
+
+
+def class_share_of_answers(sums: Sums) -> Floats:
+    """Share of the answers that are of each class."""
+    return ratio(sums.table("answer"), sums["rows"])
+
+
 def of_class(sums: Sums, formula: Formula, code: int) -> Floats:
     """One class's value of a measure that every class has."""
     values: Floats = sums.value(formula)[code]
@@ -272,22 +310,21 @@ def mcc(sums: Sums) -> Floats:
 
 
 @dataclass(frozen=True)
-class MeanOf:
-    """Mean of a series."""
+class Skill:
+    """One minus the mean loss of a model over that of a baseline.
 
-    series: KindOf
+    Attributes
+    ----------
+    loss, baseline : str or OfColumn
+        Series of the losses.
+    """
+
+    loss: KindOf
+    baseline: KindOf
 
     def __call__(self, sums: Sums) -> Floats:
-        """Return the mean at every checkpoint."""
-        return ratio(sums[self.series], sums["rows"])
-
-
-def log_loss(sums: Sums) -> Floats:
-    return ratio(sums["log_loss"], sums["rows"])
-
-
-def brier(sums: Sums) -> Floats:
-    return ratio(sums["brier"], sums["rows"])
+        """Return the skill at every checkpoint."""
+        return 1.0 - ratio(sums[self.loss], sums[self.baseline], sums["rows"])
 
 
 def cmd(sums: Sums) -> Floats:
@@ -297,18 +334,6 @@ def cmd(sums: Sums) -> Floats:
     determinant: Floats = hit[0] * hit[1] - (label[0] - hit[0]) * (label[1] - hit[1])
     determinant[sums["rows"] == 0.0] = np.nan
     return determinant
-
-
-def mae(sums: Sums) -> Floats:
-    return ratio(sums["absolute_error"], sums["rows"])
-
-
-def mape(sums: Sums) -> Floats:
-    return ratio(sums["relative_error"], sums["rows"])
-
-
-def mse(sums: Sums) -> Floats:
-    return ratio(sums["squared_error"], sums["rows"])
 
 
 def rmse(sums: Sums) -> Floats:

@@ -23,6 +23,7 @@ from skstream.metrics._registry import (
 )
 from skstream.metrics._rows import NOTHING, Array, Floats
 from skstream.metrics._running import RunningMeasures
+from skstream.utils._choices import check_choice
 from skstream.utils._label_space import encode_together
 from skstream.utils._masked import refuse_masked
 from skstream.utils._warnings import warn
@@ -122,11 +123,7 @@ def kappa_m_score(
     >>> kappa_m_score([0, 0, 1, 0], [0, 0, 1, 1])  # the first row has no past
     0.0
     """
-    if majority not in MAJORITIES:
-        raise ValueError(
-            "The 'majority' parameter of kappa_m_score must be a str among "
-            f"{set(MAJORITIES)}. Got {majority!r} instead."
-        )
+    check_choice(majority, "The 'majority' parameter of kappa_m_score", tuple(MAJORITIES))
     return _value(MAJORITIES[majority], y_true, y_pred, sample_weight, past)
 
 
@@ -311,11 +308,7 @@ def kappa_test(
     >>> round(kappa_test(y, p, variance="cohen").statistic, 2)
     3.4
     """
-    if variance not in NULL_VARIANCES:
-        raise ValueError(
-            f"The 'variance' parameter of kappa_test must be a str among {set(NULL_VARIANCES)}. "
-            f"Got {variance!r} instead."
-        )
+    check_choice(variance, "The 'variance' parameter of kappa_test", tuple(NULL_VARIANCES))
     measures = [CLASSIFICATION["kappa"], CLASSIFICATION["kappa_se"], NULL_VARIANCES[variance]]
     kappa, deviation, z = _classification_values(measures, y_true, y_pred, sample_weight)
     return KappaTest(kappa=kappa, standard_error=deviation, statistic=z, pvalue=float(ndtr(-z)))

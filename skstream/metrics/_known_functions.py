@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from skstream.metrics import _formulas as formulas
-from skstream.metrics import _set_scores as set_scores
-from skstream.metrics._formulas import Formula
+from skstream.metrics._decisions import top_k_accuracy
+from skstream.metrics._formulas import Formula, Sums
 from skstream.metrics._measure import OF_SCORES, Measure, name_of
-from skstream.metrics._probabilities import top_k_accuracy
 from skstream.metrics._quantiles import pinball
 from skstream.metrics._registry import (
     CLASSIFICATION,
@@ -22,7 +21,7 @@ from skstream.metrics._registry import (
     REGRESSION,
     needs_probabilities,
 )
-from skstream.metrics._rows import Array
+from skstream.metrics._rows import Array, Floats
 from skstream.utils._sklearn import metric_function, scorer_parts
 
 Options = Mapping[str, Any]
@@ -114,7 +113,7 @@ def _of_scorer(
         low, high = measure.bounds
         measure = replace(measure, bounds=(0.0 - high, 0.0 - low), name=f"neg_{name}")
         if measure.formula is not None:
-            formula = partial(set_scores.negative, formula=measure.formula)
+            formula = partial(_scaled, formula=measure.formula, factor=-1.0)
             measure = replace(measure, formula=formula)
         else:
             measure = replace(measure, function=Negative(item))
@@ -197,38 +196,14 @@ def _direction(name: str) -> bool | None:
 
 
 def _plain(measure: Measure) -> Builder:
-    return partial(_as_it_is, measure)
-
-
-def _as_it_is(measure: Measure, options: Options, classes: Array) -> Measure:
-    return measure
-
-
-def _share_or_weight(
-    share: Measure, weight: Formula, options: Options, classes: Array
-) -> Measure | None:
-    if options["normalize"]:
-        return share
-    return replace(share, formula=weight, bounds=(0.0, math.inf))
-
-
-def _balanced_accuracy(options: Options, classes: Array) -> Measure | None:
-    measure = CLASSIFICATION["arithmetic_accuracy"]
-    if not options["adjusted"]:
-        return measure
-    return replace(
-        measure,
-        formula=set_scores.adjusted_balanced_accuracy,
-        bounds=(-1.0, 1.0),
-        baseline_is_zero=True,
-    )
+    return lambda options, classes: measure
 
 
 def _r2(options: Options, classes: Array) -> Measure | None:
     # Without force_finite scikit-learn distinguishes -inf from NaN, and we do not.
     if not options["force_finite"]:
         return None
-    return replace(REGRESSION["r2"], formula=set_scores.finite_r2)
+    return replace(REGRESSION["r2"], formula=_finite_r2)
 
 
 def _log_loss(options: Options, classes: Array) -> Measure | None:
@@ -243,7 +218,7 @@ def _brier(options: Options, classes: Array) -> Measure | None:
         return None
     if half == "auto" or half == (len(classes) <= 2):
         return measure
-    formula = partial(set_scores.scaled, formula=formulas.brier, factor=0.5 if half else 2.0)
+    formula = partial(_scaled, formula=formulas.brier, factor=0.5 if half else 2.0)
     return replace(measure, formula=formula, row_loss=None)
 
 
@@ -300,39 +275,21 @@ def _set_score(name: str, options: Options, classes: Array) -> Measure | None:
     of_class = _of_class(name, options)
     if undefined is None or of_class is None or how not in ("binary", "micro", "macro", "weighted"):
         return None
-    codes, known = None, classes.tolist()
-    if options["labels"] is not None and how != "binary":  # which takes pos_label alone
-        labels = np.asarray(options["labels"]).tolist()
-        if not all(label in known for label in labels) or len(set(labels)) < len(labels):
-            return None
-        codes = tuple(map(known.index, labels))
     macro = CLASSIFICATION["f1_macro"]
-    formula: Formula
     if how == "binary":
         code = _positive(name, options["pos_label"], classes)
         if code is None:
             return None
-        formula = partial(
-            set_scores.of_one_class, of_class=of_class, code=code, undefined=undefined
-        )
-        return replace(macro, formula=formula)
-    if how == "micro" and codes is not None:
-        beta = options.get("beta", 1.0)
-        formula = partial(
-            set_scores.micro_of, name=name, beta=beta, codes=codes, undefined=undefined
-        )
-        return replace(macro, formula=formula)
+        one = partial(_of_one_class, of_class=of_class, code=code, undefined=undefined)
+        return replace(macro, formula=one)
     if how == "micro":
         # Taken together, every wrong row is a false positive of one class and a false negative
         # of another: precision, recall and F are all the accuracy.
         accuracy = CLASSIFICATION["accuracy"]
-        if name == "jaccard_score":
-            return replace(accuracy, formula=set_scores.micro_jaccard)
-        return accuracy
-    formula = partial(
-        set_scores.average, of_class=of_class, how=how, undefined=undefined, codes=codes
+        return replace(accuracy, formula=_micro_jaccard) if name == "jaccard_score" else accuracy
+    return replace(
+        macro, formula=partial(_average, of_class=of_class, how=how, undefined=undefined)
     )
-    return replace(macro, formula=formula)
 
 
 def _undefined(zero_division: Any) -> float | None:
@@ -353,12 +310,12 @@ def _of_class(name: str, options: Options) -> Formula | None:
             return None
         if beta == 0.0:
             return formulas.class_precision
-        return formulas.class_f1 if beta == 1.0 else partial(set_scores.class_fbeta, beta=beta)
+        return formulas.class_f1 if beta == 1.0 else partial(formulas.class_fbeta, beta=beta)
     return {
         "f1_score": formulas.class_f1,
         "precision_score": formulas.class_precision,
         "recall_score": formulas.class_recall,
-        "jaccard_score": set_scores.class_jaccard,
+        "jaccard_score": formulas.class_jaccard,
     }[name]
 
 
@@ -381,20 +338,14 @@ def _positive(name: str, label: Any, classes: Array) -> int | None:
     return None
 
 
-_SET_OPTIONS = ("average", "labels", "pos_label", "zero_division")
+_SET_OPTIONS = ("average", "pos_label", "zero_division", "beta")
 _SET_SCORES = ("f1_score", "fbeta_score", "precision_score", "recall_score", "jaccard_score")
 #: By name: the options that are understood, and what makes the running form of them.
 _CLASSIFICATION: dict[str, tuple[tuple[str, ...], Builder]] = {
-    "accuracy_score": (
-        ("normalize",),
-        partial(_share_or_weight, CLASSIFICATION["accuracy"], set_scores.weight_right),
-    ),
-    "zero_one_loss": (
-        ("normalize",),
-        partial(_share_or_weight, CLASSIFICATION["error"], set_scores.weight_wrong),
-    ),
+    "accuracy_score": ((), _plain(CLASSIFICATION["accuracy"])),
+    "zero_one_loss": ((), _plain(CLASSIFICATION["error"])),
     "hamming_loss": ((), _plain(CLASSIFICATION["error"])),
-    "balanced_accuracy_score": (("adjusted",), _balanced_accuracy),
+    "balanced_accuracy_score": ((), _plain(CLASSIFICATION["arithmetic_accuracy"])),
     "cohen_kappa_score": ((), _plain(CLASSIFICATION["kappa"])),
     "matthews_corrcoef": ((), _plain(CLASSIFICATION["mcc"])),
     "log_loss": (("normalize", "labels"), _log_loss),
@@ -403,7 +354,7 @@ _CLASSIFICATION: dict[str, tuple[tuple[str, ...], Builder]] = {
     "roc_auc_score": (("average", "max_fpr", "multi_class", "labels"), _area),
     "average_precision_score": (("average", "pos_label"), _average_precision),
     "top_k_accuracy_score": (("k", "normalize", "labels"), _top_k),
-    **{name: ((*_SET_OPTIONS, "beta"), partial(_set_score, name)) for name in _SET_SCORES},
+    **{name: (_SET_OPTIONS, partial(_set_score, name)) for name in _SET_SCORES},
 }
 _REGRESSION: dict[str, tuple[tuple[str, ...], Builder]] = {
     "mean_absolute_error": ((), _plain(REGRESSION["mae"])),
@@ -429,3 +380,62 @@ _FACTS: dict[str, Measure] = {
     "median_absolute_error": REGRESSION["mae"],
     **dict.fromkeys(_SET_SCORES, CLASSIFICATION["f1_macro"]),
 }
+
+
+# --- formulas, as scikit-learn defines them ------------------------------------------------------
+
+
+def _average(sums: Sums, of_class: Formula, how: str, undefined: float) -> Floats:
+    """Average over the classes among the labels or the answers.
+
+    Parameters
+    ----------
+    sums : Sums
+        Sums of labels, answers and hits.
+    of_class : callable
+        Formula of a value for every class.
+    how : {"macro", "weighted"}
+        Whether classes count equally, or by their number of labelled rows.
+    undefined : float
+        Value in place of 0/0; NaN leaves the class out.
+
+    Returns
+    -------
+    ndarray of shape (n_checkpoints,)
+        NaN where nothing was scored.
+    """
+    values, label = sums.value(of_class), sums.table("label")
+    seen = ~np.isnan(sums.value(formulas.class_f1))
+    values = np.where(seen & np.isnan(values), undefined, values)
+    plain = formulas.mean_over_seen(values)
+    if how == "macro":
+        return plain
+    weights = np.where(np.isnan(values), 0.0, label)
+    total = weights.sum(axis=0)
+    weighted = formulas.ratio(np.where(weights > 0.0, weights * values, 0.0).sum(axis=0), total)
+    return np.where(total > 0.0, weighted, plain)
+
+
+def _of_one_class(sums: Sums, of_class: Formula, code: int, undefined: float) -> Floats:
+    """Value of one class, with `undefined` for 0/0; NaN where nothing was scored."""
+    values: Floats = sums.value(of_class)[code]
+    return np.where(np.isnan(values) & (sums["rows"] > 0.0), undefined, values)
+
+
+def _micro_jaccard(sums: Sums) -> Floats:
+    """Jaccard of all classes taken together: every wrong row counts for two of them."""
+    rows, wrong = sums["rows"], sums["wrong"]
+    return formulas.ratio(rows - wrong, rows + wrong)
+
+
+def _finite_r2(sums: Sums) -> Floats:
+    """R2 where it is defined; of equal targets 1 if all are met, else 0."""
+    values = sums.value(formulas.r2)
+    met = np.where(sums["squared_error"] == 0.0, 1.0, 0.0)
+    # One row is too few for scikit-learn. Its weight is 1 unless the user gave weights.
+    return np.where(np.isnan(values) & (sums["rows"] > 1.0), met, values)
+
+
+def _scaled(sums: Sums, formula: Formula, factor: float) -> Floats:
+    """Multiple of the value of a formula."""
+    return factor * sums.value(formula)

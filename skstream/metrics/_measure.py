@@ -8,9 +8,9 @@ from numbers import Real
 from typing import Any
 
 from skstream.metrics._columns import OfColumn
-from skstream.metrics._formulas import Formula
+from skstream.metrics._formulas import Formula, MeanOf
 from skstream.metrics._series import KINDS, KindOf, baselines_of, columns_of_kinds
-from skstream.utils._choices import is_integer
+from skstream.utils._choices import check_choice, check_count
 from skstream.utils._sklearn import scorer_parts
 
 #: Loss of a single row, by the series whose mean is the measure.
@@ -138,11 +138,8 @@ class Measure:
                 f"better), False (a loss) or None (not known). Got {self.higher_is_better!r} "
                 "instead."
             )
-        if self.row_loss not in (None, *ROW_LOSSES.values()):
-            raise ValueError(
-                "The 'row_loss' parameter of Measure must be a str among "
-                f"{set(ROW_LOSSES.values())} or None. Got {self.row_loss!r} instead."
-            )
+        losses = (*ROW_LOSSES.values(), None)
+        check_choice(self.row_loss, "The 'row_loss' parameter of Measure", losses)
         if self.higher_is_better is not None:  # plain, so that it can be saved
             object.__setattr__(self, "higher_is_better", bool(self.higher_is_better))
         object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
@@ -152,11 +149,7 @@ class Measure:
                 "The 'series' parameter of Measure names the series of a formula, and there is "
                 "none: leave it out, or pass formula=."
             )
-        if self.needs not in (None, *TASKS):
-            raise ValueError(
-                f"The 'needs' parameter of Measure must be a str among {set(TASKS)} or None. "
-                f"Got {self.needs!r} instead."
-            )
+        check_choice(self.needs, "The 'needs' parameter of Measure", (*TASKS, None))
         reads_scores = any(
             column.of_scores and not column.of_labels for column in columns_of_kinds(self.series)
         )
@@ -169,14 +162,9 @@ class Measure:
             object.__setattr__(self, "needs", "probabilities")
         for parameter in ("max_classes", "n_classes"):
             number = getattr(self, parameter)
-            if number is None:
-                continue
-            if not is_integer(number) or number < 1:
-                raise ValueError(
-                    f"The {parameter!r} parameter of Measure must be a positive int or None. "
-                    f"Got {number!r} instead."
-                )
-            object.__setattr__(self, parameter, int(number))
+            if number is not None:
+                number = check_count(number, f"The {parameter!r} parameter of Measure", 1)
+                object.__setattr__(self, parameter, number)
         if not self.name:
             object.__setattr__(self, "name", self._own_name())
 
@@ -266,3 +254,24 @@ def named(
         row_loss=ROW_LOSSES.get(str(series[0])) if len(series) == 1 else None,
         **facts,
     )
+
+
+def parametrised(
+    name: str,
+    formula: Formula,
+    series: tuple[KindOf, ...],
+    parameter: Any,
+    default: Any,
+    *,
+    higher_is_better: bool | None = False,
+    needs: str = "probabilities",
+    **facts: Any,
+) -> Measure:
+    """Measure of one parameter, which is part of its name where it is not the default."""
+    called = name if parameter == default else f"{name}:{parameter}"
+    return named(called, formula, *series, needs=needs, higher_is_better=higher_is_better, **facts)
+
+
+def mean_of(name: str, series: OfColumn, parameter: Any, default: Any, **facts: Any) -> Measure:
+    """Measure that is the mean of a column."""
+    return parametrised(name, MeanOf(series), (series,), parameter, default, **facts)

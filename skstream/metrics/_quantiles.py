@@ -68,8 +68,3 @@ def pinball(quantile: float = 0.5) -> Measure:
         higher_is_better=False,
         bounds=(0.0, math.inf),
     )
-
-
-def share_at_most(sums: Sums) -> Floats:
-    """Share of the targets that are at most the answer."""
-    return ratio(sums["target_at_most"], sums["rows"])

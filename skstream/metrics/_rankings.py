@@ -7,16 +7,13 @@ may be cut off, and the parts add up.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from itertools import pairwise
 from math import log
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.metrics._pair_windows import cost_of_row, window_pairs
-from skstream.metrics._precision_windows import many_precisions
+from skstream.metrics._ranked_windows import cost_of_row, many_precisions, window_pairs
 from skstream.metrics._ranks import Ranks, average_precision, pairs_of_bins
 from skstream.metrics._rows import UNANSWERED, Floats, Integers, ScoredRows
 from skstream.utils._running_sums import prefix_sums, window_sums
@@ -31,8 +28,8 @@ _FEW_ENDS = 16
 _COST_OF_END, _COST_OF_ROW = 40.0, 0.06
 # Numbers in a table of windows by their rows.
 _TABLE = 1 << 16
-# Of the bins, the share that a part of an adaptive window has: there are many parts.
-_PARTS = 4
+#: Of the bins, the share that a part of an adaptive window has: there are many parts.
+PARTS = 4
 
 #: By measure, one value for each end.
 RankingValues = dict[str, Floats]
@@ -62,11 +59,11 @@ class Ranking:
     baseline: ClassVar[None] = None
     values: ClassVar[None] = None
 
-    def n_codes(self, n_classes: int) -> int:
-        """Return the number of series."""
+    def codes(self, n_classes: int) -> range:
+        """Return the codes of its series."""
         if n_classes <= 2:
-            return 1
-        return n_classes * (n_classes - 1) if self.pairs else n_classes
+            return range(1)
+        return range(n_classes * (n_classes - 1) if self.pairs else n_classes)
 
     def target(self, code: int, n_classes: int) -> "Target":
         """Return which rows a series ranks."""
@@ -400,80 +397,3 @@ def _step_by_step(
         for measure in wanted:
             values[measure][number] = ranks.value(measure)
     return values
-
-
-class Parts:
-    """The ranking of a window that may be cut where one of its parts begins.
-
-    Methods replace what they change, so that a shallow copy is independent.
-    """
-
-    def __init__(self) -> None:
-        self.n = 0
-        self.starts = np.zeros(1, dtype=np.intp)
-        self.ranks = [Ranks.none()]
-        self.all = Following()
-
-    def read(
-        self,
-        rows: Sided,
-        cuts: Integers,
-        starts: Integers,
-        new_starts: Integers,
-        ends: Integers,
-        measures: Sequence[str],
-    ) -> RankingValues:
-        """Read new rows.
-
-        Parameters
-        ----------
-        rows : Sided
-            The rows.
-        cuts, starts : ndarray of shapes (n_cuts,) and (n_cuts + 1,)
-            After more than ``cuts[i]`` of the rows the window begins with row
-            ``starts[i + 1]``; ``starts[0]`` is where it began before.
-        new_starts : ndarray of shape (n_starts,)
-            Where the window may be cut from now on.
-        ends : ndarray of shape (n_ends,)
-            Numbers of new rows after which the measures are wanted.
-        measures : sequence of str
-
-        Returns
-        -------
-        dict of str to ndarray of shape (n_ends,)
-        """
-        n = len(rows.scores)
-        bounds = [0, *(cuts + 1).tolist(), n + 1]
-        parts = []
-        for piece, start in enumerate(starts.tolist()):
-            first, stop = bounds[piece], bounds[piece + 1]
-            window, begin = self.all, max(start - self.n, 0)
-            if piece:
-                kept = self.ranks[int(np.searchsorted(self.starts, start)) :]
-                together = Ranks.none() if start >= self.n else reduce(Ranks.then, kept)
-                window = Following(ranks=together.coarser(), known=self.all.known)
-            here = slice(*np.searchsorted(ends, [first, stop]).tolist())
-            found, window = window.read(
-                rows.part(slice(begin, stop - 1)), ends[here] - begin, measures
-            )
-            parts.append(found)
-        self.all = window
-        self._divide(rows, new_starts)
-        return {m: np.concatenate([part[m] for part in parts]) for m in measures}
-
-    def _divide(self, rows: Sided, new_starts: Integers) -> None:
-        """Take the new rows into the parts."""
-        n = len(rows.scores)
-        inside = new_starts[new_starts >= max(self.n, 1)] - self.n
-        if self.all.known:
-            bounds = [0, *inside.tolist(), n]
-            new = [Ranks.of(*rows.part(slice(*piece)).counted) for piece in pairwise(bounds)]
-            ranks = [*self.ranks[:-1], self.ranks[-1].then(new[0]), *new[1:]]
-            known = np.concatenate((self.starts, self.n + inside))
-            bounds = [*np.searchsorted(known, new_starts).tolist(), len(ranks)]
-            self.ranks = [
-                reduce(Ranks.then, ranks[first:stop]).coarser(_PARTS)
-                for first, stop in pairwise(bounds)
-            ]
-        self.starts = new_starts
-        self.n += n

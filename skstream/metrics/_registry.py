@@ -6,25 +6,14 @@ from functools import partial
 from typing import Any
 
 from skstream.metrics import _formulas as formulas
+from skstream.metrics._bins import brier_part, calibration_error
 from skstream.metrics._columns import OfColumn
+from skstream.metrics._conformal_sets import coverage, set_size
+from skstream.metrics._decisions import gmean, top_k_accuracy
 from skstream.metrics._formulas import Formula
-from skstream.metrics._frequencies import PriorLosses, Skill, TransitionLosses
 from skstream.metrics._measure import TASKS, Measure, named
-from skstream.metrics._probabilities import (
-    brier_part,
-    calibration_error,
-    coverage,
-    gmean,
-    set_size,
-    top_k_accuracy,
-)
-from skstream.metrics._quantiles import pinball, share_at_most
-from skstream.metrics._set_scores import (
-    class_fbeta,
-    class_jaccard,
-    class_share_of_answers,
-    class_specificity,
-)
+from skstream.metrics._proper import PriorLosses, TransitionLosses
+from skstream.metrics._quantiles import pinball
 
 # Every class is ranked on its own, and against every other one: their number is limited.
 _MOST_CLASSES, _MOST_CLASSES_IN_PAIRS = 128, 32
@@ -113,7 +102,7 @@ PROBABILITIES = _table(
     _loss("brier", formulas.brier, "brier", needs="probabilities", bounds=(0.0, 2.0)),
     *(brier_part(part) for part in ("reliability", "resolution", "uncertainty")),
     *(
-        _probability_skill(name, Skill(loss, baseline), loss, baseline)
+        _probability_skill(name, formulas.Skill(loss, baseline), loss, baseline)
         for name, loss, baseline in (
             ("log_skill", "log_loss", OfColumn(PriorLosses(), output=0)),
             ("brier_skill", "brier", OfColumn(PriorLosses(), output=1)),
@@ -154,12 +143,12 @@ OF_CLASS: dict[str, Callable[[str, int, int], Measure]] = {
     "f1": partial(_of_class, formulas.class_f1),
     "precision": partial(_of_class, formulas.class_precision),
     "recall": partial(_of_class, formulas.class_recall),
-    "f2": partial(_of_class, partial(class_fbeta, beta=2.0)),
-    "f0.5": partial(_of_class, partial(class_fbeta, beta=0.5)),
-    "jaccard": partial(_of_class, class_jaccard),
-    "specificity": partial(_of_class, class_specificity),
+    "f2": partial(_of_class, partial(formulas.class_fbeta, beta=2.0)),
+    "f0.5": partial(_of_class, partial(formulas.class_fbeta, beta=0.5)),
+    "jaccard": partial(_of_class, formulas.class_jaccard),
+    "specificity": partial(_of_class, formulas.class_specificity),
     # Whether more answers of a class are better depends on the use.
-    "predicted_share": partial(_of_class, class_share_of_answers, higher_is_better=None),
+    "predicted_share": partial(_of_class, formulas.class_share_of_answers, higher_is_better=None),
     "auc": partial(_ranking_of_class, "auc"),
     "average_precision": partial(_ranking_of_class, "average_precision"),
 }
@@ -179,7 +168,7 @@ REGRESSION = _table(
     pinball(),
     _share(
         "quantile_coverage",
-        share_at_most,
+        formulas.MeanOf("target_at_most"),
         "target_at_most",
         needs="targets",
         higher_is_better=None,

@@ -10,17 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer
 
-from skstream.metrics._functions import (
-    arithmetic_accuracy_score,
-    cmd_score,
-    geometric_accuracy_score,
-    harmonic_accuracy_score,
-    kappa_m_score,
-    kappa_plus_score,
-    kappa_score,
-    kappa_temporal_score,
-    persistent_skill_score,
-)
+from skstream.metrics import _functions as functions
 from skstream.metrics._known_functions import of_scikit_learn
 from skstream.metrics._measure import Measure
 from skstream.metrics._registry import (
@@ -35,41 +25,24 @@ from skstream.metrics._registry import (
     measure_of_name,
 )
 from skstream.metrics._rows import Array
-from skstream.utils._choices import did_you_mean, names_as_text
+from skstream.utils._choices import check_choice, did_you_mean, names_as_text
 from skstream.utils._labels import as_labels
 from skstream.utils._sklearn import function_task, scorer_names, scorer_parts
 
 #: Functions of this package that have a running form, and so need no tape.
 _FUNCTIONS: dict[Callable[..., Any], str] = {
-    function: function.__name__.removesuffix("_score")
-    for function in (
-        kappa_score,
-        kappa_m_score,
-        kappa_temporal_score,
-        kappa_plus_score,
-        arithmetic_accuracy_score,
-        geometric_accuracy_score,
-        harmonic_accuracy_score,
-        cmd_score,
-        persistent_skill_score,
-    )
+    function: name.removesuffix("_score")
+    for name, function in vars(functions).items()
+    if name.endswith("_score")
 }
-
-
-#: Names of measures in other libraries.
+#: Names of measures in other libraries, where they end in _score without that.
 _OTHER_NAMES = {
-    "accuracy_score": "accuracy",
-    "average_precision_score": "average_precision",
     "balanced_accuracy": "arithmetic_accuracy",
-    "balanced_accuracy_score": "arithmetic_accuracy",
-    "brier_score": "brier",
     "brier_score_loss": "brier",
     "cohen_kappa": "kappa",
-    "cohen_kappa_score": "kappa",
     "cross_entropy": "log_loss",
     "error_rate": "error",
     "f1": "f1_macro",
-    "f1_score": "f1_macro",
     "g_mean": "geometric_accuracy",
     "hamming_loss": "error",
     "kappa_t": "kappa_temporal",
@@ -83,15 +56,11 @@ _OTHER_NAMES = {
     "misclassification": "error",
     "pr_auc": "average_precision",
     "precision": "precision_macro",
-    "precision_score": "precision_macro",
-    "r2_score": "r2",
     "recall": "recall_macro",
-    "recall_score": "recall_macro",
     "roc_auc": "auc",
     "roc_auc_ovo": "auc_ovo",
     "roc_auc_ovr": "auc",
     "roc_auc_ovr_weighted": "auc_weighted",
-    "roc_auc_score": "auc",
     "root_mean_squared_error": "rmse",
     "zero_one_loss": "error",
 }
@@ -104,18 +73,8 @@ _AND_SO = {
     "recall": ", or 'recall:' and a class",
 }
 _OF_PROBABILITIES = (
-    "auc",
-    "average_precision",
-    "brier",
-    "cross_entropy",
-    "d2_brier",
-    "d2_log_loss",
-    "hinge",
-    "log_loss",
-    "logloss",
-    "pr_auc",
-    "roc_auc",
-    "top_k",
+    *("auc", "average_precision", "brier", "cross_entropy", "d2_brier", "d2_log_loss", "hinge"),
+    *("log_loss", "logloss", "pr_auc", "roc_auc", "top_k"),
 )
 
 
@@ -204,8 +163,7 @@ def task_of(metrics: Any) -> str | None:
 
 
 def _task_of_name(name: str) -> str | None:
-    plain = _plain_name(name)
-    meant = _OTHER_NAMES.get(plain, plain)
+    meant = _meant(_plain_name(name))
     if meant in REGRESSION or name in scorer_names(regression=True):
         return "targets"
     of_class = meant.partition(":")[0] in (*OF_CLASS, *OF_CLASSES)
@@ -214,6 +172,12 @@ def _task_of_name(name: str) -> str | None:
 
 def _plain_name(name: str) -> str:
     return name.lower().replace("-", "_").replace(" ", "_").removeprefix("neg_")
+
+
+def _meant(plain: str) -> str:
+    """Our name of a measure that may have another elsewhere."""
+    name = plain.removesuffix("_score")
+    return _OTHER_NAMES.get(name, name)
 
 
 def _listed(metrics: Any) -> list[Any]:
@@ -318,7 +282,7 @@ def _unknown(name: str, known: list[str], classes: Array | None) -> str:
 def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -> str:
     """Suggestion of a similar name."""
     plain = _plain_name(name)
-    meant = plain if plain in (*known, *other) else _OTHER_NAMES.get(plain)
+    meant = plain if plain in (*known, *other) else _meant(plain)
     if meant in known:
         return f" Did you mean {meant!r}{_AND_SO.get(plain, '')}?"
     if meant in other:
@@ -351,10 +315,6 @@ def _partial_of_ours(item: partial[Any], classes: Array | None) -> Measure:
             f"function has it. Got {item.args or ''}{options or ''}. Weights and what precedes "
             "the first row are known to the evaluation; pass a plain function to set them."
         )
-    if choice not in MAJORITIES:
-        raise ValueError(
-            f"The 'majority' parameter of kappa_m_score must be a str among {set(MAJORITIES)}. "
-            f"Got {choice!r} instead."
-        )
+    check_choice(choice, "The 'majority' parameter of kappa_m_score", tuple(MAJORITIES))
     measure = _by_name(name, classes)
     return MAJORITIES[choice] if name == "kappa_m" else measure

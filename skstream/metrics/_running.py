@@ -28,9 +28,11 @@ from skstream.metrics._checkpoints import (
     joined_values,
 )
 from skstream.metrics._measure import Measure
+from skstream.metrics._range_sums import SetSums
 from skstream.metrics._rows import Array, Floats, ScoredRows, Waiting
 from skstream.metrics._scores import Scores, make_sums
-from skstream.metrics._user import takes_weights
+from skstream.metrics._series import columns_of_kinds
+from skstream.metrics._user import takes_no_weights, takes_weights
 from skstream.utils._checkpoints import CheckpointRecorder
 from skstream.utils._label_space import LabelSpace
 
@@ -282,7 +284,7 @@ class RunningMeasures:
                 self._waiting.append(rows if stop - start == n else rows[start:stop])
                 start = stop
                 if self._waiting.n == self._block:
-                    self._process_waiting()
+                    self.finish()
 
     def _check_times(self, rows: ScoredRows) -> None:
         if rows.time is None:
@@ -302,18 +304,13 @@ class RunningMeasures:
 
     def _due(self, rows: ScoredRows) -> tuple[NDArray[np.int64], Array | None]:
         """Checkpoints among the next rows, and their times."""
-        first, last = self._n_processed, self._n_processed + len(rows)
+        first = self._n_processed
         if isinstance(self._recorder, PeriodRecorder):
-            assert rows.time is not None or not len(rows)
             return self._recorder.ended(np.empty(0) if rows.time is None else rows.time, first)
-        due = self._recorder.due(first, last)
-        return due, self._times_at(rows, due)
-
-    def _times_at(self, rows: ScoredRows, n_rows: NDArray[np.int64]) -> Array | None:
-        """Times of the rows after which there is a checkpoint."""
+        due = self._recorder.due(first, first + len(rows))
         if not self._timed or rows.time is None:
-            return None
-        return rows.time[n_rows - self._n_processed - 1]
+            return due, None
+        return due, rows.time[due - first - 1]
 
     def _columns(self, values: Values, now: Array | None) -> list[Floats]:
         columns = columns_of(values)
@@ -333,14 +330,11 @@ class RunningMeasures:
         self._n_processed = last
         self._ahead = None
 
-    def _process_waiting(self) -> None:
+    def finish(self) -> None:
+        """Read the buffered rows, as at the end of the stream."""
         if self._waiting.n:
             self._process(self._waiting.rows())
             self._waiting.clear()
-
-    def finish(self) -> None:
-        """Read the buffered rows at the end of the stream; no rows may follow."""
-        self._process_waiting()
 
     def curves(self) -> Curves:
         """Measures at the checkpoints so far; the last row read is always one.
@@ -367,16 +361,15 @@ class RunningMeasures:
     def _values_at(self, due: NDArray[np.int64], now: Array | None = None) -> Values:
         """Measures at all checkpoints among the waiting rows, and after the last of these."""
         found, scores, n = {}, self._scores, 0
-        if isinstance(self._recorder, PeriodRecorder):
-            places = due - self._n_processed
-            return scores.copy().advance(self._waiting.rows(), places, due, now)
-        if self._wanted_before:
+        in_periods = isinstance(self._recorder, PeriodRecorder)
+        if self._wanted_before and not in_periods:
             ahead = self._read_ahead()
             found, scores, n = ahead.values, ahead.scores, ahead.n
         self._wanted_before = True
         start = self._n_processed + n
         left = due[np.searchsorted(due, start, side="right") :] if n else due
-        values = scores.copy().advance(self._waiting.rows()[n:], left - start, left)
+        rows, times = self._waiting.rows()[n:], now if in_periods else None
+        values = scores.copy().advance(rows, left - start, left, times)
         return joined_values(found, values)
 
     def _read_ahead(self) -> _Ahead:
@@ -465,7 +458,7 @@ class RunningMeasures:
             other part, and ADWIN's window depends on the order of all losses.
         """
         _check_mergeable(self, other)
-        self._process_waiting()
+        self.finish()
         scores = other._scores.copy()
         scores.advance(other._waiting.rows(), np.empty(0, dtype=np.intp), np.empty(0, dtype=int))
         self._scores.merge(scores)
@@ -474,6 +467,69 @@ class RunningMeasures:
         self._recorder.skip()
         self._recorder.thin(self._n_processed)
         return self
+
+
+class SetMeasures:
+    """Any measures of several models, on one set of rows after the other.
+
+    At most 1,024 sets are kept: all, then every second, every fourth, and so on, and the last.
+
+    Parameters
+    ----------
+    metrics : dict of str to Measure
+        From `resolve_metrics`.
+    names : sequence of str
+        What results call the mechanism of forgetting, which does not apply here.
+    classes : ndarray of shape (n_classes,), or None
+        Sorted labels; None for regression.
+    n_models : int
+        Number of models.
+    methods : sequence of str or None, default=None
+        As those of `RunningMeasures`.
+    """
+
+    def __init__(
+        self,
+        metrics: Mapping[str, Measure],
+        names: Sequence[str],
+        *,
+        classes: ArrayLike | None,
+        n_models: int,
+        methods: Sequence[str | None] | None = None,
+    ) -> None:
+        for name, measure in metrics.items():
+            if any(one.follows and not one.of_labels for one in columns_of_kinds(measure.series)):
+                raise ValueError(
+                    f"Measure {name!r} is learnt from the rows before each row, and a holdout "
+                    "evaluation scores every set of rows on its own. Use a fixed threshold=, or "
+                    "a PrequentialEvaluator."
+                )
+        labels = None if classes is None else np.asarray(classes)
+        told = np.ones(n_models, dtype=bool)
+        self._scores = Scores(metrics, dict.fromkeys(names, SetSums), labels, told, methods)
+        self._like: Values = {n: {m: [np.empty(0)] * n_models for m in metrics} for n in names}
+        # The rows of the stream at each set are a column, as sets are thinned by their numbers.
+        self._recorder = CheckpointRecorder(1 + len(names) * len(metrics) * n_models)
+        self.n_rows = 0
+
+    def read(self, rows: ScoredRows) -> None:
+        """Read whole sets. If a function of the user fails, nothing has been read."""
+        assert rows.sets is not None
+        self._scores.check(rows)
+        ends, checkpoints = rows.sets
+        scores = self._scores.copy()
+        values = scores.advance(rows, ends, checkpoints)
+        self._scores = scores
+        self._recorder.follow(checkpoints.astype(np.float64), *columns_of(values))
+        self.n_rows += len(rows)
+
+    def finish(self) -> None:
+        """Do nothing: every set has been read at once."""
+
+    def curves(self) -> Curves:
+        """Measures of the sets that are kept, with a last axis of models."""
+        _, columns = self._recorder.followed()
+        return Curves.of(columns[0].astype(np.int64), columns[1:].copy(), like=self._like)
 
 
 def block_length(mechanisms: Iterable[Forgetting], shortest: int | None = None) -> int:
@@ -503,8 +559,7 @@ def _check_together(
                 f"Forgetting {name!r} is an AdaptiveWindow, which follows the 0/1 loss of a "
                 "classifier and is not defined for regression. Use SlidingWindow or FadingFactor."
             )
-        alpha = mechanism.factor if isinstance(mechanism, FadingFactor) else None
-        forgets = isinstance(mechanism, SlidingWindow) or (alpha is not None and alpha < 1.0)
+        fades = mechanism.factor < 1.0
         for metric, measure in metrics.items():
             if measure.function is None:
                 continue
@@ -513,17 +568,14 @@ def _check_together(
                     f"Measure {metric!r} is a function, which {mechanism} cannot weigh. Use "
                     "SlidingWindow with a duration, or a named measure."
                 )
-            if not bounded and not forgets:
+            if not bounded and not fades and not isinstance(mechanism, SlidingWindow):
                 raise ValueError(
                     f"Measure {metric!r} is a function, and under {mechanism} it needs rows of "
                     "the whole stream, which are not kept. Keep the tape, or use "
                     "SlidingWindow, FadingFactor below 1, or a named measure."
                 )
-            if alpha is not None and alpha < 1.0 and not takes_weights(measure.function):
-                raise ValueError(
-                    f"Measure {metric!r} has no sample_weight parameter, which {mechanism} "
-                    "needs. Give the function one, or use SlidingWindow."
-                )
+            if fades and not takes_weights(measure.function):
+                raise takes_no_weights(metric)
 
 
 def _check_mergeable(first: RunningMeasures, second: RunningMeasures) -> None:

@@ -3,18 +3,19 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
+from skstream.forgetting import AdaptiveWindow, Forgetting, SlidingWindow
 from skstream.metrics._adaptive_sums import AdaptiveSums
 from skstream.metrics._checkpoints import Values
 from skstream.metrics._columns import ColumnStates
-from skstream.metrics._cumulative_sums import CumulativeSums, FadingSums
+from skstream.metrics._cumulative_sums import CumulativeSums, FadingOfTimeSums
 from skstream.metrics._formulas import Formula, Sums
 from skstream.metrics._measure import OF_SCORES, Measure
+from skstream.metrics._range_sums import SlidingSums, WindowOfTimeSums
 from skstream.metrics._rows import (
     NOT_GIVEN,
     NOT_GIVEN_TARGET,
@@ -25,9 +26,7 @@ from skstream.metrics._rows import (
     ScoredRows,
 )
 from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds
-from skstream.metrics._sliding_sums import SlidingSums
-from skstream.metrics._sums import Majority, RunningSums, SumsByKind
-from skstream.metrics._timed_sums import FadingOfTimeSums, WindowOfTimeSums
+from skstream.metrics._sums import RunningSums, SumsByKind
 from skstream.metrics._user import (
     ScoredTape,
     call_at_checkpoints,
@@ -36,10 +35,8 @@ from skstream.metrics._user import (
 )
 from skstream.utils._label_space import is_given
 
-#: Sums whose window or weights do not depend on answers.
-SumsOfLabels = CumulativeSums | SlidingSums | WindowOfTimeSums | FadingOfTimeSums
 #: Makes running sums of kinds of series, for a number of classes and of models.
-MakeSums = Callable[[frozenset[KindOf], int, int], RunningSums]
+MakeSums = Callable[[frozenset[KindOf], int, int], Any]
 
 
 @dataclass
@@ -65,7 +62,7 @@ class Group:
 
     models: Integers
     told: bool
-    sums: Mapping[str, RunningSums]
+    sums: Mapping[str, Any]
     tape: ScoredTape | None
     columns: ColumnStates | None = None
     n_scored: int = 0
@@ -150,14 +147,6 @@ class Scores:
                 tape = ScoredTape() if keeps_rows else None
                 states = ColumnStates(columns, n_classes, len(models)) if columns else None
                 self.groups.append(Group(models, value, sums, tape, states))
-        # Of all labels, for the majority baselines that all models share.
-        self.labels: dict[str, SumsOfLabels] = {}
-        if baselines & {"majority", "inclusive"}:
-            for name, make in mechanisms.items():
-                of_labels = make(frozenset({"label"}), n_classes, 0)
-                # Under ADWIN every model has a window of its own; sets are told their majority.
-                if isinstance(of_labels, SumsOfLabels):
-                    self.labels[name] = of_labels
 
     def check(self, rows: ScoredRows) -> None:
         """Raise an error where measures need scores, and rows come without."""
@@ -194,13 +183,6 @@ class Scores:
         if not all_answered and self.n_models > 1:
             self._split(answered[:, known])
         pasts = self._previous(labelled)
-        majorities = {}
-        if self.labels:
-            labels = labelled.models(slice(0))
-            majorities = {name: sums.majority(labels) for name, sums in self.labels.items()}
-        if labelled.majority is not None and labelled.inclusive is not None:
-            told = Majority(labelled.majority, labelled.inclusive)
-            majorities = dict.fromkeys(self.groups[0].sums, told)
         values: Values = {
             name: {metric: [np.empty(0)] * self.n_models for metric in self.metrics}
             for name in self.groups[0].sums
@@ -216,7 +198,7 @@ class Scores:
             together = len(group.models) == self.n_models
             part = labelled.models(slice(None) if together else group.models)
             part.previous, part.now = pasts[group.told], now
-            self._read(group, part, scored, ends, n_rows, majorities, values)
+            self._read(group, part, scored, ends, n_rows, values)
         return values
 
     def _read(
@@ -226,7 +208,6 @@ class Scores:
         scored: Integers | None,
         ends: Integers,
         n_rows: NDArray[np.int64],
-        majorities: Mapping[str, Majority],
         values: Values,
     ) -> None:
         """Read the rows of one group, and record the values of its models."""
@@ -235,7 +216,7 @@ class Scores:
         if group.tape is not None:
             group.tape.append(rows if scored is None else rows[scored])
         for name, sums in group.sums.items():
-            by_model = sums.advance(rows, scored, ends, majorities.get(name))
+            by_model = sums.advance(rows, scored, ends)
             for number, some in enumerate(by_model):
                 if len(ends):
                     of_model = self._values(group, name, number, some, ends, n_rows)
@@ -272,7 +253,7 @@ class Scores:
                     metric,
                     measure.function,
                     group.tape.of_models([number]),
-                    getattr(group.sums[name], "alpha", 1.0),
+                    group.sums[name].alpha,
                     self.classes,
                     list(zip(oldest.tolist(), (ends + group.n_scored).tolist(), strict=True)),
                     n_rows.tolist(),
@@ -352,7 +333,6 @@ class Scores:
         """Return a copy that can be advanced independently."""
         twin = copy(self)
         twin.groups = [group.copy() for group in self.groups]
-        twin.labels = {name: sums.copy() for name, sums in self.labels.items()}
         return twin
 
 
@@ -372,17 +352,21 @@ def _common_groups(
 
 def make_sums(
     forgetting: Forgetting, kinds: frozenset[KindOf], n_classes: int, n_models: int
-) -> RunningSums:
+) -> RunningSums | AdaptiveSums:
     """Running sums of elementary series under a mechanism."""
+    shape = kinds, n_classes, n_models
+    if isinstance(forgetting, AdaptiveWindow):
+        return AdaptiveSums(*shape, forgetting.make_detector)
+    sums: RunningSums
     if isinstance(forgetting, SlidingWindow):
         if forgetting.duration is not None:
-            return WindowOfTimeSums(kinds, n_classes, forgetting.duration, n_models)
-        return SlidingSums(kinds, n_classes, int(forgetting.window_size), n_models)
-    if isinstance(forgetting, FadingFactor):
-        if forgetting.duration is not None:
-            return FadingOfTimeSums(kinds, n_classes, forgetting.duration, n_models)
-        if forgetting.factor < 1.0:
-            return FadingSums(kinds, n_classes, forgetting.factor, n_models)
-    if isinstance(forgetting, AdaptiveWindow):
-        return AdaptiveSums(kinds, n_classes, forgetting.make_detector, n_models)
-    return CumulativeSums(kinds, n_classes, n_models)
+            sums = WindowOfTimeSums(*shape, forgetting.duration)
+        else:
+            sums = SlidingSums(*shape, int(forgetting.window_size))
+    elif forgetting.duration is not None:
+        sums = FadingOfTimeSums(*shape, forgetting.duration)
+    else:
+        sums = CumulativeSums(*shape, forgetting.factor)
+    if sums.needs_majority:
+        sums.labels = make_sums(forgetting, frozenset({"label"}), n_classes, 0)
+    return sums

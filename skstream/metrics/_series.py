@@ -1,6 +1,6 @@
 """The elementary series, from whose running means measures are computed: one table of records."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -45,6 +45,10 @@ class Kind:
     of_labels: bool = False
     by_class: bool = False
     baseline: Literal["previous", "majority", "inclusive"] | None = None
+
+    def codes(self, n_classes: int) -> Sequence[int]:
+        """Return the codes of its series."""
+        return range(n_classes) if self.by_class else (NOTHING,)
 
 
 def values_of(rows: ScoredRows, series: Series) -> Array:
@@ -181,15 +185,8 @@ def columns_of_kinds(kinds: Iterable[KindOf]) -> list[Column]:
 
 def expand(kinds: Iterable[KindOf], n_classes: int) -> list[Series]:
     """All series of the given kinds."""
-    series = []
-    for kind in sorted(kinds, key=str):
-        known = kind_of(kind)
-        if known.by_class:
-            series += [Series(kind, code) for code in range(n_classes)]
-        elif isinstance(known, OfColumn) and known.by is not None:
-            series += [Series(kind, code) for code in known.codes(n_classes)]
-        elif isinstance(known, Ranking):
-            series += [Series(kind, code) for code in range(known.n_codes(n_classes))]
-        else:
-            series.append(Series(kind))
-    return series
+    return [
+        Series(kind, code)
+        for kind in sorted(kinds, key=str)
+        for code in kind_of(kind).codes(n_classes)
+    ]

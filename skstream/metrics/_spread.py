@@ -13,9 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.metrics._rows import Floats, ScoredRows
-from skstream.metrics._series import Series
 
-SPREAD = Series("target_spread")
 # Relative rounding error of float64: half the distance of adjacent numbers.
 _ROUNDING = np.finfo(np.float64).eps / 2
 #: Forms the sums ``s[0] = first``, ``s[i] = factor * s[i - 1] + values[i - 1]``.

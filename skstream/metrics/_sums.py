@@ -6,22 +6,23 @@ exact integers, and no sum of real numbers is the difference of larger ones.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from skstream.metrics._class_tables import MANY_CLASSES
+from skstream.metrics._class_tables import MANY_CLASSES, Coded
 from skstream.metrics._rankings import Ranking, RankingValues, Sided, Target
-from skstream.metrics._rows import NOTHING, UNANSWERED, Array, Floats, Integers, ScoredRows
+from skstream.metrics._rows import NOTHING, Array, Floats, Integers, ScoredRows
 from skstream.metrics._series import KINDS, KindOf, Series, baselines_of, expand, kind_of, values_of
 
 #: By kind: one array, or one for each class, of shape (n_ends,); of many classes one table.
 SumsByKind = dict[KindOf, Sequence[Floats] | Floats]
 
-ROWS = Series("rows")
+ROWS, SPREAD = Series("rows"), Series("target_spread")
+#: Number that stands for the labels, beside those of the models.
+LABELS = -1
 
 
 class Majority(NamedTuple):
@@ -31,37 +32,20 @@ class Majority(NamedTuple):
     ----------
     before, after : ndarray of shape (n_labelled,)
         Before the label of each row, `NOTHING` where no label was known; and including it.
-    sums : dict of Series to ndarray of shape (n_labelled + 1,)
-        The running sums of labels that they come from, for models that were scored on all rows.
-    earlier : ScoredRows or None
-        The rows before these whose labels count in a window.
     """
 
     before: Array
     after: Array
-    sums: Mapping[Series, Floats] = MappingProxyType({})
-    earlier: ScoredRows | None = None
 
     @classmethod
-    def of(cls, leading: Array, rows: ScoredRows, *, n_after: int, **origin: Any) -> Self:
-        """Make it of the leading codes after 0, 1, ..., n of the rows, the last of `n_after`."""
+    def of(cls, leading: Array, rows: ScoredRows, n_before: int) -> Self:
+        """Make it of the leading codes after 0, 1, ..., n of the rows, before which some came."""
         codes = leading.astype(rows.y.dtype, copy=False)
         before, after = codes[:-1], codes[1:]
-        if n_after == len(rows) and len(before):
+        if not n_before and len(before):
             before = before.copy()
             before[0] = NOTHING
-        return cls(before, after, **origin)
-
-
-def scored_rows(
-    labelled: ScoredRows, scored: Integers | None, majority: Majority | None
-) -> ScoredRows:
-    """Return the scored ones among labelled rows, with the answers of the majority baseline."""
-    rows = labelled
-    if majority is not None:
-        rows = labelled.models(slice(None))
-        rows.majority, rows.inclusive = majority.before, majority.after
-    return rows if scored is None else rows[scored]
+        return cls(before, after)
 
 
 class RunningSums(ABC):
@@ -76,40 +60,43 @@ class RunningSums(ABC):
         Kinds of elementary series to carry.
     n_classes : int
         Number of classes; 0 for regression.
-    n_models : int
+    n_models : int, default=1
         Number of models.
     """
 
-    #: Rows that are remembered as they came, by mechanisms that forget each at once.
-    tail: ScoredRows | None = None
+    #: Sums of all labelled rows, for a series that compares with the majority of the labels before;
+    #: None where the rows tell what that is.
+    labels: Any = None
+    #: What remains of a row's weight with every later row.
+    alpha: float = 1.0
 
-    def __init__(self, kinds: Iterable[KindOf], n_classes: int, n_models: int) -> None:
+    def __init__(self, kinds: Iterable[KindOf], n_classes: int, n_models: int = 1) -> None:
         kinds = frozenset(kinds)
         self.many_classes = n_classes > MANY_CLASSES
         named = {kind for kind in kinds if isinstance(kind, str)} if self.many_classes else set()
         self.class_kinds = sorted(kind for kind in named if KINDS[kind].by_class)
         self.series = expand(kinds - {*self.class_kinds}, n_classes)
-        summed = [series for series in self.series if kind_of(series.kind).values is not None]
-        self.of_labels = [series for series in summed if kind_of(series.kind).of_labels]
-        self.of_answers = [series for series in summed if not kind_of(series.kind).of_labels]
-        self.ranked = _by_target(self.series, n_classes)
-        self.baselines = baselines_of(kinds)
+        self.of_labels: list[Series] = []
+        self.of_answers: list[Series] = []
+        #: Series of rankings, by the rows that they rank and by what they measure.
+        self.ranked: dict[Target, dict[str, list[Series]]] = {}
+        for series in self.series:
+            kind = kind_of(series.kind)
+            if isinstance(kind, Ranking):
+                measures = self.ranked.setdefault(kind.target(series.code, n_classes), {})
+                measures.setdefault(kind.measure, []).append(series)
+            elif series != SPREAD:
+                (self.of_labels if kind.of_labels else self.of_answers).append(series)
+        self.needs_majority = not baselines_of(kinds).isdisjoint({"majority", "inclusive"})
         self.n_classes = n_classes
         self.n_models = n_models
         self.n_rows = 0
 
-    @property
-    def needs_majority(self) -> bool:
-        """Whether a series compares with the majority baseline."""
-        return not self.baselines.isdisjoint({"majority", "inclusive"})
-
-    @abstractmethod
     def advance(
         self,
         labelled: ScoredRows,
         scored: Integers | None,
         ends: Integers,
-        majority: Majority | None,
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones.
 
@@ -121,8 +108,6 @@ class RunningSums(ABC):
             Positions of the scored ones; None: all.
         ends : ndarray of shape (n_ends,)
             Non-decreasing, in ``[0, n_scored]``.
-        majority : Majority or None
-            Where a series needs it, and all models have the same.
 
         Yields
         ------
@@ -130,24 +115,65 @@ class RunningSums(ABC):
             At all ends; of many classes at some ends after the other, to be read once. All models
             must be taken.
         """
+        rows, at = self._begin(self._scored(labelled, scored), ends, labelled.now)
+        of_labels = self._sums(self.of_labels, rows, at, LABELS)
+        if SPREAD in self.series:
+            of_labels[SPREAD] = self._spread(rows, at)
+        for number in range(self.n_models):
+            one = rows.model(number)
+            sums = {**of_labels, **self._sums(self.of_answers, one, at, number)}
+            for target, wanted in self.ranked.items():
+                values = self._ranking(target, Sided.of(one, target), list(wanted), at, number)
+                sums.update({s: values[name] for name, some in wanted.items() for s in some})
+            by_kind: dict[KindOf, list[Floats]] = {}
+            for series in self.series:
+                by_kind.setdefault(series.kind, []).append(sums[series])
+            tables = {
+                kind: self._table(kind, Coded.of(one, kind), at, number)
+                for kind in self.class_kinds
+            }
+            yield _with_tables(by_kind, tables) if tables else [dict(by_kind)]
+        self._end(rows, at)
 
-    def _by_kind(
-        self, sums: Mapping[Series, Floats], tables: Mapping[str, Iterator[Floats]]
-    ) -> Iterable[SumsByKind]:
-        by_kind: dict[KindOf, list[Floats]] = {}
-        for series in self.series:
-            by_kind.setdefault(series.kind, []).append(sums[series])
-        return _with_tables(by_kind, tables) if tables else [dict(by_kind)]
+    def _scored(self, labelled: ScoredRows, scored: Integers | None) -> ScoredRows:
+        """Return the scored ones among labelled rows, with the answers of the majority baseline."""
+        rows = labelled
+        if self.labels is not None and rows.majority is None:
+            rows = labelled.models(slice(None))
+            rows.majority, rows.inclusive = self.labels.majority(labelled.models(slice(0)))
+        return rows if scored is None else rows[scored]
 
-    def _rankings(
-        self, rows: ScoredRows, measure: Callable[[Target, Sided, list[str]], RankingValues]
+    def _sums(
+        self, wanted: Sequence[Series], rows: ScoredRows, at: Any, number: int
     ) -> dict[Series, Floats]:
-        """Measures of the rankings of one model."""
-        found = {}
-        for target, wanted in self.ranked.items():
-            values = measure(target, Sided.of(rows, target), list(wanted))
-            found.update({series: values[name] for name, some in wanted.items() for series in some})
-        return found
+        """Sums of several series of one model, or of the labels, at the ends."""
+        return {series: self._sum(series, values_of(rows, series), at, number) for series in wanted}
+
+    @abstractmethod
+    def _begin(self, rows: ScoredRows, ends: Integers, now: Array | None) -> tuple[ScoredRows, Any]:
+        """Return the rows with those remembered, and what of them counts at the ends."""
+
+    @abstractmethod
+    def _sum(self, series: Series, values: Array, at: Any, number: int) -> Floats:
+        """Sums of the values of a series at the ends."""
+
+    @abstractmethod
+    def _spread(self, rows: ScoredRows, at: Any) -> Floats:
+        """Spread of the targets at the ends."""
+
+    @abstractmethod
+    def _ranking(
+        self, target: Target, rows: Sided, measures: list[str], at: Any, number: int
+    ) -> RankingValues:
+        """Measures of a ranking at the ends."""
+
+    @abstractmethod
+    def _table(self, kind: str, rows: Coded, at: Any, number: int) -> Iterator[Floats]:
+        """Sums by class, at some ends after the other."""
+
+    @abstractmethod
+    def _end(self, rows: ScoredRows, at: Any) -> None:
+        """Remember what is needed of the rows."""
 
     @abstractmethod
     def oldest(self, number: int, ends: Integers) -> Integers:
@@ -161,25 +187,13 @@ class RunningSums(ABC):
         """Return a copy with some of the models."""
         twin = self.copy()
         twin.n_models = len(numbers)
-        twin.tail = None if self.tail is None else self.tail.models(list(numbers))
         return twin
 
     def copy(self) -> Self:
         """Return a copy that can be advanced on its own."""
-        return copy(self)
-
-
-def _by_target(
-    all_series: Sequence[Series], n_classes: int
-) -> dict[Target, dict[str, list[Series]]]:
-    """Series of rankings, by the rows that they rank and by what they measure."""
-    targets: dict[Target, dict[str, list[Series]]] = {}
-    for series in all_series:
-        kind = kind_of(series.kind)
-        if isinstance(kind, Ranking):
-            wanted = targets.setdefault(kind.target(series.code, n_classes), {})
-            wanted.setdefault(kind.measure, []).append(series)
-    return targets
+        twin = copy(self)
+        twin.labels = None if self.labels is None else self.labels.copy()
+        return twin
 
 
 def _with_tables(
@@ -192,72 +206,6 @@ def _with_tables(
         first = ends.stop
         here = {kind: [sums[ends] for sums in of_kind] for kind, of_kind in by_kind.items()}
         yield {**here, **{kind: table.T for kind, table in zip(tables, some, strict=True)}}
-
-
-def sums_of_series(
-    wanted: Sequence[Series],
-    rows: ScoredRows,
-    run: Callable[[Series, Array], Floats],
-    carried: Mapping[Series, float],
-    counts: Floats | None,
-    n_classes: int,
-    known: Mapping[Series, Floats],
-) -> dict[Series, Floats]:
-    """Running sums of several series, each computed once.
-
-    Parameters
-    ----------
-    wanted : sequence of Series
-        Those wanted.
-    rows : ScoredRows
-        The rows, of one model.
-    run : callable
-        ``run(series, values)`` forms a running sum.
-    carried : mapping of Series to float
-        What the running sums begin with, where it is not 0.
-    counts : ndarray, or None
-        Running number of rows, where all weights are 1 and counts are exact. Of two classes
-        one is then the rest.
-    n_classes : int
-        Number of classes.
-    known : mapping of Series to ndarray
-        Those that are computed already.
-
-    Returns
-    -------
-    dict of Series to ndarray
-        With the `known` ones.
-    """
-    sums = dict(known)
-    if counts is not None:
-        sums[ROWS] = counts
-    formed: dict[tuple[int, float], tuple[Array, Floats]] = {}
-    for series in reversed(wanted):
-        if series in sums:
-            continue
-        exhaustive = series.code == 0 and (
-            series.kind == "label"
-            or (series.kind == "answer" and _all_answered(rows, carried, counts))
-        )
-        if counts is not None and n_classes == 2 and exhaustive:
-            sums[series] = counts - sums[Series(series.kind, 1)]
-            continue
-        values = values_of(rows, series)
-        token = id(values), carried.get(series, 0.0)
-        if token not in formed:
-            formed[token] = values, run(series, values)
-        sums[series] = formed[token][1]
-    return sums
-
-
-def _all_answered(rows: ScoredRows, carried: Mapping[Series, float], counts: Floats | None) -> bool:
-    """Whether every row, and every one before it, was answered with one of two classes."""
-    if counts is None or (len(rows) and rows.p.min() == UNANSWERED):
-        return False
-    if not carried:  # a window: the rows before are among these
-        return True
-    before = carried.get(Series("answer", 0), 0.0) + carried.get(Series("answer", 1), 0.0)
-    return bool(before == counts[0])
 
 
 def leading_code(sums: Sequence[Array]) -> Array:

@@ -114,10 +114,11 @@ def check_take_weights(metrics: Mapping[str, Measure]) -> None:
     """Refuse functions without a parameter ``sample_weight``, for rows that have weights."""
     for name, measure in metrics.items():
         if measure.function is not None and not takes_weights(measure.function):
-            raise _takes_no_weights(name)
+            raise takes_no_weights(name)
 
 
-def _takes_no_weights(name: str) -> ValueError:
+def takes_no_weights(name: str) -> ValueError:
+    """Return the error to raise for a function without a parameter ``sample_weight``."""
     return ValueError(
         f"Measure {name!r} has no sample_weight parameter, which rows with weights need, "
         "as does a fading factor. Give the function one, or use a sliding window and no "
@@ -190,7 +191,7 @@ def _call(
 ) -> float:
     y, p = (rows.y, rows.p) if classes is None else (classes[rows.y], _answers(rows.p, classes))
     if weight is not None and not takes_weights(function):
-        raise _takes_no_weights(name)
+        raise takes_no_weights(name)
     try:
         value = function(y, p) if weight is None else function(y, p, sample_weight=weight)
         return float(value)

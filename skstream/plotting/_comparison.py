@@ -22,8 +22,7 @@ from skstream.plotting._lines import COLORS, ink
 from skstream.plotting._marks import Drifts, draw_drifts
 from skstream.stats import AnytimeComparisonResult, McNemarCurve, QStatisticResult
 from skstream.stats._anytime import RunningAnytimeComparison
-from skstream.stats._mcnemar import zero_one_losses
-from skstream.stats._mcnemar_curve import RunningMcNemar
+from skstream.stats._mcnemar import RunningMcNemar, zero_one_losses
 from skstream.stats._q_statistic import RunningQStatistic
 from skstream.stats._weights import as_weights
 from skstream.streams import Drift

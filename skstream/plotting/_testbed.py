@@ -14,7 +14,7 @@ from skstream.plotting._marks import draw_drifts
 from skstream.plotting._measure import measure_along
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
 from skstream.plotting._words import last_values, title_words
-from skstream.stats._forgetting import make_running_sum
+from skstream.stats._running_pair import make_running_sum
 from skstream.streams import GaussianMixtureStream
 from skstream.studies import SeedStudy
 from skstream.utils._choices import check_choice

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import Names
-from skstream.metrics._probabilities import checked_matrix
+from skstream.metrics._decisions import checked_matrix
 from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._events import (

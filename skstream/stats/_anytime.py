@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.stats._boundaries import ASYMPTOTIC, BOUNDARIES
+from skstream.stats._boundaries import BOUNDARIES, AsymptoticBoundary
 from skstream.stats._checks import FloatArray, check_alpha, check_bounds
-from skstream.stats._recorder import RunningPair
 from skstream.stats._report import CurveReport, against_alpha, format_p, plural
+from skstream.stats._running_pair import RunningPair
 from skstream.stats._weights import (
     LARGEST_WEIGHT,
     RowWeights,
@@ -150,9 +150,10 @@ class AnytimeComparisonResult(CurveReport):
             return "The interval holds at all rows at once, under drift and dependence."
         return (
             "The interval is asymptotic: nothing is certain before "
-            f"{ASYMPTOTIC.least_rows:,} rows, and from there on it holds at all rows at once as "
-            "far as the mean of so many differences is nearly normal. A few very large losses, or "
-            "a spread that grows, make it too narrow; bounds= gives one for any number of rows."
+            f"{AsymptoticBoundary.least_rows:,} rows, and from there on it holds at all rows at "
+            "once as far as the mean of so many differences is nearly normal. A few very large "
+            "losses, or a spread that grows, make it too narrow; bounds= gives one for any number "
+            "of rows."
         )
 
     def _first_certain(self) -> str:
@@ -228,7 +229,7 @@ class RunningAnytimeComparison(RunningPair):
         names: Sequence[str] = ("A", "B"),
     ) -> None:
         low, high = check_bounds(bounds)
-        check_choice(boundary, "boundary", sorted([*BOUNDARIES, "asymptotic"]))
+        check_choice(boundary, "boundary", sorted(BOUNDARIES))
         if boundary == "asymptotic":
             if (low, high) != (0.0, 1.0):
                 raise ValueError(
@@ -274,16 +275,6 @@ class RunningAnytimeComparison(RunningPair):
         span = self.bounds[1] - self.bounds[0]
         return span if math.isfinite(span) else 1.0
 
-    def _log_pvalue(self, totals: FloatArray, variances: FloatArray, n_rows: FloatArray) -> Any:
-        if self.boundary == "asymptotic":
-            return ASYMPTOTIC.log_pvalue(np.abs(totals), variances, n_rows)
-        return BOUNDARIES[self.boundary].log_pvalue(np.abs(totals), variances)
-
-    def _radius(self, variances: FloatArray, n_rows: FloatArray) -> FloatArray:
-        if self.boundary == "asymptotic":
-            return ASYMPTOTIC.radius(variances, self.alpha, n_rows)
-        return BOUNDARIES[self.boundary].radius(variances, self.alpha)
-
     def _wrong(self, losses: FloatArray) -> NDArray[np.bool_]:
         low, high = self.bounds
         return (losses < low) | (losses > high)
@@ -307,13 +298,13 @@ class RunningAnytimeComparison(RunningPair):
         variances = running_sums(self._variance, squares)[1:]
         totals = totals[1:]
         weights = running_sums(self._weight, parts)[1:]
-        log_p = self._log_pvalue(totals, variances, n_past + 1)
+        log_p = BOUNDARIES[self.boundary].log_pvalue(np.abs(totals), variances, n_past + 1)
         log_p = np.minimum.accumulate(np.minimum(log_p, self._log_p))
         if self._first_certain is None and log_p[-1] < math.log(self.alpha):
             first = int(np.argmax(log_p < math.log(self.alpha)))
             row = n_before + first + 1
             self._first_certain = row, float(totals[first]) / float(weights[first])
-        self._recorder.record(totals, variances, log_p, weights)
+        self._recorder.follow(totals, variances, log_p, weights)
         self._total, self._variance = float(totals[-1]), float(variances[-1])
         self._weight = float(weights[-1])
         self._log_p = float(log_p[-1])
@@ -331,9 +322,10 @@ class RunningAnytimeComparison(RunningPair):
         ValueError
             If there was no row yet.
         """
-        checkpoints, (totals, variances, log_p, weights) = self._recorder.curves()
+        checkpoints, (totals, variances, log_p, weights) = self._curves()
         span = self._span
-        radius = self._radius(variances, checkpoints.astype(np.float64))
+        rows = checkpoints.astype(np.float64)
+        radius = BOUNDARIES[self.boundary].radius(variances, self.alpha, rows)
         row, difference = self._first_certain or (None, None)
         return AnytimeComparisonResult(
             checkpoints=checkpoints,

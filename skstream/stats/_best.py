@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.stats._checks import FloatArray, check_alpha, check_direction
+from skstream.stats._fold_tests import wilcoxon
 from skstream.stats._ranks import as_score_table
 from skstream.stats._report import SignificanceTest, against_alpha, format_p, plural
-from skstream.stats._wilcoxon import wilcoxon
 from skstream.utils._optional import optional_import
 
 Correction = Literal["holm", "none"]

@@ -1,6 +1,6 @@
 """Boundaries that a centred sum crosses, at any time, with small probability.
 
-Both classes answer the same two questions about ``S``, the sum of differences minus their
+All classes answer the same two questions about ``S``, the sum of differences minus their
 conditional expectations, and ``V``, its variance process: how far from zero may ``|S|`` be at
 level alpha, and at which level does a given ``|S|`` lie on the boundary. ``V`` sums the squared
 deviations of the differences from a prediction made before each of them, and no deviation lies
@@ -12,6 +12,7 @@ enough for any prediction in that interval.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -49,7 +50,7 @@ class StitchedBoundary:
         epoch = np.log(variance / self.least_variance) / math.log(self.eta)
         return np.asarray(self.exponent * np.log(epoch + 1) + math.log(special.zeta(self.exponent)))
 
-    def radius(self, variance: FloatArray, alpha: float) -> FloatArray:
+    def radius(self, variance: FloatArray, alpha: float, n_rows: Any = None) -> FloatArray:
         """Largest ``|S|`` inside the boundary at level alpha."""
         k1, k2 = self._scales()
         variance = np.maximum(variance, self.least_variance)
@@ -57,7 +58,9 @@ class StitchedBoundary:
         linear = k2 * SPAN * level
         return np.asarray(np.sqrt(k1**2 * variance * level + linear**2) + linear)
 
-    def log_pvalue(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
+    def log_pvalue(
+        self, deviation: FloatArray, variance: FloatArray, n_rows: Any = None
+    ) -> FloatArray:
         """Logarithm of the level at which ``|S| = deviation`` lies on the boundary."""
         k1, k2 = self._scales()
         variance = np.maximum(variance, self.least_variance)
@@ -108,7 +111,7 @@ class MixtureBoundary:
         log_density = (a - 1) * np.log(y) - y - special.gammaln(a)
         return np.asarray((1 - a / y + np.exp(log_density) / special.gammainc(a, y)) / c)
 
-    def radius(self, variance: FloatArray, alpha: float) -> FloatArray:
+    def radius(self, variance: FloatArray, alpha: float, n_rows: Any = None) -> FloatArray:
         """Largest ``|S|`` inside the boundary at level alpha."""
         variance = np.asarray(variance, dtype=np.float64)
         target = math.log(2 / alpha)
@@ -122,7 +125,9 @@ class MixtureBoundary:
             radius = radius - excess / self._slope(radius, variance)
         return np.asarray(radius)
 
-    def log_pvalue(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
+    def log_pvalue(
+        self, deviation: FloatArray, variance: FloatArray, n_rows: Any = None
+    ) -> FloatArray:
         """Logarithm of the level at which ``|S| = deviation`` lies on the boundary."""
         return np.minimum(0.0, math.log(2) - self.log_mixture(deviation, variance))
 
@@ -163,8 +168,10 @@ class AsymptoticBoundary:
         return np.where(n_rows < self.least_rows, 0.0, np.minimum(0.0, level))
 
 
-ASYMPTOTIC = AsymptoticBoundary()
-BOUNDARIES: dict[str, StitchedBoundary | MixtureBoundary] = {
+BOUNDARIES: dict[str, StitchedBoundary | MixtureBoundary | AsymptoticBoundary] = {
     "stitched": StitchedBoundary(),
     "mixture": MixtureBoundary(),
+    "asymptotic": AsymptoticBoundary(),
 }
+#: Boundaries that hold for any number of rows, and need bounds of the losses.
+BOUNDED = ("mixture", "stitched")

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import Forgetting
 from skstream.stats._checks import FloatArray
-from skstream.stats._forgetting import make_running_sum, one_forgetting
-from skstream.stats._recorder import RunningPair
 from skstream.stats._report import CurveReport, plural
+from skstream.stats._running_pair import RunningPair, make_running_sum, one_forgetting
 from skstream.stats._weights import RowWeights, weight_sentences
 
 
@@ -144,7 +143,7 @@ class RunningQStatistic(RunningPair):
     def _read(self, a: FloatArray, b: FloatArray, weight: FloatArray | None) -> None:
         if weight is not None:
             a, b = weight * a, weight * b
-        self._recorder.record(self._loss_a.update(a), self._loss_b.update(b))
+        self._recorder.follow(self._loss_a.update(a), self._loss_b.update(b))
 
     def result(self) -> QStatisticResult:
         """Return the curve so far.
@@ -159,7 +158,7 @@ class RunningQStatistic(RunningPair):
         ValueError
             If there was no row yet.
         """
-        checkpoints, (loss_a, loss_b) = self._recorder.curves()
+        checkpoints, (loss_a, loss_b) = self._curves()
         return QStatisticResult(
             checkpoints=checkpoints,
             loss_a=loss_a,

@@ -15,18 +15,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
-from skstream.drift._base import DriftDetector
-from skstream.drift._checks import as_values, refuse_where
-from skstream.drift._given import check_detector, check_parameter
+from skstream.drift._base import (
+    DriftDetector,
+    as_values,
+    check_detector,
+    check_parameter,
+    refuse_where,
+)
 from skstream.drift._score import (
     LEVEL,
     DetectionResult,
     DetectionScores,
+    Zones,
     at_random,
+    checked_drifts,
     counted,
     score_detections,
+    share_of_rearrangements,
+    zones_of,
 )
-from skstream.drift._zones import Zones, checked_drifts, share_of_rearrangements, zones_of
 from skstream.streams import Drift
 from skstream.studies._seed_study import SavedStudy
 from skstream.utils._choices import (

@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skstream.drift import ADWIN, DriftDetector
-from skstream.drift._checks import refuse_where
-from skstream.drift._given import check_detector
+from skstream.drift._base import check_detector, refuse_where
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._select import bin_meant
 from skstream.evaluation._runs._watch import bounded_losses, scored_rows

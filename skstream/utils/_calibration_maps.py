@@ -89,20 +89,20 @@ def calibrated(
 
     Without maps, the model's own probabilities; of decision values, their logistic function.
     """
-    maps = () if calibration is None else calibration.maps
-    if calibration is None or all(one is None for one in maps):
+    method, maps = ("", ()) if calibration is None else calibration
+    if all(one is None for one in maps):
         if response == "predict_proba":
             return np.asarray(values, dtype=np.float64)
         maps = (None,) * (1 if n_classes == 2 else n_classes)
     scores = scores_of(values, response, n_classes)
-    if calibration is not None and calibration.method == "temperature" and maps[0] is not None:
+    if method == "temperature" and maps[0] is not None:
         scores = scores * maps[0][0]
         return _both(expit(scores[:, 0])) if n_classes == 2 else softmax(scores, axis=1)
     odds = _log_odds(scores, response)
     shares = np.empty(odds.shape)
     for column, one in enumerate(maps):
         z = odds[:, column]
-        shares[:, column] = expit(z) if one is None else _mapped(calibration, one, z)
+        shares[:, column] = expit(z) if one is None else _mapped(method, one, z)
     if n_classes == 2:
         return _both(shares[:, 0])
     shares /= row_sums(shares)
@@ -113,14 +113,13 @@ def _both(second: Floats) -> Floats:
     return np.column_stack([1.0 - second, second])
 
 
-def _mapped(calibration: Calibration | None, one: Floats, z: Floats) -> Floats:
+def _mapped(method: str, one: Floats, z: Floats) -> Floats:
     """Probabilities of a class by its map."""
-    assert calibration is not None
     shares: Floats
-    if calibration.method == "isotonic":
+    if method == "isotonic":
         shares = np.interp(z, one[0], one[1])
         shares[np.isnan(z)] = np.nan
-    elif calibration.method == "sigmoid":
+    elif method == "sigmoid":
         shares = expit(one[0] * z + one[1])
     else:
         shares = expit(one[0] * log_expit(z) - one[1] * log_expit(-z) + one[2])

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from copy import copy
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +12,6 @@ Numbers = NDArray[np.int64]
 
 #: Most checkpoints of curves whose interval doubles.
 MAX_CHECKPOINTS = 1024
-
-_MULTIPLES: WeakValueDictionary[tuple[int, int], Numbers] = WeakValueDictionary()
-
-
-def multiples(interval: int, n: int) -> Numbers:
-    """First multiples of an interval, read-only; one array for all uses at a time."""
-    numbers = _MULTIPLES.get((interval, n))
-    if numbers is None:
-        numbers = np.arange(1, n + 1, dtype=np.int64) * interval
-        numbers.flags.writeable = False
-        _MULTIPLES[interval, n] = numbers
-    return numbers
 
 
 class CheckpointRecorder:
@@ -50,6 +37,8 @@ class CheckpointRecorder:
         self.expected = 0 if record_every is None else expected_rows // record_every
         self.interval = record_every or 1
         self.last = 0
+        self.n_followed = 0
+        self._newest: list[Any] = []
         self._n = 0
         self._rows: Numbers | None = None  # None: all multiples of the interval
         self._values = np.empty((n_columns, 0))
@@ -76,17 +65,25 @@ class CheckpointRecorder:
         if self._rows is not None:
             self._rows = np.concatenate((self._rows, rows))
 
-    def follow(self, first: int, *columns: NDArray[Any]) -> None:
-        """Keep, of values after every row from ``first + 1`` on, those at the checkpoints.
-
-        Every row is handed in, in order: none may be left out by `skip`.
-        """
-        last = first + len(columns[0])
+    def follow(self, *columns: NDArray[Any]) -> None:
+        """Take the values after each of the next rows: those at the checkpoints are kept."""
+        if not len(columns[0]):
+            return
+        first, last = self.n_followed, self.n_followed + len(columns[0])
         self.thin(last)
         n_new = last // self.interval - first // self.interval
         if n_new:
             due = slice(self.interval - 1 - first % self.interval, None, self.interval)
             self._append(last - last % self.interval, n_new, [column[due] for column in columns])
+        self.n_followed, self._newest = last, [column[-1] for column in columns]
+
+    def followed(self) -> tuple[Numbers, Floats]:
+        """Return, of all rows that were followed, the checkpoints and the last; as `curves`."""
+        rows, values = self.curves()
+        if self.last < self.n_followed:
+            rows = np.append(rows, self.n_followed)
+            values = np.column_stack((values, self._newest))
+        return rows, values
 
     def _append(self, last: int, n_new: int, columns: Sequence[NDArray[Any]]) -> None:
         self.last, start, stop = last, self._n, self._n + n_new
@@ -107,7 +104,9 @@ class CheckpointRecorder:
         self._rows = self._checkpoints()
 
     def _checkpoints(self) -> Numbers:
-        return multiples(self.interval, self._n) if self._rows is None else self._rows
+        if self._rows is not None:
+            return self._rows
+        return np.arange(1, self._n + 1, dtype=np.int64) * self.interval
 
     def _make_room(self, n: int) -> None:
         """Move to larger arrays.

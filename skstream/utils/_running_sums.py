@@ -9,7 +9,7 @@ number is subtracted: a window that holds only zeros sums to exactly zero.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -177,18 +177,6 @@ class Groups:
         return sums[self._before], sums[self._end]
 
 
-class RunningSum(Protocol):
-    """Weighted sum of the past values."""
-
-    def update(self, values: Floats) -> Floats:
-        """Take the next values and return the sum after each of them."""
-        ...
-
-    def update_one(self, value: float) -> float:
-        """Take one value and return the sum after it."""
-        ...
-
-
 class FadedSum:
     """Sum in which a value k rows old has weight ``fading_factor**k``; with 1, of all values."""
 
@@ -274,6 +262,10 @@ class WindowSum:
         self._remainders = _suffix_sums(self._segment[None, :])[0].copy()
         self._segment[:] = 0.0
         self._n_values, self._total = 0, 0.0
+
+
+#: Weighted sum of the past values.
+RunningSum: TypeAlias = FadedSum | WindowSum
 
 
 def _suffix_sums(segments: Floats) -> Floats:

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from skstream.drift import ADWIN
-from skstream.drift._cut import CutRule
+from skstream.drift._adwin import _Window
 from tests.drift._checks import check_against_literal
 from tests.drift._literal import UNIT
-from tests.drift.test_adwin import many_drifts
 
 
 def gauss(n, level=0.0, seed=0):
@@ -56,42 +55,6 @@ def test_one_first_value_far_away():
     check_against_literal(ADWIN(), [values])
 
 
-def test_directions():
-    losses = np.repeat([0.0, 1.0, 0.0, 1.0], 500)
-    alarms = {d: ADWIN(direction=d).update_many(losses).tolist() for d in ("both", "up", "down")}
-    assert sorted(alarms["up"] + alarms["down"]) == alarms["both"]
-    assert all((alarm // 500) % 2 == 1 for alarm in alarms["up"])
-    assert all(alarm // 500 == 2 for alarm in alarms["down"])
-    assert alarms["up"] and alarms["down"]
-
-
-def test_the_window_shrinks_whatever_the_direction():
-    losses = many_drifts()
-    widths = set()
-    for direction in ("both", "up", "down"):
-        detector = ADWIN(direction=direction)
-        detector.update_many(losses)
-        widths.add(detector.width)
-    assert len(widths) == 1
-
-
-def test_the_clock_is_the_distance_of_the_checks():
-    values = np.repeat([0.0, 1.0], 1000)
-    for clock in (1, 10, 64):
-        alarms = ADWIN(clock=clock).update_many(values)
-        assert len(alarms)
-        assert ((alarms + 1) % clock == 0).all()
-    assert ADWIN(clock=1).update_many(values)[0] < ADWIN(clock=64).update_many(values)[0]
-
-
-def test_the_theorem_is_more_cautious():
-    losses = many_drifts()
-    moa, theorem = ADWIN(), ADWIN(bound="theorem")
-    moa.update_many(losses)
-    theorem.update_many(losses)
-    assert 0 < theorem.n_detections < moa.n_detections
-
-
 def test_memory_does_not_grow():
     rng = np.random.default_rng(0)
     detector = ADWIN()
@@ -129,6 +92,8 @@ def test_alarms_on_stationary_values_are_as_rare_as_delta_says(monkeypatch):
     delta = 0.002
     assert alarms_per_check(lambda rng, n: rng.random(n) < 0.2, delta) <= delta
     assert alarms_per_check(lambda rng, n: rng.normal(0.0, 1000.0, n), delta) <= delta
-    smaller = lambda rule, n: np.log(2 * np.log(n) / delta) / 9  # noqa: E731
-    monkeypatch.setattr(CutRule, "logarithm", smaller)
+    right = _Window._logarithms
+    smaller = lambda window, widths: [log / 9 for log in right(window, widths)]  # noqa: E731
+    monkeypatch.setattr(_Window, "_logarithms", smaller)
+    monkeypatch.setattr("skstream.drift._adwin.numba_enabled", lambda: False)
     assert alarms_per_check(lambda rng, n: rng.normal(0.0, 1000.0, n), delta, 2) > delta

@@ -234,29 +234,6 @@ def test_parameters_are_checked_at_first_use(detector, message):
     assert clone(detector).get_params() == detector.get_params()
 
 
-@every_detector
-@examples(15)
-@given(st.data())
-def test_one_value_at_a_time_and_many_lead_to_the_same_state(detector, data):
-    """After every call, whatever the mixture of calls."""
-    values = data.draw(losses(max_segment=150))
-    one, mixed = clone(detector), clone(detector)
-    begin = 0
-    for part in pieces(data.draw, values):
-        alarms = [i for i, x in enumerate(part.tolist()) if one.update(x).drift_detected]
-        if data.draw(st.booleans()):
-            assert mixed.update_many(part).tolist() == alarms
-        else:
-            assert [i for i, x in enumerate(part) if mixed.update(x).drift_detected] == alarms
-        begin += len(part)
-        if begin:  # before the first value there may be no state at all
-            assert joblib.hash(pickle.loads(pickle.dumps(one))) == joblib.hash(
-                pickle.loads(pickle.dumps(mixed))
-            )
-        for name in ("drift_detected", "n_detections", "warning_detected", "width"):
-            assert getattr(one, name, None) == getattr(mixed, name, None)
-
-
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_one_value_at_a_time_keeps_every_bit_of_real_numbers(scale):
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skstream.drift import RandomAlarm, score_detections
-from skstream.drift._zones import share_of_shifts, zones_of
+from skstream.drift._score import share_of_shifts, zones_of
 from skstream.streams import SEA, Drift
 from tests._examples import examples
 

@@ -48,17 +48,6 @@ def test_the_statistic_of_ddm_exceeds_its_critical_value_with_the_next_alarm():
     assert detector.n_detections
 
 
-@pytest.mark.parametrize("detector", [PageHinkley(20), DDM(), ErrorRatio(threshold=5)])
-def test_the_statistic_is_the_same_for_any_cuts(detector):
-    one, many = type(detector)(**detector.get_params()), detector
-    for value in VALUES:
-        one.update(value)
-    for part in np.split(VALUES, [1, 2, 300, 700]):
-        many.update_many(part)
-    assert one.statistic == many.statistic
-    assert one.critical_value == many.critical_value
-
-
 def test_detectors_without_a_statistic_have_none():
     for detector in (ADWIN(), RandomAlarm(random_state=0), PageHinkley(), DDM()):
         assert np.isnan(detector.statistic)

@@ -199,17 +199,6 @@ def test_persistent_skill_by_hand():
     assert persistent_skill_score(y, p, sample_weight=[1, 1, 1, 0]) == 1 - 1 / 4
 
 
-@given(st.integers(0, 10**6), st.integers(1, 6))
-@examples(30)
-def test_order_of_the_means(seed, n_classes):
-    stream = make_stream(seed, 60, n_classes, n_warmup=0)
-    means = [
-        f(stream.y, stream.p)
-        for f in (harmonic_accuracy_score, geometric_accuracy_score, arithmetic_accuracy_score)
-    ]
-    assert 0 <= means[0] <= means[1] + 1e-12 and means[1] <= means[2] + 1e-12 <= 1 + 1e-12
-
-
 @pytest.mark.parametrize(
     "call",
     [

@@ -90,7 +90,7 @@ def test_a_window_that_keeps_a_row_too_long_is_caught(monkeypatch):
     right = score(stream, ["kappa"], "window:30").curves()
     sums_in_window = class_tables.sums_in_window
     monkeypatch.setattr(
-        "skstream.metrics._sliding_sums.sums_in_window",
+        "skstream.metrics._range_sums.sums_in_window",
         lambda rows, n_old, ends, size, n: sums_in_window(rows, n_old, ends, size + 1, n),
     )
     with pytest.raises(AssertionError):

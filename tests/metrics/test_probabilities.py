@@ -19,7 +19,7 @@ from skstream.metrics import (
     set_size,
     top_k_accuracy,
 )
-from skstream.metrics._probabilities import brier_part
+from skstream.metrics._bins import brier_part
 from skstream.metrics._registry import PROBABILITIES, measure_of_name
 from skstream.metrics._running import RunningMeasures
 from tests._examples import newest_alone

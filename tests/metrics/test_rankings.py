@@ -8,12 +8,11 @@ import pytest
 from sklearn.metrics import average_precision_score, get_scorer, roc_auc_score
 
 from skstream.forgetting import as_forgetting
-from skstream.metrics import _pair_windows, _precision_windows, _rankings, _ranks, _running
+from skstream.metrics import _ranked_windows, _rankings, _ranks, _running
 from skstream.metrics._registry import PROBABILITIES
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows, Sets
-from skstream.metrics._running import RunningMeasures
-from skstream.metrics._set_sums import SetMeasures
+from skstream.metrics._running import RunningMeasures, SetMeasures
 from tests.metrics._reference import Reference
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream
 
@@ -210,6 +209,13 @@ def test_an_unanswered_row_is_ranked_worst(n_classes):
     )
 
 
+def test_a_model_without_scores_has_no_ranking_where_windows_are_cut(monkeypatch):
+    monkeypatch.setattr(_running, "_BLOCK", 256)
+    stream = make_stream(0, 1500, 2)
+    curves = measured(stream, np.full((1500, 2), np.nan), "adwin:0.9", record_every=100).curves()
+    assert all(np.isnan(values).all() for values in curves.values["adwin:0.9"].values())
+
+
 @pytest.mark.parametrize("forgetting", ["cumulative", "fading:0.997", "adwin"])
 @pytest.mark.parametrize("ascending", [False, True])
 def test_with_joined_bins_the_truth_is_within_the_bound(monkeypatch, forgetting, ascending):
@@ -265,11 +271,11 @@ def test_pairs_in_windows_lose_no_digits(monkeypatch, size, weights, ties):
     higher = np.sign(scores[:, None] - scores) / 2 + 0.5
     pairs = higher * np.outer(positive, negative)
     expected = [pairs[i : i + size, i : i + size].sum() for i in range(401 - size)]
-    found = _pair_windows.window_pairs(scores, positive, negative, size)
+    found = _ranked_windows.window_pairs(scores, positive, negative, size)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     if weights == "none":  # counted by the loop that is compiled where there are many rows
-        monkeypatch.setattr(_pair_windows, "_count", _pair_windows._count.plain)
-        counted = _pair_windows._counted(scores, positive, negative, size)
+        monkeypatch.setattr(_ranked_windows, "_count", _ranked_windows._count.plain)
+        counted = _ranked_windows._counted(scores, positive, negative, size)
         np.testing.assert_array_equal(counted, found)
 
 
@@ -284,9 +290,9 @@ def test_the_compiled_average_precision_is_the_same(monkeypatch, ties):
     ends = np.arange(201)
     starts = np.maximum(ends - 40, 0)
     (expected,) = _rankings.in_ranges(rows, starts, ends, ["average_precision"]).values()
-    monkeypatch.setattr(_precision_windows, "_COMPILED_FROM", 1)
-    monkeypatch.setattr(_precision_windows, "numba_enabled", lambda: True)
-    monkeypatch.setattr(_precision_windows, "_loop", _precision_windows._loop.plain)
+    monkeypatch.setattr(_ranked_windows, "_PRECISION_COMPILED_FROM", 1)
+    monkeypatch.setattr(_ranked_windows, "numba_enabled", lambda: True)
+    monkeypatch.setattr(_ranked_windows, "_precisions", _ranked_windows._precisions.plain)
     (found,) = _rankings.in_ranges(rows, starts, ends, ["average_precision"]).values()
     np.testing.assert_array_equal(found, expected)
 

@@ -188,22 +188,6 @@ def test_undefined_is_nan_never_infinite():
     assert not np.isinf(measures.curves().values["fading:0.5"]["persistent_skill"]).any()
 
 
-@examples(25)
-@given(st.integers(0, 10**6), st.integers(0, 120), st.sampled_from([0.0, 1e6]))
-def test_merging_is_one_pass(seed, cut, level):
-    y, p, weight = make_targets(seed, 120, level, weighted=True)
-    names = ["mae", "mse", "rmse", "r2"]
-    parts = []
-    for rows in (slice(0, cut), slice(cut, None), slice(None)):
-        measures = running(names, MECHANISMS, None)
-        measures.update(y[rows], p[rows], weight[rows])
-        parts.append(measures)
-    merged = parts[0].merge(parts[1]).final()
-    for name, by_metric in parts[2].final().items():
-        for metric, value in by_metric.items():
-            assert merged[name][metric] == pytest.approx(value, rel=1e-6, nan_ok=True)
-
-
 def test_persistent_answers_have_no_skill():
     y = np.random.default_rng(0).normal(size=50)
     assert persistent_skill_score(y, np.r_[0.0, y[:-1]]) == 0.0

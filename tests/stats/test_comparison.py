@@ -78,3 +78,70 @@ def test_the_best_of_several_must_beat_all_others() -> None:
     assert ranked.significant
     assert ranked.better is None  # "one" and "other" are not told apart
     assert stats.friedman_nemenyi(scores[:, :2]).better == "model 2"
+
+
+NAMES = ("sgd", "bayes")
+WINS = np.r_[np.full(9, 0.9), 0.1]
+SCORES = np.random.default_rng(1).random((10, 3)) + np.array([0, 0.1, 1])
+ONES, ZEROS = np.ones(100, dtype=int), np.zeros(100, dtype=int)
+#: A result, and what its statement says, the verdict in ``repr`` first.
+STATEMENTS = [
+    (
+        stats.sign_test(WINS, np.full(10, 0.5), names=NAMES),
+        ["sgd is better than bayes", "10 folds", "alpha = 0.05", "dropped", "not independent"],
+    ),
+    (
+        stats.wilcoxon(FOLDS, FOLDS + 0.1, names=NAMES),
+        ["bayes is better than sgd", "12 folds", "alpha = 0.05", "dropped", "not independent"],
+    ),
+    (
+        stats.mcnemar(ZEROS, ONES, ZEROS, names=NAMES),
+        ["bayes errs less than sgd", "signed M", "100 rows", "alpha = 0.05", "not there"],
+    ),
+    (
+        stats.mcnemar_curve(ZEROS, ONES, ZEROS, forgetting="window:10", names=NAMES),
+        ["bayes errs less than sgd", "signed M", "100 rows", "window:10", "not there"],
+    ),
+    (
+        stats.q_statistic([1, 1, 0], [0, 1, 0], forgetting="window:2", names=NAMES),
+        ["either model is ahead", "3 rows", "loss of sgd", "window:2", "no p-value", "chance"],
+    ),
+    (
+        stats.anytime_comparison(ONES, ZEROS, alpha=0.1, names=NAMES),
+        [
+            "bayes has the smaller mean loss than sgd after 100 rows",
+            *("90 % confidence sequence", "below alpha = 0.1", "mixture boundary"),
+            *("first certain after", "with bayes ahead.", "shows neither"),
+        ],
+    ),
+    (
+        stats.friedman_nemenyi(SCORES, ["a", "b", "c"]),
+        ["c", "chi2(2)", "F(2, 18)", "alpha = 0.05", "critical difference", "{a, b}", "Ties"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("result", "parts"), STATEMENTS, ids=lambda one: type(one).__name__)
+def test_statements_say_what_was_done(result, parts) -> None:
+    statement = str(result).replace("\n", " ")
+    for part in parts:
+        assert part in statement
+    assert parts[0] in repr(result)
+    assert "print() it" in repr(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("mcnemar_curve", ["only_a_wrong", "only_b_wrong", "statistic", "pvalue"]),
+        ("q_statistic", ["loss_a", "loss_b", "q"]),
+        ("anytime_comparison", ["difference", "lower", "upper", "pvalue"]),
+    ],
+)
+def test_curves_are_frames(name: str, columns: list[str]) -> None:
+    pytest.importorskip("pandas")
+    result = FUNCTIONS[name](*ARGUMENTS[name])
+    frame = result.to_frame()
+    assert list(frame.columns) == ["row", *columns]
+    assert frame["row"].tolist() == result.checkpoints.tolist()
+    assert frame.iloc[-1, 1:].notna().all()

@@ -86,7 +86,7 @@ def test_bounds_are_two_numbers(bounds) -> None:
 
 def test_other_parameters() -> None:
     for record_every in (0, -1, 1.5, np.nan, "10"):
-        with pytest.raises(ValueError, match="record_every must be a positive integer or None"):
+        with pytest.raises(ValueError, match="record_every must be an integer >= 1"):
             q_statistic([1], [1], record_every=record_every)
     for weight in (0, -1, np.nan, "1", None):
         with pytest.raises(ValueError, match="largest_weight must be positive"):

@@ -1,19 +1,15 @@
 """McNemar's test, final and running."""
 
-import pickle
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.metrics import kappa_score
 from skstream.stats import mcnemar, mcnemar_curve
-from skstream.stats._mcnemar_curve import RunningMcNemar
-from tests._examples import examples, newest_alone
-from tests.stats._streams import random_blocks, random_losses, seeds
+from skstream.stats._mcnemar import RunningMcNemar
+from tests._examples import newest_alone
+from tests.stats._streams import random_losses
 
 MECHANISMS = [Cumulative(), SlidingWindow(30), FadingFactor(0.95)]
 
@@ -93,22 +89,6 @@ def test_end_of_the_curve_is_the_final_test() -> None:
     assert recent.statistic == mcnemar(y[-100:], loss_a[-100:], loss_b[-100:]).statistic
 
 
-@examples(40)
-@given(seeds, st.integers(1, 3000), st.sampled_from(MECHANISMS), st.booleans())
-def test_blocks_and_saving_change_nothing(seed: int, n_rows: int, forgetting, save: bool) -> None:
-    loss_a, loss_b = random_losses(seed, n_rows)
-    expected = RunningMcNemar(forgetting).update(loss_a, loss_b).result()
-    running = RunningMcNemar(forgetting)
-    for block in random_blocks(seed, n_rows):
-        running.update(loss_a[block], loss_b[block])
-        if save:
-            running = pickle.loads(pickle.dumps(running))
-    result = running.result()
-    np.testing.assert_array_equal(result.checkpoints, expected.checkpoints)
-    np.testing.assert_array_equal(result.statistics, expected.statistics)
-    np.testing.assert_array_equal(result.pvalues, expected.pvalues)
-
-
 @pytest.mark.parametrize("forgetting", MECHANISMS, ids=lambda f: f.name)
 def test_a_model_never_differs_from_itself(forgetting) -> None:
     answers = np.random.default_rng(0).integers(0, 3, 500)
@@ -130,33 +110,6 @@ def test_fading_statistic_of_equal_models_is_chi2() -> None:
     faded = (curve.only_a_wrong - curve.only_b_wrong)[-1] ** 2 / counts[-1]
     # The form without the variance is a fraction of it, as the notes say.
     assert 1.99 * faded == pytest.approx(abs(curve.statistic), rel=1e-6)
-
-
-def test_single_rows_and_booleans() -> None:
-    running = RunningMcNemar()
-    running.update(True, False).update(np.array([False]), np.array([True])).update(1, 0)
-    assert running.result().only_a_wrong.tolist() == [1, 1, 2]
-
-
-def test_statements() -> None:
-    loss_a, loss_b = random_losses(0, 500)
-    y = np.zeros(500)
-    final = mcnemar(y, loss_a, loss_b, names=("sgd", "bayes"))
-    curve = mcnemar_curve(y, loss_a, loss_b, forgetting="window:100", names=("sgd", "bayes"))
-    for result in (final, curve):
-        statement = str(result).replace("\n", " ")
-        for part in ("sgd", "bayes", "500 rows", "alpha = 0.05", "signed M", "not there"):
-            assert part in statement
-        assert "signed M" in repr(result)
-    assert "window:100" in str(curve).replace("\n", " ")
-
-
-def test_frame() -> None:
-    pytest.importorskip("pandas")
-    curve = mcnemar_curve([1, 1, 1], [0, 1, 0], [1, 1, 1])
-    frame = curve.to_frame()
-    assert list(frame.columns) == ["row", "only_a_wrong", "only_b_wrong", "statistic", "pvalue"]
-    assert frame["row"].tolist() == [1, 2, 3]
 
 
 def test_bad_input() -> None:

@@ -1,17 +1,12 @@
 """Q statistic."""
 
-import pickle
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.stats import q_statistic
 from skstream.stats._q_statistic import RunningQStatistic
-from tests._examples import examples
-from tests.stats._streams import random_blocks, random_losses, seeds
+from tests.stats._streams import random_losses
 
 MECHANISMS = [Cumulative(), SlidingWindow(25), FadingFactor(0.9)]
 
@@ -31,19 +26,6 @@ def test_ratios_beyond_the_range_of_floats() -> None:
     assert q_statistic([1e200], [1e-200]).value == pytest.approx(400 * np.log(10))
 
 
-@examples(40)
-@given(seeds, st.integers(1, 3000), st.sampled_from(MECHANISMS), st.booleans())
-def test_blocks_and_saving_change_nothing(seed: int, n_rows: int, forgetting, real: bool) -> None:
-    loss_a, loss_b = random_losses(seed, n_rows, real=real)
-    expected = q_statistic(loss_a, loss_b, forgetting=forgetting)
-    running = RunningQStatistic(forgetting)
-    for block in random_blocks(seed, n_rows):
-        running.update(loss_a[block], loss_b[block])
-        running = pickle.loads(pickle.dumps(running))
-    np.testing.assert_array_equal(running.result().checkpoints, expected.checkpoints)
-    np.testing.assert_array_equal(running.result().values, expected.values)
-
-
 @pytest.mark.parametrize("forgetting", MECHANISMS, ids=lambda f: f.name)
 def test_swapping_the_models_changes_the_sign(forgetting) -> None:
     loss_a, loss_b = random_losses(4, 300, real=True)
@@ -52,28 +34,6 @@ def test_swapping_the_models_changes_the_sign(forgetting) -> None:
     np.testing.assert_array_equal(there.values, -back.values)
     assert {there.ahead, back.ahead} == {"A", "B"}
     assert q_statistic(loss_a, loss_a, forgetting=forgetting, names=("m", "m")).ahead is None
-
-
-def test_statement() -> None:
-    result = q_statistic([1, 1, 0], [0, 1, 0], forgetting="window:2", names=("sgd", "bayes"))
-    statement = str(result).replace("\n", " ")
-    for part in (
-        "Neither model is ahead",
-        "3 rows",
-        "loss of sgd",
-        "window:2",
-        "no p-value",
-        "chance",
-    ):
-        assert part in statement
-    assert "bayes is ahead" in repr(q_statistic([1], [0.5], names=("sgd", "bayes")))
-
-
-def test_frame() -> None:
-    pytest.importorskip("pandas")
-    frame = q_statistic([1, 1], [1, 0]).to_frame()
-    assert list(frame.columns) == ["row", "loss_a", "loss_b", "q"]
-    assert frame["q"].tolist() == pytest.approx([0, np.log(2)])
 
 
 def test_bad_input() -> None:

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
-from skstream.stats._forgetting import RunningSum, make_running_sum
-from skstream.stats._mcnemar_curve import RunningMcNemar
+from skstream.stats._anytime import RunningAnytimeComparison
+from skstream.stats._mcnemar import RunningMcNemar
 from skstream.stats._q_statistic import RunningQStatistic
-from skstream.stats._recorder import CurveRecorder
-from skstream.utils._checkpoints import MAX_CHECKPOINTS
+from skstream.stats._running_pair import RunningSum, make_running_sum
+from skstream.utils._checkpoints import MAX_CHECKPOINTS, CheckpointRecorder
 from tests._examples import examples
-from tests.stats._streams import random_blocks, seeds
+from tests.stats._streams import random_blocks, random_losses, seeds
 
 mechanisms = st.one_of(
     st.just(Cumulative()),
@@ -85,12 +85,50 @@ def test_one_mechanism_at_a_time(make) -> None:
         make(["cumulative", "window:10"])
 
 
+RUNNING = {
+    "q": lambda: RunningQStatistic("fading:0.9"),
+    "q of a window": lambda: RunningQStatistic("window:25"),
+    "mcnemar": RunningMcNemar,
+    "mcnemar of a window": lambda: RunningMcNemar("window:30"),
+    "mcnemar, fading": lambda: RunningMcNemar("fading:0.95"),
+    "mixture": lambda: RunningAnytimeComparison(largest_weight=20.0),
+    "stitched": lambda: RunningAnytimeComparison(boundary="stitched", largest_weight=20.0),
+}
+
+
+@pytest.mark.parametrize("name", RUNNING)
+@examples(25)
+@given(seed=seeds, n_rows=st.integers(1, 3000), weighted=st.booleans())
+def test_blocks_and_saving_change_nothing(name: str, seed: int, n_rows: int, weighted) -> None:
+    loss_a, loss_b = random_losses(seed, n_rows, real="mcnemar" not in name)
+    weight = np.random.default_rng(seed).random(n_rows) + 0.1 if weighted else None
+    expected = RUNNING[name]().update(loss_a, loss_b, sample_weight=weight).result()
+    running = RUNNING[name]()
+    for block in random_blocks(seed, n_rows):
+        part = None if weight is None else weight[block]
+        running.update(loss_a[block], loss_b[block], sample_weight=part)
+        running = pickle.loads(pickle.dumps(running))
+    result = vars(running.result())
+    for what, value in vars(expected).items():
+        if isinstance(value, np.ndarray):
+            logarithms = what in ("pvalues", "half_widths")  # which NumPy forms several at once
+            np.testing.assert_allclose(result[what], value, rtol=1e-12 if logarithms else 0)
+        else:
+            assert result[what] == value, what
+
+
+def test_single_numbers_and_booleans_are_rows() -> None:
+    running = RunningMcNemar()
+    running.update(True, False).update(np.array([False]), np.array([True])).update(1, 0)
+    assert running.result().only_a_wrong.tolist() == [1, 1, 2]
+
+
 def recorded(n_rows: int, record_every: int | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    recorder = CurveRecorder(2, record_every)
+    recorder = CheckpointRecorder(2, record_every)
     values = np.arange(1.0, n_rows + 1)
     for block in random_blocks(seed, n_rows):
-        recorder.record(values[block], -values[block])
-    return recorder.curves()
+        recorder.follow(values[block], -values[block])
+    return recorder.followed()
 
 
 @examples(40)
@@ -112,10 +150,8 @@ def test_checkpoints_are_multiples_and_the_last_row(
 
 
 def test_asking_for_the_curve_changes_nothing() -> None:
-    recorder = CurveRecorder(1, 3)
+    running = RunningQStatistic(record_every=3)
     for t in range(1, 11):
-        recorder.record(np.array([float(t)]))
-        rows, values = recorder.curves()
-        assert rows.tolist() == sorted({*range(3, t + 1, 3), t})
-        values[:] = -1  # the caller's copy
-    assert recorder.curves()[1].ravel().tolist() == [3, 6, 9, 10]
+        curve = running.update(1.0, 2.0).result()
+        assert curve.checkpoints.tolist() == sorted({*range(3, t + 1, 3), t})
+        np.testing.assert_array_equal(curve.loss_a, curve.checkpoints)

@@ -8,7 +8,7 @@ from joblib import parallel_config
 
 from skstream import load
 from skstream.drift import ADWIN, DDM, DriftDetector, PageHinkley, RandomAlarm, score_detections
-from skstream.drift._zones import share_of_rearrangements, share_of_shifts, zones_of
+from skstream.drift._score import share_of_rearrangements, share_of_shifts, zones_of
 from skstream.streams import Drift
 from skstream.studies import DetectorStudy, detector_study
 from skstream.studies._detector_study import StudiedDetector
@@ -181,7 +181,7 @@ def tried(drifts, alarms, n_rows, steps):
     ],
 )
 def test_share_of_rearrangements_is_that_of_every_one_tried(n_rows, same, steps, monkeypatch):
-    monkeypatch.setattr("skstream.drift._zones._MOST_STEPS", 3)
+    monkeypatch.setattr("skstream.drift._score._MOST_STEPS", 3)
     rng = np.random.default_rng(0)
     starts = [np.sort(rng.choice(n, 3, replace=False)).tolist() for n in n_rows]
     starts = [starts[0]] * len(n_rows) if same else starts

@@ -14,8 +14,7 @@ from skstream.metrics._formulas import MeanOf
 from skstream.metrics._proper import HIGHEST_LOG_LOSS, BrierLoss, LogLoss
 from skstream.metrics._rows import ScoredRows
 from skstream.stats._anytime import RunningAnytimeComparison
-from skstream.stats._mcnemar import McNemarCounts
-from skstream.stats._mcnemar_curve import RunningMcNemar
+from skstream.stats._mcnemar import McNemarCounts, RunningMcNemar
 from skstream.stats._q_statistic import RunningQStatistic
 from skstream.utils._label_space import is_given
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skstream.drift import DriftDetector
-from skstream.drift._given import check_detector
+from skstream.drift._base import check_detector
 from skstream.forgetting import AdaptiveWindow, Forgetting, as_forgetting
 from skstream.metrics import Measure
 from skstream.metrics._registry import CLASSIFICATION, OF_CLASSES, REGRESSION

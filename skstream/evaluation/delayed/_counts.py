@@ -197,7 +197,7 @@ class PollCosts:
         labels = self.n_labels + 1 + np.arange(n)
         total = self.n_polls + np.cumsum(polls)
         if n:
-            self._recorder.follow(self.n_labels, recent, held, total / labels)
+            self._recorder.follow(recent, held, total / labels)
             self.n_polls = int(total[-1])
         self._in_memory = n_held
         self.n_labels += n

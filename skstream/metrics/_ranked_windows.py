@@ -1,4 +1,4 @@
-"""Pairs of a positive and a negative row that are in the right order, in every window of rows.
+"""Measures of rankings in every window of rows: pairs in the right order, and average precision.
 
 The area under the ROC curve is the weight of the pairs in which the positive row has the higher
 score, and half that of ties, among all pairs. A row changes the sum of a window by as many pairs as
@@ -7,6 +7,10 @@ most of their rows, their core. The core is sorted and summed once for a block o
 that leaves or enters is looked up in it; and the pairs among these rows form the same problem
 again, with windows a sixteenth as long. No sum is the difference of larger ones, so that weights of
 any size lose no digits, and sums of rows without weights are exact.
+
+Average precision is formed from all rows in a window each time: a new row changes the precision at
+all rows below. The compiled loop needs no table of windows by rows; it adds the same numbers in the
+same order as `skstream.metrics._ranks.average_precision`.
 """
 
 import sys
@@ -15,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.metrics._rows import Floats
+from skstream.metrics._rows import Floats, Integers
 from skstream.utils._numba import jit, numba_enabled
 
 # Blocks of windows per length of a window.
@@ -24,8 +28,8 @@ _BLOCKS = 8
 _FEW = 16
 # Numbers in a table: a few tables fit the cache.
 _TABLE = 1 << 16
-# Numba is imported for no fewer windows; once it is, the loop is compiled.
-_COMPILED_FROM = 1 << 14
+# Numba is imported for no fewer windows; once it is, the loop over pairs is compiled.
+_PAIRS_COMPILED_FROM, _PRECISION_COMPILED_FROM = 1 << 14, 1 << 11
 
 
 class _Sorted(NamedTuple):
@@ -95,7 +99,7 @@ def cost_of_row() -> float:
 
 def _counts_compiled(n_windows: int, *weights: Floats) -> bool:
     """Whether pairs are counted by a compiled loop: rows without weights alone, many of them."""
-    many = n_windows >= _COMPILED_FROM or "numba" in sys.modules
+    many = n_windows >= _PAIRS_COMPILED_FROM or "numba" in sys.modules
     return many and numba_enabled() and all(((w == 0.0) | (w == 1.0)).all() for w in weights)
 
 
@@ -290,3 +294,77 @@ def _one_by_one(rank: Floats, positive: Floats, negative: Floats, size: int) -> 
         for first in range(size - apart):
             sums += pairs[first : first + n_windows]
     return sums
+
+
+def many_precisions(
+    scores: Floats, positive: Floats, negative: Floats, starts: Integers, ends: Integers
+) -> Floats | None:
+    """Average precision of the rows from each start to before each end.
+
+    Parameters
+    ----------
+    scores, positive, negative : ndarray of shape (n,)
+        Scores of the rows, and their weights as rows of the one and of the other class.
+    starts, ends : ndarray of shape (n_windows,)
+        Neither decreases.
+
+    Returns
+    -------
+    ndarray of shape (n_windows,), or None
+        NaN where a class has no row. None where the windows are few, or there is no numba.
+    """
+    # The choice depends on nothing but the installation and the number of windows.
+    if len(ends) < _PRECISION_COMPILED_FROM or not numba_enabled():
+        return None
+    order = scores.argsort(kind="stable")
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order))
+    in_order = scores[order]
+    rank = np.zeros(len(order), dtype=np.int32)
+    np.cumsum(in_order[1:] != in_order[:-1], out=rank[1:])
+    values = np.empty(len(ends))
+    _precisions(place, rank, positive[order], negative[order], starts, ends, values)
+    return values
+
+
+@jit
+def _precisions(place, rank, positive, negative, starts, ends, values):  # type: ignore[no-untyped-def]
+    """Insert rows into and remove them from the sorted places of a window, and read it."""
+    inside = np.empty(len(place), dtype=np.int32)
+    n, first, last = 0, 0, 0
+    for number in range(len(ends)):
+        for change in (1, -1):
+            begin, stop = (last, ends[number]) if change > 0 else (first, starts[number])
+            for row in range(begin, stop):
+                at = place[row]
+                if positive[at] == 0.0 and negative[at] == 0.0:
+                    continue
+                low, high = 0, n
+                while low < high:
+                    middle = (low + high) // 2
+                    if inside[middle] < at:
+                        low = middle + 1
+                    else:
+                        high = middle
+                if change > 0:
+                    for index in range(n, low, -1):
+                        inside[index] = inside[index - 1]
+                    inside[low] = at
+                else:
+                    for index in range(low, n - 1):
+                        inside[index] = inside[index + 1]
+                n += change
+        first, last = starts[number], ends[number]
+        above, wrong, total = 0.0, 0.0, 0.0
+        index = n - 1
+        while index >= 0:
+            here, right, other = rank[inside[index]], 0.0, 0.0
+            while index >= 0 and rank[inside[index]] == here:
+                right += positive[inside[index]]
+                other += negative[inside[index]]
+                index -= 1
+            above += right
+            wrong += other
+            if right > 0.0:
+                total += above / (wrong + above) * right
+        values[number] = total / above if above > 0.0 and wrong > 0.0 else np.nan

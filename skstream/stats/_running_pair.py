@@ -1,64 +1,23 @@
-"""What running comparisons of two models share: their losses, and curves at checkpoints."""
+"""What running comparisons of two models share: losses, forgetting, and curves at checkpoints."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from numbers import Integral
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Forgetting,
+    SlidingWindow,
+    as_forgetting,
+)
 from skstream.stats._checks import FloatArray, as_pair, check_names
 from skstream.stats._weights import LARGEST_WEIGHT, WeightTally, as_weights, drop_unweighted
 from skstream.utils._checkpoints import CheckpointRecorder
-
-
-class CurveRecorder:
-    """Keeps the values of curves at checkpoints and at the last row.
-
-    Parameters
-    ----------
-    n_columns : int
-        Number of curves.
-    record_every : int or None
-        Keep every row whose number is a multiple of this. None keeps at most 1,024 rows: the
-        interval doubles whenever they would become more.
-    """
-
-    def __init__(self, n_columns: int, record_every: int | None) -> None:
-        if record_every is not None and not (
-            isinstance(record_every, Integral) and record_every >= 1
-        ):
-            raise ValueError(
-                f"record_every must be a positive integer or None. Got {record_every!r} instead."
-            )
-        self._kept = CheckpointRecorder(n_columns, record_every)
-        self._newest: list[float] = []
-        self.n_rows = 0
-
-    def record(self, *columns: FloatArray) -> None:
-        """Take the values of the next rows, one array of equal length per curve."""
-        if not len(columns[0]):
-            return
-        self._kept.follow(self.n_rows, *columns)
-        self.n_rows += len(columns[0])
-        self._newest = [column[-1] for column in columns]
-
-    def curves(self) -> tuple[NDArray[np.int64], FloatArray]:
-        """Return the rows kept, counted from 1, and their values, of shape (n_columns, n_rows).
-
-        Raises
-        ------
-        ValueError
-            If nothing was recorded yet.
-        """
-        if not self.n_rows:
-            raise ValueError("No rows were compared yet; call update with their losses first.")
-        rows, values = self._kept.curves()
-        if self._kept.last < self.n_rows:
-            rows = np.append(rows, self.n_rows)
-            values = np.column_stack((values, self._newest))
-        return rows.copy(), values.copy()
+from skstream.utils._choices import check_count
+from skstream.utils._running_sums import FadedSum, RunningSum, WindowSum
 
 
 class RunningPair(ABC):
@@ -69,7 +28,8 @@ class RunningPair(ABC):
     n_columns : int
         Number of curves recorded.
     record_every : int or None
-        As for `CurveRecorder`.
+        Keep every row whose number is a multiple of this, and the last one. None keeps at most
+        1,024 rows: the interval doubles whenever they would become more.
     names : sequence of two str
         Names of the models.
     """
@@ -79,14 +39,16 @@ class RunningPair(ABC):
     largest_weight: float = LARGEST_WEIGHT
 
     def __init__(self, n_columns: int, record_every: int | None, names: Sequence[str]) -> None:
+        if record_every is not None:
+            check_count(record_every, "record_every", 1)
         self.names = check_names(names, 2)
-        self._recorder = CurveRecorder(n_columns, record_every)
+        self._recorder = CheckpointRecorder(n_columns, record_every)
         self._tally = WeightTally()
 
     @property
     def n_rows(self) -> int:
         """Number of rows compared so far."""
-        return self._recorder.n_rows
+        return self._recorder.n_followed
 
     def update(
         self, loss_a: ArrayLike, loss_b: ArrayLike, *, sample_weight: ArrayLike | None = None
@@ -134,3 +96,43 @@ class RunningPair(ABC):
     @abstractmethod
     def _read(self, a: FloatArray, b: FloatArray, weight: FloatArray | None) -> None:
         """Read checked losses, and their positive weights; None where each row counts once."""
+
+    def _curves(self) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return the rows kept, counted from 1, and their values, of shape (n_columns, n_rows)."""
+        if not self.n_rows:
+            raise ValueError("No rows were compared yet; call update with their losses first.")
+        rows, values = self._recorder.followed()
+        return rows.copy(), values.copy()
+
+
+def one_forgetting(forgetting: Forgetting | str, purpose: str) -> Forgetting:
+    """Return the one mechanism named, or raise if sums are not defined for it."""
+    mechanisms = list(as_forgetting(forgetting).values())
+    if len(mechanisms) != 1:
+        raise ValueError(
+            f"{purpose} takes one forgetting mechanism at a time. Got {len(mechanisms)}: "
+            f"{mechanisms}."
+        )
+    if isinstance(mechanisms[0], AdaptiveWindow):
+        raise ValueError(
+            f"{purpose} is not defined under AdaptiveWindow: ADWIN sets its window by the 0/1 "
+            f"loss of one model, and here there are two. Use Cumulative, SlidingWindow or "
+            f"FadingFactor."
+        )
+    if mechanisms[0].counts_time:
+        raise ValueError(
+            f"{purpose} counts rows, and {mechanisms[0]} counts time. Give rows, "
+            'as in forgetting="window:1000".'
+        )
+    return mechanisms[0]
+
+
+def make_running_sum(forgetting: Forgetting, power: int = 1) -> RunningSum:
+    """Return the running sum that the mechanism describes, of values or of squared ones.
+
+    The weights of squared values under forgetting are squared, too: where S is a running sum of
+    weights with fair random signs, the sum of power 2 of the squared weights is the variance of S.
+    """
+    if isinstance(forgetting, SlidingWindow):
+        return WindowSum(int(forgetting.window_size))
+    return FadedSum(forgetting.factor**power)
