@@ -4,6 +4,7 @@ import numbers
 import os
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from functools import partial
@@ -13,10 +14,10 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from skstream import baselines
 from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
-from skstream.evaluation._bayes_optimal import check_rows_are_time
-from skstream.evaluation._callbacks import Followers, as_callbacks, followed
+from skstream.evaluation._callbacks import Followers, as_callbacks
 from skstream.evaluation._execution import Execution
 from skstream.evaluation._folder import RunFolder, fingerprint, opened, record
 from skstream.evaluation._parallel._groups import grouped, slow_loops
@@ -29,11 +30,9 @@ from skstream.evaluation._runs._tape_writer import automatic_tape
 from skstream.evaluation._runs._which_stream import generator_of
 from skstream.evaluation._settings import (
     Settings,
-    check_unanswered,
-    checked_timelines,
+    check_rows_are_time,
     is_regression,
     named_models,
-    names_of_baselines,
     prepared_models,
     scores_asked,
 )
@@ -251,85 +250,74 @@ class StreamEvaluator(BaseEstimator):
                 "callbacks= are for evaluate, which reads the stream itself. In a live run, look "
                 "at run.result() whenever you want."
             )
-        settings, prepared = self._prepare(models, classes, None)
+        settings, prepared = self._prepare(models, classes)
         run: EvaluationRun = self._new_run(settings, None)(prepared)
-        return run.hold_failures()
+        run.is_live = True
+        return run
 
-    def _evaluate(self, models: Any, stream: Any, classes: Any) -> EvaluationResult:
-        if self.checkpoint is None:
-            return self._evaluate_in(None, models, stream, classes)
-        self._validate()  # before a folder is made
-        refuse_endless(stream)
-        self._check_can_go_on(stream)
-        with opened(self.checkpoint, self.checkpoint_every) as folder:
-            return self._evaluate_in(folder, models, stream, classes)
-
-    def _evaluate_in(
-        self, folder: RunFolder | None, models: Any, stream: Any, classes: Any
-    ) -> EvaluationResult:
-        """Evaluate models, and go on where the run in a folder has stopped."""
-        seed = None if folder is None else folder.seed
-        settings, prepared = self._prepare(models, classes, stream, seed)
-        about = {
-            "protocol": settings.protocol,
-            "models": settings.record["models"],
-            "metrics": list(settings.metrics),
-            "forgetting": list(settings.forgetting),
-            "n_rows": stream.n_rows,
-            "parameters": settings.parameters,
-        }
-        with followed(as_callbacks(self.callbacks), about) as followers:
-            result = self._followed_by(followers, folder, models, stream, settings, prepared)
-            followers.finish(result)
+    def _evaluate(self, models: Any, stream: Stream, classes: Any) -> EvaluationResult:
+        with ExitStack() as stack:
+            folder: RunFolder | None = None
+            if self.checkpoint is not None:
+                self._validate()  # before a folder is made
+                refuse_endless(stream)
+                self._check_can_go_on(stream)
+                folder = stack.enter_context(opened(self.checkpoint, self.checkpoint_every))
+            seed = None if folder is None else folder.seed
+            settings, prepared = self._prepare(models, classes, stream, seed)
+            followers: Followers | None = None
+            if self.callbacks:
+                about = {
+                    "protocol": settings.protocol,
+                    "models": settings.record["models"],
+                    "metrics": list(settings.metrics),
+                    "forgetting": list(settings.forgetting),
+                    "n_rows": stream.n_rows,
+                    "parameters": settings.parameters,
+                }
+                followers = stack.enter_context(Followers(as_callbacks(self.callbacks), about))
+            execution = Execution(
+                settings=settings,
+                new_run=self._new_run(settings, stream),
+                models=prepared,
+                stream=stream,
+                n_jobs=self.n_jobs,
+                retries=self.retries,
+                title=type(self).__name__,
+                progress=self.progress,
+                fingerprint=self.fingerprint,
+                followers=followers,
+            )
+            result = self._result_of(execution, models, folder)
+            if followers is not None:
+                followers.finish(result)
         return result
 
-    def _followed_by(
-        self,
-        followers: Followers,
-        folder: RunFolder | None,
-        models: Any,
-        stream: Any,
-        settings: Settings,
-        prepared: dict[Place, Any],
+    def _result_of(
+        self, execution: Execution, models: Any, folder: RunFolder | None
     ) -> EvaluationResult:
-        """Evaluate prepared models, while callbacks look on."""
-        execution = Execution(
-            settings=settings,
-            new_run=self._new_run(settings, stream),
-            models=prepared,
-            stream=stream,
-            n_jobs=self.n_jobs,
-            retries=self.retries,
-            title=type(self).__name__,
-            progress=self.progress,
-            fingerprint=self.fingerprint,
-            followers=followers,
-        )
+        """Do what is to be done, or go on with it in a folder."""
+        settings, stream = execution.settings, execution.stream
+        knows, header, groups = knows_drifts(stream), settings.header, None
         if folder is None or folder.manifest is None:
-            self._warn_of_slow_models(execution)
-        known, header = knows_drifts(stream), settings.header
-        if folder is None:
-            groups = self._groups(execution, settings)
-            outcome, _ = execution.of_groups(header, groups)
-        else:
+            if (stream.n_rows or 0) >= FEWEST_ROWS_TIMED and begins_again(stream):
+                slow = slow_loops(execution.new_run, execution.models, stream)
+                n_folds = len(settings.timelines)
+                warn_of_slow_models(slow, stream.n_rows, n_folds, settings.batch_size)
+            groups = grouped(self.n_jobs, execution.new_run, execution.models, stream)
+            if groups.why_one:
+                settings.parameters["in_one_process"] = groups.why_one
+        if folder is not None:
             of_this = fingerprint(self, named_models(models), settings, stream, self._held_out())
-            if folder.manifest is None:
-                groups = self._groups(execution, settings)
-                folder.begin(groups, list(prepared), header, of_this, stream.n_rows)
-            else:
+            if groups is None:
                 folder.check_same(of_this, header)
-                header = folder.manifest.header
-            outcome, _ = execution.in_folder(folder)
+            else:
+                folder.begin(groups.places, list(execution.models), header, of_this, stream.n_rows)
+            assert folder.manifest is not None
+            header = folder.manifest.header
+        outcome, _ = execution.run(header, () if groups is None else groups.places, folder)
         result = assemble(header, [outcome])
-        return result if known else self._with_drifts(result, stream)
-
-    def _warn_of_slow_models(self, execution: Execution) -> None:
-        n_rows = execution.stream.n_rows
-        if n_rows is None or n_rows < FEWEST_ROWS_TIMED or not begins_again(execution.stream):
-            return
-        slow = slow_loops(execution.new_run, execution.models, execution.stream)
-        n_folds = len({fold for _, fold in execution.models})
-        warn_of_slow_models(slow, n_rows, n_folds, getattr(self, "batch_size", 1))
+        return result if knows else self._with_drifts(result, stream)
 
     def _with_drifts(self, result: EvaluationResult, stream: Stream) -> EvaluationResult:
         """Add drifts that are known only now that the rows were counted; warn if they are not."""
@@ -359,13 +347,6 @@ class StreamEvaluator(BaseEstimator):
                 "models as scores and answers, which are data. Leave one of them out; fitted "
                 "models can be kept by a live run, start(...), and its save(path)."
             )
-
-    def _groups(self, execution: Execution, settings: Settings) -> list[list[Place]]:
-        """Distribute models and folds over workers; note why if workers would not pay."""
-        groups = grouped(self.n_jobs, execution.new_run, execution.models, execution.stream)
-        if groups.why_one:
-            settings.parameters["in_one_process"] = groups.why_one
-        return groups.places
 
     def _prepare(
         self, models: Any, classes: Any, stream: Stream | None = None, seed: int | None = None
@@ -421,11 +402,6 @@ class StreamEvaluator(BaseEstimator):
         """Return the number of answers of one model in one fold to a stream of so many rows."""
         return n_rows
 
-    @property
-    def _n_bins(self) -> int | None:
-        """Number of bins between arrival and label; None: there are none."""
-        return None
-
     def _validate(self) -> None:
         validate_parameter_constraints(
             self._parameter_constraints,
@@ -437,7 +413,8 @@ class StreamEvaluator(BaseEstimator):
                 'keep_tape="disk" keeps labels and answers in files of a run folder: name it, '
                 "checkpoint=FOLDER, and call evaluate; or pass keep_tape=True or keep_tape=False."
             )
-        as_callbacks(self.callbacks)
+        if self.callbacks is not None:
+            as_callbacks(self.callbacks)
         every = self.checkpoint_every
         if self.checkpoint is None and not (isinstance(every, str) and every == EVERY_CHECKPOINT):
             raise ValueError(
@@ -446,8 +423,8 @@ class StreamEvaluator(BaseEstimator):
                 "or leave checkpoint_every= out."
             )
 
-    def _check_protocol(self) -> None:
-        """Raise an error if the class says of its protocol what cannot be."""
+    def _checked_timelines(self, seed: int) -> list[Timeline]:
+        """Return one timeline per fold; an error if the class says what cannot be."""
         name = type(self).__name__
         for attribute in ("protocol", "scored_sets"):
             words = getattr(self, attribute, None)
@@ -458,6 +435,19 @@ class StreamEvaluator(BaseEstimator):
                 f"{name}.scored_sets is {self.scored_sets!r}, and its rows are scored by running "
                 "means, not in sets: leave it out, or make a subclass of HoldoutEvaluator."
             )
+        timelines: Any = self._timelines(seed)
+        if not isinstance(timelines, list | tuple) or not timelines:
+            raise TypeError(
+                f"{name}._timelines must return a list of timelines, one per fold. "
+                f"Got {timelines!r} of type {type(timelines).__name__} instead."
+            )
+        for one in timelines:
+            if not (hasattr(one, "initial") and hasattr(one, "step")):
+                raise TypeError(
+                    f"{name}._timelines returned {one!r} of type {type(one).__name__}, which is "
+                    "no timeline: it has not the methods initial() and step(state, event)."
+                )
+        return list(timelines)
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data, for the record of a result."""
@@ -475,23 +465,37 @@ class StreamEvaluator(BaseEstimator):
         drifts: tuple[Drift, ...] = (),
         all_have_scores: bool = False,
     ) -> Settings:
-        regression = is_regression(named)
-        check_unanswered(self.unanswered, regression=regression)
-        labels = None if regression else found_classes(classes, source)
+        labels = None
+        if not is_regression(named):
+            if classes is None:
+                raise ValueError(
+                    "The labels that may come are not known: this stream does not say its classes. "
+                    "Pass classes=[...]."
+                )
+            labels = find_classes(classes, source)
+        elif self.unanswered == "wrong":
+            raise ValueError(
+                'unanswered="wrong" is for classifiers: a missing number has no finite '
+                'error. Use unanswered="error", and let the regressor always answer.'
+            )
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
-        warn_of_one_batch(self.batch_size, n_rows, self.n_warmup)
+        elif n_rows and self.batch_size > n_rows:
+            first = f" but the first, as many as n_warmup={self.n_warmup}," if self.n_warmup else ""
+            warn(
+                f"batch_size={self.batch_size} is more than the {n_rows:,} rows: all{first} are "
+                "asked before any of them is learnt."
+            )
         metrics = resolve_metrics(self.metrics, classes=labels)
         warn_of_calls(metrics, n_rows, self.record_every)
-        monitors = watched(self.monitors, labels, self._n_bins)
+        monitors = watched(self.monitors, labels, getattr(self, "n_bins", None))
         if self.random_state is not None:
             seed = int(self.random_state)
         elif seed is None:
             seed = secrets.randbits(32)
         lacking = "all have them" if all_have_scores else self.error_score
         scores = scores_asked(named, metrics | measures_in(monitors), lacking)
-        self._check_protocol()
-        timelines = checked_timelines(type(self).__name__, self._timelines(seed))
+        timelines = self._checked_timelines(seed)
         settings = Settings(
             protocol=self.protocol,
             late_labels=self.late_labels,
@@ -509,7 +513,9 @@ class StreamEvaluator(BaseEstimator):
             unanswered=self.unanswered,
             error_score=self.error_score,
             return_models=self.return_models,
-            baselines=names_of_baselines(named),
+            baselines=tuple(
+                name for name, one in named.items() if type(one).__module__ == baselines.__name__
+            ),
             parameters={**self._plain_parameters(), "seed": seed},
             expected_rows=n_rows or 0,
             drifts=drifts,
@@ -545,26 +551,6 @@ def known_classes(stream: Any) -> Any:
     if stream.classes is None and hasattr(stream, "y"):
         return stream.y
     return stream.classes
-
-
-def warn_of_one_batch(batch_size: int, n_rows: int | None, n_warmup: int) -> None:
-    """Warn of a batch of more than all rows, after which nothing is asked."""
-    if n_rows and batch_size > n_rows:
-        but = f" but the first, as many as n_warmup={n_warmup}," if n_warmup else ""
-        warn(
-            f"batch_size={batch_size} is more than the {n_rows:,} rows: all{but} are asked before "
-            "any of them is learnt."
-        )
-
-
-def found_classes(known: Any, source: str) -> np.ndarray:
-    """Return the labels that may come, or raise if they are not known."""
-    if known is None:
-        raise ValueError(
-            "The labels that may come are not known: this stream does not say its classes. "
-            "Pass classes=[...]."
-        )
-    return find_classes(known, source)
 
 
 def _plain(value: Any) -> Any:

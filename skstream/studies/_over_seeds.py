@@ -20,9 +20,8 @@ from skstream.evaluation._parallel._stopping import StopFile, interrupted_once, 
 from skstream.evaluation._parallel._workers import Job, portable, run_job
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._results._result import EvaluationResult, assemble
-from skstream.evaluation._runs._header import ResultHeader
 from skstream.evaluation._runs._input import MissingLabelError
-from skstream.evaluation._runs._run_outcome import Place, RunOutcome
+from skstream.evaluation._runs._run_outcome import Place, ResultHeader, RunOutcome
 from skstream.streams import Stream, as_stream
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._seeds import checked_seeds

@@ -215,3 +215,8 @@ class GrowingArray:
         }
         start = np.lib.format.magic(1, 0) + struct.pack("<H", _HEADER - 10)
         return start + f"{facts!r}".ljust(_HEADER - 11).encode("ascii") + b"\n"
+
+
+def opened(column: Any) -> Any:
+    """Return a column as an array, a memory map if it is in a file."""
+    return column.open() if isinstance(column, StoredArray) else column

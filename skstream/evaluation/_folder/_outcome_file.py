@@ -10,8 +10,7 @@ import numpy as np
 
 from skstream.drift import Detections
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._ended_models import EndedModel
-from skstream.evaluation._runs._run_outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._runs._run_outcome import EndedModel, LaneOutcome, RunOutcome
 from skstream.metrics._checkpoints import Curves
 from skstream.streams._drifts import as_drifts
 from skstream.utils._loaded import check_types, fitting

@@ -17,15 +17,18 @@ from skstream.evaluation._results._rescore import Values, fold_columns, rescored
 from skstream.evaluation._results._select import Result, number, pick, select
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._detections import FoundByModel, FoundByMonitor, by_monitor, detected
-from skstream.evaluation._runs._ended_models import EndedModel, last_values
-from skstream.evaluation._runs._header import ResultHeader
 from skstream.evaluation._runs._input import why_no_weight
 from skstream.evaluation._runs._monitor import DriftMonitor
-from skstream.evaluation._runs._run_outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._runs._run_outcome import (
+    EndedModel,
+    LaneOutcome,
+    ResultHeader,
+    RunOutcome,
+    last_values,
+)
 from skstream.evaluation._runs._tape_writer import (
     all_folds,
     damage,
-    opened,
     unanswered_like,
     warn_of_damaged,
 )
@@ -33,6 +36,7 @@ from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.streams import Drift
 from skstream.utils._displays import display
+from skstream.utils._npy import opened
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import listed
 from skstream.utils._warnings import warn

@@ -167,7 +167,7 @@ class HeldOutRows:
                 _add(self._asked, rows)
         self.size = self._n_read if size is None else size
         self.n_asked = self._n_read  # rows asked about so far; all of the one set
-        self.n_unlabelled = sum(int(np.count_nonzero(~c.labelled)) for c in self._held)
+        self.n_unlabelled = sum(int(np.count_nonzero(~is_given(c.y))) for c in self._held)
 
     def copy(self) -> Self:
         """Return a copy that reads the rows from the beginning."""
@@ -370,13 +370,12 @@ class AskedAtCheckpoints:
         self._first = 0  # number of the first row of the stream that is held
         self.n_valid = [0] * n_lanes  # rows of the stream up to a lane's last whole set of answers
 
-    def arrive(
-        self, y: np.ndarray, weight: np.ndarray | None, time: np.ndarray | None = None
-    ) -> None:
+    def arrive(self, rows: EncodedRows) -> None:
         """Take the labels and weights of the next rows of the stream; sets have no times."""
-        self._is_weighted = self._is_weighted or weight is not None
-        self._y = np.concatenate([self._y, y])
-        self._weight = np.concatenate([self._weight, np.ones(len(y)) if weight is None else weight])
+        self._is_weighted = self._is_weighted or rows.weight is not None
+        weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+        self._y = np.concatenate([self._y, rows.y])
+        self._weight = np.concatenate([self._weight, weight])
 
     def settle(self, answered: Sequence[Answered]) -> ScoredRows:
         """Return the sets of rows about which the models were asked."""

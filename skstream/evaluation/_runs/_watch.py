@@ -11,7 +11,6 @@ from skstream.drift import DRIFT, NORMAL, WARNING, Detections, DriftDetector
 from skstream.engine.tape import Recorder
 from skstream.evaluation._runs._monitor import Watched
 from skstream.evaluation._runs._run_outcome import Place
-from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows, Waiting
 from skstream.metrics._running import block_length
 from skstream.metrics._scores import Scores, make_sums
@@ -38,6 +37,11 @@ class Watch:
         Lines of answers per lane.
     scores : dict of str to str or None, default=None
         Method by which each model is asked for scores, where measures need them.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows read.
     """
 
     def __init__(
@@ -50,7 +54,7 @@ class Watch:
         scores: Mapping[str, str | None] | None = None,
     ) -> None:
         self._places = list(places)
-        self._n_rows = 0
+        self.n_rows = 0
         self._monitors = [
             _Monitor(one, classes, places, seed, width, scores or {}) for one in monitors
         ]
@@ -58,8 +62,8 @@ class Watch:
     def read(self, rows: ScoredRows) -> None:
         """Read the next rows, in order. If a detector fails, call it again with the same rows."""
         for monitor in self._monitors:
-            monitor.read(rows, self._n_rows)
-        self._n_rows += len(rows)
+            monitor.read(rows, self.n_rows)
+        self.n_rows += len(rows)
 
     def detections(self) -> list[dict[str, Detections]]:
         """Return what was found in each lane up to the last row, by the name of the monitor."""
@@ -76,14 +80,6 @@ class Watch:
                     warnings=lane.warnings.array().copy(),
                 )
         return found
-
-
-def watch_of(settings: Settings, places: Sequence[Place], width: int) -> Watch | None:
-    """Return the monitors of a run; None if there are none."""
-    if not settings.monitors:
-        return None
-    seed = settings.parameters["seed"]
-    return Watch(settings.monitors, settings.classes, places, seed, width, settings.scores)
 
 
 class _Lane:

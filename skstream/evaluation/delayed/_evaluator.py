@@ -233,7 +233,7 @@ class DelayedEvaluator(StreamEvaluator):
         assert isinstance(result, DelayedResult)
         return result
 
-    def start(self, models: Any, *, classes: Any = None) -> DelayedRun:  # type: ignore[override]
+    def start(self, models: Any, *, classes: Any = None) -> DelayedRun:
         """Start a live run, to which rows and labels are passed as they become known.
 
         Parameters
@@ -267,10 +267,6 @@ class DelayedEvaluator(StreamEvaluator):
     def _timelines(self, seed: int) -> list[Timeline]:
         return [DelayedTimeline(n_warmup=self.n_warmup, poll_every=self.poll_every)]
 
-    @property
-    def _n_bins(self) -> int:
-        return self.n_bins
-
     def _n_answers(self, n_rows: int) -> int:
         return n_rows * (self.n_bins + 2)
 
@@ -285,7 +281,7 @@ class DelayedEvaluator(StreamEvaluator):
         delay = DelaySettings(
             n_bins=self.n_bins,
             reduce=reduce,
-            label_times=None if self.delay is None else LabelTimes.of(self.delay),
+            label_times=LabelTimes.of(self.delay),
             previous_label=self.previous_label,
             features=self.features,
             max_pending=self.max_pending,

@@ -11,6 +11,7 @@ from skstream.engine.delayed import FIRST, LAST, POLL, Asked, DelayedOperations,
 from skstream.engine.missing_answers import UNANSWERED
 from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
+from skstream.evaluation._runs._input import EncodedRows
 from skstream.evaluation._settings import Settings
 from skstream.evaluation.delayed._bins import Shown, answers_by_bin, means_by_bin
 from skstream.evaluation.delayed._clock import Clock, LabelTimes, UserReduce
@@ -35,7 +36,7 @@ class DelaySettings:
         Bins between arrival and label.
     reduce : str or callable
         How the answers of a bin are reduced to one.
-    label_times : LabelTimes or None
+    label_times : LabelTimes
         How label times follow from the arrivals, if the stream does not give them.
     previous_label : {"newest", "known_at_arrival"}
         Which label the persistent baseline repeats.
@@ -47,7 +48,7 @@ class DelaySettings:
 
     n_bins: int
     reduce: str | Callable[..., Any]
-    label_times: LabelTimes | None
+    label_times: LabelTimes
     previous_label: str
     features: Features | None = None
     max_pending: int | None = None
@@ -114,7 +115,6 @@ class AskedWhileWaiting:
         self._classes = classes = settings.classes
         self._n_bins, self._reduce = delay.n_bins, delay.reduce
         self._known_at_arrival = delay.previous_label == "known_at_arrival"
-        self._clock = Clock()
         self._counts_time = settings.counts_time
         self._nothing: Any = np.nan if classes is None else -1
         dtype: Any = np.float64 if classes is None else np.int64
@@ -130,7 +130,7 @@ class AskedWhileWaiting:
         self._newest = np.full(1, self._nothing, dtype=dtype)  # label
         self._is_weighted = False
         self._first_answered: int | None = None
-        self._n_settled = 0
+        self._n_noted = self._n_settled = 0
         self.n_arrived = self.n_never = 0
         self._at_newest_label = 0, 0  # these two
         self.n_unanswered = 0
@@ -147,12 +147,12 @@ class AskedWhileWaiting:
         self._arrived: list[PendingLabels] = []
         self._labelled: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def arrive(self, first_row: int, y: np.ndarray, clock: Clock, *, weighted: bool) -> None:
+    def arrive(self, rows: EncodedRows) -> None:
         """Take the labels of the next rows, as far as they are known."""
-        rows = np.arange(first_row, first_row + len(y))
-        self._arrived.append(PendingLabels(rows, y, y))
-        self._clock = clock
-        self._is_weighted |= weighted
+        numbers = np.arange(self._n_noted, self._n_noted + rows.n_rows)
+        self._n_noted += rows.n_rows
+        self._arrived.append(PendingLabels(numbers, rows.y, rows.y))
+        self._is_weighted |= rows.weight is not None
 
     def label(self, rows: np.ndarray, y: np.ndarray, *, weighted: bool) -> None:
         """Take the labels of pending rows."""
@@ -176,8 +176,8 @@ class AskedWhileWaiting:
             len(self._steps) >= max(STEPS_PER_SCORING, len(self._labels) // 8)
         )
 
-    def settle(self, failed: Collection[int] = ()) -> ScoredRows:
-        """Return the rows labelled in the steps noted.
+    def settle(self, clock: Clock, failed: Collection[int] = ()) -> ScoredRows:
+        """Return the rows labelled in the steps noted; `clock` says of what kind the times are.
 
         If lanes are given whose failure ends the evaluation, nothing counts that came after the
         last row that all of them have answered: how much of it is in a step depends on time.
@@ -189,7 +189,7 @@ class AskedWhileWaiting:
         last = answers.take(history.asked.kind == LAST)
         of_labelled = settled.take(slice(int(np.searchsorted(settled.row, len(labelled)))))
         shown = self._shown(of_labelled, labelled)
-        lines, n_answered = self._lines(of_labelled, shown, labelled, last.answers)
+        lines, n_answered = self._lines(of_labelled, shown, labelled, last.answers, clock)
         scores = self._lines_of_scores(of_labelled, shown, last, lines, y)
         # Nothing has changed so far: a function of the user may have failed.
         self._labels, self._answers, self._newest = labels, left, newest
@@ -200,7 +200,7 @@ class AskedWhileWaiting:
         previous = known if self._known_at_arrival else None
         rows = ScoredRows(y, lines, weight, previous, scores=scores, row=labelled.row)
         if self._counts_time:
-            rows.time = self._clock.times(labelled.label_time)
+            rows.time = clock.times_for_user(labelled.label_time)
         if failed:
             rows = rows[: max(0, min(self.n_answered[lane] for lane in failed) - self._n_settled)]
         self._n_settled += len(rows)
@@ -277,7 +277,12 @@ class AskedWhileWaiting:
         return [Shown(settled.row, since, answers, delay) for answers in settled.answers.T]
 
     def _lines(
-        self, settled: PendingAnswers, shown: list[Shown], labelled: PendingRows, last: np.ndarray
+        self,
+        settled: PendingAnswers,
+        shown: list[Shown],
+        labelled: PendingRows,
+        last: np.ndarray,
+        clock: Clock,
     ) -> tuple[np.ndarray, list[int]]:
         """Lines of answers: by lane the first, one per bin, and the last.
 
@@ -288,7 +293,7 @@ class AskedWhileWaiting:
         n_classes = None if self._classes is None else len(self._classes)
         reduce = self._reduce
         if not isinstance(reduce, str):
-            reduce = UserReduce(reduce, self._classes, self._clock)
+            reduce = UserReduce(reduce, self._classes, clock)
         lines = np.empty((n_lanes, self._n_bins + 2, n_rows), dtype=last.dtype)
         n_answered = []
         for lane, its_lines in enumerate(lines):
