@@ -23,11 +23,10 @@ from skstream.evaluation._folder import RunFolder, fingerprint, opened, record
 from skstream.evaluation._parallel._groups import grouped, slow_loops
 from skstream.evaluation._parallel._slowest_part import warn_of_slow_models
 from skstream.evaluation._results._result import EvaluationResult, assemble
-from skstream.evaluation._runs._monitor import measures_in, watched
+from skstream.evaluation._runs._monitor import watched
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._runs._tape_writer import automatic_tape
-from skstream.evaluation._runs._which_stream import generator_of
 from skstream.evaluation._settings import (
     Settings,
     check_rows_are_time,
@@ -42,8 +41,11 @@ from skstream.metrics._user import warn_of_calls
 from skstream.streams import Drift, Stream, as_stream
 from skstream.streams._arrays import begins_again
 from skstream.streams._composition import knows_drifts
+from skstream.streams._composition._base import ComposedStream
 from skstream.streams._drifts import as_drifts
+from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._stream import refuse_endless
+from skstream.utils._content import NotComparable, content, name_of
 from skstream.utils._labels import find_classes
 from skstream.utils._sklearn import (
     Interval,
@@ -57,6 +59,8 @@ from skstream.utils._warnings import warn
 EVERY_CHECKPOINT = "10min"
 #: Fewest rows of a stream of which some are tried beforehand with models that may be slow.
 FEWEST_ROWS_TIMED = 2000
+#: Options of a generator that give other rows of the same kind.
+_OF_A_SAMPLE = ("random_state", "n_rows")
 # Arrays up to this size are shown by their values in the heading of a result.
 _FEW_VALUES = 8
 
@@ -369,7 +373,7 @@ class StreamEvaluator(BaseEstimator):
             named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts
         )
         known = {**settings.record, "names": getattr(stream, "feature_names", None)}
-        settings = replace(settings, generator=generator_of(stream), record=known)
+        settings = replace(settings, generator=_generator_of(stream), record=known)
         check_rows_are_time(
             named,
             stream,
@@ -494,7 +498,11 @@ class StreamEvaluator(BaseEstimator):
         elif seed is None:
             seed = secrets.randbits(32)
         lacking = "all have them" if all_have_scores else self.error_score
-        scores = scores_asked(named, metrics | measures_in(monitors), lacking)
+        needed = dict(metrics)
+        for one in monitors:
+            if one.measure is not None:
+                needed[f"{one.measure.name} of monitor {one.name!r}"] = one.measure
+        scores = scores_asked(named, needed, lacking)
         timelines = self._checked_timelines(seed)
         settings = Settings(
             protocol=self.protocol,
@@ -551,6 +559,28 @@ def known_classes(stream: Any) -> Any:
     if stream.classes is None and hasattr(stream, "y"):
         return stream.y
     return stream.classes
+
+
+def _generator_of(stream: Stream | None) -> str:
+    """Say which generator a stream is of, whatever its seed; empty for other streams.
+
+    The number of rows does not count either, unless it decides where the truth changes.
+    """
+    if isinstance(stream, GeneratedStream):
+        options = stream.row_options()
+        parts = []
+    elif isinstance(stream, ComposedStream):
+        parts = [_generator_of(part) for part in stream.parts]
+        if not all(parts):
+            return ""
+        options = {name: getattr(stream, name) for name in stream._own_options()}
+    else:
+        return ""
+    own = [(name, value) for name, value in options.items() if name not in _OF_A_SAMPLE]
+    try:
+        return f"{name_of(type(stream))} {content([own, parts])[:16]}"
+    except NotComparable:  # then only its labels tell it from others
+        return ""
 
 
 def _plain(value: Any) -> Any:

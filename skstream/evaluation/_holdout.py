@@ -16,7 +16,6 @@ from skstream.engine.timeline import Timeline
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.evaluation._runs._holdout_sets import (
     READ_AGAIN,
-    AskedAtCheckpoints,
     HeldOutRows,
     as_held_out,
     is_one_shot,
@@ -24,6 +23,7 @@ from skstream.evaluation._runs._holdout_sets import (
 from skstream.evaluation._runs._input import EncodedRows
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
+from skstream.evaluation._runs._scoring import AskedAtCheckpoints
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream
@@ -273,7 +273,7 @@ class HoldoutRun(EvaluationRun):
     ):
         self._held_out = None if held_out is None else held_out.copy()
         scoring = AskedAtCheckpoints(
-            settings.classes, len(models), self._held_out, settings.n_scores
+            settings.classes, settings.n_scores, len(models), self._held_out
         )
         super().__init__(settings, models, scoring=scoring)
         self._engine.held_out = self._held_out

@@ -1,5 +1,6 @@
 """Settings of a run, resolved once and passed to every worker."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -237,9 +238,25 @@ def named_models(models: Any) -> dict[str, Any]:
         named = _numbered([models])
     if not named:
         raise ValueError("No model was given; pass an estimator, a list or a dict of them.")
-    named = {name: adapted(model) for name, model in named.items()}
-    for name, model in named.items():
-        _require_partial_fit(name, model)
+    for name, given in named.items():
+        named[name] = model = adapted(given)
+        if isinstance(model, type):
+            raise TypeError(
+                f"Model '{name}' is the class {model.__name__}, not an instance; "
+                f"pass an instance, {model.__name__}()."
+            )
+        if isinstance(model, (str, bytes)):
+            raise TypeError(
+                f"Model '{name}' is the text {model!r}, and a model is an estimator with "
+                "partial_fit, for example SGDClassifier(). The command line takes names of models; "
+                "functions take the models."
+            )
+        try:
+            check_can_learn(model)
+        except TypeError as error:
+            raise TypeError(f"Model '{name}': {error}") from error
+        if not hasattr(model, "predict"):
+            raise TypeError(f"Model '{name}': {without_predict(model)}")
         with failures_named(name, 0, "being copied"):
             list(nested(model))  # asks for the parameters that a copy is made from
     return named
@@ -247,33 +264,12 @@ def named_models(models: Any) -> dict[str, Any]:
 
 def _numbered(models: list[Any]) -> dict[str, Any]:
     names = [name_of(model) for model in models]
-    repeated = {name for name in names if names.count(name) > 1}
-    seen: dict[str, int] = {}
+    n_alike, seen = Counter(names), Counter[str]()
     named = {}
     for name, model in zip(names, models, strict=True):
-        seen[name] = seen.get(name, 0) + 1
-        named[f"{name}-{seen[name]}" if name in repeated else name] = model
+        seen[name] += 1
+        named[f"{name}-{seen[name]}" if n_alike[name] > 1 else name] = model
     return named
-
-
-def _require_partial_fit(name: str, model: Any) -> None:
-    if isinstance(model, type):
-        raise TypeError(
-            f"Model '{name}' is the class {model.__name__}, not an instance; "
-            f"pass an instance, {model.__name__}()."
-        )
-    if isinstance(model, (str, bytes)):
-        raise TypeError(
-            f"Model '{name}' is the text {model!r}, and a model is an estimator with partial_fit, "
-            "for example SGDClassifier(). The command line takes names of models; functions take "
-            "the models."
-        )
-    try:
-        check_can_learn(model)
-    except TypeError as error:
-        raise TypeError(f"Model '{name}': {error}") from error
-    if not hasattr(model, "predict"):
-        raise TypeError(f"Model '{name}': {without_predict(model)}")
 
 
 def is_regression(models: Mapping[str, Any]) -> bool:

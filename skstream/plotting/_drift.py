@@ -9,9 +9,9 @@ from sklearn.base import clone
 
 from skstream.drift import ADWIN, Detections, DriftDetector
 from skstream.evaluation import DriftMonitor, EvaluationResult
+from skstream.evaluation._results._detect import seed_of, tape_and_monitor
 from skstream.evaluation._results._rescore import lanes_of, rows_of, width_of
 from skstream.evaluation._results._select import chosen, number
-from skstream.evaluation._runs._detections import seed_of, tape_and_monitor
 from skstream.evaluation._runs._watch import values_read
 from skstream.plotting._axes import count_rows_along, give_title, plain_look, widen_limits
 from skstream.plotting._base import BaseDisplay, Canvas, Layout

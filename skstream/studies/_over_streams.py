@@ -11,7 +11,7 @@ from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._results._select import chosen, pick
-from skstream.evaluation._runs._which_stream import of_each_stream
+from skstream.evaluation._results._which_stream import of_each_stream
 from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
 from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural

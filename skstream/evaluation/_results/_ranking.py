@@ -13,7 +13,7 @@ from skstream.evaluation._results._protocol_words import (
     differences,
     parameters_in_words,
 )
-from skstream.evaluation._runs._which_stream import of_each_stream
+from skstream.evaluation._results._which_stream import of_each_stream
 from skstream.utils._warnings import warn
 
 if TYPE_CHECKING:

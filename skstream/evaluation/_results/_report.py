@@ -15,7 +15,7 @@ from skstream.evaluation._results._protocol_words import (
     with_own,
 )
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._detections import each
+from skstream.evaluation._runs._watch import each
 from skstream.utils._tables import aligned, listed
 
 if TYPE_CHECKING:

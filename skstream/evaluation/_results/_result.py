@@ -11,12 +11,12 @@ from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._results import _compare, _report
+from skstream.evaluation._results._detect import detected
 from skstream.evaluation._results._protocol_words import in_words
 from skstream.evaluation._results._ranking import rank
 from skstream.evaluation._results._rescore import Values, fold_columns, rescored, tape_of
 from skstream.evaluation._results._select import Result, number, pick, select
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._detections import FoundByModel, FoundByMonitor, by_monitor, detected
 from skstream.evaluation._runs._input import why_no_weight
 from skstream.evaluation._runs._monitor import DriftMonitor
 from skstream.evaluation._runs._run_outcome import (
@@ -32,6 +32,7 @@ from skstream.evaluation._runs._tape_writer import (
     unanswered_like,
     warn_of_damaged,
 )
+from skstream.evaluation._runs._watch import FoundByModel, FoundByMonitor, by_monitor
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.streams import Drift

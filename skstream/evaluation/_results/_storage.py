@@ -12,8 +12,8 @@ from skstream.evaluation._folder._outcome_file import curves_as_arrays, curves_o
 from skstream.evaluation._results._rescore import BASELINES
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._detections import FoundByMonitor, by_monitor, each
 from skstream.evaluation._runs._run_outcome import EndedModel
+from skstream.evaluation._runs._watch import FoundByMonitor, by_monitor, each
 from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.metrics import Measure

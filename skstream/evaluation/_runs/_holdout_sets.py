@@ -1,6 +1,6 @@
 """Held-out rows: one set, or fresh ones from a stream; and the scoring of the answers to them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -9,8 +9,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from skstream.engine.holdout import HoldoutOperations
-from skstream.engine.run import Answered
 from skstream.evaluation._folder._read_checksums import (
     HELD_OUT,
     PassChecksums,
@@ -18,7 +16,6 @@ from skstream.evaluation._folder._read_checksums import (
 )
 from skstream.evaluation._runs._input import EncodedRows, encoded
 from skstream.evaluation._runs._run_outcome import Checksums
-from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream
 from skstream.streams._arrays import ArrayStream
 from skstream.utils._label_space import LabelSpace, is_given
@@ -332,127 +329,6 @@ class HeldOutRows:
 def _add(sums: PassChecksums, rows: EncodedRows) -> None:
     """Add held-out rows to checksums."""
     sums.add(rows.X, rows.y, {} if rows.weight is None else {"sample_weight": rows.weight})
-
-
-class AskedAtCheckpoints:
-    """Models are asked about whole sets of rows, and do not learn meanwhile.
-
-    The baselines do not learn either: within a set, the persistent one repeats the last label of
-    the stream before the set, and the majority one answers the most frequent label up to there.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,) or None
-        Sorted labels; None for regression.
-    n_lanes : int
-        Models times folds.
-    held_out : HeldOutRows or None
-        None: the rows asked about are the next rows of the stream.
-    n_scores : int, default=0
-        Columns of scores that measures need beside the answers.
-    """
-
-    def __init__(
-        self,
-        classes: np.ndarray | None,
-        n_lanes: int,
-        held_out: HeldOutRows | None,
-        n_scores: int = 0,
-    ) -> None:
-        self._n_scores = n_scores
-        self._held_out = held_out
-        self._nothing: Any = np.nan if classes is None else -1
-        self._sums = None if classes is None else np.zeros(len(classes))
-        self._last: Any = self._nothing
-        self._y = np.empty(0, dtype=np.float64 if classes is None else np.int64)
-        self._weight = np.empty(0)
-        self._is_weighted = False
-        self._first = 0  # number of the first row of the stream that is held
-        self.n_valid = [0] * n_lanes  # rows of the stream up to a lane's last whole set of answers
-
-    def arrive(self, rows: EncodedRows) -> None:
-        """Take the labels and weights of the next rows of the stream; sets have no times."""
-        self._is_weighted = self._is_weighted or rows.weight is not None
-        weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
-        self._y = np.concatenate([self._y, rows.y])
-        self._weight = np.concatenate([self._weight, weight])
-
-    def settle(self, answered: Sequence[Answered]) -> ScoredRows:
-        """Return the sets of rows about which the models were asked."""
-        operations = answered[0].operations
-        assert isinstance(operations, HoldoutOperations)
-        ends, checkpoints, numbers = operations.ends, operations.checkpoints, operations.ask_rows
-        sizes = np.diff(ends, prepend=0)
-        if self._held_out is None:
-            at = numbers - self._first
-            y, weight = self._y[at], self._weight[at] if self._is_weighted else None
-            n_learnt = numbers[ends - sizes]
-        else:
-            y, weight = self._held_out.labels(numbers)
-            self._held_out.release(numbers)
-            n_learnt = checkpoints
-        answers = np.array([one.answers for one in answered], dtype=self._y.dtype)
-        for lane, line in enumerate(answers):
-            if len(ends):
-                whole = np.logical_and.reduceat(is_given(line), ends - sizes)
-                self.n_valid[lane] = int(max(self.n_valid[lane], *(checkpoints * whole)))
-        previous, majority, inclusive = self._baselines(n_learnt, sizes, y, weight)
-        self._pass(operations.settled)
-        sets = Sets(ends, checkpoints)
-        scores = scores_of(answered, self._n_scores)
-        return ScoredRows(y, answers, weight, previous, majority, inclusive, sets, scores)
-
-    def _baselines(
-        self,
-        n_learnt: np.ndarray,
-        sizes: np.ndarray,
-        y: np.ndarray,
-        weight: np.ndarray | None,
-    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-        """Return the answers of the baselines to the rows of sets, after so many rows each."""
-        previous, majority, inclusive = [], [], []
-        first = 0
-        for n_rows, size in zip(n_learnt.tolist(), sizes.tolist(), strict=True):
-            self._pass(n_rows)
-            previous.append(np.full(size, self._last))
-            if self._sums is not None:
-                part = slice(first, first + size)
-                lead = int(self._sums.argmax())
-                known = self._sums[lead] > 0.0
-                own = self._sums[y[part]] + (1.0 if weight is None else weight[part])
-                wins = (own > self._sums[lead]) | ((own == self._sums[lead]) & (y[part] < lead))
-                majority.append(np.full(size, lead if known else -1))
-                inclusive.append(np.where(wins, y[part], lead))
-            first += size
-        empty = self._y[:0]
-        return (
-            np.concatenate([empty, *previous]).astype(self._y.dtype),
-            None if self._sums is None else np.concatenate([empty, *majority]),
-            None if self._sums is None else np.concatenate([empty, *inclusive]),
-        )
-
-    def _pass(self, n_rows: int) -> None:
-        """Let the baselines know the labels of the stream's rows up to this number."""
-        n = n_rows - self._first
-        if n <= 0:
-            return
-        y, weight = self._y[:n], self._weight[:n]
-        counted = is_given(y) & (weight > 0.0)
-        if counted.any():
-            self._last = y[counted][-1]
-        if self._sums is not None:
-            added = np.bincount(y[counted], weight[counted], minlength=len(self._sums))
-            self._sums = self._sums + added
-        self._y, self._weight, self._first = self._y[n:], self._weight[n:], n_rows
-
-
-def scores_of(answered: Sequence[Answered], n_scores: int) -> np.ndarray | None:
-    """Return the scores of all lanes, NaN where one has none; None where no measure needs them."""
-    if not n_scores:
-        return None
-    n_asks = len(answered[0].answers)
-    none = np.full((n_asks, n_scores), np.nan)
-    return np.array([none if one.scores is None else one.scores for one in answered])
 
 
 def as_held_out(

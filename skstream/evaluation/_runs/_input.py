@@ -43,9 +43,11 @@ class EncodedRows:
         """Return some of the rows."""
         if isinstance(rows, slice) and len(self.y[rows]) == len(self.y):
             return self
-        columns = {name: one for name, one in vars(self).items() if one is not None}
-        some = {name: one[rows] for name, one in columns.items() if name != "X"}
-        return replace(self, X=take_rows(self.X, rows), **some)
+        some: dict[str, Any] = {"X": take_rows(self.X, rows)}
+        for name, column in vars(self).items():
+            if name != "X" and column is not None:
+                some[name] = column[rows]
+        return replace(self, **some)
 
 
 class MissingLabelError(ValueError):

@@ -16,7 +16,6 @@ from skstream.engine.timeline import no_rows
 from skstream.evaluation._results._result import EvaluationResult, assemble
 from skstream.evaluation._runs._checkpoint import save_checkpoint
 from skstream.evaluation._runs._cost import CostMeter
-from skstream.evaluation._runs._detections import FoundByMonitor, by_monitor
 from skstream.evaluation._runs._input import EncodedRows
 from skstream.evaluation._runs._run_outcome import (
     LaneOutcome,
@@ -27,6 +26,7 @@ from skstream.evaluation._runs._run_outcome import (
 )
 from skstream.evaluation._runs._scoring import AskedOnce, RunScores
 from skstream.evaluation._runs._steps import Steps
+from skstream.evaluation._runs._watch import FoundByMonitor, by_monitor
 from skstream.evaluation._settings import Settings
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._resolve import resolve_metrics
@@ -152,7 +152,8 @@ class EvaluationRun(Steps):
             open_ones = self._unlabelled[self._unlabelled >= self._n_finished]
             self._unlabelled = np.concatenate([open_ones, unlabelled])
         self._scoring.arrive(piece)
-        super()._note_arrived(piece, answered)
+        self._note_rows(piece)
+        self._note(answered)
 
     def _note(self, answered: list[Answered]) -> None:
         """Note the rows that are finished in every lane, up to a failure that ends the run."""
@@ -189,9 +190,11 @@ class EvaluationRun(Steps):
                     meter.measure(lane.model)
             while self._measured_at <= self._n_arrived:
                 self._measured_at *= 2
-        self._score()
         if self._is_closed:
-            self._finish_scores()
+            self._score_all()
+            self._scores.finish()
+        else:
+            self._score()
 
     def _score(self) -> None:
         """Score what was noted. If a function of the user fails, this can be repeated."""
@@ -200,10 +203,6 @@ class EvaluationRun(Steps):
     def _score_all(self) -> None:
         """Score everything that was noted."""
         self._score()
-
-    def _finish_scores(self) -> None:
-        """Score the rows that the measures have buffered, at the end of the stream."""
-        self._scores.finish()
 
     @exclusive
     def result(self) -> EvaluationResult:

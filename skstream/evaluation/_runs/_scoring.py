@@ -1,24 +1,27 @@
 """Scoring: which of the answers count, and what is kept of them for a result."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from skstream.drift import Detections
+from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
 from skstream.engine.timeline import Operations
 from skstream.evaluation._results._rescore import curves_of_lanes, measures_of, pieces_of
+from skstream.evaluation._runs._holdout_sets import HeldOutRows
 from skstream.evaluation._runs._input import EncodedRows
 from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._runs._tape_writer import KeptTape
 from skstream.evaluation._runs._watch import Watch
 from skstream.evaluation._settings import Settings
 from skstream.metrics._checkpoints import Curves
-from skstream.metrics._rows import ScoredRows
+from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
 from skstream.metrics._user import check_take_weights
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._npy import opened
 
 
@@ -100,6 +103,104 @@ class AskedOnce:
         return ScoredRows(rows.y, answers, rows.weight, scores=scores, time=rows.time)
 
 
+class AskedAtCheckpoints(AskedOnce):
+    """Models are asked about whole sets of rows, and do not learn meanwhile.
+
+    The baselines do not learn either: within a set, the persistent one repeats the last label of
+    the stream before the set, and the majority one answers the most frequent label up to there.
+
+    Parameters
+    ----------
+    classes, n_scores
+        As of `AskedOnce`.
+    n_lanes : int
+        Models times folds.
+    held_out : HeldOutRows or None
+        None: the rows asked about are the next rows of the stream.
+
+    Attributes
+    ----------
+    n_valid : list of int
+        By lane, the rows of the stream up to its last whole set of answers.
+    """
+
+    def __init__(
+        self,
+        classes: np.ndarray | None,
+        n_scores: int,
+        n_lanes: int,
+        held_out: HeldOutRows | None,
+    ) -> None:
+        super().__init__(classes, n_scores)
+        self._held_out = held_out
+        self._sums = None if classes is None else np.zeros(len(classes))
+        self._last = self._nothing
+        self.n_valid = [0] * n_lanes
+
+    def settle(self, answered: Sequence[Answered]) -> ScoredRows:
+        """Return the sets of rows about which the models were asked."""
+        operations = answered[0].operations
+        assert isinstance(operations, HoldoutOperations)
+        ends, checkpoints, numbers = operations.ends, operations.checkpoints, operations.ask_rows
+        sizes = np.diff(ends, prepend=0)
+        if self._held_out is None:
+            asked = self._arrived[numbers - self._n_settled]
+            y, weight, n_learnt = asked.y, asked.weight, numbers[ends - sizes]
+        else:
+            y, weight = self._held_out.labels(numbers)
+            self._held_out.release(numbers)
+            n_learnt = checkpoints
+        answers = np.array([one.answers for one in answered], dtype=self._dtype)
+        for lane, line in enumerate(answers):
+            if len(ends):
+                whole = np.logical_and.reduceat(is_given(line), ends - sizes)
+                self.n_valid[lane] = int(max(self.n_valid[lane], *(checkpoints * whole)))
+        scores = None
+        if self._n_scores:
+            none = np.full((len(numbers), self._n_scores), np.nan)
+            scores = np.array([none if one.scores is None else one.scores for one in answered])
+        baselines = self._baselines(n_learnt, sizes, y, weight)
+        self._pass(operations.settled)
+        return ScoredRows(y, answers, weight, *baselines, Sets(ends, checkpoints), scores)
+
+    def _baselines(
+        self, n_learnt: np.ndarray, sizes: np.ndarray, y: np.ndarray, weight: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+        """Return the answers of the baselines to the rows of sets, after so many rows each."""
+        previous = np.empty(len(y), self._dtype)
+        majority = inclusive = None
+        if self._sums is not None:
+            majority, inclusive = np.empty_like(previous), np.empty_like(previous)
+        first = 0
+        for n_rows, size in zip(n_learnt.tolist(), sizes.tolist(), strict=True):
+            self._pass(n_rows)
+            part = slice(first, first + size)
+            first += size
+            previous[part] = self._last
+            if majority is not None and inclusive is not None and self._sums is not None:
+                lead = int(self._sums.argmax())
+                known = self._sums[lead] > 0.0
+                own = self._sums[y[part]] + (1.0 if weight is None else weight[part])
+                wins = (own > self._sums[lead]) | ((own == self._sums[lead]) & (y[part] < lead))
+                majority[part] = lead if known else self._nothing
+                inclusive[part] = np.where(wins, y[part], lead)
+        return previous, majority, inclusive
+
+    def _pass(self, n_rows: int) -> None:
+        """Let the baselines know the labels of the stream's rows up to this number."""
+        n = n_rows - self._n_settled
+        if n <= 0:
+            return
+        rows, self._arrived, self._n_settled = self._arrived[:n], self._arrived[n:], n_rows
+        weight = np.ones(n) if rows.weight is None else rows.weight
+        counted = is_given(rows.y) & (weight > 0.0)
+        if counted.any():
+            self._last = rows.y[counted][-1]
+        if self._sums is not None:
+            added = np.bincount(rows.y[counted], weight[counted], minlength=len(self._sums))
+            self._sums = self._sums + added
+
+
 class RunScores:
     """What a run keeps of its scored rows: the measures, monitors, and the tape if it is wanted.
 
@@ -112,8 +213,6 @@ class RunScores:
     width : int, default=1
         Lines of answers per lane. Of several, the last holds the answers given when the label came,
         whose persistent baseline is the label of the row before.
-    tape : KeptTape, default=None
-        What is kept of them, where it is there already.
 
     Attributes
     ----------
@@ -123,13 +222,7 @@ class RunScores:
         Their labels and answers.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        places: Sequence[Place],
-        width: int = 1,
-        tape: KeptTape | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, places: Sequence[Place], width: int = 1) -> None:
         self._width = width
         self._places = list(places)
         names = [name for name, _ in places]
@@ -150,15 +243,15 @@ class RunScores:
         self._has_weights = False
         self._unread: list[ScoredRows] = []  # by the measures
         self._n_read = self.n_rows = 0
-        if tape is None and settings.keep_tape:
-            tape = KeptTape(
+        self.tape: KeptTape | None = None
+        if settings.keep_tape:
+            self.tape = KeptTape(
                 settings.classes,
                 len(names),
                 width,
                 on_disk=settings.keep_tape == "disk",
                 n_scores=[settings.task_of(name).n_scores for name in names],
             )
-        self.tape = tape
         self._watch: Watch | None = None
         if settings.monitors:
             seed = settings.parameters["seed"]
@@ -167,17 +260,15 @@ class RunScores:
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `measure` lets the measures read them."""
-        if len(rows):
-            self._take(rows)
-            if self.tape is not None:
-                self.tape.keep(rows)
-
-    def _take(self, rows: ScoredRows) -> None:
+        if not len(rows):
+            return
         if rows.weight is not None and not self._has_weights:
             self._has_weights = True
             check_take_weights(self._metrics)
         self._unread.append(rows)
         self.n_rows += len(rows)
+        if self.tape is not None:
+            self.tape.keep(rows)
 
     def measure(self) -> None:
         """Let monitors and measures read the rows kept; if a user's function fails, call again."""
@@ -201,20 +292,21 @@ class RunScores:
         return self.tape if self.tape is not None and self.tape.is_whole else None
 
     def measured_by(self, settings: Settings) -> "RunScores | None":
-        """Return the rows on the tape, scored by other measures; None without a tape."""
+        """Return the rows on the tape, scored by named measures; None without a tape."""
         tape = self.whole_tape
         if tape is None:
             return None
-        scores = RunScores(settings, self._places, self._width, tape)
-        scores._watch = None
+        scores = RunScores(
+            replace(settings, keep_tape=False, monitors=()), self._places, self._width
+        )
         lanes = range(len(self._places))
         labels = {name: opened(column) for name, column in tape.labels().items() if name != "row"}
         answers = [opened(tape.answers(lane)) for lane in lanes]
         beside = [opened(tape.scores(lane)) for lane in lanes]
         for rows in pieces_of(answers, beside, **labels):
-            scores._take(rows)
+            scores.keep(rows)
             scores.measure()
-        scores._watch = self._watch
+        scores.tape, scores._watch = tape, self._watch
         return scores
 
     def final(self) -> dict[str, dict[str, Any]]:

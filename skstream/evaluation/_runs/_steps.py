@@ -103,7 +103,8 @@ class Steps(Exclusive):
         #: Whether a failure waits for a decision of the user, as in live runs.
         self.is_live = False
         self._is_closed = False
-        self._has_failed = False  # for good: a failure has ended an evaluation
+        self._ends_by_failure = False  # for good, as in an evaluation
+        self._has_failed = False  # this, or something else that ends the run
         self._interrupt: Held | None = None  # delays Ctrl-C until the end of a call of a live run
         self._stopped: Stopped | None = None  # waits for a decision
         self._rest: list[Callable[[], object]] = []  # of the call that was stopped
@@ -422,6 +423,8 @@ class Steps(Exclusive):
             if self.is_live:
                 self._handle_failures(step, note, skip=skip)
             self._engine.commit(step)
+            ends = not self.is_live and self._settings.error_score == "raise"
+            self._ends_by_failure = ends and bool(self._failed_lanes())
             note(step.lanes)
             self._stopped = None
             self._is_closed = isinstance(step.event, End)
@@ -452,15 +455,6 @@ class Steps(Exclusive):
                 failure = min((self._engine.failures[k] for k in failed), key=lambda one: one.row)
                 failure.add_note(DECIDE)
                 raise failure
-
-    @property
-    def _ends_by_failure(self) -> bool:
-        """Whether a failure ends the run for good."""
-        return (
-            not self.is_live
-            and self._settings.error_score == "raise"
-            and any(lane.model.failure for lane in self._engine.lanes)
-        )
 
     def _failed_lanes(self) -> list[int]:
         lanes = enumerate(self._engine.lanes)

@@ -1,7 +1,8 @@
-"""Monitors at work: they read scored rows beside the measures, with a detector for each lane."""
+"""Monitors at work, with a detector for each lane, and what they have found."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,9 @@ from skstream.metrics._running import block_length
 from skstream.metrics._scores import Scores, make_sums
 from skstream.utils._label_space import LabelSpace, is_given
 
+#: By model: what a monitor found, a list with one for each of several folds.
+FoundByModel = dict[str, Detections | list[Detections]]
+FoundByMonitor = dict[str, FoundByModel]
 #: Rows in a block, unless a window is long: those that wait are read anew whenever one asks.
 _BLOCK = 8192
 
@@ -260,3 +264,58 @@ def bounded_losses(y: np.ndarray, answers: np.ndarray, bound: float) -> np.ndarr
     """Return absolute errors as losses from 0 to 1."""
     losses: np.ndarray = np.minimum(np.abs(answers - y) / bound, 1.0)
     return losses
+
+
+def by_monitor(lanes: Iterable[Mapping[str, Detections]]) -> FoundByMonitor:
+    """Return by monitor and model what was found in each lane."""
+    folds: dict[str, dict[str, list[Detections]]] = {}
+    for lane in lanes:
+        for one in lane.values():
+            folds.setdefault(one.monitor, {}).setdefault(one.model, []).append(one)
+    return {
+        monitor: {model: _one_or_all(_counted(listed)) for model, listed in by_model.items()}
+        for monitor, by_model in folds.items()
+    }
+
+
+def _counted(folds: list[Detections]) -> list[Detections]:
+    """Tell the detections of several folds how many there are, so that each names its own."""
+    n = len(folds)
+    return folds if n == 1 else [replace(one, n_folds=max(n, one.n_folds)) for one in folds]
+
+
+def narrowed(
+    found: Mapping[str, FoundByModel],
+    models: Sequence[str],
+    folds: Sequence[int] | None,
+    bins: Sequence[int] | None,
+) -> FoundByMonitor:
+    """Return what was found in some models, at some positions among their folds and in some bins.
+
+    None: all. A monitor watches one bin: it goes where its bin is left out.
+    """
+
+    def some(one: Detections | list[Detections]) -> Detections | list[Detections]:
+        if folds is None or isinstance(one, Detections):
+            return one
+        return _one_or_all([one[place] for place in folds])
+
+    return {
+        monitor: {model: some(by_model[model]) for model in models}
+        for monitor, by_model in found.items()
+        if bins is None or {one.bin for one in each({monitor: by_model})} <= {*bins, None}
+    }
+
+
+def each(found: Mapping[str, FoundByModel]) -> list[Detections]:
+    """Return all detections in their order."""
+    return [
+        one
+        for by_model in found.values()
+        for of_model in by_model.values()
+        for one in ([of_model] if isinstance(of_model, Detections) else of_model)
+    ]
+
+
+def _one_or_all(folds: list[Detections]) -> Detections | list[Detections]:
+    return folds[0] if len(folds) == 1 else folds

@@ -43,12 +43,12 @@ class KnownIds:
 
 
 class LiveIds:
-    """Ids of the waiting rows of a live run, and of recently labelled rows."""
+    """Ids of the waiting rows of a live run, and of rows that wait no longer."""
 
     def __init__(self) -> None:
         self._row_of: OrderedDict[Hashable, int] = OrderedDict()  # rows ascend
-        self._done: OrderedDict[Hashable, None] = OrderedDict()
-        self._refused: OrderedDict[Hashable, None] = OrderedDict()
+        # The newest that wait no longer, and whether they have their label; else they were refused.
+        self._gone: OrderedDict[Hashable, bool] = OrderedDict()
 
     def check_new(self, ids: Sequence[Hashable]) -> None:
         """Raise an error if an id waits already, comes twice, or is missing."""
@@ -69,14 +69,23 @@ class LiveIds:
         """Store the ids of rows that arrived."""
         for row, one in enumerate(ids, first_row):
             self._row_of[one] = row
-            self._done.pop(one, None)
-            self._refused.pop(one, None)
+            self._gone.pop(one, None)
 
     def refuse(self, ids: Sequence[Hashable]) -> None:
         """Note rows that do not wait, whose labels are to be ignored."""
+        self._let_go(ids, labelled=False)
+
+    def labelled(self, ids: Sequence[Hashable]) -> None:
+        """Note that waiting rows have their labels."""
         for one in ids:
-            self._refused[one] = None
-        _forget_oldest(self._refused)
+            del self._row_of[one]
+        self._let_go(ids, labelled=True)
+
+    def _let_go(self, ids: Sequence[Hashable], *, labelled: bool) -> None:
+        for one in ids:
+            self._gone[one] = labelled
+        while len(self._gone) > REMEMBERED_IDS:
+            self._gone.popitem(last=False)
 
     def rows_of(self, ids: Sequence[Hashable], on_unknown: str) -> KnownIds:
         """Find the waiting rows of ids; an error leaves everything unchanged."""
@@ -95,16 +104,14 @@ class LiveIds:
                     )
                 else:
                     n_again += 1
-            elif one in self._done:
+            elif self._gone.get(one):
                 if on_unknown == "error":
                     raise KeyError(
                         f"id {one!r} has its label already; no label of this call was taken. Pass "
                         "on_unknown='ignore' to leave corrected labels out, and count them."
                     )
                 n_again += 1
-            elif one in self._refused:
-                continue
-            elif on_unknown == "error":
+            elif one not in self._gone and on_unknown == "error":
                 raise KeyError(self._why_unknown(one, ids))
         rows = sorted(places)
         at = [places[row] for row in rows]
@@ -116,7 +123,7 @@ class LiveIds:
         )
 
     def _why_unknown(self, one: Hashable, ids: Sequence[Hashable]) -> str:
-        n = sum(other not in self._row_of and other not in self._done for other in ids)
+        n = sum(other not in self._row_of and not self._gone.get(other) for other in ids)
         others = f" ({n:,} ids of this call are such)" if n > 1 else ""
         return (
             f"No row of id {one!r} waits for a label: it was never asked, was dropped, or had its "
@@ -124,22 +131,10 @@ class LiveIds:
             "taken; pass on_unknown='ignore' to leave such ids out."
         )
 
-    def labelled(self, ids: Sequence[Hashable]) -> None:
-        """Note that waiting rows have their labels."""
-        for one in ids:
-            del self._row_of[one]
-            self._done[one] = None
-        _forget_oldest(self._done)
-
     def drop(self, last_row: int) -> None:
         """Forget the ids of waiting rows up to this one."""
         while self._row_of and next(iter(self._row_of.values())) <= last_row:
             self._row_of.popitem(last=False)
-
-
-def _forget_oldest(ids: OrderedDict[Hashable, None]) -> None:
-    while len(ids) > REMEMBERED_IDS:
-        ids.popitem(last=False)
 
 
 def as_ids(ids: Any) -> list[Any]:

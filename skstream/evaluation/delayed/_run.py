@@ -604,14 +604,11 @@ class DelayedRun(EvaluationRun):
         self._scores.measure()  # what a function of the user has held up
         if self._scoring.n_steps:
             failed = self._engine.failures if self._ends_by_failure else ()
-            self._scores.keep(self._scoring.settle(self._clock, failed))
+            first = self._timeline_state.first_answered
+            self._scores.keep(self._scoring.settle(self._clock, first, failed))
             if failed:
                 self._n_arrived = self._scoring.n_arrived
             self._scores.measure()
-
-    def _finish_scores(self) -> None:
-        self._score_all()
-        super()._finish_scores()
 
     def _n_valid(self, lane: int) -> int:
         return self._scoring.n_answered[lane]

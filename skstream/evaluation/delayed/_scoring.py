@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.changing_features import Features
-from skstream.engine.delayed import FIRST, LAST, POLL, Asked, DelayedOperations, History, history_of
+from skstream.engine.delayed import LAST, POLL, Asked, DelayedOperations, History, history_of
 from skstream.engine.missing_answers import UNANSWERED
 from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
@@ -129,7 +129,6 @@ class AskedWhileWaiting:
         )
         self._newest = np.full(1, self._nothing, dtype=dtype)  # label
         self._is_weighted = False
-        self._first_answered: int | None = None
         self._n_noted = self._n_settled = 0
         self.n_arrived = self.n_never = 0
         self._at_newest_label = 0, 0  # these two
@@ -176,8 +175,11 @@ class AskedWhileWaiting:
             len(self._steps) >= max(STEPS_PER_SCORING, len(self._labels) // 8)
         )
 
-    def settle(self, clock: Clock, failed: Collection[int] = ()) -> ScoredRows:
-        """Return the rows labelled in the steps noted; `clock` says of what kind the times are.
+    def settle(self, clock: Clock, first_answered: int, failed: Collection[int] = ()) -> ScoredRows:
+        """Return the rows labelled in the steps noted.
+
+        `clock` says of what kind the times are, and `first_answered` from which row on the models
+        had learnt enough to be asked.
 
         If lanes are given whose failure ends the evaluation, nothing counts that came after the
         last row that all of them have answered: how much of it is in a step depends on time.
@@ -208,7 +210,7 @@ class AskedWhileWaiting:
         if failed:
             history = history.until(len(rows))
             self.n_arrived, self.n_never = self._at_newest_label
-        self._count_unanswered(history)
+        self.n_unanswered += int(np.count_nonzero(history.labelled.row < first_answered))
         self.delays.add(history.labelled.label_time - history.labelled.arrival)
         self._count_polls(history, settled, left)
         self.drifts.add(history.labelled.row)
@@ -350,16 +352,6 @@ class AskedWhileWaiting:
             n_arrived = int(np.searchsorted(history.labels_before, n_labels))
             self._at_newest_label = counts(n_arrived)
         self.n_arrived, self.n_never = counts(len(history.labels_before))
-
-    def _count_unanswered(self, history: History) -> None:
-        asked, labelled = history.asked, history.labelled
-        if self._first_answered is None:
-            answered = asked.row[asked.answered & (asked.kind == FIRST)]
-            self._first_answered = int(answered[0]) if len(answered) else None
-        if self._first_answered is None:
-            self.n_unanswered += len(labelled)
-        else:
-            self.n_unanswered += int(np.count_nonzero(labelled.row < self._first_answered))
 
     def _count_polls(self, history: History, settled: PendingAnswers, left: PendingAnswers) -> None:
         n_labelled, n_gone = len(history.labelled), len(history.labelled) + len(history.dropped)
