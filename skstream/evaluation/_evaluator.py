@@ -66,10 +66,8 @@ _FEW_VALUES = 8
 
 Kind = TypeVar("Kind")
 
+#: Which values the parameters take; others are checked where they are read.
 COMMON_CONSTRAINTS: dict[str, Any] = {
-    "metrics": "no_validation",
-    "forgetting": "no_validation",
-    "monitors": "no_validation",
     "n_warmup": [Interval(numbers.Integral, 0, None, closed="left")],
     "record_every": [
         Interval(numbers.Integral, 1, None, closed="left"),
@@ -94,7 +92,6 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
     "fingerprint": ["boolean"],
-    "callbacks": "no_validation",
     "checkpoint": [str, os.PathLike, None],
     "checkpoint_every": "no_validation",
 }

@@ -1,7 +1,7 @@
 """Execution of an evaluation: in this process, or by groups of models in workers."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -158,7 +158,7 @@ class Execution:
                 advance.append(
                     lambda _: bar.show(self._in_bar(run.n_rows), run.seconds_of, run.path_of)
                 )
-            try:
+            with carrying(partial(_so_far, run, header), self.stream):
                 if keeper is not None:
                     run.follow(self.stream, advance, keeper, reporter)
                     outcome: RunOutcome = keeper.finish()
@@ -170,11 +170,6 @@ class Execution:
                     outcome = replace(outcome, read={**read.sums(), **outcome.read})
                 if reporter is not None:
                     reporter.finish(outcome, run.n_rows)
-            except KeyboardInterrupt as interrupt:
-                raise EvaluationInterrupted(_so_far(run, header)) from interrupt
-            except (Exception, SystemExit) as error:
-                carry(error, partial(_so_far, run, header), self.stream)
-                raise
         return outcome
 
     def _in_bar(self, n_rows: int) -> int:
@@ -193,7 +188,10 @@ class Execution:
         places = list(self.models)
         total = None if self.stream.n_rows is None else self.stream.n_rows * len(places)
 
-        def so_far(why: str) -> EvaluationResult | None:
+        def so_far(error: BaseException) -> EvaluationResult | None:
+            why = "the evaluation was interrupted"
+            if not isinstance(error, KeyboardInterrupt):
+                why = f"{type(error).__name__} ended the evaluation"
             return result_so_far(header, workers.finished, places, why)
 
         with (
@@ -213,7 +211,7 @@ class Execution:
                 for number, group in enumerate(groups)
             ]
             workers = Workers(jobs, self.n_jobs, self.retries, header.survives, self._sent())
-            try:
+            with carrying(so_far, self.stream, _advice(folder)):
                 if folder is not None:
                     workers.take_finished(folder.finished())
                 with stop.made_by_interrupt():
@@ -227,17 +225,10 @@ class Execution:
                 outcome = joined(workers.finished, workers.dead, places)
                 for job in jobs if folder is not None else ():
                     job.finish(partial(joined, workers.finished, workers.dead))
-            except KeyboardInterrupt as interrupt:
-                result = so_far("the evaluation was interrupted")
-                raise EvaluationInterrupted(result, _advice(folder)) from interrupt
-            except (Exception, SystemExit) as error:
-                why = f"{type(error).__name__} ended the evaluation"
-                carry(error, partial(so_far, why), self.stream)
-                raise
         return outcome, workers.finished
 
 
-def _so_far(run: Any, header: ResultHeader) -> EvaluationResult | None:
+def _so_far(run: Any, header: ResultHeader, _: BaseException) -> EvaluationResult | None:
     """Return the result of a run so far; None before the first row."""
     if not run.n_rows:
         return None
@@ -259,19 +250,32 @@ def _advice(folder: RunFolder | None) -> str:
     )
 
 
-def carry(
-    error: Exception | SystemExit,
-    so_far: Callable[[], Any],
-    stream: Stream,
-) -> None:
-    """Add the result so far, if there is one, to an error that ends an evaluation."""
-    if isinstance(error, MissingLabelError):
-        with suppress(Exception):  # a failure here must not hide the error itself
-            error.add(stream.about_missing_label(error.row))
+@contextmanager
+def carrying(
+    so_far: Callable[[BaseException], Any], stream: Stream, advice: str = ""
+) -> Iterator[None]:
+    """Add the result so far, if there is one, to what ends the evaluation in the block.
+
+    Parameters
+    ----------
+    so_far : callable
+        ``so_far(error)`` returns it, or None.
+    stream : Stream
+        The rows.
+    advice : str, default=""
+        What is said after Ctrl-C where there is none.
+    """
     try:
-        result = so_far()
-        error.result = result  # type: ignore[union-attr]
-    except Exception:  # a failure here must not hide the error itself
-        return
-    if result is not None and not isinstance(error, ModelError):
-        error.add_note("The result so far is in the attribute 'result' of this error.")
+        yield
+    except KeyboardInterrupt as interrupt:
+        raise EvaluationInterrupted(so_far(interrupt), advice) from interrupt
+    except (Exception, SystemExit) as error:
+        with suppress(Exception):  # a failure here must not hide the error itself
+            if isinstance(error, MissingLabelError):
+                error.add(stream.about_missing_label(error.row))
+        with suppress(Exception):
+            result = so_far(error)
+            error.result = result  # type: ignore[union-attr]
+            if result is not None and not isinstance(error, ModelError):
+                error.add_note("The result so far is in the attribute 'result' of this error.")
+        raise

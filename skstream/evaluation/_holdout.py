@@ -35,10 +35,6 @@ _ASKS_PER_PIECE = 1 << 16
 _BEGUN: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 
-#: Parameters about means over the rows of the stream, one after another.
-_OF_RUNNING_MEANS = ("forgetting", "record_every", "monitors")
-
-
 @evaluator
 class HoldoutEvaluator(StreamEvaluator):
     """Evaluate models on rows held out: learn the stream, and ask about whole sets now and then.
@@ -149,8 +145,7 @@ class HoldoutEvaluator(StreamEvaluator):
     late_labels = True
     scored_sets = "holdout rows"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{k: v for k, v in COMMON_CONSTRAINTS.items() if k not in _OF_RUNNING_MEANS},
-        "holdout": "no_validation",
+        **COMMON_CONSTRAINTS,
         "every": [Interval(numbers.Integral, 1, None, closed="left")],
         "holdout_size": [Interval(numbers.Integral, 1, None, closed="left"), None],
     }

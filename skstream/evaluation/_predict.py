@@ -1,18 +1,15 @@
 """Predictions of one model along a stream, without scores."""
 
-import numbers
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from skstream.engine.model import Engine, Unanswered
 from skstream.engine.run import Answered
-from skstream.evaluation._evaluator import COMMON_CONSTRAINTS
-from skstream.evaluation._execution import EvaluationInterrupted, carry
+from skstream.evaluation._execution import carrying
 from skstream.evaluation._parallel._progress import progress_bar
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._runs._input import EncodedRows, why_no_weight
@@ -21,23 +18,12 @@ from skstream.evaluation._runs._steps import Steps
 from skstream.evaluation._settings import Settings, named_models
 from skstream.streams import as_stream
 from skstream.utils._label_space import is_given
-from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
+from skstream.utils._sklearn import StrOptions, validate_parameter_constraints
 from skstream.utils._warnings import warn
 
-# Parameters that mean what they mean for an evaluator.
-_COMMON = (
-    "n_warmup",
-    "missing_labels",
-    "unanswered",
-    "engine",
-    "warm_start",
-    "random_state",
-    "progress",
-)
 _CONSTRAINTS = {
+    **PrequentialEvaluator._parameter_constraints,
     "method": [StrOptions({"predict", "predict_proba", "decision_function"})],
-    "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
-    **{name: COMMON_CONSTRAINTS[name] for name in _COMMON},
 }
 
 
@@ -150,13 +136,8 @@ def prequential_predict(
         if progress:
             bar = stack.enter_context(progress_bar(stream.n_rows, "prequential_predict"))
             advance.append(lambda _: bar.show(run.n_rows, run.seconds_of, run.path_of))
-        try:
-            run.follow(stream, advance)
-        except KeyboardInterrupt as interrupt:
-            raise EvaluationInterrupted(run.so_far(return_rows)) from interrupt
-        except (Exception, SystemExit) as error:
-            carry(error, partial(run.so_far, return_rows), stream)
-            raise
+        stack.enter_context(carrying(lambda _: run.so_far(return_rows), stream))
+        run.follow(stream, advance)
     y_pred, rows = run.predictions()
     if not len(rows):
         came = (

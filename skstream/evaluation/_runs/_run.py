@@ -395,7 +395,12 @@ class EvaluationRun(Steps):
         """Keep labels and answers in files of a folder, if they are kept on disk.
 
         Comes before the first row, and again after the run was loaded: what was written after it
-        was saved is written again. None: write nothing more.
+        was saved is written again.
+
+        Parameters
+        ----------
+        folder : Path or None
+            The folder; None: write nothing more.
         """
         if self._scores.tape is not None:
             self._scores.tape.keep_in(folder)
@@ -406,9 +411,12 @@ class EvaluationRun(Steps):
         return self._scores.tape is not None and self._scores.tape.is_due
 
     def write_tape(self, *, all_of_it: bool) -> None:
-        """Write labels and answers that are kept on disk: if many wait, or all, and for good.
+        """Write labels and answers that are kept on disk, between two steps.
 
-        Call it between two steps, and with all of it before a checkpoint.
+        Parameters
+        ----------
+        all_of_it : bool
+            Whether to write all, and for good, as before a checkpoint; else if many wait.
         """
         if self._scores.tape is not None:
             self._scores.tape.write(all_of_it=all_of_it, sync=all_of_it)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -243,40 +243,23 @@ class Clock:
         return timedelta(microseconds=round(duration))
 
 
-@dataclass(frozen=True, slots=True)
-class Awaited:
-    """Rows of a stream whose label is not there, and should come after the last arrival.
+def still_awaited(
+    rows: np.ndarray, times: np.ndarray, now: float, *, optional: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows without a label whose label should come after the last arrival, and when.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n_awaited,), dtype int64
-        Their numbers, ascending.
-    times : ndarray of shape (n_awaited,), dtype float64
-        When the labels should come.
+    The others should have come: that is an error, or, if labels are optional, they never come.
     """
-
-    rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    times: np.ndarray = field(default_factory=lambda: np.empty(0))
-
-    def after(
-        self, missing: np.ndarray, times: np.ndarray, now: float, *, optional: bool
-    ) -> "Awaited":
-        """Return those after further rows without a label arrived, the last row at `now`.
-
-        The others should have come: that is an error, or, if labels are optional, they never come.
-        """
-        rows = np.concatenate([self.rows, missing])
-        times = np.concatenate([self.times, times])
-        late = times <= now
-        if late.any() and not optional:
-            at = int(rows[late.argmax()])
-            raise MissingLabelError(
-                f"Row {at} has no label (None or NaN), but a time at which it comes. Use np.inf "
-                'as the time of labels that never come, or missing_labels="skip".',
-                at,
-            )
-        waits = ~late & np.isfinite(times)
-        return Awaited(rows[waits], times[waits])
+    late = times <= now
+    if late.any() and not optional:
+        at = int(rows[late.argmax()])
+        raise MissingLabelError(
+            f"Row {at} has no label (None or NaN), but a time at which it comes. Use np.inf "
+            'as the time of labels that never come, or missing_labels="skip".',
+            at,
+        )
+    waits = ~late & np.isfinite(times)
+    return rows[waits], times[waits]
 
 
 def shown_duration(duration: float | timedelta) -> str:

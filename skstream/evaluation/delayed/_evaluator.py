@@ -150,7 +150,6 @@ class DelayedEvaluator(StreamEvaluator):
     late_labels = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
-        "delay": "no_validation",
         "n_bins": [Interval(numbers.Integral, 1, None, closed="left")],
         "poll_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "reduce": [StrOptions({"auto", "dominant", "mean"}), callable],

@@ -20,12 +20,13 @@ from skstream.engine.delayed import (
 from skstream.engine.failures import ModelError
 from skstream.engine.loop import no_answers
 from skstream.engine.run import Answered, Step
+from skstream.engine.timeline import no_rows
 from skstream.evaluation._folder._read_checksums import LABEL_TIMES
 from skstream.evaluation._runs._input import EncodedRows, encoded, encoded_labels
 from skstream.evaluation._runs._run import EvaluationRun, check_on_error
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.evaluation._settings import Settings
-from skstream.evaluation.delayed._clock import Awaited, Clock
+from skstream.evaluation.delayed._clock import Clock, still_awaited
 from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._live_input import (
     DatedRows,
@@ -84,7 +85,8 @@ class DelayedRun(EvaluationRun):
         super().__init__(settings, models, features, scoring, width=delay.n_bins + 2)
         self._delay = delay
         self._clock = Clock()
-        self._awaited = Awaited()
+        # Rows of a stream whose label is not there, and should come after the last arrival; when.
+        self._awaited = no_rows(), np.empty(0)
         self._ids = LiveIds()
         self._n_delayed = 0  # rows up to the last that took its label time from `delay`
         self._label_times_read = 0  # checksum
@@ -457,9 +459,10 @@ class DelayedRun(EvaluationRun):
         times = self._delay.label_times.times(chunk, arrival, first, clock)
         labelled = is_given(rows.y)
         missing, now = np.flatnonzero(~labelled), arrival.values[-1:].max(initial=-np.inf)
-        self._awaited = self._awaited.after(
-            first + missing,
-            times[missing],
+        awaited, due = self._awaited
+        self._awaited = still_awaited(
+            np.concatenate([awaited, first + missing]),
+            np.concatenate([due, times[missing]]),
             now,
             optional=self._settings.missing_labels != "error",
         )
@@ -620,7 +623,7 @@ class DelayedRun(EvaluationRun):
             self._score_all()
         scoring = self._scoring
         n_labelled = scoring.poll_costs.n_labels
-        n_never = scoring.n_never - int(np.count_nonzero(self._awaited.rows < self._n_arrived))
+        n_never = scoring.n_never - int(np.count_nonzero(self._awaited[0] < self._n_arrived))
         waits = Waits(
             n_bins=self._delay.n_bins,
             n_labelled=n_labelled,

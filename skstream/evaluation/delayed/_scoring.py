@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.changing_features import Features
-from skstream.engine.delayed import LAST, POLL, Asked, DelayedOperations, History, history_of
+from skstream.engine.delayed import LAST, POLL, DelayedOperations, History, history_of
 from skstream.engine.missing_answers import UNANSWERED
 from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
@@ -161,7 +161,9 @@ class AskedWhileWaiting:
     def note(self, answered: Sequence[Answered]) -> None:
         """Take a step: the same operations for every lane, and their answers."""
         self._steps.append(answered)
-        self._n_asks += len(_asked(answered[0]).row)
+        operations = answered[0].operations
+        assert isinstance(operations, DelayedOperations)
+        self._n_asks += len(operations.asked.row)
 
     @property
     def n_steps(self) -> int:
@@ -190,9 +192,14 @@ class AskedWhileWaiting:
         left, settled = self._look_up_answers(history, answers)
         last = answers.take(history.asked.kind == LAST)
         of_labelled = settled.take(slice(int(np.searchsorted(settled.row, len(labelled)))))
-        shown = self._shown(of_labelled, labelled)
+        since = of_labelled.time - labelled.arrival[of_labelled.row]
+        delay = labelled.label_time - labelled.arrival
+        # While the answers of every lane were in force.
+        shown = [Shown(of_labelled.row, since, one, delay) for one in of_labelled.answers.T]
         lines, n_answered = self._lines(of_labelled, shown, labelled, last.answers, clock)
-        scores = self._lines_of_scores(of_labelled, shown, last, lines, y)
+        scores = None
+        if self._n_scores:
+            scores = self._lines_of_scores(of_labelled, shown, last, lines, y)
         # Nothing has changed so far: a function of the user may have failed.
         self._labels, self._answers, self._newest = labels, left, newest
         for lane, n in enumerate(n_answered):
@@ -272,12 +279,6 @@ class AskedWhileWaiting:
         settled = replace(rows.take(leaves), row=position[at[leaves]])
         return rows.take(~leaves), settled.take(np.argsort(settled.row, kind="stable"))
 
-    def _shown(self, settled: PendingAnswers, labelled: PendingRows) -> list[Shown]:
-        """Answers of every lane to the labelled rows, while they were in force."""
-        since = settled.time - labelled.arrival[settled.row]
-        delay = labelled.label_time - labelled.arrival
-        return [Shown(settled.row, since, answers, delay) for answers in settled.answers.T]
-
     def _lines(
         self,
         settled: PendingAnswers,
@@ -317,13 +318,11 @@ class AskedWhileWaiting:
         last: PendingAnswers,
         lines: np.ndarray,
         y: np.ndarray,
-    ) -> np.ndarray | None:
-        """Scores of all lines of answers; of a bin, the mean weighted by time.
+    ) -> np.ndarray:
+        """Scores of all lines of answers, of shape (n_lines, n_rows, n_scores).
 
-        Of shape (n_lines, n_rows, n_scores); None where no measure needs any.
+        Those of a bin are the mean weighted by time.
         """
-        if not self._n_scores:
-            return None
         assert self._classes is not None
         n_rows, n_lanes, n_classes = len(y), last.answers.shape[1], len(self._classes)
         table = np.empty((n_lanes, self._n_bins + 2, n_rows, self._n_scores))
@@ -363,9 +362,3 @@ class AskedWhileWaiting:
             )[:n_labelled].astype(np.int64)
         n_held = int(np.count_nonzero(left.is_poll))
         self.poll_costs.follow(history, gone, n_held)
-
-
-def _asked(one: Answered) -> Asked:
-    operations = one.operations
-    assert isinstance(operations, DelayedOperations)
-    return operations.asked
