@@ -153,20 +153,18 @@ class StreamEvaluator(BaseEstimator):
         ValueError
             If there is no such parameter, or a mechanism refuses the value.
         """
-        prefix = "forgetting__"
-        nested = {key: value for key, value in params.items() if key.startswith(prefix)}
-        plain = {key: value for key, value in params.items() if key not in nested}
-        forgetting = plain.get("forgetting", getattr(self, "forgetting", None))
+        nested = [key for key in params if key.startswith("forgetting__")]
         if nested:
+            forgetting = params.get("forgetting", self.forgetting)
             if not isinstance(forgetting, str | Forgetting):
                 raise ValueError(
-                    f"{next(iter(nested))!r} sets a parameter of one mechanism, and forgetting is "
+                    f"{nested[0]!r} sets a parameter of one mechanism, and forgetting is "
                     f"{forgetting!r}. Set it whole: forgetting=..."
                 )
             (mechanism,) = as_forgetting(forgetting).values()
-            own = {key.removeprefix(prefix): value for key, value in nested.items()}
-            plain["forgetting"] = mechanism.set_params(**own)
-        super().set_params(**plain)
+            own = {key.partition("__")[2]: params.pop(key) for key in nested}
+            params["forgetting"] = mechanism.set_params(**own)
+        super().set_params(**params)
         return self
 
     def evaluate(

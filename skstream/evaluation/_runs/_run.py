@@ -41,11 +41,6 @@ from skstream.utils._label_space import is_given
 _FIRST_MEASURED = 1024
 
 
-def check_on_error(on_error: str) -> None:
-    """Check the parameter of the calls of a live run."""
-    check_choice(on_error, "on_error", ("raise", "skip"))
-
-
 class EvaluationRun(Steps):
     """Run of models along a stream: pass rows, and get the result at any time.
 
@@ -136,7 +131,7 @@ class EvaluationRun(Steps):
             On Ctrl-C. The run is as usable as before: `n_rows` says how many rows were taken.
         """
         self._require_open()
-        check_on_error(on_error)
+        check_choice(on_error, "on_error", ("raise", "skip"))
         meta = {"sample_weight": sample_weight, "arrival": arrival}
         given = {name: one for name, one in meta.items() if one is not None}
         chunk = Chunk.of(X, y, given, first_row=self._n_arrived)

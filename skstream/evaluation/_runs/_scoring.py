@@ -89,9 +89,9 @@ class AskedOnce:
         for lane, one in enumerate(answered):
             if one.operations is not operations:  # lanes of one timeline share them
                 operations = one.operations
-                at = operations.ask_rows - first
-                if len(at) == n and (np.diff(at) == 1).all():
-                    at = slice(None)  # which is faster
+                asked = operations.ask_rows
+                is_all = len(asked) == n and np.array_equal(asked, np.arange(first, first + n))
+                at = slice(None) if is_all else asked - first  # which is slower
             answers[lane, at] = one.answers
             if scores is not None and one.scores is not None:
                 scores[lane, at] = one.scores
@@ -135,6 +135,7 @@ class AskedAtCheckpoints(AskedOnce):
         self._held_out = held_out
         self._sums = None if classes is None else np.zeros(len(classes))
         self._last = self._nothing
+        self._n_passed = 0  # rows of the stream whose labels the baselines know
         self.n_valid = [0] * n_lanes
 
     def settle(self, answered: Sequence[Answered]) -> ScoredRows:
@@ -161,6 +162,8 @@ class AskedAtCheckpoints(AskedOnce):
             scores = np.array([none if one.scores is None else one.scores for one in answered])
         baselines = self._baselines(n_learnt, sizes, y, weight)
         self._pass(operations.settled)
+        self._arrived = self._arrived[operations.settled - self._n_settled :]
+        self._n_settled = operations.settled
         return ScoredRows(y, answers, weight, *baselines, Sets(ends, checkpoints), scores)
 
     def _baselines(
@@ -188,17 +191,21 @@ class AskedAtCheckpoints(AskedOnce):
 
     def _pass(self, n_rows: int) -> None:
         """Let the baselines know the labels of the stream's rows up to this number."""
-        n = n_rows - self._n_settled
-        if n <= 0:
+        if n_rows <= self._n_passed:
             return
-        rows, self._arrived, self._n_settled = self._arrived[:n], self._arrived[n:], n_rows
-        weight = np.ones(n) if rows.weight is None else rows.weight
-        counted = is_given(rows.y) & (weight > 0.0)
-        if counted.any():
-            self._last = rows.y[counted][-1]
-        if self._sums is not None:
-            added = np.bincount(rows.y[counted], weight[counted], minlength=len(self._sums))
-            self._sums = self._sums + added
+        part = slice(self._n_passed - self._n_settled, n_rows - self._n_settled)
+        self._n_passed = n_rows
+        y, weight = self._arrived.y[part], self._arrived.weight
+        counted = is_given(y)
+        if weight is not None:
+            weight = weight[part]
+            counted &= weight > 0.0
+            weight = weight[counted]
+        y = y[counted]
+        if len(y):
+            self._last = y[-1]
+            if self._sums is not None:
+                self._sums = self._sums + np.bincount(y, weight, minlength=len(self._sums))
 
 
 class RunScores:

@@ -108,8 +108,7 @@ class Waits:
             name: timedelta(**one) if isinstance(one, dict) else one
             for name, one in plain["delays"].items()
         }
-        # Files of earlier versions do not count refused rows: there were none.
-        return cls(**{"n_refused": 0, **plain, "delays": delays}, poll_costs=poll_costs)
+        return cls(**{**plain, "delays": delays}, poll_costs=poll_costs)
 
 
 class DelayCounts:

@@ -23,7 +23,7 @@ from skstream.engine.run import Answered, Step
 from skstream.engine.timeline import no_rows
 from skstream.evaluation._folder._read_checksums import LABEL_TIMES
 from skstream.evaluation._runs._input import EncodedRows, encoded, encoded_labels
-from skstream.evaluation._runs._run import EvaluationRun, check_on_error
+from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.evaluation._settings import Settings
 from skstream.evaluation.delayed._clock import Clock, still_awaited
@@ -152,7 +152,7 @@ class DelayedRun(EvaluationRun):
         later rows; in this order, the results are equal.
         """
         self._require_open()
-        check_on_error(on_error)
+        check_choice(on_error, "on_error", ("raise", "skip"))
         ids, X = as_ids(ids), as_rows(X, first_row=self._n_arrived)
         n = X.shape[0]
         if len(ids) != n:
@@ -285,7 +285,7 @@ class DelayedRun(EvaluationRun):
             If a model fails; names the model and the row. See `go_on`.
         """
         self._require_open()
-        check_on_error(on_error)
+        check_choice(on_error, "on_error", ("raise", "skip"))
         check_choice(on_unknown, "on_unknown", ("error", "ignore"))
         ids, codes = as_ids(ids), encoded_labels(y, self._space)
         if len(ids) != len(codes):
@@ -368,7 +368,7 @@ class DelayedRun(EvaluationRun):
         1
         """
         self._require_open()
-        check_on_error(on_error)
+        check_choice(on_error, "on_error", ("raise", "skip"))
         check_choice(on_unknown, "on_unknown", ("error", "ignore"))
         if rows is None and labels is None:
             return self
