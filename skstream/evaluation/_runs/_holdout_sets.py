@@ -1,9 +1,10 @@
-"""Held-out rows: one set, or fresh ones from a stream; and the scoring of the answers to them."""
+"""Held-out rows: one set, or fresh ones from a stream."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
@@ -22,23 +23,20 @@ from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema, is_frame, own_rows, stack_rows, take_rows
 from skstream.utils._warnings import warn
 
-#: Arrays of rows by the array that owns their memory.
-Memory = dict[int | None, list[np.ndarray]]
+#: What is said of rows in the same memory.
+_SHARED = "share rows of one array or data frame"
 
 
 def warn_of_overlap(stream: Stream, held_out: Stream) -> None:
     """Warn if held-out rows come from memory or files from which the stream comes."""
-    files = sorted(set(_files(stream)) & set(_files(held_out)))
+    files = sorted(set(getattr(stream, "files", ())) & set(getattr(held_out, "files", ())))
+    source = getattr(stream, "source", None)
     if files:
         warn_of_rows(f"both come from {files[0]}")
-    elif held_out is stream or _source(held_out) is _source(stream) is not None:
+    elif held_out is stream or (source is not None and getattr(held_out, "source", None) is source):
         warn_of_rows("are the same")
-    else:
-        memory = memory_of(held_out)
-        for X in _containers(stream):
-            if share_rows(X, memory):
-                warn_of_rows("share rows of one array or data frame")
-                return
+    elif _overlap(memory_of(stream), memory_of(held_out)):
+        warn_of_rows(_SHARED)
 
 
 def warn_of_rows(what: str) -> None:
@@ -50,63 +48,36 @@ def warn_of_rows(what: str) -> None:
     )
 
 
-def memory_of(stream: Stream) -> Memory:
-    """Return the memory of the rows that a stream holds."""
-    memory: Memory = {}
-    for X in _containers(stream):
-        for array in _arrays(X):
-            memory.setdefault(_owner(array), []).append(array)
-    return memory
-
-
-def share_rows(X: Any, memory: Memory) -> bool:
-    """Whether some rows are in some memory."""
-    return any(_overlap(one, other) for one in _arrays(X) for other in memory.get(_owner(one), ()))
-
-
-def _files(stream: Any) -> Iterable[str]:
-    return getattr(stream, "files", ())
-
-
-def _source(stream: Any) -> Any:
-    return getattr(stream, "source", None)
-
-
-def _containers(stream: Stream) -> list[Any]:
+def memory_of(stream: Stream) -> list[np.ndarray]:
+    """Return the memory of the rows that a stream holds; of frames, that of one column."""
+    source = getattr(stream, "source", None)
+    held: list[Any] = []
     if isinstance(stream, ArrayStream):
-        return [stream.X]
-    source = _source(stream)
-    if not isinstance(source, list | tuple):
-        return []
-    return [chunk[0] for chunk in source if isinstance(chunk, tuple) and chunk]
+        held = [stream.X]
+    elif isinstance(source, list | tuple):
+        held = [chunk[0] for chunk in source if isinstance(chunk, tuple) and chunk]
+    return [array for X in held for array in _memory(X)]
 
 
-def _arrays(X: Any) -> Iterator[np.ndarray]:
-    """Arrays of rows: one, or the columns of numbers of a frame, which are not copied."""
+def _memory(X: Any) -> list[np.ndarray]:
+    """Return the array of rows, or a column of numbers of a frame; nothing is copied."""
     if is_frame(X):
         for name in X.columns:
             dtype = getattr(X[name], "dtype", None)
             # pandas has kinds of numbers, polars says whether they are numbers.
             if getattr(dtype, "kind", "") in tuple("iuf") or getattr(dtype, "is_numeric", bool)():
-                yield X[name].to_numpy()
-    elif sparse.issparse(X):
-        yield X.data
-    elif isinstance(X, np.ndarray):
-        yield X
+                return [X[name].to_numpy()]
+    X = X.data if sparse.issparse(X) else X
+    return [X] if isinstance(X, np.ndarray) else []
 
 
-def _owner(array: np.ndarray) -> int | None:
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return id(array) if array.base is None else None
-
-
-def _overlap(one: np.ndarray, other: np.ndarray) -> bool:
+def _overlap(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
     most: Any = 1 << 20  # as much work as NumPy takes to find out
-    try:
-        return np.shares_memory(one, other, max_work=most)
-    except np.exceptions.TooHardError:  # not known
-        return False
+    for one, other in product(some, others):
+        with suppress(np.exceptions.TooHardError):  # not known
+            if np.shares_memory(one, other, max_work=most):
+                return True
+    return False
 
 
 #: What to do where rows of a stream are needed twice.
@@ -190,12 +161,12 @@ class HeldOutRows:
 
     def warn_of_rows(self, X: Any) -> None:
         """Warn, once, if rows of a live run are in memory from which these came."""
-        if self._memory and share_rows(X, self._memory):
-            self._memory = {}
-            warn_of_rows("share rows of one array or data frame")
+        if self._memory and _overlap(_memory(X), self._memory):
+            self._memory = []
+            warn_of_rows(_SHARED)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {**self.__dict__, "_chunks": None, "_memory": {}}
+        state = {**self.__dict__, "_chunks": None, "_memory": []}
         if not self.is_fresh:  # the one set has been read
             return {**state, "_stream": None}
         # A loaded run reads the stream again, also the rows about which no model has been asked.
