@@ -185,19 +185,13 @@ class EvaluationRun(Steps):
                     meter.measure(lane.model)
             while self._measured_at <= self._n_arrived:
                 self._measured_at *= 2
+        self._score(all_of_it=self._is_closed)
         if self._is_closed:
-            self._score_all()
             self._scores.finish()
-        else:
-            self._score()
 
-    def _score(self) -> None:
+    def _score(self, *, all_of_it: bool = True) -> None:
         """Score what was noted. If a function of the user fails, this can be repeated."""
         self._scores.measure()
-
-    def _score_all(self) -> None:
-        """Score everything that was noted."""
-        self._score()
 
     @exclusive
     def result(self) -> EvaluationResult:
@@ -209,7 +203,7 @@ class EvaluationRun(Steps):
             Scores of all rows that every model has done; an incomplete batch is left out.
         """
         with deferred_interrupt():
-            self._score_all()
+            self._score()
         return assemble(self._settings.header, [self.outcome()])
 
     @property
@@ -217,7 +211,7 @@ class EvaluationRun(Steps):
     def detections(self) -> FoundByMonitor:
         """What the monitors have found so far, as in the result."""
         with deferred_interrupt():
-            self._score_all()
+            self._score()
         return by_monitor(self._scores.detections())
 
     def leave_out_functions(self) -> Settings | None:

@@ -599,11 +599,9 @@ class DelayedRun(EvaluationRun):
     def _note(self, answered: list[Answered]) -> None:
         self._scoring.note(answered)
 
-    def _score(self) -> None:
-        if self._scoring.is_due:
-            self._score_all()
-
-    def _score_all(self) -> None:
+    def _score(self, *, all_of_it: bool = True) -> None:
+        if not all_of_it and not self._scoring.is_due:
+            return
         self._scores.measure()  # what a function of the user has held up
         if self._scoring.n_steps:
             failed = self._engine.failures if self._ends_by_failure else ()
@@ -620,7 +618,7 @@ class DelayedRun(EvaluationRun):
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, and the counts of waiting rows."""
         with deferred_interrupt():
-            self._score_all()
+            self._score()
         scoring = self._scoring
         n_labelled = scoring.poll_costs.n_labels
         n_never = scoring.n_never - int(np.count_nonzero(self._awaited[0] < self._n_arrived))
