@@ -66,6 +66,11 @@ _FEW_VALUES = 8
 
 Kind = TypeVar("Kind")
 
+#: What runs have of an evaluator as it is.
+_AS_GIVEN = (
+    *("protocol", "late_labels", "scored_sets", "record_every", "missing_labels", "engine"),
+    *("batch_size", "n_warmup", "unanswered", "error_score", "return_models"),
+)
 #: Which values the parameters take; others are checked where they are read.
 COMMON_CONSTRAINTS: dict[str, Any] = {
     "n_warmup": [Interval(numbers.Integral, 0, None, closed="left")],
@@ -365,10 +370,8 @@ class StreamEvaluator(BaseEstimator):
                 classes, source = known_classes(stream), "y"
         named = named_models(models)
         settings = self._settings(
-            named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts
+            named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts, stream=stream
         )
-        known = {**settings.record, "names": getattr(stream, "feature_names", None)}
-        settings = replace(settings, generator=_generator_of(stream), record=known)
         check_rows_are_time(
             named,
             stream,
@@ -462,6 +465,7 @@ class StreamEvaluator(BaseEstimator):
         source: str,
         seed: int | None,
         drifts: tuple[Drift, ...] = (),
+        stream: Stream | None = None,
         all_have_scores: bool = False,
     ) -> Settings:
         labels = None
@@ -500,22 +504,12 @@ class StreamEvaluator(BaseEstimator):
         scores = scores_asked(named, needed, lacking)
         timelines = self._checked_timelines(seed)
         settings = Settings(
-            protocol=self.protocol,
-            late_labels=self.late_labels,
-            scored_sets=self.scored_sets,
+            **{name: getattr(self, name) for name in _AS_GIVEN},
             classes=labels,
             metrics=metrics,
             forgetting=as_forgetting(self.forgetting),
             timelines=timelines,
-            record_every=self.record_every,
-            missing_labels=self.missing_labels,
             keep_tape=False if self.keep_tape == "auto" else self.keep_tape,
-            engine=self.engine,
-            batch_size=self.batch_size,
-            n_warmup=self.n_warmup,
-            unanswered=self.unanswered,
-            error_score=self.error_score,
-            return_models=self.return_models,
             baselines=tuple(
                 name for name, one in named.items() if type(one).__module__ == baselines.__name__
             ),
@@ -524,7 +518,11 @@ class StreamEvaluator(BaseEstimator):
             drifts=drifts,
             monitors=tuple(monitors),
             scores=scores,
-            record=record(named, timelines),
+            generator=_generator_of(stream),
+            record={
+                **record(named, timelines),
+                "names": getattr(stream, "feature_names", None),
+            },
         )
         if self.keep_tape == "auto" and n_rows is not None:
             n_answers = len(timelines) * self._n_answers(n_rows)

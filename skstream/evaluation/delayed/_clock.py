@@ -400,7 +400,7 @@ class UserReduce:
         """Return the code, or value, of the reduced answer of a bin."""
         durations = self.clock.durations_for_user(durations)
         if self.classes is None:
-            value = float(self._call(answers, durations))
+            value = float(self.function(answers, durations))
             if not np.isfinite(value):
                 raise ValueError(
                     f"reduce(answers, durations) returned {value} for the answers "
@@ -408,7 +408,7 @@ class UserReduce:
                 )
             return value
         space = LabelSpace(self.classes)
-        label = self._call(space.decode(answers), durations)
+        label = self.function(space.decode(answers), durations)
         if label is None and UNANSWERED in answers:  # an answer that is not a class
             return UNANSWERED
         try:
@@ -421,13 +421,3 @@ class UserReduce:
                 f"{self.classes.tolist()}. It must return one of the answers, or another class."
             )
         return int(code)
-
-    def _call(self, answers: np.ndarray, durations: np.ndarray) -> Any:
-        try:
-            return self.function(answers, durations)
-        except Exception as error:
-            error.add_note(
-                f"Raised by reduce(answers, durations) for the answers {answers.tolist()} and the "
-                f"durations {durations.tolist()} of one bin."
-            )
-            raise
