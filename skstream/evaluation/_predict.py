@@ -140,12 +140,12 @@ def prequential_predict(
         run.follow(stream, advance)
     y_pred, rows = run.predictions()
     if not len(rows):
-        came = (
-            why_no_weight(run.n_rows)
-            if not run.has_weight
-            else f"the first {n_warmup:,} rows that can be learnt (with a label, and a weight "
-            f"above 0) are learnt unasked (n_warmup), and {run.n_learnable:,} came."
-        )
+        came = why_no_weight(run.n_rows)
+        if run.has_weight:
+            came = (
+                f"the first {n_warmup:,} rows that can be learnt (with a label, and a weight "
+                f"above 0) are learnt unasked (n_warmup), and {run.n_learnable:,} came."
+            )
         warn(f"No row was asked, so that there is no prediction: {came}")
     return (y_pred, rows) if return_rows else y_pred
 
@@ -182,14 +182,14 @@ class _PredictingRun(Steps):
     def predictions(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the answers, up to a failure, and the numbers of the rows asked."""
         answers = np.concatenate([one.answers for one in self._answered])
-        asked = np.concatenate([one.operations.ask_rows for one in self._answered])
+        rows = np.concatenate([one.operations.ask_rows for one in self._answered])
         failure = self._engine.lanes[0].model.failure
         if failure is not None:
-            before = asked < failure.row
-            answers, asked = answers[before], asked[before]
-        return (
-            self._space.decode(answers) if self._settings.method == "predict" else answers
-        ), asked
+            before = rows < failure.row
+            answers, rows = answers[before], rows[before]
+        if self._settings.method == "predict":
+            answers = self._space.decode(answers)
+        return answers, rows
 
     def so_far(self, return_rows: bool) -> Any:
         """Return what is returned of the rows before what ended the call; None if of none."""
