@@ -35,7 +35,6 @@ from skstream.streams._chunk import Chunk
 from skstream.utils._choices import check_choice
 from skstream.utils._exclusive import exclusive
 from skstream.utils._interrupt import deferred_interrupt
-from skstream.utils._label_space import is_given
 
 #: Rows after which the size of the models is measured first, and then whenever they have doubled.
 _FIRST_MEASURED = 1024
@@ -140,14 +139,13 @@ class EvaluationRun(Steps):
         return self
 
     def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
-        labelled = is_given(piece.y)
+        labelled = self._note_rows(piece)
         if len(self._unlabelled) or not labelled.all():
-            unlabelled = self._n_arrived + np.flatnonzero(~labelled)
+            unlabelled = self._n_arrived - piece.n_rows + np.flatnonzero(~labelled)
             self._n_unlabelled += len(unlabelled)
             open_ones = self._unlabelled[self._unlabelled >= self._n_finished]
             self._unlabelled = np.concatenate([open_ones, unlabelled])
         self._scoring.arrive(piece)
-        self._note_rows(piece)
         self._note(answered)
 
     def _note(self, answered: list[Answered]) -> None:

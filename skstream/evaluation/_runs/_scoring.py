@@ -90,8 +90,9 @@ class AskedOnce:
             if one.operations is not operations:  # lanes of one timeline share them
                 operations = one.operations
                 asked = operations.ask_rows
-                is_all = len(asked) == n and np.array_equal(asked, np.arange(first, first + n))
-                at = slice(None) if is_all else asked - first  # which is slower
+                at = asked - first
+                if len(at) == n and (n < 2 or np.array_equal(at, np.arange(n))):
+                    at = slice(None)  # which is faster
             answers[lane, at] = one.answers
             if scores is not None and one.scores is not None:
                 scores[lane, at] = one.scores

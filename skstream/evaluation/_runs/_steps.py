@@ -282,7 +282,8 @@ class Steps(Exclusive):
         self._note_rows(piece)
         self._note(answered)
 
-    def _note_rows(self, piece: EncodedRows) -> None:
+    def _note_rows(self, piece: EncodedRows) -> np.ndarray:
+        """Count rows that arrived; return which of them have a label."""
         labelled = is_given(piece.y)
         values = np.where(labelled, piece.y, -1.0)  # any y stands for no label
         self._label_sum = crc32(values.data, self._label_sum)
@@ -290,6 +291,7 @@ class Steps(Exclusive):
         self._n_arrived += piece.n_rows
         self._is_weighted |= piece.weight is not None
         self._last_time = None if piece.time is None else piece.time[-1:]
+        return labelled
 
     @exclusive
     def close(self) -> Self:
