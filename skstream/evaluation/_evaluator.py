@@ -404,6 +404,11 @@ class StreamEvaluator(BaseEstimator):
         """Return the number of answers of one model in one fold to a stream of so many rows."""
         return n_rows
 
+    @property
+    def _n_bins(self) -> int | None:
+        """Number of bins between arrival and label; None: there are none."""
+        return None
+
     def _validate(self) -> None:
         validate_parameter_constraints(
             self._parameter_constraints,
@@ -491,7 +496,7 @@ class StreamEvaluator(BaseEstimator):
             )
         metrics = resolve_metrics(self.metrics, classes=labels)
         warn_of_calls(metrics, n_rows, self.record_every)
-        monitors = watched(self.monitors, labels, getattr(self, "n_bins", None))
+        monitors = watched(self.monitors, labels, self._n_bins)
         if self.random_state is not None:
             seed = int(self.random_state)
         elif seed is None:

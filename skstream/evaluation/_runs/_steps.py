@@ -144,24 +144,25 @@ class Steps(Exclusive):
         return dict(self._n_skipped)
 
     @property
+    def _models(self) -> Iterator[tuple[Place, ModelRun]]:
+        """The models that go on."""
+        return zip(self._places, [lane.model for lane in self._engine.lanes], strict=True)
+
+    @property
     def seconds_of(self) -> dict[Place, float]:
         """Seconds that each model has taken so far."""
-        lanes = zip(self._places, self._engine.lanes, strict=True)
-        return {place: sum(lane.model.seconds.values()) for place, lane in lanes}
+        return {place: sum(model.seconds.values()) for place, model in self._models}
 
     @property
     def path_of(self) -> dict[Place, str]:
         """How each model that goes on was executed so far, without reasons."""
-        lanes = zip(self._places, self._engine.lanes, strict=True)
-        return {place: lane.model.path_in_short for place, lane in lanes}
+        return {place: model.path_in_short for place, model in self._models}
 
     @property
     def reasons_of_loops(self) -> dict[Place, str]:
         """Why models that go on are executed call by call, those that are."""
-        lanes = zip(self._places, self._engine.lanes, strict=True)
-        return {
-            place: lane.model.path.partition(": ")[2] for place, lane in lanes if lane.model.loops
-        }
+        loops = {place: model for place, model in self._models if model.loops}
+        return {place: model.path.partition(": ")[2] for place, model in loops.items()}
 
     # -- rows
 

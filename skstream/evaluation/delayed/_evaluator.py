@@ -266,6 +266,10 @@ class DelayedEvaluator(StreamEvaluator):
     def _timelines(self, seed: int) -> list[Timeline]:
         return [DelayedTimeline(n_warmup=self.n_warmup, poll_every=self.poll_every)]
 
+    @property
+    def _n_bins(self) -> int:
+        return self.n_bins
+
     def _n_answers(self, n_rows: int) -> int:
         return n_rows * (self.n_bins + 2)
 
