@@ -53,7 +53,7 @@ class EvaluationRun(Steps):
         One prepared model per name and fold, in the order of the result.
     features : callable, default=None
         ``features(rows, times)`` where features change while a row waits for its label.
-    scoring : Scoring, default=None
+    scoring : AskedOnce or another strategy, default=None
         What turns answers into scored rows; None: every row is asked once.
     width : int, default=1
         Lines of answers that are scored per model and fold.

@@ -1,15 +1,19 @@
-"""Scoring: which of the answers count, and what is kept of them for a result."""
+"""Scoring: which of the answers count, and what is kept of them for a result.
+
+One strategy per way of asking turns what models were asked and have answered into rows that can be
+scored: once before a row is learnt, or again at checkpoints; `skstream.evaluation.delayed` has one
+more. It knows rows and answers, neither measures nor models.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from skstream.drift import Detections
 from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
-from skstream.engine.timeline import Operations
 from skstream.evaluation._results._rescore import curves_of_lanes, measures_of, pieces_of
 from skstream.evaluation._runs._holdout_sets import HeldOutRows
 from skstream.evaluation._runs._input import EncodedRows
@@ -23,31 +27,6 @@ from skstream.metrics._running import RunningMeasures
 from skstream.metrics._user import check_take_weights
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._npy import opened
-
-
-class Scoring(Protocol):
-    """Turns what models were asked and have answered into rows that can be scored.
-
-    One strategy per way of asking: once before a row is learnt, or again at checkpoints. It knows
-    rows and answers, neither measures nor models.
-    """
-
-    def arrive(self, rows: EncodedRows) -> None:
-        """Take the labels of the next rows, which this or a later step settles."""
-
-    def settle(self, answered: Sequence[Answered]) -> ScoredRows:
-        """Return the rows that a step has finished, perhaps none.
-
-        Parameters
-        ----------
-        answered : sequence of Answered
-            The operations and answers of every lane, in their order.
-
-        Returns
-        -------
-        rows : ScoredRows
-            One or more lines of answers per lane, in the order of the lanes.
-        """
 
 
 class AskedOnce:
@@ -76,7 +55,7 @@ class AskedOnce:
         self._arrived = labels.following(self._arrived)
 
     def settle(self, answered: Sequence[Answered]) -> ScoredRows:
-        """Return the rows that are finished in every lane."""
+        """Return the rows that a step has finished in every lane, perhaps none."""
         first = self._n_settled
         self._n_settled = min(one.operations.settled for one in answered)
         n = self._n_settled - first
@@ -84,15 +63,14 @@ class AskedOnce:
         scores = None
         if self._n_scores:
             scores = np.full((len(answered), n, self._n_scores), np.nan)
-        operations: Operations | None = None
-        at: Any = None
+        places: dict[int, Any] = {}  # lanes of one timeline share their operations
         for lane, one in enumerate(answered):
-            if one.operations is not operations:  # lanes of one timeline share them
-                operations = one.operations
-                asked = operations.ask_rows
-                at = asked - first
+            at = places.get(id(one.operations))
+            if at is None:
+                at = one.operations.ask_rows - first
                 if len(at) == n and (n < 2 or np.array_equal(at, np.arange(n))):
                     at = slice(None)  # which is faster
+                places[id(one.operations)] = at
             answers[lane, at] = one.answers
             if scores is not None and one.scores is not None:
                 scores[lane, at] = one.scores
