@@ -29,8 +29,8 @@ class Bar:
 
     def pass_over(self, n_rows: int) -> None:
         """Show how many rows an earlier call has done: they say nothing of the rate."""
-        more = n_rows - self.shown.initial
-        if more:
+        more = n_rows - getattr(self.shown, "initial", 0)
+        if more and not self.shown.disable:
             for name in ("initial", "n", "last_print_n"):
                 setattr(self.shown, name, getattr(self.shown, name) + more)
             self.shown.refresh()
