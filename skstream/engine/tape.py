@@ -205,10 +205,11 @@ class StoredAnswers(Sequence[np.ndarray]):
 
 
 class Recorder:
-    """Appends blocks of values, in one type."""
+    """Appends blocks of values, in one type; of `width` values in a row, or of one."""
 
-    def __init__(self, dtype: np.dtype[Any]):
+    def __init__(self, dtype: np.dtype[Any], width: int | None = None):
         self._dtype = dtype
+        self._width = width
         self._blocks: list[np.ndarray] = []
         self._n_apart = 0  # of the last blocks, which may be of a row each
 
@@ -227,7 +228,7 @@ class Recorder:
     def array(self) -> np.ndarray:
         """Return everything recorded so far."""
         if not self._blocks:
-            return np.empty(0, dtype=self._dtype)
+            return np.empty(0 if self._width is None else (0, self._width), dtype=self._dtype)
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
         self._n_apart = 0

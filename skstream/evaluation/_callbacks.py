@@ -2,12 +2,11 @@
 
 import csv
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -159,21 +158,48 @@ def as_callbacks(given: Any) -> tuple[Any, ...]:
 class Followers:
     """The callbacks of an evaluation; they get each checkpoint once, in the order of the rows.
 
+    A context manager, which tells them the beginning, and what ends the block by an exception.
+
     Parameters
     ----------
     callbacks : sequence of objects
         They are called in this order.
+    about : dict
+        What is evaluated, and how.
     """
 
-    def __init__(self, callbacks: Sequence[Any] = ()) -> None:
+    def __init__(self, callbacks: Sequence[Any], about: Mapping[str, Any]) -> None:
         self._callbacks = list(callbacks)
+        self._about = about
         self._started: list[Any] = []  # and not ended
         self._seen = 0
         self._looked = monotonic()
 
+    def __enter__(self) -> Self:
+        try:
+            for one in self._callbacks:
+                self._call(one, "on_start", self._about)
+                self._started.append(one)
+        except BaseException as error:
+            self._stop(error)
+            raise
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is not None:
+            self._stop(error)
+
+    def _stop(self, error: BaseException) -> None:
+        while self._started:
+            one = self._started.pop(0)
+            try:
+                self._call(one, "on_end", getattr(error, "result", None), error)
+            except CallbackError as other:  # the first error is the one to be seen
+                error.add_note(str(other))
+
     def advance(self, run: Any) -> None:
         """Show new checkpoints of a run in this process."""
-        if self._callbacks and monotonic() - self._looked >= SECONDS_PER_LOOK:
+        if monotonic() - self._looked >= SECONDS_PER_LOOK:
             by_model: dict[str, list[Any]] = {}
             for (name, _), curves in run.curves().items():
                 by_model.setdefault(name, []).append(curves)
@@ -181,12 +207,6 @@ class Followers:
             # The last row is always in the curves, and no checkpoint yet.
             self._show(first.checkpoints[:-1], first.times, fold_columns(by_model))
             self._looked = monotonic()
-
-    def start(self, about: Mapping[str, Any]) -> None:
-        """Say that the evaluation begins."""
-        for one in self._callbacks:
-            self._call(one, "on_start", about)
-            self._started.append(one)
 
     def finish(self, result: EvaluationResult) -> None:
         """Show the checkpoints that were not shown yet, after workers all, and the result."""
@@ -198,31 +218,23 @@ class Followers:
             error.result = result
             raise
 
-    def stop(self, error: BaseException) -> None:
-        """Say that an exception has ended the evaluation."""
-        while self._started:
-            one = self._started.pop(0)
-            try:
-                self._call(one, "on_end", getattr(error, "result", None), error)
-            except CallbackError as other:  # the first error is the one to be seen
-                error.add_note(str(other))
-
-    def _call(self, one: Any, method: str, *arguments: Any) -> None:
-        try:
-            getattr(one, method, _nothing)(*arguments)
-        except Exception as error:
-            raise CallbackError(
-                f"The callback {type(one).__name__} has failed in {method} after "
-                f"{self._seen:,} rows: {type(error).__name__}: {error}"
-            ) from error
-
     def _show(self, rows: np.ndarray, times: Any, values: Values) -> None:
-        for k in np.flatnonzero(rows > self._seen) if self._callbacks else ():
+        for k in np.flatnonzero(rows > self._seen):
             self._seen = int(rows[k])
             time = None if times is None else times[k]
             checkpoint = Checkpoint(row=self._seen, time=time, values=_at(values, int(k)))
             for one in self._callbacks:
                 self._call(one, "on_checkpoint", checkpoint)
+
+    def _call(self, one: Any, method: str, *arguments: Any) -> None:
+        try:
+            if hasattr(one, method):
+                getattr(one, method)(*arguments)
+        except Exception as error:
+            raise CallbackError(
+                f"The callback {type(one).__name__} has failed in {method} after "
+                f"{self._seen:,} rows: {type(error).__name__}: {error}"
+            ) from error
 
 
 def _at(values: Values, k: int) -> Values:
@@ -233,19 +245,3 @@ def _at(values: Values, k: int) -> Values:
         }
         for model, by_forgetting in values.items()
     }
-
-
-@contextmanager
-def followed(callbacks: Sequence[Any], about: Mapping[str, Any]) -> Iterator[Followers]:
-    """Let callbacks follow what happens in between, also where an exception ends it."""
-    followers = Followers(callbacks)
-    try:
-        followers.start(about)
-        yield followers
-    except BaseException as error:
-        followers.stop(error)
-        raise
-
-
-def _nothing(*arguments: Any) -> None:
-    """Do nothing, where a callback does not define a method."""

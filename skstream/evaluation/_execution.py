@@ -1,14 +1,14 @@
 """Execution of an evaluation: in this process, or by groups of models in workers."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from skstream.engine.failures import ModelError
 from skstream.evaluation._callbacks import Followers
-from skstream.evaluation._folder import GroupFolder, Reporter, RunFolder, check_importable
+from skstream.evaluation._folder import GroupFolder, RunFolder, check_importable
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._folder._reports import rows_of_models
 from skstream.evaluation._parallel._joined_outcomes import joined, result_so_far
@@ -17,10 +17,8 @@ from skstream.evaluation._parallel._stopping import stop_file
 from skstream.evaluation._parallel._workers import Job, NewRun, Workers
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._runs._follow import follow
-from skstream.evaluation._runs._header import ResultHeader
 from skstream.evaluation._runs._input import MissingLabelError
-from skstream.evaluation._runs._run_outcome import Place, RunOutcome
+from skstream.evaluation._runs._run_outcome import Place, ResultHeader, RunOutcome
 from skstream.evaluation._settings import Settings
 from skstream.streams import Stream
 
@@ -73,7 +71,7 @@ class Execution:
     fingerprint : bool, default=True
         Whether the rows are read for checksums, by which the result can be checked; in workers
         and run folders they are in any case.
-    followers : Followers
+    followers : Followers, default=None
         Callbacks, which see the checkpoints of a run in this process while it goes on.
     on_run : callable, default=None
         Called with the run in this process, before it begins or goes on.
@@ -90,37 +88,37 @@ class Execution:
     title: str
     progress: bool
     fingerprint: bool = True
-    followers: Followers = field(default_factory=Followers)
+    followers: Followers | None = None
     on_run: Callable[[Any], None] | None = None
     n_tuning: int | None = None
 
-    def of_groups(
-        self, header: ResultHeader, groups: Sequence[Sequence[Place]]
+    def run(
+        self,
+        header: ResultHeader,
+        groups: Sequence[Sequence[Place]] = (),
+        folder: RunFolder | None = None,
     ) -> tuple[RunOutcome, list[RunOutcome]]:
         """Evaluate groups of models and folds, each along its own pass through the stream.
 
-        Return the outcome of all, and those of the groups.
+        With a run folder these are the groups that were begun there, and they go on. Return the
+        outcome of all, and those of the groups.
         """
-        if len(groups) == 1:
-            outcome = self.in_lockstep(header, None)
-            return outcome, [outcome]
-        return self._apart(header, groups, None)
-
-    def in_folder(self, folder: RunFolder) -> tuple[RunOutcome, list[RunOutcome]]:
-        """Go on with the groups of a run folder; return as `of_groups` does."""
-        assert folder.manifest is not None
-        header, groups = folder.manifest.header, folder.manifest.groups
-        left = []
-        for group in folder.groups:
-            if group.is_finished:
-                group.tidy()
-            else:
-                left.append(group)
-        if len(groups) > 1 or not left:
-            if left:
+        group = None
+        if folder is not None:
+            assert folder.manifest is not None
+            header, groups = folder.manifest.header, folder.manifest.groups
+            left = [one for one in folder.groups if not one.is_finished]
+            for one in folder.groups:
+                if one.is_finished:
+                    one.tidy()
+            if not left:
+                return self._apart(header, groups, folder)
+            if len(groups) > 1:
                 check_importable((self.new_run, self.models), self.n_jobs, folder.path)
+            group = folder.groups[0]
+        if len(groups) > 1:
             return self._apart(header, groups, folder)
-        outcome = self.in_lockstep(header, folder.groups[0])
+        outcome = self.in_one_pass(header, group)
         return outcome, [outcome]
 
     def _sent(self) -> dict[str, Any]:
@@ -133,64 +131,46 @@ class Execution:
             "What is given as holdout, delay or reduce": self.new_run,
         }
 
-    def in_lockstep(self, header: ResultHeader, group: GroupFolder | None) -> RunOutcome:
-        """Evaluate all models and folds in this process, in one pass, and in a folder if given."""
-        if group is None:
-            return self._in_lockstep(header, None)
-        with group.only_writer():
-            if not group.is_finished:
-                return self._in_lockstep(header, group)
-        if self.on_run is not None:
-            self.on_run(group.load_run(0))
-        return group.load_outcome()
-
-    def _in_lockstep(self, header: ResultHeader, group: GroupFolder | None) -> RunOutcome:
-        run = self.new_run(self.models)
-        keeper = None if group is None else group.keeper(run)
-        if keeper is not None:
-            run = keeper.run
-        if self.on_run is not None:
-            self.on_run(run)
-
-        def so_far() -> EvaluationResult | None:
-            if not run.n_rows:
-                return None
-            try:
-                outcome = run.outcome()  # a failure may leave out all rows
-                return assemble(header, outcome, so_far=True) if outcome.n_rows else None
-            except Exception:  # of a function of the user, a measure that fails again
-                kept = run.leave_out_functions()
-                return assemble(kept.header, run.outcome(), so_far=True) if kept else None
-
-        reporter = Reporter() if group is None else group.reporter
-        done, total = run.n_rows, self.stream.n_rows
-        total = None if total is None else self._in_bar(total)
-        with progress_bar(total, self.title, self.progress) as bar:
-
-            def advance(n_rows: int) -> None:
-                nonlocal done
-                bar.name_models(run.seconds_of, run.path_of)
-                bar.advance(self._in_bar(done + n_rows) - self._in_bar(done))
-                done += n_rows
-                self.followers.advance(run)
-
-            bar.pass_over(self._in_bar(done))
-            try:
-                read = PassChecksums()
-                noted = keeper is None and self.fingerprint
-                stream = read.noted(self.stream) if noted else self.stream
-                follow(run, stream, advance, keeper, reporter)
+    def in_one_pass(self, header: ResultHeader, group: GroupFolder | None = None) -> RunOutcome:
+        """Evaluate all models and folds in this process, and in a folder if given."""
+        with ExitStack() as stack:
+            keeper, reporter = None, None
+            if group is not None:
+                stack.enter_context(group.only_writer())
+                if group.is_finished:
+                    if self.on_run is not None:
+                        self.on_run(group.load_run(0))
+                    return group.load_outcome()
+                reporter = group.reporter
+            run = self.new_run(self.models)
+            if group is not None:
+                keeper = group.keeper(run)
+                run = keeper.run
+            if self.on_run is not None:
+                self.on_run(run)
+            advance: list[Any] = []
+            if self.followers is not None:
+                followers = self.followers
+                advance.append(lambda _: followers.advance(run))
+            if self.progress:
+                total = None if self.stream.n_rows is None else self._in_bar(self.stream.n_rows)
+                bar = stack.enter_context(progress_bar(total, self.title))
+                bar.pass_over(self._in_bar(run.n_rows))
+                advance.append(
+                    lambda _: bar.show(self._in_bar(run.n_rows), run.seconds_of, run.path_of)
+                )
+            with carrying(partial(_so_far, run, header), self.stream):
                 if keeper is not None:
-                    outcome = keeper.finish()
+                    run.follow(self.stream, advance, keeper, reporter)
+                    outcome: RunOutcome = keeper.finish()
                 else:
+                    read = PassChecksums()
+                    stream = read.noted(self.stream) if self.fingerprint else self.stream
+                    run.follow(stream, advance)
                     outcome = run.outcome()
                     outcome = replace(outcome, read={**read.sums(), **outcome.read})
-                reporter.finish(outcome, run.n_rows)
-            except KeyboardInterrupt as interrupt:
-                raise EvaluationInterrupted(so_far()) from interrupt
-            except (Exception, SystemExit) as error:
-                carry(error, so_far, self.stream)
-                raise
+                if reporter is not None:
+                    reporter.finish(outcome, run.n_rows)
         return outcome
 
     def _in_bar(self, n_rows: int) -> int:
@@ -209,7 +189,10 @@ class Execution:
         places = list(self.models)
         total = None if self.stream.n_rows is None else self.stream.n_rows * len(places)
 
-        def so_far(why: str) -> EvaluationResult | None:
+        def so_far(error: BaseException) -> EvaluationResult | None:
+            why = "the evaluation was interrupted"
+            if not isinstance(error, KeyboardInterrupt):
+                why = f"{type(error).__name__} ended the evaluation"
             return result_so_far(header, workers.finished, places, why)
 
         with (
@@ -229,7 +212,7 @@ class Execution:
                 for number, group in enumerate(groups)
             ]
             workers = Workers(jobs, self.n_jobs, self.retries, header.survives, self._sent())
-            try:
+            with carrying(so_far, self.stream, _advice(folder)):
                 if folder is not None:
                     workers.take_finished(folder.finished())
                 with stop.made_by_interrupt():
@@ -243,14 +226,19 @@ class Execution:
                 outcome = joined(workers.finished, workers.dead, places)
                 for job in jobs if folder is not None else ():
                     job.finish(partial(joined, workers.finished, workers.dead))
-            except KeyboardInterrupt as interrupt:
-                result = so_far("the evaluation was interrupted")
-                raise EvaluationInterrupted(result, _advice(folder)) from interrupt
-            except (Exception, SystemExit) as error:
-                why = f"{type(error).__name__} ended the evaluation"
-                carry(error, partial(so_far, why), self.stream)
-                raise
         return outcome, workers.finished
+
+
+def _so_far(run: Any, header: ResultHeader, _: BaseException) -> EvaluationResult | None:
+    """Return the result of a run so far; None before the first row."""
+    if not run.n_rows:
+        return None
+    try:
+        outcome = run.outcome()  # a failure may leave out all rows
+        return assemble(header, outcome, so_far=True) if outcome.n_rows else None
+    except Exception:  # of a function of the user, a measure that fails again
+        kept = run.leave_out_functions()
+        return assemble(kept.header, run.outcome(), so_far=True) if kept else None
 
 
 def _advice(folder: RunFolder | None) -> str:
@@ -263,19 +251,32 @@ def _advice(folder: RunFolder | None) -> str:
     )
 
 
-def carry(
-    error: Exception | SystemExit,
-    so_far: Callable[[], Any],
-    stream: Stream,
-) -> None:
-    """Add the result so far, if there is one, to an error that ends an evaluation."""
-    if isinstance(error, MissingLabelError):
-        with suppress(Exception):  # a failure here must not hide the error itself
-            error.add(stream.about_missing_label(error.row))
+@contextmanager
+def carrying(
+    so_far: Callable[[BaseException], Any], stream: Stream, advice: str = ""
+) -> Iterator[None]:
+    """Add the result so far, if there is one, to what ends the evaluation in the block.
+
+    Parameters
+    ----------
+    so_far : callable
+        ``so_far(error)`` returns it, or None.
+    stream : Stream
+        The rows.
+    advice : str, default=""
+        What is said after Ctrl-C where there is none.
+    """
     try:
-        result = so_far()
-        error.result = result  # type: ignore[union-attr]
-    except Exception:  # a failure here must not hide the error itself
-        return
-    if result is not None and not isinstance(error, ModelError):
-        error.add_note("The result so far is in the attribute 'result' of this error.")
+        yield
+    except KeyboardInterrupt as interrupt:
+        raise EvaluationInterrupted(so_far(interrupt), advice) from interrupt
+    except (Exception, SystemExit) as error:
+        with suppress(Exception):  # a failure here must not hide the error itself
+            if isinstance(error, MissingLabelError):
+                error.add(stream.about_missing_label(error.row))
+        with suppress(Exception):
+            result = so_far(error)
+            error.result = result  # type: ignore[union-attr]
+            if result is not None and not isinstance(error, ModelError):
+                error.add_note("The result so far is in the attribute 'result' of this error.")
+        raise

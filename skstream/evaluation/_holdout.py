@@ -16,29 +16,23 @@ from skstream.engine.timeline import Timeline
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.evaluation._runs._holdout_sets import (
     READ_AGAIN,
-    AskedAtCheckpoints,
     HeldOutRows,
     as_held_out,
     is_one_shot,
 )
 from skstream.evaluation._runs._input import EncodedRows
-from skstream.evaluation._runs._pace import Pace
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
+from skstream.evaluation._runs._scoring import AskedAtCheckpoints
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream
-from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import Interval
 
 # Questions that are asked in one piece of the stream.
 _ASKS_PER_PIECE = 1 << 16
 # Iterators from which runs of any evaluator have taken held-out rows, by id while they exist.
 _BEGUN: WeakValueDictionary[int, Any] = WeakValueDictionary()
-
-
-#: Parameters about means over the rows of the stream, one after another.
-_OF_RUNNING_MEANS = ("forgetting", "record_every", "monitors")
 
 
 @evaluator
@@ -151,8 +145,7 @@ class HoldoutEvaluator(StreamEvaluator):
     late_labels = True
     scored_sets = "holdout rows"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{k: v for k, v in COMMON_CONSTRAINTS.items() if k not in _OF_RUNNING_MEANS},
-        "holdout": "no_validation",
+        **COMMON_CONSTRAINTS,
         "every": [Interval(numbers.Integral, 1, None, closed="left")],
         "holdout_size": [Interval(numbers.Integral, 1, None, closed="left"), None],
     }
@@ -265,39 +258,39 @@ class HoldoutRun(EvaluationRun):
         One prepared model per name and fold, in the order of the result.
     """
 
+    _scoring: AskedAtCheckpoints
+
     def __init__(
         self,
         settings: Settings,
         held_out: HeldOutRows | None,
         models: Mapping[Place, Any],
     ):
-        super().__init__(settings, models)
         self._held_out = None if held_out is None else held_out.copy()
-        self._engine.held_out = self._held_out
-        self._asked = AskedAtCheckpoints(
-            settings.classes, len(models), self._held_out, settings.n_scores
+        scoring = AskedAtCheckpoints(
+            settings.classes, settings.n_scores, len(models), self._held_out
         )
-        self._scoring = self._asked
+        super().__init__(settings, models, scoring=scoring)
+        self._engine.held_out = self._held_out
         (timeline,) = settings.timelines
         if isinstance(timeline, HoldoutTimeline):
             n_sets = max(1, _ASKS_PER_PIECE // timeline.size)
-            self._pace = Pace(min(self._rows_per_piece, timeline.every * n_sets))
+            self._pace.max_size = min(self._rows_per_piece, timeline.every * n_sets)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, arrival: Any = None) -> Chunk:
-        chunk = super()._checked(X, y, sample_weight, arrival)
+    def _check_columns(self, X: Any) -> None:
+        super()._check_columns(X)
         if self._held_out is not None:
-            self._held_out.warn_of_rows(chunk.X)
-        return chunk
+            self._held_out.warn_of_rows(X)
 
     def __getstate__(self) -> dict[str, Any]:
         if self._held_out is not None:
             self._held_out.check_can_be_saved()
         return super().__getstate__()
 
-    def _advance(self, piece: EncodedRows, skip: bool) -> None:
+    def _advance(self, piece: EncodedRows, *, skip: bool) -> None:
         if self._held_out is not None and self._schema is not None and not self._n_arrived:
             self._held_out.check_columns(self._schema)
-        super()._advance(piece, skip)
+        super()._advance(piece, skip=skip)
 
     def go_on_as(self, new: Self) -> None:
         """Go on with the held-out rows of a new run, which must be those asked about so far.
@@ -332,7 +325,7 @@ class HoldoutRun(EvaluationRun):
 
     @property
     def _n_finished(self) -> int:
-        return max(self._asked.n_valid)
+        return max(self._scoring.n_valid)
 
     def _until_failure(self, rows: ScoredRows) -> ScoredRows:
         self._n_arrived = min(map(self._n_valid, self._engine.failures))
@@ -344,7 +337,7 @@ class HoldoutRun(EvaluationRun):
         return kept
 
     def _n_valid(self, lane: int) -> int:
-        return self._asked.n_valid[lane]
+        return self._scoring.n_valid[lane]
 
 
 def _in_words(holdout: Any) -> str:

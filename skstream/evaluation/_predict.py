@@ -1,54 +1,29 @@
 """Predictions of one model along a stream, without scores."""
 
-import numbers
-import secrets
-from time import perf_counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from skstream.engine.kernels import Task
-from skstream.engine.model import Engine as EngineName
-from skstream.engine.model import ModelRun, Unanswered
-from skstream.engine.run import Answered, Engine, Lane
-from skstream.engine.timeline import Arrivals, End, PrequentialTimeline
-from skstream.evaluation._bayes_optimal import check_rows_are_time
-from skstream.evaluation._evaluator import (
-    COMMON_CONSTRAINTS,
-    found_classes,
-    known_classes,
-    warn_of_one_batch,
-)
-from skstream.evaluation._execution import EvaluationInterrupted, carry
-from skstream.evaluation._parallel._progress import Bar, progress_bar
-from skstream.evaluation._runs._input import EncodedRows, encoded, why_no_weight
-from skstream.evaluation._runs._pace import Pace
-from skstream.evaluation._settings import check_unanswered, named_models, prepared_models
+from skstream.engine.model import Engine, Unanswered
+from skstream.engine.run import Answered
+from skstream.evaluation._execution import carrying
+from skstream.evaluation._parallel._progress import progress_bar
+from skstream.evaluation._prequential import PrequentialEvaluator
+from skstream.evaluation._runs._input import EncodedRows, why_no_weight
+from skstream.evaluation._runs._run_outcome import Place
+from skstream.evaluation._runs._steps import Steps
+from skstream.evaluation._settings import Settings, named_models
 from skstream.streams import as_stream
-from skstream.streams._stream import refuse_endless
-from skstream.utils._interrupt import deferred_interrupt
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
-from skstream.utils._validation import is_regressor
+from skstream.utils._label_space import is_given
+from skstream.utils._sklearn import StrOptions, validate_parameter_constraints
 from skstream.utils._warnings import warn
 
-# Parameters that mean what they mean for an evaluator.
-_COMMON = (
-    "n_warmup",
-    "missing_labels",
-    "unanswered",
-    "engine",
-    "warm_start",
-    "random_state",
-    "progress",
-)
-# Most rows of a piece, as in the runs of evaluators; and of the first one, if a kernel executes it.
-_MOST_ROWS = 1 << 16
-_FIRST_ROWS_OF_KERNELS = 1 << 12
 _CONSTRAINTS = {
+    **PrequentialEvaluator._parameter_constraints,
     "method": [StrOptions({"predict", "predict_proba", "decision_function"})],
-    "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
-    **{name: COMMON_CONSTRAINTS[name] for name in _COMMON},
 }
 
 
@@ -64,7 +39,7 @@ def prequential_predict(
     n_warmup: int = 1,
     missing_labels: str = "error",
     unanswered: Unanswered = "error",
-    engine: EngineName = "auto",
+    engine: Engine = "auto",
     warm_start: bool = False,
     random_state: int | None = 0,
     return_rows: bool = False,
@@ -138,133 +113,89 @@ def prequential_predict(
     >>> accuracy_score(y[1:], y_pred)
     0.666...
     """
+    options: dict[str, Any] = {
+        "batch_size": batch_size,
+        "n_warmup": n_warmup,
+        "missing_labels": missing_labels,
+        "unanswered": unanswered,
+        "engine": engine,
+        "warm_start": warm_start,
+        "random_state": random_state,
+        "progress": progress,
+    }
     validate_parameter_constraints(
-        _CONSTRAINTS,
-        {
-            "method": method,
-            "batch_size": batch_size,
-            "n_warmup": n_warmup,
-            "missing_labels": missing_labels,
-            "unanswered": unanswered,
-            "engine": engine,
-            "warm_start": warm_start,
-            "random_state": random_state,
-            "progress": progress,
-        },
-        caller_name="prequential_predict",
+        _CONSTRAINTS, {"method": method, **options}, caller_name="prequential_predict"
     )
     ((name, model),) = named_models(estimator).items()
     stream = as_stream(X, y, sample_weight=sample_weight)
-    refuse_endless(stream)
-    check_rows_are_time({name: model}, stream, missing_labels=missing_labels, warm_start=warm_start)
-    warn_of_one_batch(batch_size, stream.n_rows, n_warmup)
-    task = Task(_classes(model, stream, classes), method, batch_size, n_warmup)
-    check_unanswered(unanswered, regression=task.classes is None)
-    prepared = prepared_models(
-        {name: model},
-        task.classes,
-        1,
-        seed=secrets.randbits(32) if random_state is None else random_state,
-        warm_start=warm_start,
-        n_warmup=n_warmup,
-    )
-    timeline = PrequentialTimeline(n_warmup=n_warmup, batch_size=batch_size)
-    lane = Lane(ModelRun(name, 0, prepared[name, 0], task, engine, unanswered), timeline)
-    answers = _Answers(lane, LabelSpace(task.classes), return_rows)
-    first_row = n_learnable = 0
-    weightless = True
-    with progress_bar(stream.n_rows, "prequential_predict", progress) as bar:
-        try:
-            for chunk in stream:
-                rows = encoded(chunk, answers.space, missing_labels, first_row=first_row)
-                first_row += rows.n_rows
-                positive = np.ones(rows.n_rows, bool) if rows.weight is None else rows.weight > 0
-                weightless = weightless and not positive.any()
-                n_learnable += int(np.count_nonzero(positive & rows.labelled))
-                answers.take(rows, bar)
-            answers.take_event(End())
-        except KeyboardInterrupt as interrupt:
-            raise EvaluationInterrupted(answers.so_far()) from interrupt
-        except (Exception, SystemExit) as error:
-            carry(error, answers.so_far, stream)
-            raise
-    if not answers.n_asked:
-        came = (
-            why_no_weight(first_row)
-            if weightless
-            else f"the first {n_warmup:,} rows that can be learnt (with a label, and a weight "
-            f"above 0) are learnt unasked (n_warmup), and {n_learnable:,} came."
-        )
-        warn(f"No row was asked, so that there is no prediction: {came}")
-    return answers.all()
-
-
-class _Answers:
-    """Answers of one model along a stream, as they come."""
-
-    def __init__(self, lane: Lane, space: LabelSpace, return_rows: bool):
-        self._engine = Engine([lane])
-        self._model: ModelRun = lane.model
-        self.space = space
-        self._return_rows = return_rows
-        self._answered: list[Answered] = []
-        self._n_rows = 0
-        self._pace = Pace(_MOST_ROWS)
-        if not self._model.loops:
-            self._pace.size = _FIRST_ROWS_OF_KERNELS
-
-    def take(self, rows: EncodedRows, bar: Bar) -> None:
-        """Take the next rows, in pieces between which Ctrl-C loses nothing."""
-        begin = 0
-        while begin < rows.n_rows:
-            piece = rows.take(slice(begin, begin + self._pace.size))
-            arrivals = Arrivals(self._n_rows, piece.labelled, piece.weight)
-            self.take_event(arrivals, piece.X, piece.y)
-            begin, self._n_rows = begin + piece.n_rows, self._n_rows + piece.n_rows
-            place = self._model.name, 0
-            bar.name_models(
-                {place: sum(self._model.seconds.values())}, {place: self._model.path_in_short}
+    evaluator = PrequentialEvaluator(**options, keep_tape=False)
+    settings, prepared = evaluator._prepare({name: model}, classes, stream)
+    run = _PredictingRun(replace(settings, method=method), prepared)
+    with ExitStack() as stack:
+        advance: list[Any] = []
+        if progress:
+            bar = stack.enter_context(progress_bar(stream.n_rows, "prequential_predict"))
+            advance.append(lambda _: bar.show(run.n_rows, run.seconds_of, run.path_of))
+        stack.enter_context(carrying(lambda _: run.so_far(return_rows), stream))
+        run.follow(stream, advance)
+    y_pred, rows = run.predictions()
+    if not len(rows):
+        came = why_no_weight(run.n_rows)
+        if run.has_weight:
+            came = (
+                f"the first {n_warmup:,} rows that can be learnt (with a label, and a weight "
+                f"above 0) are learnt unasked (n_warmup), and {run.n_learnable:,} came."
             )
-            bar.advance(piece.n_rows)
+        warn(f"No row was asked, so that there is no prediction: {came}")
+    return (y_pred, rows) if return_rows else y_pred
 
-    def take_event(self, event: Any, X: Any = None, y: np.ndarray | None = None) -> None:
-        """Execute an event; a model that fails has answered the rows before."""
-        started = perf_counter()
-        step = self._engine.execute(event, X, y)
-        with deferred_interrupt():
-            self._engine.commit(step)
-            self._answered.extend(step.lanes)
-            self._pace.note(step.lanes, perf_counter() - started)
-        self._engine.raise_failure()
 
-    @property
-    def n_asked(self) -> int:
-        """Number of rows asked."""
-        return sum(len(one.answers) for one in self._answered)
+class _PredictingRun(Steps):
+    """Run of one model that keeps its answers, and scores none.
 
-    def all(self) -> Any:
-        """Return all answers as `prequential_predict` does."""
+    Attributes
+    ----------
+    n_learnable : int
+        Rows with a label and a weight above 0.
+    has_weight : bool
+        Whether any row had a weight above 0.
+    """
+
+    def __init__(self, settings: Settings, models: Mapping[Place, Any]) -> None:
+        super().__init__(settings, models)
+        self._answered: list[Answered] = []
+        self.n_learnable = 0
+        self.has_weight = False
+
+    def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
+        super()._note_arrived(piece, answered)
+        positive = np.ones(piece.n_rows, bool) if piece.weight is None else piece.weight > 0
+        self.has_weight = self.has_weight or bool(positive.any())
+        self.n_learnable += int(np.count_nonzero(positive & is_given(piece.y)))
+
+    def _note(self, answered: list[Answered]) -> None:
+        self._answered += answered
+
+    def _score_step(self) -> None:
+        """Nothing is scored."""
+
+    def predictions(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the answers, up to a failure, and the numbers of the rows asked."""
         answers = np.concatenate([one.answers for one in self._answered])
-        asked = np.concatenate([one.operations.ask_rows for one in self._answered])
-        failure = self._model.failure
+        rows = np.concatenate([one.operations.ask_rows for one in self._answered])
+        failure = self._engine.lanes[0].model.failure
         if failure is not None:
-            before = asked < failure.row
-            answers, asked = answers[before], asked[before]
-        y_pred = self.space.decode(answers) if self._model.task.method == "predict" else answers
-        return (y_pred, asked) if self._return_rows else y_pred
+            before = rows < failure.row
+            answers, rows = answers[before], rows[before]
+        if self._settings.method == "predict":
+            answers = self._space.decode(answers)
+        return answers, rows
 
-    def so_far(self) -> Any:
-        """Return the answers before what ended the call; None if there are none."""
-        failure = self._model.failure
-        firsts = [one.operations.ask_rows[:1] for one in self._answered]
-        first = next((int(rows[0]) for rows in firsts if len(rows)), None)
-        if first is None or (failure is not None and first >= failure.row):
+    def so_far(self, return_rows: bool) -> Any:
+        """Return what is returned of the rows before what ended the call; None if of none."""
+        if not self._answered:
             return None
-        return self.all()
-
-
-def _classes(model: Any, stream: Any, classes: Any) -> np.ndarray | None:
-    if is_regressor(model):
-        return None
-    known = known_classes(stream) if classes is None else classes
-    return found_classes(known, "y" if classes is None else "classes")
+        y_pred, rows = self.predictions()
+        if not len(rows):
+            return None
+        return (y_pred, rows) if return_rows else y_pred

@@ -1,13 +1,14 @@
 """Settings of a run, resolved once and passed to every worker."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
-from skstream import baselines
+from skstream._meta import MetaClassifier
 from skstream.base import check_can_learn, learning_parts, nested, without_predict
 from skstream.compat._adapted import adapted, going_on, is_foreign, is_new_around_learnt, name_of
 from skstream.engine.failures import failures_named
@@ -15,12 +16,14 @@ from skstream.engine.first_answers import states_first_answer
 from skstream.engine.kernels import Task
 from skstream.engine.model import Engine, Unanswered
 from skstream.engine.timeline import Timeline
-from skstream.evaluation._runs._header import ResultHeader
 from skstream.evaluation._runs._monitor import Watched
+from skstream.evaluation._runs._run_outcome import ResultHeader
 from skstream.evaluation._runs._tape_writer import KeepTape
 from skstream.forgetting import duration_of
 from skstream.metrics._measure import Measure
-from skstream.streams import Drift
+from skstream.streams import Drift, Stream
+from skstream.streams._composition._base import origin_of
+from skstream.streams._composition._runs import FirstRows
 from skstream.utils._choices import names_as_text
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
@@ -35,6 +38,9 @@ from skstream.utils._validation import (
     unfitted_copy,
 )
 from skstream.utils._warnings import warn
+
+#: What the models do that take the rows learnt as the time.
+_TIME = "takes the number of rows learnt as the number of the row that is asked"
 
 
 def scores_asked(
@@ -146,6 +152,8 @@ class Settings:
         Monitors that watch every model and fold.
     scores : dict of str to {"predict_proba", "decision_function"} or None
         By model, what it is asked for besides labels; empty where no measure needs any.
+    method : {"predict", "predict_proba", "decision_function"}
+        What the models answer.
     """
 
     protocol: str
@@ -172,6 +180,7 @@ class Settings:
     record: dict[str, Any] = field(default_factory=dict)
     monitors: tuple[Watched, ...] = ()
     scores: Mapping[str, str | None] = field(default_factory=dict)
+    method: str = "predict"
 
     @property
     def counts_time(self) -> bool:
@@ -185,21 +194,17 @@ class Settings:
     @property
     def n_scores(self) -> int:
         """Columns of scores that measures need; 0: none."""
-        return replace(self.task, scores="predict_proba").n_scores if self.scores else 0
+        return max((self.task_of(name).n_scores for name in self.scores), default=0)
 
-    def task_of(self, model: str) -> Task:
-        """Return the task of a model."""
-        return replace(self.task, scores=self.scores.get(model))
-
-    @property
-    def task(self) -> Task:
-        """The task of every model, as far as answers alone are concerned."""
+    def task_of(self, model: str | None = None) -> Task:
+        """Return the task of a model; None: of all, as far as answers alone are concerned."""
         return Task(
             classes=self.classes,
-            method="predict",
+            method=self.method,
             batch_size=self.batch_size,
             n_warmup=self.n_warmup,
             late_labels=self.late_labels,
+            scores=None if model is None else self.scores.get(model),
         )
 
     @property
@@ -219,22 +224,6 @@ class Settings:
         )
 
 
-def checked_timelines(evaluator: str, timelines: Any) -> list[Timeline]:
-    """Return the timelines that an evaluator made, one per fold, or say what it made instead."""
-    if not isinstance(timelines, list | tuple) or not timelines:
-        raise TypeError(
-            f"{evaluator}._timelines must return a list of timelines, one per fold. "
-            f"Got {timelines!r} of type {type(timelines).__name__} instead."
-        )
-    for timeline in timelines:
-        if not (hasattr(timeline, "initial") and hasattr(timeline, "step")):
-            raise TypeError(
-                f"{evaluator}._timelines returned {timeline!r} of type {type(timeline).__name__}, "
-                "which is no timeline: it has not the methods initial() and step(state, event)."
-            )
-    return list(timelines)
-
-
 def named_models(models: Any) -> dict[str, Any]:
     """Models by name, from one model, a list or a dict; each must have ``partial_fit``.
 
@@ -250,9 +239,25 @@ def named_models(models: Any) -> dict[str, Any]:
         named = _numbered([models])
     if not named:
         raise ValueError("No model was given; pass an estimator, a list or a dict of them.")
-    named = {name: adapted(model) for name, model in named.items()}
-    for name, model in named.items():
-        _require_partial_fit(name, model)
+    for name, given in named.items():
+        named[name] = model = adapted(given)
+        if isinstance(model, type):
+            raise TypeError(
+                f"Model '{name}' is the class {model.__name__}, not an instance; "
+                f"pass an instance, {model.__name__}()."
+            )
+        if isinstance(model, (str, bytes)):
+            raise TypeError(
+                f"Model '{name}' is the text {model!r}, and a model is an estimator with "
+                "partial_fit, for example SGDClassifier(). The command line takes names of models; "
+                "functions take the models."
+            )
+        try:
+            check_can_learn(model)
+        except TypeError as error:
+            raise TypeError(f"Model '{name}': {error}") from error
+        if not hasattr(model, "predict"):
+            raise TypeError(f"Model '{name}': {without_predict(model)}")
         with failures_named(name, 0, "being copied"):
             list(nested(model))  # asks for the parameters that a copy is made from
     return named
@@ -260,52 +265,23 @@ def named_models(models: Any) -> dict[str, Any]:
 
 def _numbered(models: list[Any]) -> dict[str, Any]:
     names = [name_of(model) for model in models]
-    repeated = {name for name in names if names.count(name) > 1}
-    seen: dict[str, int] = {}
+    n_alike, seen = Counter(names), Counter[str]()
     named = {}
     for name, model in zip(names, models, strict=True):
-        seen[name] = seen.get(name, 0) + 1
-        named[f"{name}-{seen[name]}" if name in repeated else name] = model
+        seen[name] += 1
+        named[f"{name}-{seen[name]}" if n_alike[name] > 1 else name] = model
     return named
-
-
-def _require_partial_fit(name: str, model: Any) -> None:
-    if isinstance(model, type):
-        raise TypeError(
-            f"Model '{name}' is the class {model.__name__}, not an instance; "
-            f"pass an instance, {model.__name__}()."
-        )
-    if isinstance(model, (str, bytes)):
-        raise TypeError(
-            f"Model '{name}' is the text {model!r}, and a model is an estimator with partial_fit, "
-            "for example SGDClassifier(). The command line takes names of models; functions take "
-            "the models."
-        )
-    try:
-        check_can_learn(model)
-    except TypeError as error:
-        raise TypeError(f"Model '{name}': {error}") from error
-    if not hasattr(model, "predict"):
-        raise TypeError(f"Model '{name}': {without_predict(model)}")
-
-
-def names_of_baselines(models: Mapping[str, Any]) -> tuple[str, ...]:
-    """Names of the models that are this package's naive baselines."""
-    return tuple(
-        name for name, model in models.items() if type(model).__module__ == baselines.__name__
-    )
 
 
 def is_regression(models: Mapping[str, Any]) -> bool:
     """Whether the models are regressors; a mixture is an error."""
-    kinds = {name: is_regressor(model) for name, model in models.items()}
-    if len(set(kinds.values())) > 1:
-        regressors = sorted(name for name, regressor in kinds.items() if regressor)
+    regressors = sorted(name for name, model in models.items() if is_regressor(model))
+    if regressors and len(regressors) < len(models):
         raise ValueError(
             f"Models {regressors} are regressors and the others are not; "
             "evaluate classifiers and regressors apart."
         )
-    return any(kinds.values())
+    return bool(regressors)
 
 
 def prepared_models(
@@ -449,10 +425,84 @@ def _may_take_new_classes(model: Any) -> bool:
     return is_frozen or not homes <= {"sklearn", "skstream"}
 
 
-def check_unanswered(unanswered: str, *, regression: bool) -> None:
-    """Raise an error for unanswered="wrong" with regressors: a missing number has no error."""
-    if regression and unanswered == "wrong":
-        raise ValueError(
-            'unanswered="wrong" is for classifiers: a missing number has no finite '
-            'error. Use unanswered="error", and let the regressor always answer.'
-        )
+def check_rows_are_time(
+    models: Mapping[str, Any],
+    stream: Stream | None,
+    *,
+    missing_labels: str,
+    protocol: str = "",
+    warm_start: bool = False,
+) -> None:
+    """Refuse `BayesOptimal` where the rows learnt are not those before the row that is asked.
+
+    Its answers would be those of other rows, and its error too high without a word. `stream` is
+    None in a live run: nothing is known of its rows then.
+    """
+    for name, model in models.items():
+        for part in learning_parts(model):
+            if isinstance(part, MetaClassifier):
+                part.check_fresh_models()
+            if getattr(type(part), "_rows_are_time", False) is not True:
+                continue
+            n_learnt = part.n_rows_learnt_ if warm_start and is_fitted(part) else 0
+            why = (
+                _why_not_folds(protocol)
+                or _why_not_skip(stream, missing_labels)
+                or (None if stream is None else _why_not_rows(part.stream, stream, n_learnt))
+            )
+            if why is not None:
+                raise ValueError(f"{type(part).__name__} (model '{name}') {_TIME}. {why}")
+
+
+def _why_not_folds(protocol: str) -> str | None:
+    if protocol != "k-fold":
+        return None
+    return (
+        "A fold learns only some of the rows, or learns them with weights that it draws, and so "
+        "BayesOptimal fits no folds. Evaluate it with PrequentialEvaluator."
+    )
+
+
+def _why_not_skip(stream: Stream | None, missing_labels: str) -> str | None:
+    inner = stream.parts[0] if isinstance(stream, FirstRows) else stream
+    if missing_labels != "skip" or hasattr(inner, "posterior"):  # whose rows all have a label
+        return None
+    return (
+        'With missing_labels="skip" a row without a label is not learnt, and BayesOptimal would '
+        "answer for an earlier row from there on. Evaluate it on the stream with all its labels, "
+        'without missing_labels="skip", and the other models apart.'
+    )
+
+
+def _why_not_rows(own: Any, stream: Stream, n_learnt: int) -> str | None:
+    """Compare the first and the last row of a stream with those that a model takes them for."""
+    last = [] if stream.n_rows is None else [stream.n_rows - 1]
+    for row in [0, *last]:
+        origin = origin_of(stream, row)
+        if origin is None:
+            continue
+        source, number = origin
+        if not hasattr(source, "posterior"):
+            continue
+        if number != n_learnt + row:
+            return (
+                f"Row {row:,} of the stream evaluated is row {number:,} of the "
+                f"{type(source).__name__} that it is made of, and BayesOptimal would take it for "
+                f"row {n_learnt + row:,}. Evaluate the stream from its first row on; of the "
+                "functions that cut a stream, take_rows(stream, n) keeps the row numbers, and "
+                "drop_rows(stream, n) does not."
+            )
+        if not _same_truth(own, source):
+            return (
+                f"Row {row:,} of the stream evaluated comes from another {type(source).__name__} "
+                "than that of BayesOptimal: their components differ. Pass BayesOptimal the stream "
+                "that is evaluated."
+            )
+    return None
+
+
+def _same_truth(one: Any, other: Any) -> bool:
+    """Whether two mixtures have the same components; of other streams it is not known."""
+    if one is other or not (hasattr(one, "components") and hasattr(other, "components")):
+        return True
+    return bool(one.components == other.components and one.class_weights == other.class_weights)

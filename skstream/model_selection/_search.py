@@ -403,7 +403,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
                 "n_jobs=None to go on with all of them, or tuning= to go on with the chosen one."
             )
         was_tuned = self._run.tuned is not None
-        self._run.hold_failures().update(X, y, sample_weight=weight)
+        self._run.is_live = True
+        self._run.update(X, y, sample_weight=weight)
         self._warn_of_failures()
         if self._run.tuned is not None and not was_tuned:
             self._run.warn_of_undefined()

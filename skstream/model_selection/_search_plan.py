@@ -448,7 +448,7 @@ def _evaluate_in_one(
     new_run = plan.new_run() if begun is None else lambda models: begun
     execution = plan.execution(search, new_run, stream, keep)
     with _told(None if group is None else group.path.parent, ""):
-        execution.in_lockstep(plan.settings.header, group)
+        execution.in_one_pass(plan.settings.header, group)
 
 
 def _chosen_by_workers(
@@ -462,11 +462,7 @@ def _chosen_by_workers(
     first = stream if tuning is None else take_rows(stream, tuning)
     execution = plan.execution(search, plan.new_run(in_group=True), first)
     with _told(None if folder is None else folder.path, _LOST):
-        tuned, finished = (
-            execution.of_groups(plan.settings.header, groups)
-            if folder is None
-            else execution.in_folder(folder)
-        )
+        tuned, finished = execution.run(plan.settings.header, groups, folder)
     if tuning is not None and tuned.n_rows < tuning:
         error = too_short(
             search.tuning,

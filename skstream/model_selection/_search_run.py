@@ -1,7 +1,7 @@
 """The run of a search: candidates that end early, a choice, and the chosen one that goes on."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
@@ -181,10 +181,10 @@ def last_scores(lane: LaneOutcome) -> dict[str, float]:
     if lane.ended is not None:
         by_metric = next(iter(lane.ended.scores.values()))
         return {metric: values[0] for metric, values in by_metric.items()}
-    by_metric = next(iter(lane.curves.values.values()))
+    curves = next(iter(lane.curves.values.values()))
     return {
         metric: float(curve[-1]) if len(curve) and lane.failure is None else np.nan
-        for metric, curve in by_metric.items()
+        for metric, curve in curves.items()
     }
 
 
@@ -245,7 +245,7 @@ class SearchRun(EvaluationRun):
         self._looked_in_vain = False  # no row was scored before the last look
         self._weight: float | None = None  # of every row, in a race on losses
         # Scores of the chosen one: until there is one, they only learn the labels.
-        self._honest = None if rules.tuning is None else RunScores(settings, [self._places[0][0]])
+        self._honest = None if rules.tuning is None else RunScores(settings, self._places[:1])
         self._nothing = LabelSpace(settings.classes).nothing
 
     def __getstate__(self) -> dict[str, Any]:
@@ -257,7 +257,7 @@ class SearchRun(EvaluationRun):
 
     def _guard(self) -> AbstractContextManager[Any]:
         """Delay Ctrl-C to the end of a step, so that the models can be used and go on after it."""
-        return self._hold_interrupts() if self._interrupt is None else nullcontext()
+        return self._delayed_interrupt()
 
     @property
     def settings(self) -> Settings:
@@ -285,19 +285,19 @@ class SearchRun(EvaluationRun):
 
     # -- pieces, looks and the choice: at rows that follow from their numbers alone
 
-    def _rows_at_once(self) -> int:
-        n_rows = super()._rows_at_once()
+    def _end_of_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
+        n_rows = super()._end_of_piece(rows, begin, skip=skip) - begin
         if self.tuned is None:
             if self.rules.tuning is not None:
                 n_rows = min(n_rows, self.rules.tuning - self._n_arrived)
             if self._next_look is not None:
                 n_rows = min(n_rows, self._next_look - self._n_counted)
-        return max(1, n_rows)
+        return begin + max(1, n_rows)
 
-    def _advance(self, piece: EncodedRows, skip: bool) -> None:
+    def _advance(self, piece: EncodedRows, *, skip: bool) -> None:
         self._decide()  # what an interrupt after the last step has put off
         self._check_chosen()
-        super()._advance(piece, skip)
+        super()._advance(piece, skip=skip)
         self._decide()
         self._check_chosen()
 
@@ -465,8 +465,8 @@ class SearchRun(EvaluationRun):
             )
         super()._require_open()
 
-    def _encoded(self, chunk: Chunk, missing_labels: str) -> EncodedRows:
-        rows = super()._encoded(chunk, missing_labels)
+    def _rows_of(self, chunk: Chunk) -> EncodedRows:
+        rows = super()._rows_of(chunk)
         if self._race is not None and self._race.reads_losses and rows.weight is not None:
             self._check_weights(rows.weight)
         return rows

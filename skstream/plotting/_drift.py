@@ -9,8 +9,8 @@ from sklearn.base import clone
 
 from skstream.drift import ADWIN, Detections, DriftDetector
 from skstream.evaluation import DriftMonitor, EvaluationResult
+from skstream.evaluation._results._detect import seed_of, tape_and_monitor
 from skstream.evaluation._results._select import chosen, number
-from skstream.evaluation._runs._detections import seed_of, tape_and_monitor
 from skstream.evaluation._runs._watch import values_read
 from skstream.evaluation._tape_rows import lanes_of, rows_of, width_of
 from skstream.plotting._axes import count_rows_along, give_title

@@ -24,10 +24,9 @@ from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import chosen, named
-from skstream.evaluation._runs._header import ResultHeader
+from skstream.evaluation._results._which_stream import of_each_stream
 from skstream.evaluation._runs._input import MissingLabelError
-from skstream.evaluation._runs._run_outcome import Place, RunOutcome
-from skstream.evaluation._runs._which_stream import of_each_stream
+from skstream.evaluation._runs._run_outcome import Place, ResultHeader, RunOutcome
 from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
 from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural

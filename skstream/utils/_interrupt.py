@@ -10,16 +10,22 @@ from types import FrameType
 class Held:
     """Whether Ctrl-C was pressed while it was held back.
 
+    It is a context manager for code that may never end: there a second Ctrl-C interrupts at once.
+
     Attributes
     ----------
     received : bool
         Whether it was.
-    breaks : bool
-        Whether a second Ctrl-C interrupts at once: set it while code runs that may never end.
     """
 
     def __init__(self) -> None:
         self.received = False
+        self.breaks = False
+
+    def __enter__(self) -> None:
+        self.breaks = True
+
+    def __exit__(self, *raised: object) -> None:
         self.breaks = False
 
 

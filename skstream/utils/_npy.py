@@ -213,3 +213,8 @@ class GrowingArray:
         }
         file.seek(0)
         np.lib.format.write_array_header_1_0(file, facts)
+
+
+def opened(column: Any) -> Any:
+    """Return a column as an array, a memory map if it is in a file."""
+    return column.open() if isinstance(column, StoredArray) else column

@@ -141,7 +141,7 @@ def test_ctrl_c_leaves_all_rows_done(evaluator):
 def test_pieces_are_cut_by_time(evaluator, timing, monkeypatch):
     """With a clock that only the model moves, no piece takes long, whatever the chunks."""
     clock = [0.0]
-    monkeypatch.setattr("skstream.evaluation._runs._stream_run.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("skstream.evaluation._runs._steps.perf_counter", lambda: clock[0])
     ticks = []
 
     class Ticking(Looped):

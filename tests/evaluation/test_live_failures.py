@@ -331,7 +331,7 @@ def test_features_that_fail_can_be_asked_again(tmp_path):
 @pytest.mark.parametrize("action", ["ask", "learn"])
 @pytest.mark.parametrize("at", [1, 7, 15])
 def test_update_goes_on_after_a_failure(evaluator, action, at, tmp_path, monkeypatch):
-    monkeypatch.setattr("skstream.evaluation._runs._stream_run.StreamRun._rows_per_piece", 20)
+    monkeypatch.setattr("skstream.evaluation._runs._steps.Steps._rows_per_piece", 20)
     models = {"a": Trapped("a"), "b": Trapped("b")}
     expected = evaluator.evaluate(models, X, Y)
     run = evaluator.start(models, classes=CLASSES)

@@ -59,7 +59,7 @@ def test_what_will_be_slow_is_said_before_the_first_row(monkeypatch: pytest.Monk
     ):
         PrequentialEvaluator("accuracy").evaluate(models, X, y)
     monkeypatch.undo()
-    seconds = {("a", 0): (0.02, "reason")}
+    seconds = {"a": (0.02, "reason")}
     with pytest.warns(UserWarning, match="30,000 rows will take about 20 min"):
         _slowest_part.warn_of_slow_models(seconds, 30_000, n_folds=2)
     with pytest.warns(UserWarning, match="'a' is called once for every batch of 50 rows"):

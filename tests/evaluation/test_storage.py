@@ -9,7 +9,6 @@ import time
 import zipfile
 import zlib
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
@@ -165,9 +164,10 @@ def test_what_is_no_file_of_ours_is_said_with_its_path(tmp_path, run, load):
 
 def test_a_checkpoint_of_another_format_says_so(tmp_path, run):
     path = tmp_path / "old.joblib"
-    joblib.dump({"format": 1, "run": run}, path)
-    with pytest.raises(ValueError, match=r"old\.joblib .* checkpoint of format 1"):
-        load_run(path)
+    for content, words in ((b"", "it is empty"), (b"\x80\x04", "it does not start as one")):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=rf"old\.joblib is not a checkpoint .* {words}"):
+            load_run(path)
     good = run.save(tmp_path / "new.joblib").read_bytes()
     path.write_bytes(good.replace(b"checkpoint 8", b"checkpoint 9", 1))
     with pytest.raises(ValueError, match=r"old\.joblib has checkpoint format 9"):

@@ -27,8 +27,7 @@ from skstream.evaluation._runs._checkpoint import (
     save_checkpoint,
 )
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._ended_models import EndedModel
-from skstream.evaluation._runs._run_outcome import Checksums, LaneOutcome, RunOutcome
+from skstream.evaluation._runs._run_outcome import Checksums, EndedModel, LaneOutcome, RunOutcome
 from skstream.metrics._checkpoints import Curves
 from skstream.streams import Drift
 from skstream.streams._chunk import Chunk

@@ -16,8 +16,7 @@ from skstream.evaluation._folder._fingerprint import Fingerprint, differences, v
 from skstream.evaluation._folder._group import KEPT, Every, GroupFolder
 from skstream.evaluation._folder._lock import Lock, read_lock
 from skstream.evaluation._folder._reports import Report
-from skstream.evaluation._runs._header import ResultHeader
-from skstream.evaluation._runs._run_outcome import Place, RunOutcome
+from skstream.evaluation._runs._run_outcome import Place, ResultHeader, RunOutcome
 from skstream.metrics import Measure
 from skstream.utils._files import atomic_write
 from skstream.utils._saved import as_data, check_types, of_data

@@ -1,6 +1,6 @@
 """Groups of models and folds, one for each worker, balanced by what they cost on the first rows."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
@@ -9,8 +9,8 @@ from typing import Any
 from joblib import effective_n_jobs
 
 from skstream.evaluation._parallel._workers import NewRun
+from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place
-from skstream.evaluation._runs._stream_run import StreamRun
 from skstream.streams._arrays import begins_again
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import QuietParallel
@@ -69,16 +69,12 @@ def grouped(
 
 def why_not_apart(n_jobs: int | None, work: float) -> str:
     """Return why workers would not pay for so many seconds of work; empty if they would."""
-    start = _seconds_of_start(QuietParallel(n_jobs=n_jobs)._backend)
+    backend, start = QuietParallel(n_jobs=n_jobs)._backend, SECONDS_OF_START
+    if getattr(backend, "uses_threads", False) or "Dask" in type(backend).__name__:
+        start = 0.0  # threads, and workers of a cluster, are there already
     if work >= STARTS_THAT_PAY * start:
         return ""
     return f"about {work:.1f} s of work, while workers take {start:.1f} s to start"
-
-
-def _seconds_of_start(backend: Any) -> float:
-    """Seconds until workers begin; threads and those of a cluster are there already."""
-    is_there = getattr(backend, "uses_threads", False) or "Dask" in type(backend).__name__
-    return 0.0 if is_there else SECONDS_OF_START
 
 
 def balanced(seconds: Mapping[Place, float], n_groups: int) -> list[list[Place]]:
@@ -125,118 +121,91 @@ def seconds_per_row(
 ) -> dict[Place, float]:
     """Measure what each model costs, on copies and the first rows.
 
-    The folds of a model cost the same: the first is measured; so do models with kernels that
-    differ in real numbers only. If that fails, all models cost the same, and much: the workers
-    then raise the same error with more details.
+    The folds of a model cost the same: the first is measured. If that fails, all models cost the
+    same, and much: the workers then raise the same error with more details.
     """
-    first = _first_of(models, [name for name, _ in models])
-    alike = _first_of(models, [_kind(name, model) for (name, _), model in models.items()])
+    first = _first_folds(models)
     try:
         chunk = next(iter(stream))
-        kernels = _kernels(new_run, {one: models[one] for one in alike.values()})
-        seconds = _seconds_per_row(new_run, kernels, chunk, _ROWS_OF_KERNELS, only_kernels=True)
-        loops = {first[one]: models[first[one]] for one in models if alike[one] not in seconds}
-        by_loop = _seconds_per_row(new_run, loops, chunk, _ROWS_OF_LOOPS)
+        kernels = _without_loops(new_run(deepcopy(first)), first)
+        seconds: dict[str, float] = {}
+        while kernels and not seconds:
+            run = new_run(deepcopy(kernels))
+            rest = _fed(run, chunk, *_ROWS_OF_KERNELS)
+            accepted = _without_loops(run, kernels)
+            if len(accepted) == len(kernels):  # else many rows would take the others long
+                seconds = _timed(run, rest)
+            kernels = accepted
+        loops = {place: model for place, model in first.items() if place[0] not in seconds}
+        seconds |= _seconds_of_loops(new_run, loops, chunk)
     except Exception:
         return dict.fromkeys(models, 1.0)
-    return {
-        one: by_loop[first[one]] if first[one] in by_loop else seconds[alike[one]] for one in models
-    }
+    return {(name, fold): seconds[name] for name, fold in models}
 
 
 def slow_loops(
     new_run: NewRun, models: Mapping[Place, Any], stream: Iterable[Chunk]
-) -> dict[Place, tuple[float, str]]:
+) -> dict[str, tuple[float, str]]:
     """Seconds per row of the models that are called row by row, on copies, and why they are.
 
     One fold of each. Empty where the first rows cannot be read, or a model fails in them.
     """
-    first = {one: models[one] for one in _first_of(models, [name for name, _ in models]).values()}
+    first = _first_folds(models)
     try:
-        run = _started(new_run, first)
-        reasons = {one: why for one, why in run.reasons_of_loops.items() if why is not None}
+        reasons = new_run(deepcopy(first)).reasons_of_loops
         if not reasons:
             return {}
-        loops = {one: models[one] for one in reasons}
-        seconds = _seconds_per_row(new_run, loops, next(iter(stream)), _ROWS_OF_LOOPS)
+        loops = {place: first[place] for place in reasons}
+        seconds = _seconds_of_loops(new_run, loops, next(iter(stream)))
     except Exception:  # the run raises it, with more details
         return {}
-    return {one: (seconds[one], reasons[one]) for one in reasons}
+    return {name: (seconds[name], why) for (name, _), why in reasons.items()}
 
 
-def _first_of(places: Iterable[Place], keys: Iterable[Hashable]) -> dict[Place, Place]:
-    """Return the first place with the same key, of each place."""
-    first: dict[Hashable, Place] = {}
-    return {place: first.setdefault(key, place) for place, key in zip(places, keys, strict=True)}
+def _first_folds(models: Mapping[Place, Any]) -> dict[Place, Any]:
+    """Return the first fold of every model."""
+    first: dict[str, Place] = {}
+    for place in models:
+        first.setdefault(place[0], place)
+    return {place: models[place] for place in first.values()}
 
 
-def _kind(name: str, model: Any) -> Hashable:
-    """What models of equal cost have in common: all but seeds and the values of real parameters."""
-    if not hasattr(model, "get_params"):
-        return name
-    return type(model), tuple(
-        (key, value if isinstance(value, int | str) else type(value))
-        for key, value in model.get_params().items()
-        if key.rpartition("__")[2] != "random_state"
-    )
-
-
-def _started(new_run: NewRun, models: Mapping[Place, Any]) -> StreamRun:
-    return new_run(deepcopy(dict(models)))
-
-
-def _kernels(new_run: NewRun, models: Mapping[Place, Any]) -> dict[Place, Any]:
-    """Models for which there are kernels."""
-    run = _started(new_run, models)
-    return {place: models[place] for place in _with_kernels(run)}
+def _without_loops(run: EvaluationRun, models: Mapping[Place, Any]) -> dict[Place, Any]:
+    """Return the models of a run that have kernels, so far."""
+    loops = run.reasons_of_loops
+    return {place: model for place, model in models.items() if place not in loops}
 
 
 def _all_have_kernels(new_run: NewRun, models: Mapping[Place, Any]) -> bool:
     """Whether there are kernels for all models; the folds of one are alike."""
-    first = set(_first_of(models, [name for name, _ in models]).values())
     try:
-        return len(_kernels(new_run, {one: models[one] for one in first})) == len(first)
+        return not new_run(deepcopy(_first_folds(models))).reasons_of_loops
     except Exception:  # the workers raise the same error with more details
         return False
 
 
-def _with_kernels(run: StreamRun) -> list[Place]:
-    return [place for place, loops in zip(run.path_of, run.looped, strict=True) if not loops]
-
-
-def _seconds_per_row(
-    new_run: NewRun,
-    models: Mapping[Place, Any],
-    chunk: Chunk,
-    rows: tuple[int, int],
-    *,
-    only_kernels: bool = False,
-) -> dict[Place, float]:
-    """Seconds per row of models, or only of those whose kernels accept the first rows."""
+def _seconds_of_loops(
+    new_run: NewRun, models: Mapping[Place, Any], chunk: Chunk
+) -> dict[str, float]:
     if not models:
         return {}
-    run = _started(new_run, models)
-    untimed, timed = _split(chunk, *rows)
-    if untimed is not None:
-        run.feed(untimed)
-    accepted = _with_kernels(run) if only_kernels else models
-    if len(accepted) < len(models):  # many rows would take the others long
-        kept = {one: models[one] for one in accepted}
-        return _seconds_per_row(new_run, kept, chunk, rows, only_kernels=True)
-    return _timed(run, timed)
+    run = new_run(deepcopy(dict(models)))
+    return _timed(run, _fed(run, chunk, *_ROWS_OF_LOOPS))
 
 
-def _split(chunk: Chunk, begin: int, end: int) -> tuple[Chunk | None, Chunk]:
-    """Rows before `begin`, and those from there to `end`, of which there is at least one."""
+def _fed(run: EvaluationRun, chunk: Chunk, begin: int, end: int) -> Chunk:
+    """Let a run take the rows before one; return those from there on, of which there is one."""
     begin = min(begin, len(chunk.y) - 1)
-    return chunk.part(0, begin) if begin else None, chunk.part(begin, end)
+    if begin:
+        run.feed(chunk.part(0, begin))
+    return chunk.part(begin, end)
 
 
-def _timed(run: StreamRun, rows: Chunk) -> dict[Place, float]:
+def _timed(run: EvaluationRun, rows: Chunk) -> dict[str, float]:
     """Seconds per row of each model, and its share of what all of them take together."""
     before, started = run.seconds_of, perf_counter()
     run.feed(rows)
     whole = perf_counter() - started
     own = {place: after - before[place] for place, after in run.seconds_of.items()}
     shared = max(0.0, whole - sum(own.values())) / len(own)
-    return {place: (one + shared) / len(rows.y) for place, one in own.items()}
+    return {name: (seconds + shared) / len(rows.y) for (name, _), seconds in own.items()}

@@ -11,9 +11,14 @@ from skstream.engine.failures import ModelError
 from skstream.evaluation._folder._read_checksums import HELD_OUT, differences
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._runs._ended_models import continued, ended_lane
-from skstream.evaluation._runs._header import ResultHeader
-from skstream.evaluation._runs._run_outcome import LaneOutcome, Place, RunOutcome
+from skstream.evaluation._runs._run_outcome import (
+    LaneOutcome,
+    Place,
+    ResultHeader,
+    RunOutcome,
+    continued,
+    ended_lane,
+)
 from skstream.evaluation._runs._tape_writer import unanswered_like
 
 
@@ -116,11 +121,11 @@ def _up_to_interrupt(
         if place[0] in behind:
             lanes[place] = continued(ended_lane(lanes[place], why), checkpoints, first.labels)
     for name in behind - missing.keys():
-        its = [place for place in shown if place[0] == name and lanes[place].ended is not None]
-        n_rows = min((lanes[place].ended.n_rows for place in its), default=0)
-        for place in its:
-            ended = replace(lanes[place].ended, n_rows=n_rows)
-            lanes[place] = replace(lanes[place], ended=ended)
+        ends = {place: lanes[place].ended for place in shown if place[0] == name}
+        ended = {place: end for place, end in ends.items() if end is not None}
+        n_rows = min((end.n_rows for end in ended.values()), default=0)
+        for place, end in ended.items():
+            lanes[place] = replace(lanes[place], ended=replace(end, n_rows=n_rows))
     outcome = replace(first, lanes=[lanes[place] for place in shown])
     left_out = dict.fromkeys(missing, f"it had no scores in all folds when {why}")
     return assemble(header, outcome, so_far=True, left_out=left_out)

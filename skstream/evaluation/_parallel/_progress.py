@@ -23,26 +23,24 @@ _MOST_NAMES = 3
 
 @dataclass
 class Bar:
-    """A progress bar of rows; without one of tqdm, nothing is shown."""
+    """A progress bar of rows, shown by tqdm."""
 
-    shown: Any = None
-
-    def advance(self, n_rows: int) -> None:
-        """Show so many more rows."""
-        if self.shown is not None:
-            self.shown.update(n_rows)
+    shown: Any
 
     def pass_over(self, n_rows: int) -> None:
-        """Show rows that an earlier call has done: they say nothing of the rate."""
-        if self.shown is not None and n_rows:
+        """Show how many rows an earlier call has done: they say nothing of the rate."""
+        more = n_rows - getattr(self.shown, "initial", 0)
+        if more and not self.shown.disable:
             for name in ("initial", "n", "last_print_n"):
-                setattr(self.shown, name, getattr(self.shown, name) + n_rows)
+                setattr(self.shown, name, getattr(self.shown, name) + more)
             self.shown.refresh()
 
-    def name_models(self, seconds: Mapping[Place, float], paths: Mapping[Place, str]) -> None:
-        """Name the model that takes longest, and how each is executed."""
-        if self.shown is not None and (text := _in_words(seconds, paths)):
+    def show(self, n_rows: int, seconds: Mapping[Place, float], paths: Mapping[Place, str]) -> None:
+        """Show so many rows, the model that takes longest, and how each is executed."""
+        text = _in_words(seconds, paths)
+        if text:
             self.shown.set_postfix_str(text, refresh=False)
+        self.shown.update(n_rows - self.shown.n)
 
 
 def _in_words(seconds: Mapping[Place, float], paths: Mapping[Place, str]) -> str:
@@ -69,11 +67,8 @@ def _in_words(seconds: Mapping[Place, float], paths: Mapping[Place, str]) -> str
 
 
 @contextmanager
-def progress_bar(total: int | None, what: str, wanted: bool) -> Iterator[Bar]:
-    """Show a progress bar of rows, if requested."""
-    if not wanted:
-        yield Bar()
-        return
+def progress_bar(total: int | None, what: str) -> Iterator[Bar]:
+    """Show a progress bar of rows."""
     tqdm = optional_import("tqdm.auto", "progress=True").tqdm
     # Time passes, and what is left grows, though a row or a held-out set may take long.
     with (
@@ -103,8 +98,8 @@ def bar_of_workers(
             ]
         else:
             reporters = [Reporter()] * n_jobs
-        bar = stack.enter_context(progress_bar(total, what, wanted))
         if wanted:
+            bar = stack.enter_context(progress_bar(total, what))
             stack.enter_context(_followed(reporters, bar))
         yield reporters
 
@@ -112,20 +107,15 @@ def bar_of_workers(
 @contextmanager
 def _followed(reporters: Sequence[Reporter], bar: Bar) -> Iterator[None]:
     """Let a thread show what is reported."""
-    shown = passed = 0
 
     def look() -> None:
-        nonlocal shown, passed
         seen = list(_seen(reporters))
-        done_before = sum(before for _, before in seen)
-        done = sum(report.n_rows * len(report.places) for report, _ in seen)
-        bar.pass_over(done_before - passed)
-        bar.name_models(
+        bar.pass_over(sum(before for _, before in seen))
+        bar.show(
+            sum(report.n_rows * len(report.places) for report, _ in seen),
             {k: v for report, _ in seen for k, v in report.seconds_per_row.items()},
             {k: v for report, _ in seen for k, v in report.path_of.items()},
         )
-        bar.advance(done - done_before - shown)
-        passed, shown = done_before, done - done_before
 
     with _repeated(look, reporters[0].every):
         yield

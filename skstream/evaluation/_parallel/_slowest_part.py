@@ -53,7 +53,7 @@ def _how_often(batch_size: int) -> str:
 
 
 def warn_of_slow_models(
-    seconds: Mapping[tuple[str, int], tuple[float, str]],
+    seconds: Mapping[str, tuple[float, str]],
     n_rows: int,
     n_folds: int,
     batch_size: int = 1,
@@ -62,7 +62,7 @@ def warn_of_slow_models(
 
     `seconds` holds, of each model, seconds per row in one fold and the reason.
     """
-    for (name, _), (per_row, reason) in seconds.items():
+    for name, (per_row, reason) in seconds.items():
         total = per_row * n_rows * n_folds
         if total >= SECONDS_WORTH_A_WARNING:
             advice = faster(reason)

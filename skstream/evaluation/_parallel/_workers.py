@@ -14,14 +14,13 @@ from skstream.evaluation._folder import GroupFolder, Reporter, first_not_pickled
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._parallel._stopping import StopFile, interrupted_once
 from skstream.evaluation._runs._checkpoint import NOT_PICKLED
-from skstream.evaluation._runs._follow import follow
+from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
-from skstream.evaluation._runs._stream_run import StreamRun
 from skstream.utils._dask import on_cluster
 from skstream.utils._sklearn import QuietParallel
 from skstream.utils._warnings import warn
 
-NewRun = Callable[..., StreamRun]
+NewRun = Callable[..., EvaluationRun]
 
 
 class WorkerTraceback(Exception):
@@ -97,12 +96,12 @@ def _run_to_end(job: Job, stream: Any) -> RunOutcome:
                     return job.folder.load_outcome()
                 keeper = job.folder.keeper(run)
                 run = keeper.run
-                follow(run, stream, job.stop.check, keeper, job.reporter)
+                run.follow(stream, [job.stop.check], keeper, job.reporter)
                 outcome = keeper.finish()
             if job.folder.lane is None:  # here, since the client may be gone, or its clock another
                 job.reporter.finish(outcome)
             return outcome
-        follow(run, read.noted(stream), job.stop.check, reporter=job.reporter)
+        run.follow(read.noted(stream), [job.stop.check], reporter=job.reporter)
     except KeyboardInterrupt:
         interrupted = True
     except RAISED as raised:
@@ -272,33 +271,28 @@ class Workers:
             left = [place for place in job.places if place not in done]
             if left and not self._goes_on(job):
                 for place in left:
-                    self._run_alone(job.alone(place), place)
+                    death = self._last_death(job.alone(place), self._retries + 1)
+                    if death is not None:
+                        self._note_death(place, death)
 
     def _goes_on(self, job: Job) -> bool:
         """Let a job go on from its checkpoints, if it has a folder; whether it could be done."""
-        if job.folder is None or job.has_finished_alone:
-            return False
-        for _ in range(self._retries):
-            try:
-                self._run([job])
-            except Exception as death:
-                if not _is_death(death):
-                    raise
-            else:
-                return True
-        return False
+        can_go_on = job.folder is not None and not job.has_finished_alone and self._retries > 0
+        return can_go_on and self._last_death(job, self._retries) is None
 
-    def _run_alone(self, job: Job, place: Place) -> None:
-        for attempt in range(self._retries + 1):
+    def _last_death(self, job: Job, n_attempts: int) -> Exception | None:
+        """Run a job, again if its worker terminates; return why it could not be done."""
+        last = None
+        for _ in range(n_attempts):
             try:
                 self._run([job])
             except Exception as death:
                 if not _is_death(death):
                     raise
-                if attempt == self._retries:
-                    self._note_death(place, death)
+                last = death
             else:
-                return
+                return None
+        return last
 
     def _note_death(self, place: Place, death: Exception) -> None:
         name, fold = place

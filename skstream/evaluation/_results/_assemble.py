@@ -11,18 +11,16 @@ from skstream.evaluation._results._report import failed_refits
 from skstream.evaluation._results._rescore import end_at_failures, warn_of_bounds, warn_of_undefined
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._detections import by_monitor
-from skstream.evaluation._runs._ended_models import EndedModel
-from skstream.evaluation._runs._header import ResultHeader
-from skstream.evaluation._runs._run_outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._runs._run_outcome import EndedModel, LaneOutcome, ResultHeader, RunOutcome
 from skstream.evaluation._runs._tape_writer import (
     all_folds,
     damage,
-    opened,
     unanswered_like,
     warn_of_damaged,
 )
+from skstream.evaluation._runs._watch import by_monitor
 from skstream.evaluation._tape_rows import fold_columns
+from skstream.utils._npy import opened
 from skstream.utils._warnings import warn
 
 

@@ -24,7 +24,7 @@ from skstream.evaluation._results._row_tests import (
     test_of_rows,
 )
 from skstream.evaluation._results._select import bin_meant, bins_of, named, number
-from skstream.evaluation._runs._which_stream import of_each_stream
+from skstream.evaluation._results._which_stream import of_each_stream
 from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting, parse_forgetting
 from skstream.metrics import Measure

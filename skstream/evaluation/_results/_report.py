@@ -9,7 +9,7 @@ import numpy as np
 
 from skstream.evaluation._parallel._slowest_part import slow_part
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._detections import each
+from skstream.evaluation._runs._watch import each
 from skstream.forgetting import Cumulative, parse_forgetting
 from skstream.stats._report import plural
 from skstream.utils._tables import aligned, listed

@@ -9,7 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._results._select import Result
-from skstream.evaluation._runs._ended_models import last_values
+from skstream.evaluation._runs._run_outcome import last_values
 from skstream.evaluation._tape_rows import (
     check_has_scores,
     curves_of_lanes,

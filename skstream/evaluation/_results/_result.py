@@ -10,6 +10,7 @@ import numpy as np
 from skstream.engine.tape import Tape
 from skstream.evaluation._results import _compare, _report
 from skstream.evaluation._results._compare import rank
+from skstream.evaluation._results._detect import detected
 from skstream.evaluation._results._report import in_words
 from skstream.evaluation._results._rescore import (
     curve_of_one,
@@ -22,10 +23,10 @@ from skstream.evaluation._results._rescore import (
 )
 from skstream.evaluation._results._select import named, number, pick, select
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._detections import FoundByModel, FoundByMonitor, detected
-from skstream.evaluation._runs._ended_models import EndedModel
 from skstream.evaluation._runs._input import why_no_weight
 from skstream.evaluation._runs._monitor import DriftMonitor
+from skstream.evaluation._runs._run_outcome import EndedModel
+from skstream.evaluation._runs._watch import FoundByModel, FoundByMonitor
 from skstream.evaluation._tape_rows import Values, tape_of
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from skstream.engine.tape import Tape
-from skstream.evaluation._runs._detections import narrowed
-from skstream.evaluation._runs._ended_models import FinalScores
+from skstream.evaluation._runs._run_outcome import FinalScores
+from skstream.evaluation._runs._watch import narrowed
 from skstream.forgetting import Forgetting
 from skstream.utils._choices import is_integer
 

@@ -7,7 +7,7 @@ from skstream.drift import Detections
 from skstream.engine.tape import Tape
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._ended_models import EndedModel
+from skstream.evaluation._runs._run_outcome import EndedModel
 from skstream.evaluation._tape_rows import BASELINES
 from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._result import DelayedResult

@@ -15,12 +15,9 @@ from skstream.utils._files import atomic_write, no_such_file
 
 CHECKPOINT_FORMAT = 8
 
-# The first line from format 2 on: "skstream checkpoint <format> <sha256 of the rest>".
+# The first line: "skstream checkpoint <format> <sha256 of the rest>".
 _MAGIC = b"skstream checkpoint "
 _HEADER_BYTES = len(_MAGIC) + len(b"7 ") + 64 + len(b"\n")
-#: How a pickle starts, and so a checkpoint of format 1, which had no header.
-_PICKLE = b"\x80"
-_ZIP = b"PK\x03\x04"
 #: What pickling raises for what cannot be pickled.
 NOT_PICKLED = (PicklingError, AttributeError, TypeError)
 
@@ -129,7 +126,11 @@ def _verify(file: BufferedReader, path: str | Path) -> None:
     """Check the header and the checksum, before anything is unpickled."""
     header = file.read(_HEADER_BYTES)
     if not header.startswith(_MAGIC):
-        raise ValueError(f"{path} is not a checkpoint of a run: {_what_it_is(header)}")
+        what = "it does not start as one" if header else "it is empty"
+        raise ValueError(
+            f"{path} is not a checkpoint of a run: {what}. Give the path of a file written by "
+            "run.save; results are loaded with skstream.load."
+        )
     number = header[len(_MAGIC) :].partition(b" ")[0]
     if number.isdigit() and int(number) != CHECKPOINT_FORMAT:
         raise ValueError(
@@ -142,17 +143,3 @@ def _verify(file: BufferedReader, path: str | Path) -> None:
             "after an incomplete copy. Take another copy or an earlier checkpoint."
         )
     file.seek(_HEADER_BYTES)
-
-
-def _what_it_is(start: bytes) -> str:
-    if not start:
-        return "it is empty. Take another copy or an earlier checkpoint."
-    if start.startswith(_PICKLE):
-        return (
-            "it is another pickle, or a checkpoint of format 1, which an older version of "
-            "skstream wrote and which has no checksum. Load it with the version that wrote it, "
-            "or start the run again. Results are loaded with skstream.load."
-        )
-    if start.startswith(_ZIP):
-        return "it may be a result. Results are loaded with skstream.load."
-    return "it does not start as one. Give the path of a file written by run.save."

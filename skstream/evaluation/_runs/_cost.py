@@ -77,34 +77,25 @@ class CostMeter:
 
     def __init__(self, estimator: Any) -> None:
         self._before = refits_in(estimator)
-        self._size = 0.0
-        self._measure_at = 1024
-        self._seconds = 0.0
-        self._ram_hours = 0.0
+        self._size = self._seconds = self._ram_hours = 0.0
 
-    def follow(self, n_rows: int, model: Any) -> None:
-        """Measure the model's size if the number of rows has doubled."""
-        if n_rows >= self._measure_at and not model.slows_when_pickled:
-            self._measure(model, model.estimator())
-            while self._measure_at <= n_rows:
-                self._measure_at *= 2
-
-    def _measure(self, model: Any, estimator: Any) -> None:
-        seconds = sum(model.seconds.values())
+    def measure(self, model: Any) -> Any:
+        """Measure the size of a model, which it has had since the last time; return it fitted."""
+        estimator, seconds = model.estimator(), sum(model.seconds.values())
         self._size = pickled_size(estimator)
         hours = (seconds - self._seconds) / SECONDS_PER_HOUR
         self._ram_hours += self._size / BYTES_PER_GIGABYTE * hours
         self._seconds = seconds
+        return estimator
 
     def cost(self, model: Any) -> Cost:
         """Return the cost so far."""
-        estimator = model.estimator()
-        self._measure(model, estimator)
-        refits = refits_since(refits_in(estimator), self._before)
+        refits = refits_since(refits_in(self.measure(model)), self._before)
+        seconds = model.seconds
         return Cost(
-            seconds_asking=model.seconds["asking"],
-            seconds_learning=model.seconds["learning"],
-            seconds_in_kernel=model.seconds["kernel"],
+            seconds_asking=seconds["asking"],
+            seconds_learning=seconds["learning"],
+            seconds_in_kernel=seconds["kernel"],
             seconds_loading=model.seconds_loading,
             seconds_of_parts=model.seconds_of_parts,
             size=self._size,

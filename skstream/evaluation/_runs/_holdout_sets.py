@@ -1,16 +1,15 @@
-"""Held-out rows: one set, or fresh ones from a stream; and the scoring of the answers to them."""
+"""Held-out rows: one set, or fresh ones from a stream."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from skstream.engine.holdout import HoldoutOperations
-from skstream.engine.run import Answered
 from skstream.evaluation._folder._read_checksums import (
     HELD_OUT,
     PassChecksums,
@@ -18,30 +17,26 @@ from skstream.evaluation._folder._read_checksums import (
 )
 from skstream.evaluation._runs._input import EncodedRows, encoded
 from skstream.evaluation._runs._run_outcome import Checksums
-from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream
 from skstream.streams._arrays import ArrayStream
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema, is_frame, own_rows, stack_rows, take_rows
 from skstream.utils._warnings import warn
 
-#: Arrays of rows by the array that owns their memory.
-Memory = dict[int | None, list[np.ndarray]]
+#: What is said of rows in the same memory.
+_SHARED = "share rows of one array or data frame"
 
 
 def warn_of_overlap(stream: Stream, held_out: Stream) -> None:
     """Warn if held-out rows come from memory or files from which the stream comes."""
-    files = sorted(set(_files(stream)) & set(_files(held_out)))
+    files = sorted(set(getattr(stream, "files", ())) & set(getattr(held_out, "files", ())))
+    source = getattr(stream, "source", None)
     if files:
         warn_of_rows(f"both come from {files[0]}")
-    elif held_out is stream or _source(held_out) is _source(stream) is not None:
+    elif held_out is stream or (source is not None and getattr(held_out, "source", None) is source):
         warn_of_rows("are the same")
-    else:
-        memory = memory_of(held_out)
-        for X in _containers(stream):
-            if share_rows(X, memory):
-                warn_of_rows("share rows of one array or data frame")
-                return
+    elif _overlap(memory_of(stream), memory_of(held_out)):
+        warn_of_rows(_SHARED)
 
 
 def warn_of_rows(what: str) -> None:
@@ -53,63 +48,36 @@ def warn_of_rows(what: str) -> None:
     )
 
 
-def memory_of(stream: Stream) -> Memory:
-    """Return the memory of the rows that a stream holds."""
-    memory: Memory = {}
-    for X in _containers(stream):
-        for array in _arrays(X):
-            memory.setdefault(_owner(array), []).append(array)
-    return memory
-
-
-def share_rows(X: Any, memory: Memory) -> bool:
-    """Whether some rows are in some memory."""
-    return any(_overlap(one, other) for one in _arrays(X) for other in memory.get(_owner(one), ()))
-
-
-def _files(stream: Any) -> Iterable[str]:
-    return getattr(stream, "files", ())
-
-
-def _source(stream: Any) -> Any:
-    return getattr(stream, "source", None)
-
-
-def _containers(stream: Stream) -> list[Any]:
+def memory_of(stream: Stream) -> list[np.ndarray]:
+    """Return the memory of the rows that a stream holds; of frames, that of one column."""
+    source = getattr(stream, "source", None)
+    held: list[Any] = []
     if isinstance(stream, ArrayStream):
-        return [stream.X]
-    source = _source(stream)
-    if not isinstance(source, list | tuple):
-        return []
-    return [chunk[0] for chunk in source if isinstance(chunk, tuple) and chunk]
+        held = [stream.X]
+    elif isinstance(source, list | tuple):
+        held = [chunk[0] for chunk in source if isinstance(chunk, tuple) and chunk]
+    return [array for X in held for array in _memory(X)]
 
 
-def _arrays(X: Any) -> Iterator[np.ndarray]:
-    """Arrays of rows: one, or the columns of numbers of a frame, which are not copied."""
+def _memory(X: Any) -> list[np.ndarray]:
+    """Return the array of rows, or a column of numbers of a frame; nothing is copied."""
     if is_frame(X):
         for name in X.columns:
             dtype = getattr(X[name], "dtype", None)
             # pandas has kinds of numbers, polars says whether they are numbers.
             if getattr(dtype, "kind", "") in tuple("iuf") or getattr(dtype, "is_numeric", bool)():
-                yield X[name].to_numpy()
-    elif sparse.issparse(X):
-        yield X.data
-    elif isinstance(X, np.ndarray):
-        yield X
+                return [X[name].to_numpy()]
+    X = X.data if sparse.issparse(X) else X
+    return [X] if isinstance(X, np.ndarray) else []
 
 
-def _owner(array: np.ndarray) -> int | None:
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return id(array) if array.base is None else None
-
-
-def _overlap(one: np.ndarray, other: np.ndarray) -> bool:
+def _overlap(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
     most: Any = 1 << 20  # as much work as NumPy takes to find out
-    try:
-        return np.shares_memory(one, other, max_work=most)
-    except np.exceptions.TooHardError:  # not known
-        return False
+    for one, other in product(some, others):
+        with suppress(np.exceptions.TooHardError):  # not known
+            if np.shares_memory(one, other, max_work=most):
+                return True
+    return False
 
 
 #: What to do where rows of a stream are needed twice.
@@ -167,7 +135,7 @@ class HeldOutRows:
                 _add(self._asked, rows)
         self.size = self._n_read if size is None else size
         self.n_asked = self._n_read  # rows asked about so far; all of the one set
-        self.n_unlabelled = sum(int(np.count_nonzero(~c.labelled)) for c in self._held)
+        self.n_unlabelled = sum(int(np.count_nonzero(~is_given(c.y))) for c in self._held)
 
     def copy(self) -> Self:
         """Return a copy that reads the rows from the beginning."""
@@ -193,12 +161,12 @@ class HeldOutRows:
 
     def warn_of_rows(self, X: Any) -> None:
         """Warn, once, if rows of a live run are in memory from which these came."""
-        if self._memory and share_rows(X, self._memory):
-            self._memory = {}
-            warn_of_rows("share rows of one array or data frame")
+        if self._memory and _overlap(_memory(X), self._memory):
+            self._memory = []
+            warn_of_rows(_SHARED)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {**self.__dict__, "_chunks": None, "_memory": {}}
+        state = {**self.__dict__, "_chunks": None, "_memory": []}
         if not self.is_fresh:  # the one set has been read
             return {**state, "_stream": None}
         # A loaded run reads the stream again, also the rows about which no model has been asked.
@@ -332,128 +300,6 @@ class HeldOutRows:
 def _add(sums: PassChecksums, rows: EncodedRows) -> None:
     """Add held-out rows to checksums."""
     sums.add(rows.X, rows.y, {} if rows.weight is None else {"sample_weight": rows.weight})
-
-
-class AskedAtCheckpoints:
-    """Models are asked about whole sets of rows, and do not learn meanwhile.
-
-    The baselines do not learn either: within a set, the persistent one repeats the last label of
-    the stream before the set, and the majority one answers the most frequent label up to there.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,) or None
-        Sorted labels; None for regression.
-    n_lanes : int
-        Models times folds.
-    held_out : HeldOutRows or None
-        None: the rows asked about are the next rows of the stream.
-    n_scores : int, default=0
-        Columns of scores that measures need beside the answers.
-    """
-
-    def __init__(
-        self,
-        classes: np.ndarray | None,
-        n_lanes: int,
-        held_out: HeldOutRows | None,
-        n_scores: int = 0,
-    ) -> None:
-        self._n_scores = n_scores
-        self._held_out = held_out
-        self._nothing: Any = np.nan if classes is None else -1
-        self._sums = None if classes is None else np.zeros(len(classes))
-        self._last: Any = self._nothing
-        self._y = np.empty(0, dtype=np.float64 if classes is None else np.int64)
-        self._weight = np.empty(0)
-        self._is_weighted = False
-        self._first = 0  # number of the first row of the stream that is held
-        self.n_valid = [0] * n_lanes  # rows of the stream up to a lane's last whole set of answers
-
-    def arrive(
-        self, y: np.ndarray, weight: np.ndarray | None, time: np.ndarray | None = None
-    ) -> None:
-        """Take the labels and weights of the next rows of the stream; sets have no times."""
-        self._is_weighted = self._is_weighted or weight is not None
-        self._y = np.concatenate([self._y, y])
-        self._weight = np.concatenate([self._weight, np.ones(len(y)) if weight is None else weight])
-
-    def settle(self, answered: Sequence[Answered]) -> ScoredRows:
-        """Return the sets of rows about which the models were asked."""
-        operations = answered[0].operations
-        assert isinstance(operations, HoldoutOperations)
-        ends, checkpoints, numbers = operations.ends, operations.checkpoints, operations.ask_rows
-        sizes = np.diff(ends, prepend=0)
-        if self._held_out is None:
-            at = numbers - self._first
-            y, weight = self._y[at], self._weight[at] if self._is_weighted else None
-            n_learnt = numbers[ends - sizes]
-        else:
-            y, weight = self._held_out.labels(numbers)
-            self._held_out.release(numbers)
-            n_learnt = checkpoints
-        answers = np.array([one.answers for one in answered], dtype=self._y.dtype)
-        for lane, line in enumerate(answers):
-            if len(ends):
-                whole = np.logical_and.reduceat(is_given(line), ends - sizes)
-                self.n_valid[lane] = int(max(self.n_valid[lane], *(checkpoints * whole)))
-        previous, majority, inclusive = self._baselines(n_learnt, sizes, y, weight)
-        self._pass(operations.settled)
-        sets = Sets(ends, checkpoints)
-        scores = scores_of(answered, self._n_scores)
-        return ScoredRows(y, answers, weight, previous, majority, inclusive, sets, scores)
-
-    def _baselines(
-        self,
-        n_learnt: np.ndarray,
-        sizes: np.ndarray,
-        y: np.ndarray,
-        weight: np.ndarray | None,
-    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-        """Return the answers of the baselines to the rows of sets, after so many rows each."""
-        previous, majority, inclusive = [], [], []
-        first = 0
-        for n_rows, size in zip(n_learnt.tolist(), sizes.tolist(), strict=True):
-            self._pass(n_rows)
-            previous.append(np.full(size, self._last))
-            if self._sums is not None:
-                part = slice(first, first + size)
-                lead = int(self._sums.argmax())
-                known = self._sums[lead] > 0.0
-                own = self._sums[y[part]] + (1.0 if weight is None else weight[part])
-                wins = (own > self._sums[lead]) | ((own == self._sums[lead]) & (y[part] < lead))
-                majority.append(np.full(size, lead if known else -1))
-                inclusive.append(np.where(wins, y[part], lead))
-            first += size
-        empty = self._y[:0]
-        return (
-            np.concatenate([empty, *previous]).astype(self._y.dtype),
-            None if self._sums is None else np.concatenate([empty, *majority]),
-            None if self._sums is None else np.concatenate([empty, *inclusive]),
-        )
-
-    def _pass(self, n_rows: int) -> None:
-        """Let the baselines know the labels of the stream's rows up to this number."""
-        n = n_rows - self._first
-        if n <= 0:
-            return
-        y, weight = self._y[:n], self._weight[:n]
-        counted = is_given(y) & (weight > 0.0)
-        if counted.any():
-            self._last = y[counted][-1]
-        if self._sums is not None:
-            added = np.bincount(y[counted], weight[counted], minlength=len(self._sums))
-            self._sums = self._sums + added
-        self._y, self._weight, self._first = self._y[n:], self._weight[n:], n_rows
-
-
-def scores_of(answered: Sequence[Answered], n_scores: int) -> np.ndarray | None:
-    """Return the scores of all lanes, NaN where one has none; None where no measure needs them."""
-    if not n_scores:
-        return None
-    n_asks = len(answered[0].answers)
-    none = np.full((n_asks, n_scores), np.nan)
-    return np.array([none if one.scores is None else one.scores for one in answered])
 
 
 def as_held_out(

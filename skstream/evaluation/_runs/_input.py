@@ -1,8 +1,8 @@
 """Labels and weights of the rows that enter a run."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from skstream.utils._masked import unmasked
 from skstream.utils._rows import take_rows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EncodedRows:
     """Rows of a chunk with encoded labels, for the engine.
 
@@ -23,8 +23,6 @@ class EncodedRows:
         Features as the user gave them.
     y : ndarray of shape (n_rows,)
         Codes (-1: no label) or targets (NaN: none).
-    labelled : ndarray of shape (n_rows,), dtype bool
-        Whether there is a label.
     weight : ndarray of shape (n_rows,) or None
         The user's weights.
     time : ndarray of shape (n_rows,) or None
@@ -33,8 +31,7 @@ class EncodedRows:
 
     X: Any
     y: np.ndarray
-    labelled: np.ndarray
-    weight: np.ndarray | None
+    weight: np.ndarray | None = None
     time: np.ndarray | None = None
 
     @property
@@ -42,14 +39,15 @@ class EncodedRows:
         """Number of rows."""
         return len(self.y)
 
-    def take(self, rows: slice | np.ndarray) -> "EncodedRows":
-        """Return some of the rows, in their order."""
-        y = self.y[rows]
-        if len(y) == self.n_rows:
+    def take(self, rows: slice | np.ndarray) -> Self:
+        """Return some of the rows."""
+        if isinstance(rows, slice) and len(self.y[rows]) == len(self.y):
             return self
-        weight = None if self.weight is None else self.weight[rows]
-        time = None if self.time is None else self.time[rows]
-        return EncodedRows(take_rows(self.X, rows), y, self.labelled[rows], weight, time)
+        some: dict[str, Any] = {"X": take_rows(self.X, rows)}
+        for name, column in vars(self).items():
+            if name != "X" and column is not None:
+                some[name] = column[rows]
+        return replace(self, **some)
 
 
 class MissingLabelError(ValueError):
@@ -76,8 +74,7 @@ class MissingLabelError(ValueError):
 def encoded(chunk: Chunk, space: LabelSpace, missing_labels: str, *, first_row: int) -> EncodedRows:
     """Encode the labels of a chunk; raises before anything is learnt."""
     codes = space.encode(chunk.y, first_row)
-    labelled = is_given(codes)
-    if missing_labels == "error" and not labelled.all():
+    if missing_labels == "error" and not (labelled := is_given(codes)).all():
         row = first_row + int(labelled.argmin())
         raise MissingLabelError(
             f"Row {row} has no label (None or NaN). A row without its label cannot be learnt or "
@@ -87,7 +84,7 @@ def encoded(chunk: Chunk, space: LabelSpace, missing_labels: str, *, first_row: 
     weight = chunk.meta.get("sample_weight")
     if weight is not None:
         weight = checked_weights(weight, lambda at: f"sample_weight of row {first_row + at}")
-    return EncodedRows(chunk.X, codes, labelled, weight)
+    return EncodedRows(chunk.X, codes, weight)
 
 
 def encoded_labels(y: Any, space: LabelSpace) -> np.ndarray:

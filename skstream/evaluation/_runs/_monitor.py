@@ -1,6 +1,6 @@
 """Monitors: which detector watches which series of a model's losses."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any
 
@@ -228,15 +228,6 @@ def watched(monitors: Any, classes: np.ndarray | None, n_bins: int | None) -> li
         resolved(name, monitor, classes, n_bins)
         for name, monitor in names_as_text(monitors, "monitors").items()
     ]
-
-
-def measures_in(monitors: Iterable[Watched]) -> dict[str, Measure]:
-    """Return the measures that monitors read, by what messages call them."""
-    return {
-        f"{one.measure.name} of monitor {one.name!r}": one.measure
-        for one in monitors
-        if one.measure is not None
-    }
 
 
 def resolved(

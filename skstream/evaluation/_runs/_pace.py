@@ -1,12 +1,5 @@
 """Number of rows to execute at once, chosen by time so that Ctrl-C and progress bars work."""
 
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
-
-from skstream.engine.run import Answered
-
 #: Intended duration of one piece, in seconds.
 TARGET = 0.2
 FIRST_SIZE = 16
@@ -39,49 +32,38 @@ class Pace:
     def __init__(self, max_size: int) -> None:
         self.max_size = max_size
         self.size = FIRST_SIZE
-        self._sums = np.zeros(5)
-
-    def note(self, answered: Sequence[Answered], seconds: float) -> None:
-        """Note how long a step took; steps in which rows only waited are ignored."""
-        n_rows = 0
-        for one in answered:
-            n_rows = max(n_rows, len(one.operations.ask_rows), len(one.operations.learn_rows))
-        if n_rows:
-            self.took(n_rows, seconds)
+        self._sums = [0.0] * 5
 
     def took(self, n_rows: int, seconds: float) -> None:
-        """Note how long a piece took."""
-        fixed, per_row = self._costs(n_rows, seconds)
-        target = max(TARGET, WORTH * fixed)
-        wanted = int((target - fixed) / max(per_row, 1e-9))
-        if seconds < target:  # the last piece of a chunk may be short
-            wanted = max(self.size, wanted)
-        # Costs estimated from pieces of about the same size may be far off.
-        growth = GROWTH if seconds < TARGET / 2 else 2
-        wanted = min(wanted, growth * self.size)
-        self.size = min(max(1, wanted), self.max_size)
+        """Note how long a piece took.
 
-    def _costs(self, n_rows: int, seconds: float) -> tuple[float, float]:
-        """Seconds of a piece however short it is, and of each of its rows: a line through all.
-
-        Without the first, pieces that are slow to begin with would become shorter and shorter,
-        and slower on the whole.
+        From all pieces follow the seconds of a piece however short it is, and of each of its rows.
+        Without the first, pieces that are slow to begin with would become shorter and shorter, and
+        slower on the whole.
         """
-        new = np.array([1.0, n_rows, seconds, n_rows * n_rows, n_rows * seconds])
+        if n_rows < self.size and seconds < TARGET:
+            return  # a short piece says little
         before = self._sums
         if before[0]:
-            fixed, per_row = _line(before)
+            fixed, per_row = _line(*before)
             # A shorter piece may take as long as those before, but not longer.
             rows = max(n_rows, before[1] / before[0])
             if seconds > 2 * (fixed + per_row * rows):
-                before = np.zeros(5)  # rows take longer than they did: what was is of no use
-        self._sums = FADING * before + new
-        return _line(self._sums)
+                before = [0.0] * 5  # rows take longer than they did: what was is of no use
+        new = [1.0, n_rows, seconds, n_rows * n_rows, n_rows * seconds]
+        self._sums = [FADING * old + one for old, one in zip(before, new, strict=True)]
+        fixed, per_row = _line(*self._sums)
+        target = max(TARGET, WORTH * fixed)
+        wanted = int((target - fixed) / max(per_row, 1e-9))
+        if seconds < target:
+            wanted = max(self.size, wanted)
+        # Costs estimated from pieces of about the same size may be far off.
+        growth = GROWTH if seconds < TARGET / 2 else 2
+        self.size = min(max(1, min(wanted, growth * self.size)), self.max_size)
 
 
-def _line(sums: NDArray[np.float64]) -> tuple[float, float]:
+def _line(n: float, x: float, y: float, xx: float, xy: float) -> tuple[float, float]:
     """Fixed seconds and seconds per row, from sums over pieces."""
-    n, x, y, xx, xy = sums.tolist()
     spread = xx * n - x * x
     slope = (xy * n - x * y) / spread if spread > 1e-3 * xx * n else y / x
     per_row = min(max(slope, 0.05 * y / x), y / x)

@@ -1,27 +1,47 @@
 """A run: models evaluated together while rows arrive."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import replace
-from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from skstream.engine.changing_features import Features
+from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered
-from skstream.engine.timeline import Arrivals, no_rows
-from skstream.evaluation._runs._ended_models import ended_lane
+from skstream.engine.timeline import no_rows
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._runs._checkpoint import save_checkpoint
+from skstream.evaluation._runs._cost import CostMeter
 from skstream.evaluation._runs._input import EncodedRows
-from skstream.evaluation._runs._run_outcome import Place
-from skstream.evaluation._runs._scoring import AskedOnce, ScoringOfArrivals
-from skstream.evaluation._runs._stream_run import Advance, StreamRun, check_on_error, ignored
+from skstream.evaluation._runs._run_outcome import (
+    LaneOutcome,
+    Place,
+    RunOutcome,
+    continued,
+    ended_lane,
+)
+from skstream.evaluation._runs._scoring import AskedOnce, RunScores
+from skstream.evaluation._runs._steps import Steps
+from skstream.evaluation._runs._watch import FoundByMonitor, by_monitor
 from skstream.evaluation._settings import Settings
+from skstream.metrics._checkpoints import Curves
+from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Chunk
+from skstream.utils._choices import check_choice
 from skstream.utils._exclusive import exclusive
-from skstream.utils._times import check_arrivals, clock
+from skstream.utils._interrupt import deferred_interrupt
+
+#: Rows after which the size of the models is measured first, and then whenever they have doubled.
+_FIRST_MEASURED = 1024
 
 
-class EvaluationRun(StreamRun):
+class EvaluationRun(Steps):
     """Run of models along a stream: pass rows, and get the result at any time.
 
     Made by the ``start`` method of an evaluator.
@@ -32,6 +52,12 @@ class EvaluationRun(StreamRun):
         The evaluator's settings, resolved.
     models : dict of (str, int) to estimator
         One prepared model per name and fold, in the order of the result.
+    features : callable, default=None
+        ``features(rows, times)`` where features change while a row waits for its label.
+    scoring : AskedOnce or another strategy, default=None
+        What turns answers into scored rows; None: every row is asked once.
+    width : int, default=1
+        Lines of answers that are scored per model and fold.
 
     Examples
     --------
@@ -47,12 +73,18 @@ class EvaluationRun(StreamRun):
         self,
         settings: Settings,
         models: Mapping[Place, Any],
-    ):
-        super().__init__(settings, models)
-        self._is_weighted = False  # whether a row so far had a weight
-        self._scoring: ScoringOfArrivals = AskedOnce(settings.classes, settings.n_scores)
+        features: Features | None = None,
+        scoring: Any = None,
+        width: int = 1,
+    ) -> None:
+        super().__init__(settings, models, features)
+        self._ended: dict[Place, LaneOutcome] = {}  # those that do not go on
+        self._meters = [CostMeter(model) for model in models.values()]
+        self._measured_at = _FIRST_MEASURED
+        self._scores = RunScores(settings, self._places, width)
+        self._scoring = scoring or AskedOnce(settings.classes, settings.n_scores)
+        self._n_unlabelled = 0
         self._unlabelled = no_rows()  # those without a label that a failure may still leave out
-        self._last_time: np.ndarray | None = None  # of the newest row, where something counts time
 
     @exclusive
     def update(
@@ -99,86 +131,23 @@ class EvaluationRun(StreamRun):
             On Ctrl-C. The run is as usable as before: `n_rows` says how many rows were taken.
         """
         self._require_open()
-        check_on_error(on_error)
-        with self._first_rows():
-            chunk = self._checked(X, y, sample_weight, arrival)
-            rows = self._encoded(chunk, self._settings.missing_labels)
-        if rows.weight is None and self._is_weighted:
-            rows = replace(rows, weight=np.ones(rows.n_rows))
-        self._take(rows, on_error == "skip")
+        check_choice(on_error, "on_error", ("raise", "skip"))
+        meta = {"sample_weight": sample_weight, "arrival": arrival}
+        given = {name: one for name, one in meta.items() if one is not None}
+        chunk = Chunk.of(X, y, given, first_row=self._n_arrived)
+        self._check_columns(chunk.X)
+        self._take(self._rows_of(chunk), skip=on_error == "skip")
         return self
-
-    def _take(
-        self, chunk: EncodedRows, skip: bool, advance: Advance = ignored, begin: int = 0
-    ) -> None:
-        n_rows = chunk.n_rows
-        while begin < n_rows:
-            piece = chunk.take(slice(begin, begin + self._rows_at_once()))
-            begin += piece.n_rows
-            with self._before_rest(partial(self._take, chunk, skip, begin=begin)):
-                self._advance(piece, skip)
-            advance(piece.n_rows)
-
-    def _rows_at_once(self) -> int:
-        """Return how many rows the next step takes at most."""
-        return self._pace.size
-
-    @exclusive
-    def feed(self, chunk: Chunk, advance: Advance = ignored) -> Self:
-        """Process a chunk of a stream.
-
-        Parameters
-        ----------
-        chunk : Chunk
-            Rows that a stream has checked; they are not checked again.
-        advance : callable, default=None
-            Called with a number of rows whenever so many more are done.
-
-        Returns
-        -------
-        self : EvaluationRun
-            The run.
-        """
-        self._require_open()
-        with self._first_rows():
-            rows = self._encoded(chunk, self._settings.missing_labels)
-        self._take(rows, False, advance)
-        return self
-
-    def _encoded(self, chunk: Chunk, missing_labels: str) -> EncodedRows:
-        rows = super()._encoded(chunk, missing_labels)
-        if not self._settings.counts_time or not rows.n_rows:
-            return rows
-        if "arrival" not in chunk.meta:
-            raise ValueError(
-                "The forgetting or record_every counts time, and the rows do not say when they "
-                "came: pass arrival=."
-            )
-        check_arrivals(chunk.meta["arrival"], self._n_arrived, self._last_time)
-        return replace(rows, time=clock(chunk.meta["arrival"]))
-
-    def _advance(self, piece: EncodedRows, skip: bool) -> None:
-        arrivals = Arrivals(self._n_arrived, piece.labelled, piece.weight)
-        note = partial(self._note_arrived, piece)
-        self._take_event(note, arrivals, piece.X, piece.y, skip=skip)
 
     def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
-        unlabelled = self._n_arrived + np.flatnonzero(~piece.labelled)
-        if len(unlabelled) or len(self._unlabelled):
+        labelled = self._note_rows(piece)
+        if len(self._unlabelled) or not labelled.all():
+            unlabelled = self._n_arrived - piece.n_rows + np.flatnonzero(~labelled)
             self._n_unlabelled += len(unlabelled)
             open_ones = self._unlabelled[self._unlabelled >= self._n_finished]
             self._unlabelled = np.concatenate([open_ones, unlabelled])
-        self._is_weighted |= piece.weight is not None
-        self._n_arrived += piece.n_rows
-        self._labels_read = self._labels_read.after(piece.y, piece.labelled)
-        self._scoring.arrive(piece.y, piece.weight, piece.time)
-        self._last_time = None if piece.time is None else piece.time[-1:]
+        self._scoring.arrive(piece)
         self._note(answered)
-
-    @property
-    def _n_finished(self) -> int:
-        """Rows that no failure leaves out any more."""
-        return self._scores.n_rows
 
     def _note(self, answered: list[Answered]) -> None:
         """Note the rows that are finished in every lane, up to a failure that ends the run."""
@@ -187,6 +156,11 @@ class EvaluationRun(StreamRun):
             rows = self._until_failure(rows)
             self._n_unlabelled -= int(np.count_nonzero(self._unlabelled >= self._n_arrived))
         self._keep(rows)
+
+    @property
+    def _n_finished(self) -> int:
+        """Rows that no failure leaves out any more."""
+        return self._scores.n_rows
 
     def _keep(self, rows: ScoredRows) -> None:
         """Keep rows that are finished in every lane, for the scores."""
@@ -198,7 +172,153 @@ class EvaluationRun(StreamRun):
         return rows[: max(0, self._n_arrived - self._scores.n_rows)]
 
     def _n_valid(self, lane: int) -> int:
+        """Return the rows of the curves of a lane that came before its failure."""
         return max(0, self._engine.failures[lane].begin)
+
+    # -- scores
+
+    def _score_step(self) -> None:
+        if self._n_arrived >= self._measured_at:
+            for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
+                if not lane.model.slows_when_pickled:
+                    meter.measure(lane.model)
+            while self._measured_at <= self._n_arrived:
+                self._measured_at *= 2
+        self._score(all_of_it=self._is_closed)
+        if self._is_closed:
+            self._scores.finish()
+
+    def _score(self, *, all_of_it: bool = True) -> None:
+        """Score what was noted. If a function of the user fails, this can be repeated."""
+        self._scores.measure()
+
+    @exclusive
+    def result(self) -> EvaluationResult:
+        """Return the result so far; the run can continue afterwards.
+
+        Returns
+        -------
+        result : EvaluationResult
+            Scores of all rows that every model has done; an incomplete batch is left out.
+        """
+        with deferred_interrupt():
+            self._score()
+        return assemble(self._settings.header, self.outcome())
+
+    @property
+    @exclusive
+    def detections(self) -> FoundByMonitor:
+        """What the monitors have found so far, as in the result."""
+        with deferred_interrupt():
+            self._score()
+        return by_monitor(self._scores.detections())
+
+    def leave_out_functions(self) -> Settings | None:
+        """Score by measures that cannot fail, after a function of the user has failed.
+
+        Returns
+        -------
+        settings : Settings or None
+            The settings with these measures; None without a tape.
+        """
+        settings = self._settings
+        named = {name: one for name, one in settings.metrics.items() if one.function is None}
+        settings = replace(
+            settings, metrics=named or resolve_metrics(None, classes=settings.classes)
+        )
+        scores = self._scores.measured_by(settings)
+        if scores is None:
+            return None
+        self._settings, self._scores = settings, scores
+        return settings
+
+    def curves(self) -> dict[Place, Curves]:
+        """Return the curves so far, by model and fold; nothing changes."""
+        return dict(zip(self._places, self._scores.curves(), strict=True))
+
+    @exclusive
+    def outcome(self) -> RunOutcome:
+        """Return the outcome of every lane, from which results are made."""
+        if self._scores.tape is not None:
+            with suppress(OSError):  # without its tape, then
+                self._scores.tape.write(all_of_it=True)
+        tape = self._scores.whole_tape
+        labels = None if tape is None else tape.labels()
+        going_on = self._outcomes(self._scores.curves(), range(len(self._places)))
+        lanes = dict(zip(self._places, going_on, strict=True))
+        checkpoints = going_on[0].curves.checkpoints
+        for place, lane in self._ended.items():
+            lanes[place] = continued(lane, checkpoints, labels)
+        columns, schema = {}, self._schema
+        if schema is not None:
+            names = None if schema.names is None else list(map(str, schema.names))  # of arrays
+            columns = {"width": schema.width, "names": names, "types": schema.types}
+        return RunOutcome(
+            lanes=[lanes[place] for place in self._all_places],
+            labels=labels,
+            n_rows=self._n_arrived,
+            n_unlabelled=self._n_unlabelled,
+            drifts=self._settings.drifts,
+            labels_read=f"{self._n_arrived} rows {self._label_sum:08x}" if self._has_labels else "",
+            columns=columns,
+        )
+
+    def kept_outcome(self) -> RunOutcome:
+        """Return what a run folder keeps of the run when it is finished."""
+        return self.outcome()
+
+    def _outcomes(self, curves: Sequence[Curves], numbers: Sequence[int]) -> list[LaneOutcome]:
+        """Outcomes of some lanes, by their numbers, with their curves."""
+        failures, settings = self._shown_failures(), self._settings
+        detections, tape = self._scores.detections(), self._scores.whole_tape
+        outcomes = []
+        for k, of_lane in zip(numbers, curves, strict=True):
+            (name, fold), model = self._places[k], self._engine.lanes[k].model
+            outcomes.append(
+                LaneOutcome(
+                    name=name,
+                    fold=fold,
+                    curves=of_lane,
+                    answers=None if tape is None else tape.answers(k),
+                    scores=None if tape is None else tape.scores(k),
+                    method=settings.scores.get(name),
+                    cost=self._meters[k].cost(model),
+                    path=model.path,
+                    # A copy: the run continues, and the user may change the returned model.
+                    estimator=deepcopy(model.estimator()) if settings.return_models else None,
+                    failure=str(failures[k]) if k in failures else None,
+                    n_valid=self._n_valid(k) if k in failures else None,
+                    n_unanswered=model.n_unanswered,
+                    detections=detections[k],
+                )
+            )
+        return outcomes
+
+    def _shown_failures(self) -> dict[int, ModelError]:
+        """Why lanes have stopped: without what came after the failure that ends the evaluation."""
+        failures = self._engine.failures
+        if not self._ends_by_failure:
+            return failures
+        ends = {k: self._n_valid(k) for k in failures}
+        end = min(ends.values())
+        return {k: failure for k, failure in failures.items() if ends[k] == end}
+
+    # -- what is known of the models while they are evaluated
+
+    @property
+    def seconds_of(self) -> dict[Place, float]:
+        """Seconds that each model has taken so far, also those that have ended."""
+        ended = {place: lane.cost.seconds for place, lane in self._ended.items()}
+        return ended | super().seconds_of
+
+    @property
+    def failure_of(self) -> dict[Place, str]:
+        """Why models have failed, those that go on and those that have ended."""
+        ended = {place: lane.failure for place, lane in self._ended.items() if lane.failure}
+        now = self._shown_failures().items()
+        return ended | {self._places[k]: str(failure) for k, failure in now}
+
+    # -- models that end early
 
     def _end_lanes(self, reasons: Mapping[int, str]) -> None:
         """End some lanes between two steps: they cost nothing from now on, and stay in the result.
@@ -212,9 +332,8 @@ class EvaluationRun(StreamRun):
         """
         self._score()
         numbers = sorted(reasons)
-        for k, lane in zip(
-            numbers, self._outcomes(self._scores.curves_of(numbers), numbers), strict=True
-        ):
+        outcomes = self._outcomes(self._scores.curves_of(numbers), numbers)
+        for k, lane in zip(numbers, outcomes, strict=True):
             self._ended[self._places[k]] = ended_lane(lane, reasons[k])
         self._keep_lanes([k for k in range(len(self._places)) if k not in reasons])
 
@@ -228,3 +347,100 @@ class EvaluationRun(StreamRun):
         self._skipped = {
             place: self._skipped[k] for place, k in enumerate(numbers) if k in self._skipped
         }
+
+    # -- checkpoints
+
+    def pass_over(self, chunk: Chunk) -> None:
+        """Read, in a new run, rows that a loaded run of the same call has done.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The next of these rows.
+        """
+
+    def go_on_as(self, new: Self) -> None:
+        """Go on, after loading, where a new run of the same call has passed over the same rows.
+
+        Parameters
+        ----------
+        new : EvaluationRun
+            The new run, which is not needed afterwards.
+
+        Raises
+        ------
+        ValueError
+            If what is read beside the stream is not what this run has read.
+        """
+        # What becomes of a failure may be another in this call.
+        self._settings = replace(
+            self._settings,
+            error_score=new._settings.error_score,
+            parameters=new._settings.parameters,
+        )
+
+    def keep_tape_in(self, folder: Path | None) -> None:
+        """Keep labels and answers in files of a folder, if they are kept on disk.
+
+        Comes before the first row, and again after the run was loaded: what was written after it
+        was saved is written again.
+
+        Parameters
+        ----------
+        folder : Path or None
+            The folder; None: write nothing more.
+        """
+        if self._scores.tape is not None:
+            self._scores.tape.keep_in(folder)
+
+    @property
+    def tape_is_due(self) -> bool:
+        """Whether many labels and answers wait to be written to disk."""
+        return self._scores.tape is not None and self._scores.tape.is_due
+
+    def write_tape(self, *, all_of_it: bool) -> None:
+        """Write labels and answers that are kept on disk, between two steps.
+
+        Parameters
+        ----------
+        all_of_it : bool
+            Whether to write all, and for good, as before a checkpoint; else if many wait.
+        """
+        if self._scores.tape is not None:
+            self._scores.tape.write(all_of_it=all_of_it, sync=all_of_it)
+
+    @exclusive
+    def save(self, path: str | Path) -> Path:
+        """Save a checkpoint from which `load_run` continues with an identical result.
+
+        The checkpoint holds the models and is written by joblib: load it only if you trust its
+        author. The file is written completely or not at all: if the process is killed while saving,
+        the previous checkpoint remains.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Returns
+        -------
+        path : Path
+            The file written.
+
+        Raises
+        ------
+        TypeError
+            If a model or a function of yours cannot be pickled. The file is as it was.
+        """
+        if self._state != "stopped":
+            self._require_open()
+        path = Path(path)
+        save_checkpoint(self, path)
+        return path
+
+    def __repr__(self) -> str:
+        names = list(dict.fromkeys(name for name, _ in self._places))
+        return (
+            f"{type(self).__name__}({self._state}: {', '.join(names)} after "
+            f"{self._n_arrived:,} rows; see result(), save(path), close())"
+        )

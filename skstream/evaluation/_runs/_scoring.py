@@ -1,54 +1,32 @@
-"""Scoring: which of the answers count, and what is kept of them for a result."""
+"""Scoring: which of the answers count, and what is kept of them for a result.
+
+One strategy per way of asking turns what models were asked and have answered into rows that can be
+scored: once before a row is learnt, or again at checkpoints; `skstream.evaluation.delayed` has one
+more. It knows rows and answers, neither measures nor models.
+"""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from skstream.drift import Detections
+from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
+from skstream.evaluation._runs._holdout_sets import HeldOutRows
+from skstream.evaluation._runs._input import EncodedRows
+from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._runs._tape_writer import KeptTape
 from skstream.evaluation._runs._watch import Watch
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._tape_rows import curves_of_lanes, measures_of
+from skstream.evaluation._tape_rows import curves_of_lanes, measures_of, pieces_of
 from skstream.metrics._checkpoints import Curves
-from skstream.metrics._rows import ScoredRows
+from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
 from skstream.metrics._user import check_take_weights
-from skstream.utils._label_space import LabelSpace
-from skstream.utils._npy import StoredArray
-
-
-class Scoring(Protocol):
-    """Turns what models were asked and have answered into rows that can be scored.
-
-    One strategy per way of asking: once before a row is learnt, again at checkpoints, or while the
-    label is awaited. It knows rows and answers, neither measures nor models.
-    """
-
-    def settle(self, answered: Sequence[Answered]) -> ScoredRows:
-        """Return the rows that a step has finished, perhaps none.
-
-        Parameters
-        ----------
-        answered : sequence of Answered
-            The operations and answers of every lane, in their order.
-
-        Returns
-        -------
-        rows : ScoredRows
-            One or more lines of answers per lane, in the order of the lanes.
-        """
-
-
-class ScoringOfArrivals(Scoring, Protocol):
-    """A scoring of rows that arrive with their labels."""
-
-    def arrive(
-        self, y: np.ndarray, weight: np.ndarray | None, time: np.ndarray | None = None
-    ) -> None:
-        """Take labels, weights and times of the next rows, which this or a later step settles."""
+from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._npy import opened
 
 
 class AskedOnce:
@@ -58,35 +36,26 @@ class AskedOnce:
     ----------
     classes : ndarray of shape (n_classes,) or None
         Sorted labels; None for regression.
-    n_scores : int, default=0
+    n_scores : int
         Columns of scores that measures need beside the answers.
     """
 
-    def __init__(self, classes: np.ndarray | None, n_scores: int = 0) -> None:
+    def __init__(self, classes: np.ndarray | None, n_scores: int) -> None:
         space = LabelSpace(classes)
         self._dtype, self._nothing = space.dtype, space.nothing
         self._n_scores = n_scores
-        self._y = np.empty(0, dtype=self._dtype)
-        self._weight: np.ndarray | None = None  # None as long as all weights are 1
-        self._time: np.ndarray | None = None  # None where nothing counts time
+        self._none = ScoredRows(np.empty(0, self._dtype), np.empty((0, 0), self._dtype))
+        self._arrived = self._none  # and not settled; without answers
         self._n_settled = 0
 
-    def arrive(
-        self, y: np.ndarray, weight: np.ndarray | None, time: np.ndarray | None = None
-    ) -> None:
-        """Take labels, weights and times of the next rows, which a later step finishes."""
-        n_before = len(self._y)
-        if time is not None:
-            self._time = time if self._time is None else np.concatenate([self._time, time])
-        self._y = np.concatenate([self._y, y.astype(self._dtype)])
-        if weight is not None and self._weight is None:
-            self._weight = np.ones(n_before)
-        if self._weight is not None:
-            more = np.ones(len(y)) if weight is None else weight
-            self._weight = np.concatenate([self._weight, more])
+    def arrive(self, rows: EncodedRows) -> None:
+        """Take the labels, weights and times of the next rows."""
+        no_answers = np.empty((0, rows.n_rows), self._dtype)
+        labels = ScoredRows(rows.y.astype(self._dtype), no_answers, rows.weight, time=rows.time)
+        self._arrived = labels.following(self._arrived)
 
     def settle(self, answered: Sequence[Answered]) -> ScoredRows:
-        """Return the rows that are finished in every lane."""
+        """Return the rows that a step has finished in every lane, perhaps none."""
         first = self._n_settled
         self._n_settled = min(one.operations.settled for one in answered)
         n = self._n_settled - first
@@ -94,149 +63,236 @@ class AskedOnce:
         scores = None
         if self._n_scores:
             scores = np.full((len(answered), n, self._n_scores), np.nan)
-        in_order: dict[int, bool] = {}  # lanes of one timeline share their operations
-        for lane, (line, one) in enumerate(zip(answers, answered, strict=True)):
-            asked = one.operations.ask_rows
-            if id(asked) not in in_order:
-                in_order[id(asked)] = len(asked) == n and np.array_equal(
-                    asked, np.arange(first, first + n)
-                )
-            at = slice(None) if in_order[id(asked)] else asked - first
-            line[at] = one.answers
+        places: dict[int, Any] = {}  # lanes of one timeline share their operations
+        for lane, one in enumerate(answered):
+            at = places.get(id(one.operations))
+            if at is None:
+                at = one.operations.ask_rows - first
+                if len(at) == n and (n < 2 or np.array_equal(at, np.arange(n))):
+                    at = slice(None)  # which is faster
+                places[id(one.operations)] = at
+            answers[lane, at] = one.answers
             if scores is not None and one.scores is not None:
                 scores[lane, at] = one.scores
-        weight = None if self._weight is None else self._weight[:n]
-        time = None if self._time is None else self._time[:n]
-        rows = ScoredRows(self._y[:n], answers, weight, scores=scores, time=time)
-        self._y = self._y[n:]
-        self._time = None if self._time is None else self._time[n:]
-        self._weight = None if self._weight is None else self._weight[n:]
-        return rows
+        rows = self._arrived
+        if n < len(rows):
+            rows, self._arrived = rows[:n], rows[n:]
+        else:
+            self._arrived = self._none
+        return ScoredRows(rows.y, answers, rows.weight, scores=scores, time=rows.time)
+
+
+class AskedAtCheckpoints(AskedOnce):
+    """Models are asked about whole sets of rows, and do not learn meanwhile.
+
+    The baselines do not learn either: within a set, the persistent one repeats the last label of
+    the stream before the set, and the majority one answers the most frequent label up to there.
+
+    Parameters
+    ----------
+    classes, n_scores
+        As of `AskedOnce`.
+    n_lanes : int
+        Models times folds.
+    held_out : HeldOutRows or None
+        None: the rows asked about are the next rows of the stream.
+
+    Attributes
+    ----------
+    n_valid : list of int
+        By lane, the rows of the stream up to its last whole set of answers.
+    """
+
+    def __init__(
+        self,
+        classes: np.ndarray | None,
+        n_scores: int,
+        n_lanes: int,
+        held_out: HeldOutRows | None,
+    ) -> None:
+        super().__init__(classes, n_scores)
+        self._held_out = held_out
+        self._sums = None if classes is None else np.zeros(len(classes))
+        self._last = self._nothing
+        self._n_passed = 0  # rows of the stream whose labels the baselines know
+        self.n_valid = [0] * n_lanes
+
+    def settle(self, answered: Sequence[Answered]) -> ScoredRows:
+        """Return the sets of rows about which the models were asked."""
+        operations = answered[0].operations
+        assert isinstance(operations, HoldoutOperations)
+        ends, checkpoints, numbers = operations.ends, operations.checkpoints, operations.ask_rows
+        sizes = np.diff(ends, prepend=0)
+        if self._held_out is None:
+            asked = self._arrived[numbers - self._n_settled]
+            y, weight, n_learnt = asked.y, asked.weight, numbers[ends - sizes]
+        else:
+            y, weight = self._held_out.labels(numbers)
+            self._held_out.release(numbers)
+            n_learnt = checkpoints
+        answers = np.array([one.answers for one in answered], dtype=self._dtype)
+        for lane, line in enumerate(answers):
+            if len(ends):
+                whole = np.logical_and.reduceat(is_given(line), ends - sizes)
+                self.n_valid[lane] = int(max(self.n_valid[lane], *(checkpoints * whole)))
+        scores = None
+        if self._n_scores:
+            none = np.full((len(numbers), self._n_scores), np.nan)
+            scores = np.array([none if one.scores is None else one.scores for one in answered])
+        baselines = self._baselines(n_learnt, sizes, y, weight)
+        self._pass(operations.settled)
+        self._arrived = self._arrived[operations.settled - self._n_settled :]
+        self._n_settled = operations.settled
+        return ScoredRows(y, answers, weight, *baselines, Sets(ends, checkpoints), scores)
+
+    def _baselines(
+        self, n_learnt: np.ndarray, sizes: np.ndarray, y: np.ndarray, weight: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+        """Return the answers of the baselines to the rows of sets, after so many rows each."""
+        previous = np.empty(len(y), self._dtype)
+        majority = inclusive = None
+        if self._sums is not None:
+            majority, inclusive = np.empty_like(previous), np.empty_like(previous)
+        first = 0
+        for n_rows, size in zip(n_learnt.tolist(), sizes.tolist(), strict=True):
+            self._pass(n_rows)
+            part = slice(first, first + size)
+            first += size
+            previous[part] = self._last
+            if majority is not None and inclusive is not None and self._sums is not None:
+                lead = int(self._sums.argmax())
+                known = self._sums[lead] > 0.0
+                own = self._sums[y[part]] + (1.0 if weight is None else weight[part])
+                wins = (own > self._sums[lead]) | ((own == self._sums[lead]) & (y[part] < lead))
+                majority[part] = lead if known else self._nothing
+                inclusive[part] = np.where(wins, y[part], lead)
+        return previous, majority, inclusive
+
+    def _pass(self, n_rows: int) -> None:
+        """Let the baselines know the labels of the stream's rows up to this number."""
+        if n_rows <= self._n_passed:
+            return
+        part = slice(self._n_passed - self._n_settled, n_rows - self._n_settled)
+        self._n_passed = n_rows
+        y, weight = self._arrived.y[part], self._arrived.weight
+        counted = is_given(y)
+        if weight is not None:
+            weight = weight[part]
+            counted &= weight > 0.0
+            weight = weight[counted]
+        y = y[counted]
+        if len(y):
+            self._last = y[-1]
+            if self._sums is not None:
+                self._sums = self._sums + np.bincount(y, weight, minlength=len(self._sums))
 
 
 class RunScores:
-    """What a run keeps of its scored rows: the measures, and the tape if it is wanted.
+    """What a run keeps of its scored rows: the measures, monitors, and the tape if it is wanted.
 
     Parameters
     ----------
     settings : Settings
         The evaluator's settings, resolved.
-    models : sequence of str
-        Name of the model of every lane.
+    places : sequence of (str, int)
+        Names and folds of the lanes.
     width : int, default=1
         Lines of answers per lane. Of several, the last holds the answers given when the label came,
         whose persistent baseline is the label of the row before.
-    tape : KeptTape, default=None
-        What is kept of them, where it is there already.
-    watch : Watch, default=None
-        Monitors that read them, too.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows kept.
+    tape : KeptTape or None
+        Their labels and answers.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        models: Sequence[str],
-        width: int = 1,
-        tape: KeptTape | None = None,
-        watch: Watch | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, places: Sequence[Place], width: int = 1) -> None:
         self._width = width
-        self._models = list(models)
-        n_lanes = len(self._models)
+        self._places = list(places)
+        names = [name for name, _ in places]
         self._measures = measures_of(
             settings.metrics,
             settings.forgetting,
             settings.classes,
-            n_lanes,
+            len(names),
             width,
             in_sets=bool(settings.scored_sets),
             record_every=settings.record_every,
             bounded=bool(settings.keep_tape),
             expected_rows=settings.expected_rows,
-            methods=[settings.scores[name] for name in models] if settings.scores else None,
+            methods=[settings.scores[name] for name in names] if settings.scores else None,
             **({"timed": True} if settings.counts_time else {}),
         )
         self._metrics = settings.metrics
         self._has_weights = False
-        self._unmeasured: list[ScoredRows] = []
-        self._n_measured = 0
-        self._n_kept = 0
-        on_disk = settings.keep_tape == "disk"
-        if tape is None and settings.keep_tape:
-            n_scores = [settings.task_of(name).n_scores for name in self._models]
-            tape = KeptTape(
+        self._unread: list[ScoredRows] = []  # by the measures
+        self._n_read = self.n_rows = 0
+        self.tape: KeptTape | None = None
+        if settings.keep_tape:
+            self.tape = KeptTape(
                 settings.classes,
-                n_lanes,
+                len(names),
                 width,
-                on_disk=on_disk,
-                n_scores=n_scores,
+                on_disk=settings.keep_tape == "disk",
+                n_scores=[settings.task_of(name).n_scores for name in names],
             )
-        self._tape = tape
-        self._watch = watch
-        self._unwatched: list[ScoredRows] = []
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows kept."""
-        return self._n_kept
+        self._watch: Watch | None = None
+        if settings.monitors:
+            seed = settings.parameters["seed"]
+            monitors, scores = settings.monitors, settings.scores
+            self._watch = Watch(monitors, settings.classes, places, seed, width, scores)
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `measure` lets the measures read them."""
-        self._take(rows)
-        if self._watch is not None:
-            self._unwatched.append(rows)
-        if self._tape is not None:
-            self._tape.keep(rows)
-
-    def _take(self, rows: ScoredRows) -> None:
+        if not len(rows):
+            return
         if rows.weight is not None and not self._has_weights:
             self._has_weights = True
             check_take_weights(self._metrics)
-        self._unmeasured.append(rows)
-        self._n_kept += len(rows)
+        self._unread.append(rows)
+        self.n_rows += len(rows)
+        if self.tape is not None:
+            self.tape.keep(rows)
 
     def measure(self) -> None:
         """Let monitors and measures read the rows kept; if a user's function fails, call again."""
-        while self._watch is not None and self._unwatched:
-            self._watch.read(self._unwatched[0])
-            del self._unwatched[0]
-        while self._unmeasured:
-            rows = self._unmeasured[0]
-            n_read = self._measures.n_rows - self._n_measured  # before a function failed
-            self._measures.read(rows[n_read:] if n_read else rows)
-            self._n_measured += len(rows)
-            del self._unmeasured[0]
+        while self._unread:
+            rows = self._unread[0]
+            if self._watch is not None and self._watch.n_rows == self._n_read:
+                self._watch.read(rows)
+            n_done = self._measures.n_rows - self._n_read  # before a function failed
+            self._measures.read(rows[n_done:] if n_done else rows)
+            self._n_read += len(rows)
+            del self._unread[0]
 
     def finish(self) -> None:
         """Measure the rows that the measures have buffered; no rows may follow."""
         self.measure()
         self._measures.finish()
 
-    def keep_tape_in(self, folder: Path | None) -> None:
-        """Name the folder of a tape that is kept on disk; see `KeptTape.keep_in`."""
-        if self._tape is not None:
-            self._tape.keep_in(folder)
-
     @property
-    def tape_is_due(self) -> bool:
-        """Whether much of the tape waits to be written to disk."""
-        return self._tape is not None and self._tape.is_due
-
-    def write_tape(self, *, all_of_it: bool, sync: bool = False) -> None:
-        """Write to disk what waits for it; see `KeptTape.write`."""
-        if self._tape is not None:
-            self._tape.write(all_of_it=all_of_it, sync=sync)
+    def whole_tape(self) -> KeptTape | None:
+        """The tape; None without one, or if it could not be written."""
+        return self.tape if self.tape is not None and self.tape.is_whole else None
 
     def measured_by(self, settings: Settings) -> "RunScores | None":
-        """Return the rows on the tape, scored by other measures; None without a tape."""
-        tape = self._whole_tape
+        """Return the rows on the tape, scored by named measures; None without a tape."""
+        tape = self.whole_tape
         if tape is None:
             return None
-        scores = RunScores(settings, self._models, self._width, tape)
-        for rows in tape.pieces():
-            scores._take(rows)
+        scores = RunScores(
+            replace(settings, keep_tape=False, monitors=()), self._places, self._width
+        )
+        lanes = range(len(self._places))
+        labels = {name: opened(column) for name, column in tape.labels().items() if name != "row"}
+        answers = [opened(tape.answers(lane)) for lane in lanes]
+        beside = [opened(tape.scores(lane)) for lane in lanes]
+        for rows in pieces_of(answers, beside, **labels):
+            scores.keep(rows)
             scores.measure()
-        scores._watch, scores._unwatched = self._watch, self._unwatched
+        scores.tape, scores._watch = tape, self._watch
         return scores
 
     def final(self) -> dict[str, dict[str, Any]]:
@@ -246,49 +302,26 @@ class RunScores:
 
     def curves(self) -> list[Curves]:
         """Return the curves of every lane, with a last axis of its lines where it has several."""
-        return curves_of_lanes(self._measures.curves(), len(self._models), self._width)
+        return curves_of_lanes(self._measures.curves(), len(self._places), self._width)
 
     def curves_of(self, lanes: Sequence[int]) -> list[Curves]:
         """Return the curves of some lanes, ascending, with the least work."""
-        measures = self._measures_of(lanes)
-        return curves_of_lanes(measures.curves(), len(lanes), self._width)
+        return curves_of_lanes(self._measures_of(lanes).curves(), len(lanes), self._width)
 
     def keep_lanes(self, lanes: Sequence[int]) -> None:
         """Go on with some of the lanes, ascending, as if there had never been others."""
         assert self._watch is None  # searches have no monitors
         self._measures = self._measures_of(lanes)
-        self._models = [self._models[lane] for lane in lanes]
-        if self._tape is not None:
-            self._tape.keep_lanes(lanes)
+        self._places = [self._places[lane] for lane in lanes]
+        if self.tape is not None:
+            self.tape.keep_lanes(lanes)
 
     def _measures_of(self, lanes: Sequence[int]) -> RunningMeasures:
         assert isinstance(self._measures, RunningMeasures)  # nothing ends early in sets
-        assert not self._unmeasured
+        assert not self._unread
         lines = [lane * self._width + k for lane in lanes for k in range(self._width)]
         return self._measures.of_models(lines)
 
     def detections(self) -> list[dict[str, Detections]]:
         """Return what the monitors found in each lane, by their names."""
-        if self._watch is None:
-            return [{} for _ in self._models]
-        return self._watch.detections()
-
-    @property
-    def _whole_tape(self) -> KeptTape | None:
-        """The tape; None without one, or if it could not be written."""
-        return self._tape if self._tape is not None and self._tape.is_whole else None
-
-    def answers(self, lane: int) -> np.ndarray | StoredArray | None:
-        """Return the answers of one lane on the tape; None without a tape."""
-        tape = self._whole_tape
-        return None if tape is None else tape.answers(lane)
-
-    def scores(self, lane: int) -> np.ndarray | StoredArray | None:
-        """Return the scores of one lane on the tape; None without them."""
-        tape = self._whole_tape
-        return None if tape is None else tape.scores(lane)
-
-    def labels(self) -> dict[str, Any] | None:
-        """Return what the tape holds of the rows themselves; None without a tape."""
-        tape = self._whole_tape
-        return None if tape is None else tape.labels()
+        return [{} for _ in self._places] if self._watch is None else self._watch.detections()

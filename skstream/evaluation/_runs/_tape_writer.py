@@ -1,16 +1,15 @@
 """What a run keeps of its labels and answers: in memory, or in files of its folder."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from skstream.engine.tape import Recorder, StoredAnswers
-from skstream.evaluation._tape_rows import BASELINES, pieces_of
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.utils._label_space import NO_LABEL, LabelSpace
-from skstream.utils._npy import GrowingArray, StoredArray
+from skstream.utils._npy import GrowingArray, StoredArray, opened
 from skstream.utils._warnings import warn
 
 #: Bytes of labels and answers that wait in memory before they are written to files.
@@ -18,8 +17,10 @@ _WAITING = 1 << 23
 #: Rows for which weights of 1 are written at once.
 _ONES = 1 << 16
 
-#: Types of the columns that hold neither labels nor targets.
-_TYPES = {"weight": np.dtype(np.float64), "row": np.dtype(np.int64)}
+#: Columns that hold codes of labels, or targets, as the answers do.
+_OF_LABELS = ("y", "previous", "majority", "inclusive")
+#: Columns that only some rows have.
+_OPTIONAL = ("row", "time", "previous", "majority", "inclusive")
 
 #: Most bytes of labels and answers that "auto" keeps in memory.
 BYTES_OF_LARGE_TAPE = 10**9
@@ -60,94 +61,82 @@ class KeptTape:
         self._n_rows = 0
         self._n_waiting = 0  # bytes
         self._is_broken = False
-        self._columns: dict[str, Any] = {"y": self._recorder("y", self._dtype)}
-        self._answers = [
-            self._recorder(f"answers-{lane}", self._dtype, None if width == 1 else width)
-            for lane in range(n_lanes)
-        ]
+        self._lanes = list(range(n_lanes))  # by which the columns of those that go on are named
         self._n_scores = list(n_scores) or [0] * n_lanes
-        self._scores = [
-            self._recorder(f"scores-{lane}", np.dtype(np.float64), n * width) if n else None
-            for lane, n in enumerate(self._n_scores)
-        ]
         self._sets: list[Sets] = []
+        self._columns: dict[str, Any] = {}  # by name
+        self._add("y", self._dtype)
+        for lane, n in enumerate(self._n_scores):
+            self._add(f"answers-{lane}", self._dtype, None if width == 1 else width)
+            if n:
+                self._add(f"scores-{lane}", np.dtype(np.float64), n * width)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_folder": None}  # folders are moved
 
-    def _recorder(self, name: str, dtype: np.dtype[Any], width: int | None = None) -> Any:
-        return GrowingArray(f"{name}.npy", dtype, width) if self._on_disk else Recorder(dtype)
+    def _add(self, name: str, dtype: np.dtype[Any], width: int | None = None) -> None:
+        column: Any = Recorder(dtype, width)
+        if self._on_disk:
+            column = GrowingArray(f"{name}.npy", dtype, width)
+            if self._folder is not None:
+                column.reopen(self._folder)
+        self._columns[name] = column
 
     def keep_in(self, folder: Path | None) -> None:
         """Make the files in a folder, or go on in them after the rows that are known.
 
-        None: write nothing more, and give up the tape.
+        None: write nothing more, and give up the tape. In memory there are no files.
         """
         if not self._on_disk:
             return
         self._folder = folder
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            for one in self._files:
+            for one in self._columns.values():
                 one.reopen(folder)
-
-    @property
-    def _files(self) -> list[GrowingArray]:
-        if not self._on_disk:
-            return []
-        scores = [one for one in self._scores if one is not None]
-        return [*self._columns.values(), *self._answers, *scores]
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `write` writes them."""
         if self._on_disk and self._folder is None:
             return  # given up, or of a run that was loaded without its folder
+        n, width = len(rows), self._width
         self._append("y", rows.y)
-        for lane, recorder in enumerate(self._answers):
-            lines = rows.answers[lane * self._width : (lane + 1) * self._width]
-            self._n_waiting += recorder.append(lines[0] if self._width == 1 else lines.T) or 0
-        for lane, recorder in enumerate(self._scores):
-            if recorder is not None:
+        for k, lane in enumerate(self._lanes):
+            lines = slice(k * width, (k + 1) * width)
+            answers = rows.answers[lines]
+            self._append(f"answers-{lane}", answers[0] if width == 1 else answers.T)
+            if self._n_scores[lane]:
                 assert rows.scores is not None
-                of_lane = rows.scores[lane * self._width : (lane + 1) * self._width]
-                columns = of_lane.transpose(1, 0, 2).reshape(
-                    len(rows), self._width * self._n_scores[lane]
-                )
-                self._n_waiting += recorder.append(columns) or 0
-        for name in ("row", "time", *BASELINES):
-            answers = getattr(rows, name)
-            if answers is not None:
-                self._append(name, answers)
+                scores = rows.scores[lines].transpose(1, 0, 2)
+                self._append(f"scores-{lane}", scores.reshape(n, width * self._n_scores[lane]))
+        for name in _OPTIONAL:
+            values = getattr(rows, name)
+            if values is not None:
+                self._append(name, values)
         if rows.sets is not None:
             ends, checkpoints = rows.sets
             self._sets.append(Sets(ends + self._n_rows, checkpoints))
         if rows.weight is not None and "weight" not in self._columns:
-            for start in range(0, self._n_rows, _ONES):
+            for start in range(0, self._n_rows, _ONES):  # written at once, as they may be many
                 self._append("weight", np.ones(min(_ONES, self._n_rows - start)))
-                self._write_weights()
+                if self._folder is not None:
+                    self._columns["weight"].write(self._folder)
         if rows.weight is not None or "weight" in self._columns:
-            self._append("weight", np.ones(len(rows)) if rows.weight is None else rows.weight)
-        self._n_rows += len(rows)
+            self._append("weight", np.ones(n) if rows.weight is None else rows.weight)
+        self._n_rows += n
 
     def _append(self, name: str, values: np.ndarray) -> None:
-        column = self._columns.get(name)
-        if column is None:
-            dtype = values.dtype if name == "time" else _TYPES.get(name, self._dtype)
-            column = self._columns[name] = self._recorder(name, dtype)
-            if self._folder is not None:
-                column.reopen(self._folder)
-        self._n_waiting += column.append(values) or 0
-
-    def _write_weights(self) -> None:
-        """Write weights at once that come late, one for every row before."""
-        if self._folder is not None:
-            self._columns["weight"].write(self._folder)
+        if name not in self._columns:
+            self._add(name, self._dtype if name in _OF_LABELS else values.dtype)
+        self._n_waiting += self._columns[name].append(values) or 0
 
     def keep_lanes(self, lanes: Sequence[int]) -> None:
         """Keep the answers of some of the lanes from now on; those of the others are given up."""
-        self._answers = [self._answers[lane] for lane in lanes]
-        self._scores = [self._scores[lane] for lane in lanes]
-        self._n_scores = [self._n_scores[lane] for lane in lanes]
+        kept = [self._lanes[lane] for lane in lanes]
+        for lane in set(self._lanes) - set(kept):
+            self._columns.pop(f"answers-{lane}")
+            self._columns.pop(f"scores-{lane}", None)
+        self._lanes = kept
 
     def write(self, *, all_of_it: bool, sync: bool = False) -> None:
         """Write what waits to the files, if there are any.
@@ -167,7 +156,7 @@ class KeptTape:
         if not self._on_disk or self._folder is None or not (all_of_it or self.is_due):
             return
         self._is_broken = True
-        for one in self._files:
+        for one in self._columns.values():
             one.write(self._folder, sync=sync)
         self._is_broken, self._n_waiting = False, 0
 
@@ -181,49 +170,27 @@ class KeptTape:
         """Whether everything was written that is not in memory."""
         return not self._on_disk or (self._folder is not None and not self._is_broken)
 
+    def _column(self, name: str) -> Any:
+        column = self._columns[name]
+        return column.stored(self._folder) if self._on_disk else column.array()
+
     def answers(self, lane: int) -> np.ndarray | StoredArray:
         """Return the answers of one lane."""
-        if self._on_disk:
-            return self._stored(self._answers[lane])
-        answers: np.ndarray = self._answers[lane].array()
-        return answers if self._width == 1 else answers.reshape(-1, self._width)
+        found: np.ndarray | StoredArray = self._column(f"answers-{self._lanes[lane]}")
+        return found
 
     def scores(self, lane: int) -> np.ndarray | StoredArray | None:
         """Return the scores of one lane, of shape (n_rows, n_columns); None if it has none."""
-        recorder = self._scores[lane]
-        if recorder is None:
-            return None
-        if self._on_disk:
-            return self._stored(recorder)
-        scores: np.ndarray = recorder.array()
-        return scores.reshape(-1, self._width * self._n_scores[lane])
+        number = self._lanes[lane]
+        return self._column(f"scores-{number}") if self._n_scores[number] else None
 
     def labels(self) -> dict[str, Any]:
         """Return what is kept of the rows themselves."""
-        held: dict[str, Any] = {
-            name: self._stored(one) if self._on_disk else one.array()
-            for name, one in self._columns.items()
-        }
+        names = [one for one in self._columns if not one.startswith(("answers-", "scores-"))]
+        held: dict[str, Any] = {"weight": None} | {name: self._column(name) for name in names}
         if self._sets:
             held["sets"] = tuple(map(np.concatenate, zip(*self._sets, strict=True)))
-        return {"weight": None, **held}
-
-    def _stored(self, column: GrowingArray) -> StoredArray:
-        assert self._folder is not None
-        return column.stored(self._folder)
-
-    def pieces(self) -> Iterator[ScoredRows]:
-        """Return all rows, some at a time."""
-        held = {name: opened(column) for name, column in self.labels().items()}
-        held.pop("row", None)  # scores do not depend on it
-        lanes = [opened(self.answers(lane)) for lane in range(len(self._answers))]
-        scores = [opened(self.scores(lane)) for lane in range(len(self._scores))]
-        return pieces_of(lanes, scores, **held)
-
-
-def opened(column: Any) -> Any:
-    """Return a column as an array, a memory map if it is in a file."""
-    return column.open() if isinstance(column, StoredArray) else column
+        return held
 
 
 def damage(columns: Iterable[Any]) -> list[ValueError]:

@@ -1,7 +1,8 @@
-"""Monitors at work: they read scored rows beside the measures, with a detector for each lane."""
+"""Monitors at work, with a detector for each lane, and what they have found."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,12 +12,14 @@ from skstream.drift import DRIFT, NORMAL, WARNING, Detections, DriftDetector
 from skstream.engine.tape import Recorder
 from skstream.evaluation._runs._monitor import Watched
 from skstream.evaluation._runs._run_outcome import Place
-from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows, Waiting
 from skstream.metrics._running import block_length
 from skstream.metrics._scores import Scores, make_sums
 from skstream.utils._label_space import LabelSpace, is_given
 
+#: By model: what a monitor found, a list with one for each of several folds.
+FoundByModel = dict[str, Detections | list[Detections]]
+FoundByMonitor = dict[str, FoundByModel]
 #: Rows in a block, unless a window is long: those that wait are read anew whenever one asks.
 _BLOCK = 8192
 
@@ -38,6 +41,11 @@ class Watch:
         Lines of answers per lane.
     scores : dict of str to str or None, default=None
         Method by which each model is asked for scores, where measures need them.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows read.
     """
 
     def __init__(
@@ -50,7 +58,7 @@ class Watch:
         scores: Mapping[str, str | None] | None = None,
     ) -> None:
         self._places = list(places)
-        self._n_rows = 0
+        self.n_rows = 0
         self._monitors = [
             _Monitor(one, classes, places, seed, width, scores or {}) for one in monitors
         ]
@@ -58,8 +66,8 @@ class Watch:
     def read(self, rows: ScoredRows) -> None:
         """Read the next rows, in order. If a detector fails, call it again with the same rows."""
         for monitor in self._monitors:
-            monitor.read(rows, self._n_rows)
-        self._n_rows += len(rows)
+            monitor.read(rows, self.n_rows)
+        self.n_rows += len(rows)
 
     def detections(self) -> list[dict[str, Detections]]:
         """Return what was found in each lane up to the last row, by the name of the monitor."""
@@ -76,14 +84,6 @@ class Watch:
                     warnings=lane.warnings.array().copy(),
                 )
         return found
-
-
-def watch_of(settings: Settings, places: Sequence[Place], width: int) -> Watch | None:
-    """Return the monitors of a run; None if there are none."""
-    if not settings.monitors:
-        return None
-    seed = settings.parameters["seed"]
-    return Watch(settings.monitors, settings.classes, places, seed, width, settings.scores)
 
 
 class _Lane:
@@ -264,3 +264,58 @@ def bounded_losses(y: np.ndarray, answers: np.ndarray, bound: float) -> np.ndarr
     """Return absolute errors as losses from 0 to 1."""
     losses: np.ndarray = np.minimum(np.abs(answers - y) / bound, 1.0)
     return losses
+
+
+def by_monitor(lanes: Iterable[Mapping[str, Detections]]) -> FoundByMonitor:
+    """Return by monitor and model what was found in each lane."""
+    folds: dict[str, dict[str, list[Detections]]] = {}
+    for lane in lanes:
+        for one in lane.values():
+            folds.setdefault(one.monitor, {}).setdefault(one.model, []).append(one)
+    return {
+        monitor: {model: _one_or_all(_counted(listed)) for model, listed in by_model.items()}
+        for monitor, by_model in folds.items()
+    }
+
+
+def _counted(folds: list[Detections]) -> list[Detections]:
+    """Tell the detections of several folds how many there are, so that each names its own."""
+    n = len(folds)
+    return folds if n == 1 else [replace(one, n_folds=max(n, one.n_folds)) for one in folds]
+
+
+def narrowed(
+    found: Mapping[str, FoundByModel],
+    models: Sequence[str],
+    folds: Sequence[int] | None,
+    bins: Sequence[int] | None,
+) -> FoundByMonitor:
+    """Return what was found in some models, at some positions among their folds and in some bins.
+
+    None: all. A monitor watches one bin: it goes where its bin is left out.
+    """
+
+    def some(one: Detections | list[Detections]) -> Detections | list[Detections]:
+        if folds is None or isinstance(one, Detections):
+            return one
+        return _one_or_all([one[place] for place in folds])
+
+    return {
+        monitor: {model: some(by_model[model]) for model in models}
+        for monitor, by_model in found.items()
+        if bins is None or {one.bin for one in each({monitor: by_model})} <= {*bins, None}
+    }
+
+
+def each(found: Mapping[str, FoundByModel]) -> list[Detections]:
+    """Return all detections in their order."""
+    return [
+        one
+        for by_model in found.values()
+        for of_model in by_model.values()
+        for one in ([of_model] if isinstance(of_model, Detections) else of_model)
+    ]
+
+
+def _one_or_all(folds: list[Detections]) -> Detections | list[Detections]:
+    return folds[0] if len(folds) == 1 else folds

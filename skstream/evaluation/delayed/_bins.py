@@ -248,5 +248,5 @@ def _noted(where: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        error.add_note(f"reduce(answers, durations) was called for {where}.")
+        error.add_note(f"Raised by reduce(answers, durations) for {where}.")
         raise

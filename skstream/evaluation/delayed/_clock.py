@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from skstream.engine.failures import ModelError
 from skstream.engine.missing_answers import UNANSWERED
 from skstream.evaluation._runs._input import MissingLabelError
+from skstream.streams._chunk import Chunk
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._times import (
     AWARE,
@@ -54,10 +55,6 @@ class Times:
         """Show one of the times as the user gave it."""
         return shown_time(self.given[at:][:1])
 
-    def piece(self, begin: int, end: int) -> "Times":
-        """Return some of the times."""
-        return replace(self, values=self.values[begin:end], given=self.given[begin:end])
-
 
 @dataclass(frozen=True, slots=True)
 class Clock:
@@ -79,12 +76,6 @@ class Clock:
     source: str = ""
     now: float = -np.inf
     shown: str = ""
-
-    def times(self, values: np.ndarray) -> np.ndarray:
-        """Numbers of this clock as times: datetimes where they are, in UTC."""
-        if self.kind not in (DATETIMES, AWARE):
-            return values
-        return values.astype(np.int64).astype("datetime64[us]")
 
     @property
     def counts_microseconds(self) -> bool:
@@ -252,52 +243,23 @@ class Clock:
         return timedelta(microseconds=round(duration))
 
 
-def check_label_times(times: Times, arrival: Times, first_row: int) -> None:
-    """Raise an error for labels that come before their rows."""
-    early = times.values < arrival.values
-    if early.any():
-        at = int(early.argmax())
-        raise ValueError(
-            f"label_time[{first_row + at}] is {times.shown(at)}, before "
-            f"arrival[{first_row + at}] = {arrival.shown(at)}. Labels cannot precede their "
-            "rows; use np.inf (or NaT) for never."
-        )
+def still_awaited(
+    rows: np.ndarray, times: np.ndarray, now: float, *, optional: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows without a label whose label should come after the last arrival, and when.
 
-
-@dataclass(frozen=True, slots=True)
-class Awaited:
-    """Rows of a stream whose label is not there, and should come after the last arrival.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_awaited,), dtype int64
-        Their numbers, ascending.
-    times : ndarray of shape (n_awaited,), dtype float64
-        When the labels should come.
+    The others should have come: that is an error, or, if labels are optional, they never come.
     """
-
-    rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    times: np.ndarray = field(default_factory=lambda: np.empty(0))
-
-    def after(
-        self, missing: np.ndarray, times: np.ndarray, now: float, *, optional: bool
-    ) -> "Awaited":
-        """Return those after further rows without a label arrived, the last row at `now`.
-
-        The others should have come: that is an error, or, if labels are optional, they never come.
-        """
-        rows = np.concatenate([self.rows, missing])
-        times = np.concatenate([self.times, times])
-        late = times <= now
-        if late.any() and not optional:
-            at = int(rows[late.argmax()])
-            raise MissingLabelError(
-                f"Row {at} has no label (None or NaN), but a time at which it comes. Use np.inf "
-                'as the time of labels that never come, or missing_labels="skip".',
-                at,
-            )
-        waits = ~late & np.isfinite(times)
-        return Awaited(rows[waits], times[waits])
+    late = times <= now
+    if late.any() and not optional:
+        at = int(rows[late.argmax()])
+        raise MissingLabelError(
+            f"Row {at} has no label (None or NaN), but a time at which it comes. Use np.inf "
+            'as the time of labels that never come, or missing_labels="skip".',
+            at,
+        )
+    waits = ~late & np.isfinite(times)
+    return rows[waits], times[waits]
 
 
 def shown_duration(duration: float | timedelta) -> str:
@@ -311,11 +273,11 @@ def shown_duration(duration: float | timedelta) -> str:
 
 @dataclass(frozen=True)
 class LabelTimes:
-    """Label times from arrivals, by the user's delay.
+    """Label times of rows: those that the stream gives, or by the user's delay.
 
     Parameters
     ----------
-    delay : ndarray, str or callable
+    delay : ndarray, str, callable or None
         As in `DelayedEvaluator`; numbers and timedeltas as an array.
     """
 
@@ -324,8 +286,8 @@ class LabelTimes:
     @classmethod
     def of(cls, delay: Any) -> "LabelTimes":
         """Read the parameter of an evaluator."""
-        by_row = isinstance(delay, str) or callable(delay)
-        return cls(delay if by_row else duration_column(delay, "delay"))
+        as_given = delay is None or isinstance(delay, str) or callable(delay)
+        return cls(delay if as_given else duration_column(delay, "delay"))
 
     def check_length(self, n_rows: int | None, has: str = "has") -> None:
         """Raise an error if the delays are not one for each of the rows of a stream."""
@@ -336,10 +298,32 @@ class LabelTimes:
                 "value per row, or one for all."
             )
 
-    def times(self, X: Any, arrival: Times, first_row: int, clock: Clock) -> Times:
+    def times(self, chunk: Chunk, arrival: Times, first_row: int, clock: Clock) -> np.ndarray:
         """Return the label times of rows from `first_row` on."""
-        values = arrival.values + self._delays(X, arrival.values, first_row, clock)
-        return Times(values, clock.times_for_user(values), arrival.kind, "label_time")
+        given = chunk.meta.get("label_time")
+        if given is not None and self.delay is not None:
+            raise ValueError(
+                "Both label_time and the delay of the evaluator say when the labels come. Pass one "
+                "of them: leave out label_time, or make the evaluator without delay."
+            )
+        if given is None and self.delay is None:
+            raise ValueError(
+                "When the labels come is not known: pass label_time, or give the evaluator a delay."
+            )
+        if given is not None:
+            times = clock.read(given, "label_time", first_row)
+        else:
+            values = arrival.values + self._delays(chunk.X, arrival.values, first_row, clock)
+            times = Times(values, clock.times_for_user(values), arrival.kind, "label_time")
+        early = times.values < arrival.values
+        if early.any():
+            at = int(early.argmax())
+            raise ValueError(
+                f"label_time[{first_row + at}] is {times.shown(at)}, before "
+                f"arrival[{first_row + at}] = {arrival.shown(at)}. Labels cannot precede their "
+                "rows; use np.inf (or NaT) for never."
+            )
+        return times.values
 
     def _delays(self, X: Any, arrival: np.ndarray, first_row: int, clock: Clock) -> Any:
         n_rows = len(arrival)
@@ -375,37 +359,23 @@ class LabelTimes:
             )
         return delays[first_row : first_row + n_rows]
 
-
-def check_one_is_given(label_time: Any, delays: LabelTimes | None) -> None:
-    """Raise an error unless either label times or delays say when the labels come."""
-    if label_time is not None and delays is not None:
-        raise ValueError(
-            "Both label_time and the delay of the evaluator say when the labels come. Pass one "
-            "of them: leave out label_time, or make the evaluator without delay."
-        )
-    if label_time is None and delays is None:
-        raise ValueError(
-            "When the labels come is not known: pass label_time, or give the evaluator a delay."
-        )
-
-
-@contextmanager
-def advice_on_delays(label_times: LabelTimes | None, X: Any, first_row: int) -> Iterator[None]:
-    """Add a note to an error of which the column of delays, also a feature, may be the cause."""
-    try:
-        yield
-    except ModelError as error:
-        at, column = error.row - first_row, getattr(label_times, "delay", None)
-        if isinstance(column, str) and 0 <= at < X.shape[0]:
-            delay = duration_column(X[column], "delay")[at]
-            if not np.isfinite(delay):
-                error.add_note(
-                    f"The column {column!r}, which holds the delays, is also a feature, and is "
-                    f"{delay} in row {error.row} (no label comes). If the model cannot take that, "
-                    f"pass the delays apart: delay=X[{column!r}].to_numpy(), and "
-                    f"X.drop(columns=[{column!r}]) as the features."
-                )
-        raise
+    @contextmanager
+    def advice(self, X: Any, first_row: int) -> Iterator[None]:
+        """Say of an error that the column of delays, also a feature, may be its cause."""
+        try:
+            yield
+        except ModelError as error:
+            at = error.row - first_row
+            if isinstance(self.delay, str) and 0 <= at < X.shape[0]:
+                delay = duration_column(X[self.delay], "delay")[at]
+                if not np.isfinite(delay):
+                    error.add_note(
+                        f"The column {self.delay!r}, which holds the delays, is also a feature, "
+                        f"and is {delay} in row {error.row} (no label comes). If the model cannot "
+                        f"take that, pass the delays apart: delay=X[{self.delay!r}].to_numpy(), "
+                        f"and X.drop(columns=[{self.delay!r}]) as the features."
+                    )
+            raise
 
 
 @dataclass(frozen=True)
@@ -430,7 +400,7 @@ class UserReduce:
         """Return the code, or value, of the reduced answer of a bin."""
         durations = self.clock.durations_for_user(durations)
         if self.classes is None:
-            value = float(self._call(answers, durations))
+            value = float(self.function(answers, durations))
             if not np.isfinite(value):
                 raise ValueError(
                     f"reduce(answers, durations) returned {value} for the answers "
@@ -438,7 +408,7 @@ class UserReduce:
                 )
             return value
         space = LabelSpace(self.classes)
-        label = self._call(space.decode(answers), durations)
+        label = self.function(space.decode(answers), durations)
         if label is None and UNANSWERED in answers:  # an answer that is not a class
             return UNANSWERED
         try:
@@ -451,13 +421,3 @@ class UserReduce:
                 f"{self.classes.tolist()}. It must return one of the answers, or another class."
             )
         return int(code)
-
-    def _call(self, answers: np.ndarray, durations: np.ndarray) -> Any:
-        try:
-            return self.function(answers, durations)
-        except Exception as error:
-            error.add_note(
-                f"Raised by reduce(answers, durations) for the answers {answers.tolist()} and the "
-                f"durations {durations.tolist()} of one bin."
-            )
-            raise

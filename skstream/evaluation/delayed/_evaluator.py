@@ -150,7 +150,6 @@ class DelayedEvaluator(StreamEvaluator):
     late_labels = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
-        "delay": "no_validation",
         "n_bins": [Interval(numbers.Integral, 1, None, closed="left")],
         "poll_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "reduce": [StrOptions({"auto", "dominant", "mean"}), callable],
@@ -233,7 +232,7 @@ class DelayedEvaluator(StreamEvaluator):
         assert isinstance(result, DelayedResult)
         return result
 
-    def start(self, models: Any, *, classes: Any = None) -> DelayedRun:  # type: ignore[override]
+    def start(self, models: Any, *, classes: Any = None) -> DelayedRun:
         """Start a live run, to which rows and labels are passed as they become known.
 
         Parameters
@@ -285,7 +284,7 @@ class DelayedEvaluator(StreamEvaluator):
         delay = DelaySettings(
             n_bins=self.n_bins,
             reduce=reduce,
-            label_times=None if self.delay is None else LabelTimes.of(self.delay),
+            label_times=LabelTimes.of(self.delay),
             previous_label=self.previous_label,
             features=self.features,
             max_pending=self.max_pending,

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from skstream.streams._arrays import holds_columns, split_columns
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import refuse_single
 from skstream.utils._masked import unmasked
-from skstream.utils._rows import as_rows, take_rows
+from skstream.utils._rows import as_rows
+from skstream.utils._times import shown_time
 
 #: Number of labelled ids kept, to distinguish a second label from one of an unknown row.
 REMEMBERED_IDS = 1 << 17
@@ -42,12 +43,12 @@ class KnownIds:
 
 
 class LiveIds:
-    """Ids of the waiting rows of a live run, and of recently labelled rows."""
+    """Ids of the waiting rows of a live run, and of rows that wait no longer."""
 
     def __init__(self) -> None:
         self._row_of: OrderedDict[Hashable, int] = OrderedDict()  # rows ascend
-        self._done: OrderedDict[Hashable, None] = OrderedDict()
-        self._refused: OrderedDict[Hashable, None] = OrderedDict()
+        # The newest that wait no longer, and whether they have their label; else they were refused.
+        self._gone: OrderedDict[Hashable, bool] = OrderedDict()
 
     def check_new(self, ids: Sequence[Hashable]) -> None:
         """Raise an error if an id waits already, comes twice, or is missing."""
@@ -68,14 +69,23 @@ class LiveIds:
         """Store the ids of rows that arrived."""
         for row, one in enumerate(ids, first_row):
             self._row_of[one] = row
-            self._done.pop(one, None)
-            self._refused.pop(one, None)
+            self._gone.pop(one, None)
 
     def refuse(self, ids: Sequence[Hashable]) -> None:
         """Note rows that do not wait, whose labels are to be ignored."""
+        self._let_go(ids, labelled=False)
+
+    def labelled(self, ids: Sequence[Hashable]) -> None:
+        """Note that waiting rows have their labels."""
         for one in ids:
-            self._refused[one] = None
-        _forget_oldest(self._refused)
+            del self._row_of[one]
+        self._let_go(ids, labelled=True)
+
+    def _let_go(self, ids: Sequence[Hashable], *, labelled: bool) -> None:
+        for one in ids:
+            self._gone[one] = labelled
+        while len(self._gone) > REMEMBERED_IDS:
+            self._gone.popitem(last=False)
 
     def rows_of(self, ids: Sequence[Hashable], on_unknown: str) -> KnownIds:
         """Find the waiting rows of ids; an error leaves everything unchanged."""
@@ -94,16 +104,14 @@ class LiveIds:
                     )
                 else:
                     n_again += 1
-            elif one in self._done:
+            elif self._gone.get(one):
                 if on_unknown == "error":
                     raise KeyError(
                         f"id {one!r} has its label already; no label of this call was taken. Pass "
                         "on_unknown='ignore' to leave corrected labels out, and count them."
                     )
                 n_again += 1
-            elif one in self._refused:
-                continue
-            elif on_unknown == "error":
+            elif one not in self._gone and on_unknown == "error":
                 raise KeyError(self._why_unknown(one, ids))
         rows = sorted(places)
         at = [places[row] for row in rows]
@@ -115,7 +123,7 @@ class LiveIds:
         )
 
     def _why_unknown(self, one: Hashable, ids: Sequence[Hashable]) -> str:
-        n = sum(other not in self._row_of and other not in self._done for other in ids)
+        n = sum(other not in self._row_of and not self._gone.get(other) for other in ids)
         others = f" ({n:,} ids of this call are such)" if n > 1 else ""
         return (
             f"No row of id {one!r} waits for a label: it was never asked, was dropped, or had its "
@@ -123,22 +131,10 @@ class LiveIds:
             "taken; pass on_unknown='ignore' to leave such ids out."
         )
 
-    def labelled(self, ids: Sequence[Hashable]) -> None:
-        """Note that waiting rows have their labels."""
-        for one in ids:
-            del self._row_of[one]
-            self._done[one] = None
-        _forget_oldest(self._done)
-
     def drop(self, last_row: int) -> None:
         """Forget the ids of waiting rows up to this one."""
         while self._row_of and next(iter(self._row_of.values())) <= last_row:
             self._row_of.popitem(last=False)
-
-
-def _forget_oldest(ids: OrderedDict[Hashable, None]) -> None:
-    while len(ids) > REMEMBERED_IDS:
-        ids.popitem(last=False)
 
 
 def as_ids(ids: Any) -> list[Any]:
@@ -171,15 +167,6 @@ def check_ids(ids: Sequence[Any]) -> None:
             raise ValueError(f"ids[{at}] is {one!r}: a row without an id cannot be found again.")
 
 
-def asked_rows(X: Any, ids: Sequence[Hashable], space: LabelSpace, first_row: int) -> EncodedRows:
-    """Return rows asked live, whose labels are not known yet, ready for the engine."""
-    X = as_rows(X, first_row=first_row)
-    n = X.shape[0]
-    if len(ids) != n:
-        raise ValueError(f"There are {n} rows and {len(ids)} ids.")
-    return EncodedRows(X, np.full(n, space.nothing), np.zeros(n, dtype=bool), None)
-
-
 def label_weights(sample_weight: Any, n: int) -> np.ndarray:
     """Check weights of `n` labels; 1 where none are given."""
     if sample_weight is None:
@@ -191,55 +178,71 @@ def label_weights(sample_weight: Any, n: int) -> np.ndarray:
     return checked_weights(weights, lambda at: f"sample_weight[{at}]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
+class DatedRows(EncodedRows):
+    """Rows that arrive at some times, with the times of their labels as far as these are known.
+
+    Attributes
+    ----------
+    arrival : ndarray of shape (n_rows,), dtype float64
+        When they arrive; does not decrease.
+    given : ndarray of shape (n_rows,)
+        The same as the user gave it, for messages.
+    label_time : ndarray of shape (n_rows,), dtype float64
+        When their labels come; infinite where that is never, or not known yet.
+    ids : ndarray of shape (n_rows,), dtype object, or None
+        Of rows of a live run, which wait where the time of their label is not known.
+    """
+
+    arrival: np.ndarray
+    given: np.ndarray
+    label_time: np.ndarray
+    ids: np.ndarray | None = None
+
+    @classmethod
+    def waiting(cls, X: Any, ids: Sequence[Hashable], arrival: Times, space: LabelSpace) -> Self:
+        """Return rows asked live, whose labels are not known yet."""
+        n = len(ids)
+        return cls(
+            X=X,
+            y=np.full(n, space.nothing),
+            arrival=np.broadcast_to(arrival.values, n),
+            given=np.broadcast_to(arrival.given, n),
+            label_time=np.full(n, np.inf),
+            ids=np.fromiter(ids, dtype=object, count=n),
+        )
+
+    @property
+    def last_shown(self) -> str:
+        """The last arrival as the user gave it."""
+        return shown_time(self.given[-1:])
+
+
+@dataclass(frozen=True)
 class Batch:
     """Rows and labels of several times, which a live run takes in one call.
 
     Attributes
     ----------
-    rows : EncodedRows
+    rows : DatedRows
         Rows that arrive, in the order of time.
-    ids : list
-        Their ids.
-    arrival : Times
-        When they arrive.
-    label_time : ndarray of shape (n_rows,), dtype float64
-        When their labels come; infinite where that is not known yet.
     known : KnownIds
         Rows that wait already, whose labels come.
     known_y, known_times, known_weight : ndarray, or None
         These labels, their times, and their weights if there are any.
     clock : Clock
         The clock of the run, with the kind of the times.
-    last : float
-        Time of the last event.
-    shown : str
-        The same as the user gave it.
-    skip : bool
-        Whether models that fail skip the row.
+    last : Clock
+        The same at the last event.
     """
 
-    rows: EncodedRows
-    ids: list[Any]
-    arrival: Times
-    label_time: np.ndarray
+    rows: DatedRows
     known: KnownIds
     known_y: np.ndarray
     known_times: np.ndarray
     known_weight: np.ndarray | None
     clock: Clock
-    last: float
-    shown: str
-    skip: bool
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows that arrive."""
-        return len(self.ids)
-
-    def after(self, n: int) -> "Batch":
-        """Return the same without the ids of the first rows."""
-        return replace(self, ids=self.ids[n:])
+    last: Clock
 
 
 def read_batch(
@@ -251,28 +254,24 @@ def read_batch(
     clock: Clock,
     space: LabelSpace,
     first_row: int,
-    *,
-    skip: bool,
 ) -> Batch:
     """Read two frames, of rows and of labels; an error leaves everything unchanged.
 
-    `names` are the columns that are no features, `rules` what to do with second labels and unknown
-    ids.
+    `names` are the columns that are no features.
     """
-    X, ids, arrival = None, [], Times(np.empty(0), np.empty(0), "", "time")
+    X, ids = np.empty((0, 0)), []
+    arrival = times = Times(np.empty(0), np.empty(0), "", "time")
     if rows is not None:
         X, held = _split(rows, "rows", {key: names[key] for key in ("id", "time")}, features=True)
         _check_no_feature(X, names)
         ids = as_ids(held["id"])
         known_ids.check_new(ids)
         clock, arrival = clock.unordered(held["time"], "time of rows")
+        X = as_rows(X, first_row=first_row)
+    arriving = DatedRows.waiting(X, ids, arrival, space)
     order = np.argsort(arrival.values, kind="stable")
-    ids = [ids[at] for at in order]
-    arrival = replace(arrival, values=arrival.values[order], given=arrival.given[order])
-    n, weight, its_weight = len(ids), None, None
-    y, label_time = np.full(n, space.nothing), np.full(n, np.inf)
-    label_ids: list[Any] = []
-    codes, times = y[:0], Times(np.empty(0), np.empty(0), "", "time")
+    arriving = arriving.take(order)
+    weight, label_ids, codes = None, [], arriving.y[:0]
     if labels is not None:
         taken = {key: name for key, name in names.items() if name is not None}
         _, held = _split(labels, "labels", taken, features=False)
@@ -280,44 +279,42 @@ def read_batch(
         codes = encoded_labels(held["label"], space)
         clock, times = clock.unordered(held["time"], "time of labels")
         if "sample_weight" in held:
-            weight, its_weight = label_weights(held["sample_weight"], len(codes)), np.ones(n)
-    place_of = {one: place for place, one in enumerate(ids)}
+            weight = label_weights(held["sample_weight"], len(codes))
+            arriving = replace(arriving, weight=np.ones(len(ids)))
+    place_of = {ids[at]: place for place, at in enumerate(order)}
     check_ids(label_ids)
-    now = [at for at, one in enumerate(label_ids) if one in place_of]
-    before = [at for at, one in enumerate(label_ids) if one not in place_of]
-    places = [place_of[label_ids[at]] for at in now]
-    for at, place in zip(now, places, strict=True):
-        if label_time[place] < np.inf:
-            raise ValueError(f"id {label_ids[at]!r} comes twice among the labels.")
-        if times.values[at] < arrival.values[place]:
+    before = []  # labels of rows that wait already
+    for at, one in enumerate(label_ids):
+        if one not in place_of:
+            before.append(at)
+            continue
+        place = place_of[one]
+        if arriving.label_time[place] < np.inf:
+            raise ValueError(f"id {one!r} comes twice among the labels.")
+        if times.values[at] < arriving.arrival[place]:
             raise ValueError(
-                f"The label of id {label_ids[at]!r} comes at {times.shown(at)}, before its row, "
-                f"which arrives at {arrival.shown(place)}. Labels cannot precede their rows."
+                f"The label of id {one!r} comes at {times.shown(at)}, before its row, "
+                f"which arrives at {shown_time(arriving.given[place:][:1])}. Labels cannot precede "
+                "their rows."
             )
-        label_time[place] = times.values[at]
-    y[places] = codes[now]
-    if weight is not None and its_weight is not None:
-        its_weight[places] = weight[now]
+        arriving.label_time[place], arriving.y[place] = times.values[at], codes[at]
+        if weight is not None and arriving.weight is not None:
+            arriving.weight[place] = weight[at]
     known = known_ids.rows_of([label_ids[at] for at in before], on_unknown)
     at_known = np.array(before, dtype=np.intp)[known.places]
-    last, shown = clock.now, clock.shown
+    last = clock
     for some in (arrival, times):
-        if len(some.values) and some.values.max() >= last:
-            last, shown = float(some.values.max()), some.shown(int(some.values.argmax()))
-    X = np.empty((0, 0)) if X is None else take_rows(as_rows(X, first_row=first_row), order)
+        if len(some.values) and some.values.max() >= last.now:
+            newest = int(some.values.argmax())
+            last = last.at(float(some.values[newest]), some.shown(newest))
     return Batch(
-        rows=EncodedRows(X, y, np.isfinite(label_time), its_weight),
-        ids=ids,
-        arrival=arrival,
-        label_time=label_time,
-        known=known,
-        known_y=codes[at_known],
-        known_times=times.values[at_known],
-        known_weight=None if weight is None else weight[at_known],
-        clock=clock,
-        last=last,
-        shown=shown,
-        skip=skip,
+        arriving,
+        known,
+        codes[at_known],
+        times.values[at_known],
+        None if weight is None else weight[at_known],
+        clock,
+        last,
     )
 
 

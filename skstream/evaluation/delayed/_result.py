@@ -111,11 +111,6 @@ class DelayedResult(EvaluationResult):
         if order == "labels":
             return answers
         tape, waits = tape_of(self), self.waits
-        if tape.row is None:
-            raise ValueError(
-                "This result was saved without the numbers of its rows, by an earlier version. "
-                'Pass order="labels".'
-            )
         n_arrived = waits.n_labelled + waits.n_never + waits.n_pending + waits.n_dropped
         shape = n_arrived, answers.shape[1]
         if n_arrived == len(answers):

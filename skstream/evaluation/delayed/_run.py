@@ -1,30 +1,54 @@
 """A run under delayed labels: rows come from a stream, or are asked and labelled live."""
 
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 
-from skstream.engine.delayed import Dated, Labels, TimePassed
+from skstream.engine.delayed import (
+    Dated,
+    DatedArrivals,
+    DelayedState,
+    Dropped,
+    Labels,
+    TimePassed,
+)
 from skstream.engine.failures import ModelError
 from skstream.engine.loop import no_answers
 from skstream.engine.run import Answered, Step
-from skstream.evaluation._runs._input import EncodedRows, encoded_labels
-from skstream.evaluation._runs._stream_run import check_on_error
-from skstream.evaluation.delayed._clock import Clock
-from skstream.evaluation.delayed._dated_run import DatedRun
+from skstream.engine.timeline import no_rows
+from skstream.evaluation._folder._read_checksums import LABEL_TIMES
+from skstream.evaluation._runs._input import EncodedRows, encoded, encoded_labels
+from skstream.evaluation._runs._run import EvaluationRun
+from skstream.evaluation._runs._run_outcome import Place, RunOutcome
+from skstream.evaluation._settings import Settings
+from skstream.evaluation.delayed._clock import Clock, still_awaited
+from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._live_input import (
+    DatedRows,
     KnownIds,
+    LiveIds,
     as_ids,
-    asked_rows,
     label_weights,
     read_batch,
 )
+from skstream.evaluation.delayed._scoring import AskedWhileWaiting, DelaySettings
+from skstream.streams._chunk import Chunk
 from skstream.utils._choices import check_choice
 from skstream.utils._exclusive import exclusive
+from skstream.utils._interrupt import deferred_interrupt
+from skstream.utils._label_space import is_given
+from skstream.utils._rows import as_rows
+
+#: The latest finite time of a label.
+MAX_TIME = float(np.finfo(np.float64).max)
 
 
-class DelayedRun(DatedRun):
+class DelayedRun(EvaluationRun):
     """Run of models along a stream with delayed labels.
 
     Made by ``DelayedEvaluator.start``.
@@ -50,10 +74,40 @@ class DelayedRun(DatedRun):
     array(['b'], dtype='<U1')
     """
 
+    _rows_per_piece = 1 << 13
+    _scoring: AskedWhileWaiting
+
+    def __init__(
+        self, settings: Settings, models: Mapping[Place, Any], delay: DelaySettings
+    ) -> None:
+        features = None if delay.features is None else self._features_at
+        scoring = AskedWhileWaiting(settings, delay, len(models))
+        super().__init__(settings, models, features, scoring, width=delay.n_bins + 2)
+        self._delay = delay
+        self._clock = Clock()
+        # Rows of a stream whose label is not there, and should come after the last arrival; when.
+        self._awaited = no_rows(), np.empty(0)
+        self._ids = LiveIds()
+        self._n_delayed = 0  # rows up to the last that took its label time from `delay`
+        self._label_times_read = 0  # checksum
+        self._n_dropped = self._n_relabelled = self._n_refused = 0
+
+    @property
+    def _timeline_state(self) -> DelayedState:
+        state: DelayedState = self._engine.states[0]
+        return state
+
+    @property
+    def n_pending(self) -> int:
+        """Number of rows that wait for their label."""
+        return len(self._timeline_state.pending)
+
     @property
     def n_refused(self) -> int:
         """Number of rows that a model could not answer when they were asked, and were skipped."""
         return self._n_refused
+
+    # -- live calls
 
     @exclusive
     def ask(
@@ -98,81 +152,72 @@ class DelayedRun(DatedRun):
         later rows; in this order, the results are equal.
         """
         self._require_open()
-        check_on_error(on_error)
-        ids = as_ids(ids)
-        with self._first_rows():
-            chunk = asked_rows(X, ids, self._space, self._n_arrived)
-            self._check_schema(chunk.X)
-            if not ids:  # as an empty frame of a queue
-                none = no_answers(self._settings.task)
-                return {name: self._as_labels(none, np.arange(0), 0) for name, _ in self._places}
-            self._ids.check_new(ids)
-            clock, arrival = self._clock.event(t, self._n_arrived, len(ids))
-            times = np.broadcast_to(arrival.values, len(ids))
-            state = self._timeline_state
-            if state.n_dated:  # rows of a stream: labels come by themselves
-                if state.n_due(times[-1]) > state.n_due(times[0]):
-                    raise ValueError(
-                        "Labels of earlier rows, whose time is known, come between the times of "
-                        "these rows. Ask in one call about the rows between two labels."
-                    )
-                due = TimePassed(float(times[0]))
-                self._take_event(self._note, due)
-            at, step, codes = self._ask(
-                chunk, ids, times, skip=on_error == "skip", numbered=t is None
-            )
-        if len(at) < len(ids):
-            refused = np.delete(np.arange(len(ids)), at)
-            self._ids.refuse([ids[place] for place in refused])
-            self._n_refused += len(refused)
-        if step is not None:
-            newest = len(at) - 1 if t is None else int(at[-1])
-            shown = arrival.shown(min(newest, len(arrival.given) - 1))
-            clock = clock.at(float(step.event.arrival[-1]), shown)
-            its_ids = [ids[place] for place in at]
-            note = partial(self._note_asked, step.event, chunk.y[at], clock, its_ids)
-            self._commit(step, note)
-        return {
-            name: self._as_labels(some, at, len(ids))
-            for (name, _), some in zip(self._places, codes, strict=True)
-        }
-
-    def _ask(
-        self, chunk: EncodedRows, ids: list[Any], times: np.ndarray, *, skip: bool, numbered: bool
-    ) -> tuple[np.ndarray, Step | None, list[np.ndarray]]:
-        """Ask about all rows, or those that can be answered; an error changes nothing.
-
-        `numbered` says that the times are the numbers of the rows, which follow each other.
-        Returns which rows, the step, and the answers of all models.
-        """
-        at = np.arange(len(ids))
+        check_choice(on_error, "on_error", ("raise", "skip"))
+        ids, X = as_ids(ids), as_rows(X, first_row=self._n_arrived)
+        n = X.shape[0]
+        if len(ids) != n:
+            raise ValueError(f"There are {n} rows and {len(ids)} ids.")
+        self._check_columns(X)
+        none = no_answers(self._settings.task_of())
+        if not n:  # as an empty frame of a queue
+            return {name: self._as_labels(none, np.arange(0), 0) for name, _ in self._places}
+        self._ids.check_new(ids)
+        clock, arrival = self._clock.event(t, self._n_arrived, n)
+        rows = DatedRows.waiting(X, ids, arrival, self._space)
+        state = self._timeline_state
+        if state.n_dated:  # rows of a stream: labels come by themselves
+            if state.n_due(rows.arrival[-1]) > state.n_due(rows.arrival[0]):
+                raise ValueError(
+                    "Labels of earlier rows, whose time is known, come between the times of "
+                    "these rows. Ask in one call about the rows between two labels."
+                )
+            self._take_event(self._note, TimePassed(float(rows.arrival[0])))
+        at: Any = np.arange(n)
+        step, codes = None, [none for _ in self._places]
         while len(at):
+            some = rows if len(at) == n else rows.take(at)
+            if t is None:  # the numbers of the rows, which follow each other
+                some = replace(some, arrival=rows.arrival[: len(at)], given=rows.given[: len(at)])
             try:
-                some = chunk.take(at)
-                its_times = times[: len(at)] if numbered else times[at]
-                return at, *self._ask_on_trial(some, its_times, skip=skip)
+                step, codes = self._ask(some, skip=on_error == "skip")
+                break
             except ModelError as error:
                 row = at[error.row - self._n_arrived]
-                if not skip:
+                if on_error != "skip":
                     error.add_note(
                         f"The row has the id {ids[row]!r}. No row of the call waits; pass "
                         "on_error='skip' to leave out the rows that a model cannot answer."
                     )
                     raise
                 at = at[at != row]
-        return at, None, [no_answers(self._settings.task) for _ in self._places]
+        refused = np.delete(np.arange(n), at)
+        self._ids.refuse([ids[place] for place in refused])
+        self._n_refused += len(refused)
+        if step is not None:
+            self._learn_columns(X)
+            self._clock = clock
+            self._commit(step, partial(self._note_asked, some))
+        return {
+            name: self._as_labels(its, at, n)
+            for (name, _), its in zip(self._places, codes, strict=True)
+        }
 
-    def _ask_on_trial(
-        self, chunk: EncodedRows, times: np.ndarray, *, skip: bool
-    ) -> tuple[Step, list[np.ndarray]]:
-        n, engine = chunk.n_rows, self._engine
-        arrivals = self._arrivals(chunk, times, np.full(n, np.inf), live=True)
+    def _ask(self, rows: DatedRows, *, skip: bool) -> tuple[Step, list[np.ndarray]]:
+        """Ask about rows; return the step and the answers of all models. An error changes nothing.
+
+        If models fail, it is an error with `skip`, or where failures are raised.
+        """
+        engine, n = self._engine, rows.n_rows
         failed = set(engine.failures)
         try:
-            with self._breakable():
-                step = engine.execute(arrivals, chunk.X, chunk.y)
-                asked = [one.answers for one in step.lanes if len(one.answers)]
-                codes = asked or self._early_answers(chunk.X, n)
+            with self._interrupt or nullcontext():
+                step = engine.execute(self._arrivals(rows), rows.X, rows.y)
+                codes = [one.answers for one in step.lanes if len(one.answers)]
+                if not codes:  # in the warm-up: of models that were fitted before the run
+                    codes = [no_answers(self._settings.task_of(), n) for _ in self._places]
+                    if self._settings.parameters["warm_start"]:
+                        numbers = np.arange(self._n_arrived, self._n_arrived + n)
+                        codes = engine.preview(rows.X, numbers)
                 new = [error for k, error in engine.failures.items() if k not in failed]
                 if new and (skip or self._settings.error_score == "raise"):
                     raise min(new, key=lambda error: error.row)
@@ -183,15 +228,9 @@ class DelayedRun(DatedRun):
             raise
         return step, codes
 
-    def _early_answers(self, X: Any, n: int) -> list[np.ndarray]:
-        """Answers in the warm-up: those of models that were fitted before the run, else none."""
-        if self._settings.parameters["warm_start"]:
-            return self._engine.preview(X, np.arange(self._n_arrived, self._n_arrived + n))
-        return [no_answers(self._settings.task, n) for _ in self._places]
-
     def _as_labels(self, codes: np.ndarray, at: np.ndarray, n: int) -> np.ndarray:
         """Answers to the rows at some of `n` positions as labels or values; none to the others."""
-        answers = no_answers(self._settings.task, n)
+        answers = no_answers(self._settings.task_of(), n)
         answers[at] = codes
         return self._space.decode(answers)
 
@@ -246,10 +285,9 @@ class DelayedRun(DatedRun):
             If a model fails; names the model and the row. See `go_on`.
         """
         self._require_open()
-        check_on_error(on_error)
-        _check_on_unknown(on_unknown)
-        ids = as_ids(ids)
-        codes = encoded_labels(y, self._space)
+        check_choice(on_error, "on_error", ("raise", "skip"))
+        check_choice(on_unknown, "on_unknown", ("error", "ignore"))
+        ids, codes = as_ids(ids), encoded_labels(y, self._space)
         if len(ids) != len(codes):
             raise ValueError(f"There are {len(ids)} ids and {len(codes)} labels.")
         weight = label_weights(sample_weight, len(ids))
@@ -263,18 +301,13 @@ class DelayedRun(DatedRun):
             clock, now = clock.event(t, self._n_arrived, len(ids))
             clock = clock.at(float(now.values[0]), now.shown(0))
         known = self._ids.rows_of(ids, on_unknown)
-        rows, kept = known.rows, known.places
-        if not len(rows):
-            self._n_relabelled += known.n_again
-            return self
-        codes, weight = codes[kept], weight[kept]
-        labels = Labels(rows, clock.now, None if sample_weight is None else weight)
-        note = partial(self._note_came, known, codes, labels, clock)
-        self._take_event(note, labels, None, codes, skip=on_error == "skip")
+        its_weight = None if sample_weight is None else weight[known.places]
+        labels = Labels(known.rows, clock.now, its_weight)
+        self._take_labels(known, codes[known.places], labels, clock, skip=on_error == "skip")
         return self
 
     @exclusive
-    def update(
+    def update(  # type: ignore[override]
         self,
         rows: Any = None,
         labels: Any = None,
@@ -335,68 +368,276 @@ class DelayedRun(DatedRun):
         1
         """
         self._require_open()
-        check_on_error(on_error)
-        _check_on_unknown(on_unknown)
+        check_choice(on_error, "on_error", ("raise", "skip"))
+        check_choice(on_unknown, "on_unknown", ("error", "ignore"))
         if rows is None and labels is None:
             return self
-        with self._first_rows():
-            batch = read_batch(
-                rows,
-                labels,
-                {"id": id, "time": time, "label": label, "sample_weight": sample_weight},
-                self._ids,
-                on_unknown,
-                self._clock,
-                self._space,
-                self._n_arrived,
-                skip=on_error == "skip",
-            )
-            if batch.n_rows:
-                self._check_schema(batch.rows.X)
-        known, self._clock = batch.known, batch.clock
-        self._n_relabelled += known.n_again
-        take = partial(self._take, batch.rows, batch.arrival, batch.label_time, batch=batch)
-        if len(known.rows):
-            dated = Dated(known.rows, batch.known_times, batch.known_weight)
-            note = partial(self._note_labels, known, batch.known_y, dated)
-            with self._before_rest(take):
-                self._take_event(note, dated, None, batch.known_y)
+        names = {"id": id, "time": time, "label": label, "sample_weight": sample_weight}
+        batch = read_batch(
+            rows, labels, names, self._ids, on_unknown, self._clock, self._space, self._n_arrived
+        )
+        X, skip = batch.rows.X, on_error == "skip"
+        if batch.rows.n_rows:
+            self._check_columns(X)
+            self._learn_columns(X)
+        self._clock = batch.clock
+        known = batch.known
+        dated = Dated(known.rows, batch.known_times, batch.known_weight)
+        take = partial(self._take_batch, batch.rows, batch.last, skip=skip)
+        with self._before_rest(take):
+            self._take_labels(known, batch.known_y, dated, batch.clock, skip=skip)
         take()
         return self
 
-    def _note_asked(self, *arrived: Any) -> None:
-        self._note_arrived(*arrived)
+    def _take_batch(self, rows: DatedRows, last: Clock, *, skip: bool) -> None:
+        """Take rows, and let labels come up to the last event of the call."""
+        end = partial(self._end_batch, last, skip=skip)
+        with self._before_rest(end):
+            self._take(rows, skip=skip)
+        end()
+
+    def _end_batch(self, last: Clock, *, skip: bool) -> None:
+        with self._before_rest(partial(self._end_batch, last, skip=skip)):
+            self._let_labels_come(last.now, skip=skip)
+        if last.now > self._clock.now:
+            self._clock = last
         self._drop_oldest()
 
-    def _note_labels(
-        self, known: KnownIds, y: np.ndarray, event: Labels | Dated, answered: list[Answered]
+    def _take_labels(
+        self, known: KnownIds, y: np.ndarray, event: Labels, clock: Clock, *, skip: bool
     ) -> None:
-        """Note the labels of waiting rows: that they came, or when they will."""
+        """Take the labels of waiting rows: that they came, or when they will."""
+        if len(known.rows):
+            note = partial(self._note_labels, known, y, event, clock)
+            self._take_event(note, event, None, y, skip=skip)
+        else:
+            self._n_relabelled += known.n_again
+
+    def _note_labels(
+        self, known: KnownIds, y: np.ndarray, event: Labels, clock: Clock, answered: list[Answered]
+    ) -> None:
+        self._n_relabelled += known.n_again
+        self._clock = clock
         self._scoring.label(known.rows, y, weighted=event.weight is not None)
         self._ids.labelled(known.ids)
         self._note(answered)
 
-    def _note_came(
-        self, known: KnownIds, y: np.ndarray, event: Labels, clock: Clock, answered: list[Answered]
-    ) -> None:
-        """Note labels that came in a call of their own."""
-        self._n_relabelled += known.n_again
-        self._clock = clock
-        self._note_labels(known, y, event, answered)
+    def _note_asked(self, rows: DatedRows, answered: list[Answered]) -> None:
+        self._note_arrived(rows, answered)
+        self._drop_oldest()
 
-    def _can_skip(self, failed: list[int]) -> bool:
-        return all(self._engine.lanes[k].model.stopped_learning for k in failed)
+    def _drop_oldest(self) -> None:
+        """Keep no more than ``max_pending`` waiting rows."""
+        limit, table = self._delay.max_pending, self._timeline_state.pending
+        if limit is None or len(table) <= limit:
+            return
+        rows = table.take(table.oldest(len(table) - limit)).row
+        step = self._engine.execute(Dropped(rows))
+        self._engine.commit(step)
+        self._ids.drop(int(rows[-1]))
+        self._n_dropped += len(rows)
+        self._note(step.lanes)
 
-    def _check_skip(self, failed: list[int]) -> None:
-        for k in failed:
+    def _why_not(self, decision: str, failed: list[int]) -> str:
+        why_not = super()._why_not(decision, failed)
+        for k in failed if decision == "skip" and not why_not else ():
             if not self._engine.lanes[k].model.stopped_learning:
                 failure = self._engine.failures[k]
-                raise ValueError(
+                return (
                     f"Model '{failure.model}' failed to answer row {failure.row}, which waits for "
                     "its label: only a row that is learnt can be skipped. Decide 'retry' or "
                     "'leave_out'."
                 )
+        return why_not
 
+    # -- rows whose label times are known
 
-def _check_on_unknown(on_unknown: str) -> None:
-    check_choice(on_unknown, "on_unknown", ("error", "ignore"))
+    def _rows_of(self, chunk: Chunk) -> DatedRows:
+        first = self._n_arrived
+        rows = encoded(chunk, self._space, "skip", first_row=first)
+        clock, arrival = self._clock.arrivals(chunk.meta.get("arrival"), first, rows.n_rows)
+        times = self._delay.label_times.times(chunk, arrival, first, clock)
+        labelled = is_given(rows.y)
+        missing, now = np.flatnonzero(~labelled), arrival.values[-1:].max(initial=-np.inf)
+        awaited, due = self._awaited
+        self._awaited = still_awaited(
+            np.concatenate([awaited, first + missing]),
+            np.concatenate([due, times[missing]]),
+            now,
+            optional=self._settings.missing_labels != "error",
+        )
+        self._learn_columns(chunk.X)
+        self._clock = clock
+        if "label_time" not in chunk.meta:
+            self._n_delayed = first + rows.n_rows
+        return DatedRows(
+            **vars(rows),
+            arrival=arrival.values,
+            given=arrival.given,
+            label_time=np.where(labelled, times, np.inf),
+        )
+
+    def _end_of_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
+        """Let the labels come that are due before a row, if they are many.
+
+        Return how far rows can be processed at once with the labels that come between them.
+        """
+        assert isinstance(rows, DatedRows)
+        state, size, arrival = self._timeline_state, self._pace.size, rows.arrival
+        if state.n_due(arrival[begin]) > size:
+            with self._before_rest(partial(self._take, rows, begin, skip=skip)):
+                self._let_labels_come(arrival[begin], skip=skip)
+            state, size = self._timeline_state, self._pace.size
+        end = min(begin + size, rows.n_rows)
+        while end > begin + 1:
+            horizon = arrival[end - 1]
+            n_due = np.count_nonzero(rows.label_time[begin:end] <= horizon) + state.n_due(horizon)
+            if n_due + end - begin <= 2 * size:
+                break
+            end = begin + (end - begin) // 2
+        return end
+
+    def _advance(self, piece: EncodedRows, *, skip: bool) -> None:
+        assert isinstance(piece, DatedRows)
+        self._label_times_read = crc32(piece.label_time.data, self._label_times_read)
+        note = partial(self._note_arrived, piece)
+        with self._delay.label_times.advice(piece.X, self._n_arrived):
+            self._take_event(note, self._arrivals(piece), piece.X, piece.y, skip=skip)
+
+    def _arrivals(self, rows: DatedRows) -> DatedArrivals:
+        """Return the event of rows that arrive; in a live run all of them wait for a label."""
+        return DatedArrivals(
+            self._n_arrived,
+            is_given(rows.y),
+            rows.weight,
+            arrival=rows.arrival,
+            label_time=rows.label_time,
+            expected=np.isfinite(rows.label_time) | (rows.ids is not None),
+        )
+
+    def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
+        assert isinstance(piece, DatedRows)
+        if piece.ids is not None:
+            self._ids.add(piece.ids.tolist(), self._n_arrived)
+            self._ids.labelled(piece.ids[np.isfinite(piece.label_time)].tolist())
+        self._scoring.arrive(piece)
+        self._note_rows(piece)
+        self._clock = self._clock.at(float(piece.arrival[-1]), piece.last_shown)
+        self._note(answered)
+
+    def _let_labels_come(self, horizon: float, *, skip: bool = False) -> None:
+        """Let the labels come that are due by a time, not too many at once."""
+        while self._timeline_state.n_due(horizon):
+            due = TimePassed(horizon, most=self._pace.size)
+            self._take_event(self._note, due, skip=skip)
+
+    def _features_at(self, rows: np.ndarray, times: np.ndarray) -> Any:
+        """Call the user's `features`, with times of the kind that the user gave."""
+        assert self._delay.features is not None
+        return self._delay.features(rows, self._clock.times_for_user(times))
+
+    @exclusive
+    def close(self) -> Self:
+        """End the stream: let the labels come whose time is known. Nothing can follow.
+
+        Returns
+        -------
+        self : DelayedRun
+            The run.
+
+        Raises
+        ------
+        ValueError
+            If the evaluator has one delay per row, and there are more of them than rows. The run
+            is closed.
+        """
+        was_open = self._state != "closed"
+        if self._state == "open":
+            with self._before_rest(self.close):
+                self._let_labels_come(MAX_TIME)
+        super().close()
+        if was_open and self._n_delayed:
+            self._delay.label_times.check_length(self._n_delayed, "had")
+        return self
+
+    def pass_over(self, chunk: Chunk) -> None:
+        """Read label times that a function gives; others follow from what is compared anyway.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The next of these rows.
+        """
+        if callable(self._delay.label_times.delay):
+            rows = self._rows_of(chunk)
+            self._label_times_read = crc32(rows.label_time.data, self._label_times_read)
+            self._clock = self._clock.at(float(rows.arrival[-1]), rows.last_shown)
+            self._n_arrived += rows.n_rows
+
+    def go_on_as(self, new: Self) -> None:
+        """Go on after rows to which the function given as delay gives the same label times.
+
+        Parameters
+        ----------
+        new : DelayedRun
+            The new run, which is not needed afterwards.
+
+        Raises
+        ------
+        ValueError
+            If it gives other ones.
+        """
+        super().go_on_as(new)
+        if new.n_rows and new._label_times_read != self._label_times_read:
+            raise ValueError(
+                f"delay(X, arrival) gives the first {self.n_rows:,} rows other label times than "
+                "those that the run has taken. Let it return the same every time, or begin again."
+            )
+
+    # -- scores, of many steps at once
+
+    def _note(self, answered: list[Answered]) -> None:
+        self._scoring.note(answered)
+
+    def _score(self, *, all_of_it: bool = True) -> None:
+        if not all_of_it and not self._scoring.is_due:
+            return
+        self._scores.measure()  # what a function of the user has held up
+        if self._scoring.n_steps:
+            failed = self._engine.failures if self._ends_by_failure else ()
+            first = self._timeline_state.first_answered
+            self._scores.keep(self._scoring.settle(self._clock, first, failed))
+            if failed:
+                self._n_arrived = self._scoring.n_arrived
+            self._scores.measure()
+
+    def _n_valid(self, lane: int) -> int:
+        return self._scoring.n_answered[lane]
+
+    @exclusive
+    def outcome(self) -> RunOutcome:
+        """Return the outcome of every lane, and the counts of waiting rows."""
+        with deferred_interrupt():
+            self._score()
+        scoring = self._scoring
+        n_labelled = scoring.poll_costs.n_labels
+        n_never = scoring.n_never - int(np.count_nonzero(self._awaited[0] < self._n_arrived))
+        waits = Waits(
+            n_bins=self._delay.n_bins,
+            n_labelled=n_labelled,
+            n_pending=self._n_arrived - n_labelled - n_never - self._n_dropped,
+            n_never=n_never,
+            n_unanswered=scoring.n_unanswered,
+            n_dropped=self._n_dropped,
+            n_relabelled=self._n_relabelled,
+            n_refused=self._n_refused,
+            n_polls=scoring.poll_costs.n_polls,
+            poll_costs=scoring.poll_costs.curves(),
+            delays={
+                name: self._clock.duration_for_user(delay)
+                for name, delay in scoring.delays.summary().items()
+            },
+        )
+        delay = self._delay.label_times.delay
+        read = {} if delay is None else {LABEL_TIMES: (self._label_times_read,)}
+        return replace(super().outcome(), waits=waits, read=read, drifts=scoring.drifts.known())

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.changing_features import Features
-from skstream.engine.delayed import FIRST, LAST, POLL, Asked, DelayedOperations, History, history_of
+from skstream.engine.delayed import LAST, POLL, DelayedOperations, History, history_of
 from skstream.engine.missing_answers import UNANSWERED
 from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
+from skstream.evaluation._runs._input import EncodedRows
 from skstream.evaluation._settings import Settings
 from skstream.evaluation.delayed._bins import Shown, answers_by_bin, means_by_bin
 from skstream.evaluation.delayed._clock import Clock, LabelTimes, UserReduce
@@ -35,7 +36,7 @@ class DelaySettings:
         Bins between arrival and label.
     reduce : str or callable
         How the answers of a bin are reduced to one.
-    label_times : LabelTimes or None
+    label_times : LabelTimes
         How label times follow from the arrivals, if the stream does not give them.
     previous_label : {"newest", "known_at_arrival"}
         Which label the persistent baseline repeats.
@@ -47,7 +48,7 @@ class DelaySettings:
 
     n_bins: int
     reduce: str | Callable[..., Any]
-    label_times: LabelTimes | None
+    label_times: LabelTimes
     previous_label: str
     features: Features | None = None
     max_pending: int | None = None
@@ -114,7 +115,6 @@ class AskedWhileWaiting:
         self._classes = classes = settings.classes
         self._n_bins, self._reduce = delay.n_bins, delay.reduce
         self._known_at_arrival = delay.previous_label == "known_at_arrival"
-        self._clock = Clock()
         self._counts_time = settings.counts_time
         self._nothing: Any = np.nan if classes is None else -1
         dtype: Any = np.float64 if classes is None else np.int64
@@ -129,8 +129,7 @@ class AskedWhileWaiting:
         )
         self._newest = np.full(1, self._nothing, dtype=dtype)  # label
         self._is_weighted = False
-        self._first_answered: int | None = None
-        self._n_settled = 0
+        self._n_noted = self._n_settled = 0
         self.n_arrived = self.n_never = 0
         self._at_newest_label = 0, 0  # these two
         self.n_unanswered = 0
@@ -147,12 +146,12 @@ class AskedWhileWaiting:
         self._arrived: list[PendingLabels] = []
         self._labelled: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def arrive(self, first_row: int, y: np.ndarray, clock: Clock, *, weighted: bool) -> None:
+    def arrive(self, rows: EncodedRows) -> None:
         """Take the labels of the next rows, as far as they are known."""
-        rows = np.arange(first_row, first_row + len(y))
-        self._arrived.append(PendingLabels(rows, y, y))
-        self._clock = clock
-        self._is_weighted |= weighted
+        numbers = np.arange(self._n_noted, self._n_noted + rows.n_rows)
+        self._n_noted += rows.n_rows
+        self._arrived.append(PendingLabels(numbers, rows.y, rows.y))
+        self._is_weighted |= rows.weight is not None
 
     def label(self, rows: np.ndarray, y: np.ndarray, *, weighted: bool) -> None:
         """Take the labels of pending rows."""
@@ -162,7 +161,9 @@ class AskedWhileWaiting:
     def note(self, answered: Sequence[Answered]) -> None:
         """Take a step: the same operations for every lane, and their answers."""
         self._steps.append(answered)
-        self._n_asks += len(_asked(answered[0]).row)
+        operations = answered[0].operations
+        assert isinstance(operations, DelayedOperations)
+        self._n_asks += len(operations.asked.row)
 
     @property
     def n_steps(self) -> int:
@@ -176,8 +177,11 @@ class AskedWhileWaiting:
             len(self._steps) >= max(STEPS_PER_SCORING, len(self._labels) // 8)
         )
 
-    def settle(self, failed: Collection[int] = ()) -> ScoredRows:
+    def settle(self, clock: Clock, first_answered: int, failed: Collection[int] = ()) -> ScoredRows:
         """Return the rows labelled in the steps noted.
+
+        `clock` says of what kind the times are, and `first_answered` from which row on the models
+        had learnt enough to be asked.
 
         If lanes are given whose failure ends the evaluation, nothing counts that came after the
         last row that all of them have answered: how much of it is in a step depends on time.
@@ -188,9 +192,14 @@ class AskedWhileWaiting:
         left, settled = self._look_up_answers(history, answers)
         last = answers.take(history.asked.kind == LAST)
         of_labelled = settled.take(slice(int(np.searchsorted(settled.row, len(labelled)))))
-        shown = self._shown(of_labelled, labelled)
-        lines, n_answered = self._lines(of_labelled, shown, labelled, last.answers)
-        scores = self._lines_of_scores(of_labelled, shown, last, lines, y)
+        since = of_labelled.time - labelled.arrival[of_labelled.row]
+        delay = labelled.label_time - labelled.arrival
+        # While the answers of every lane were in force.
+        shown = [Shown(of_labelled.row, since, one, delay) for one in of_labelled.answers.T]
+        lines, n_answered = self._lines(of_labelled, shown, labelled, last.answers, clock)
+        scores = None
+        if self._n_scores:
+            scores = self._lines_of_scores(of_labelled, shown, last, lines, y)
         # Nothing has changed so far: a function of the user may have failed.
         self._labels, self._answers, self._newest = labels, left, newest
         for lane, n in enumerate(n_answered):
@@ -200,7 +209,7 @@ class AskedWhileWaiting:
         previous = known if self._known_at_arrival else None
         rows = ScoredRows(y, lines, weight, previous, scores=scores, row=labelled.row)
         if self._counts_time:
-            rows.time = self._clock.times(labelled.label_time)
+            rows.time = clock.times_for_user(labelled.label_time)
         if failed:
             rows = rows[: max(0, min(self.n_answered[lane] for lane in failed) - self._n_settled)]
         self._n_settled += len(rows)
@@ -208,7 +217,7 @@ class AskedWhileWaiting:
         if failed:
             history = history.until(len(rows))
             self.n_arrived, self.n_never = self._at_newest_label
-        self._count_unanswered(history)
+        self.n_unanswered += int(np.count_nonzero(history.labelled.row < first_answered))
         self.delays.add(history.labelled.label_time - history.labelled.arrival)
         self._count_polls(history, settled, left)
         self.drifts.add(history.labelled.row)
@@ -270,14 +279,13 @@ class AskedWhileWaiting:
         settled = replace(rows.take(leaves), row=position[at[leaves]])
         return rows.take(~leaves), settled.take(np.argsort(settled.row, kind="stable"))
 
-    def _shown(self, settled: PendingAnswers, labelled: PendingRows) -> list[Shown]:
-        """Answers of every lane to the labelled rows, while they were in force."""
-        since = settled.time - labelled.arrival[settled.row]
-        delay = labelled.label_time - labelled.arrival
-        return [Shown(settled.row, since, answers, delay) for answers in settled.answers.T]
-
     def _lines(
-        self, settled: PendingAnswers, shown: list[Shown], labelled: PendingRows, last: np.ndarray
+        self,
+        settled: PendingAnswers,
+        shown: list[Shown],
+        labelled: PendingRows,
+        last: np.ndarray,
+        clock: Clock,
     ) -> tuple[np.ndarray, list[int]]:
         """Lines of answers: by lane the first, one per bin, and the last.
 
@@ -288,7 +296,7 @@ class AskedWhileWaiting:
         n_classes = None if self._classes is None else len(self._classes)
         reduce = self._reduce
         if not isinstance(reduce, str):
-            reduce = UserReduce(reduce, self._classes, self._clock)
+            reduce = UserReduce(reduce, self._classes, clock)
         lines = np.empty((n_lanes, self._n_bins + 2, n_rows), dtype=last.dtype)
         n_answered = []
         for lane, its_lines in enumerate(lines):
@@ -310,13 +318,11 @@ class AskedWhileWaiting:
         last: PendingAnswers,
         lines: np.ndarray,
         y: np.ndarray,
-    ) -> np.ndarray | None:
-        """Scores of all lines of answers; of a bin, the mean weighted by time.
+    ) -> np.ndarray:
+        """Scores of all lines of answers, of shape (n_lines, n_rows, n_scores).
 
-        Of shape (n_lines, n_rows, n_scores); None where no measure needs any.
+        Those of a bin are the mean weighted by time.
         """
-        if not self._n_scores:
-            return None
         assert self._classes is not None
         n_rows, n_lanes, n_classes = len(y), last.answers.shape[1], len(self._classes)
         table = np.empty((n_lanes, self._n_bins + 2, n_rows, self._n_scores))
@@ -346,16 +352,6 @@ class AskedWhileWaiting:
             self._at_newest_label = counts(n_arrived)
         self.n_arrived, self.n_never = counts(len(history.labels_before))
 
-    def _count_unanswered(self, history: History) -> None:
-        asked, labelled = history.asked, history.labelled
-        if self._first_answered is None:
-            answered = asked.row[asked.answered & (asked.kind == FIRST)]
-            self._first_answered = int(answered[0]) if len(answered) else None
-        if self._first_answered is None:
-            self.n_unanswered += len(labelled)
-        else:
-            self.n_unanswered += int(np.count_nonzero(labelled.row < self._first_answered))
-
     def _count_polls(self, history: History, settled: PendingAnswers, left: PendingAnswers) -> None:
         n_labelled, n_gone = len(history.labelled), len(history.labelled) + len(history.dropped)
         polls_of_row = np.bincount(settled.row[settled.is_poll], minlength=n_gone)
@@ -366,9 +362,3 @@ class AskedWhileWaiting:
             )[:n_labelled].astype(np.int64)
         n_held = int(np.count_nonzero(left.is_poll))
         self.poll_costs.follow(history, gone, n_held)
-
-
-def _asked(one: Answered) -> Asked:
-    operations = one.operations
-    assert isinstance(operations, DelayedOperations)
-    return operations.asked
