@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from skstream.adaptive import new_detector, read_until_alarm, rows_untested
 from skstream.drift import DriftDetector
+from skstream.engine.answers import Task
 from skstream.engine.block import Block, cuts, part_of
-from skstream.engine.kernels.base import Task, value_of
+from skstream.engine.kernels.base import value_of
 from skstream.engine.kernels.members import (
     Member,
     MembersKernel,

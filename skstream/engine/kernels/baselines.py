@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.baselines import drawn_codes
+from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.memory import MemoryKernel
 from skstream.engine.kernels.schema import class_labels, refused_seed, refused_task
-from skstream.engine.kernels.scored import answers_to
 from skstream.utils._few_columns import best_columns
 from skstream.utils._row_hashes import row_hashes, uniform_draws
 from skstream.utils._rows import take_rows

@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.calibration import Memory, fitted, no_memory, remembered, response_of
+from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.members import MembersKernel, make_member, with_tests
 from skstream.engine.kernels.memory import State
 from skstream.engine.kernels.schema import class_labels, refused_task
-from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.utils._calibration_maps import Calibration, calibrated, scores_of
 from skstream.utils._validation import is_fitted, unfitted_copy
 

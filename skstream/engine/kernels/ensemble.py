@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block, cuts, part_of
-from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.members import (
     Member,
     MembersKernel,
@@ -20,7 +20,6 @@ from skstream.engine.kernels.members import (
 )
 from skstream.engine.kernels.memory import State
 from skstream.engine.kernels.schema import class_labels, refused_seed, refused_task
-from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.ensemble import _bagging as bagging
 from skstream.ensemble import _weighted_majority as majority
 from skstream.ensemble._base import fresh_member, start_seed

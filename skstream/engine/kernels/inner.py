@@ -5,11 +5,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import Kernel, Looped, NotFittedYet, Task
+from skstream.engine.kernels.base import Kernel, Looped, NotFittedYet
 from skstream.engine.kernels.compose import check_weights, shared_step
-from skstream.engine.kernels.looped import LoopedModel, find_part
+from skstream.engine.kernels.looped import LoopedModel
 from skstream.engine.kernels.memory import MemoryKernel, State
+from skstream.engine.kernels.registry import find_part
 from skstream.engine.kernels.schema import Columns, check_classifier, class_labels
 from skstream.engine.loop import LoopFailed
 from skstream.utils._validation import is_fitted, unfitted_copy

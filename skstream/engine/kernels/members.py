@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Kernel, NotFittedYet, Task
+from skstream.engine.kernels.base import Declined, Kernel, NotFittedYet
 from skstream.engine.kernels.compose import asks_of_next, check_weights
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.registry import find_kernel

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import class_labels, refused_task
-from skstream.engine.kernels.scored import answers_to
 from skstream.neighbors import nearest_in_windows, shares, votes
 
 Floats = NDArray[np.float64]

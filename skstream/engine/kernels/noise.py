@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.inner import InnerKernel
 from skstream.engine.kernels.memory import State
 from skstream.engine.kernels.schema import refused_seed, refused_task
-from skstream.engine.kernels.scored import answers_to
 from skstream.noise import exchanged, weights_so_far, with_noise
 from skstream.utils._row_hashes import row_hashes
 from skstream.utils._rows import take_rows

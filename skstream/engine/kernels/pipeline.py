@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
 from skstream.engine.kernels import looped
-from skstream.engine.kernels.base import Kernel, Looped, Task, TransformKernel
+from skstream.engine.kernels.base import Kernel, Looped, TransformKernel
 from skstream.engine.kernels.compose import check_weights, shared_step, until_failure
+from skstream.engine.kernels.registry import find_part, find_transform_part
 from skstream.engine.kernels.schema import OTHER_CLASSES, knows_classes
 from skstream.engine.loop import LoopFailed
 from skstream.engine.sharing import bytes_of_rows
@@ -43,7 +45,7 @@ class TransformerPipelineKernel(TransformKernel):
             self._pipeline = _working_copy(estimator)
             steps = self._pipeline.steps
         self.kernels = [
-            looped.find_transform_part(step, task) for _, step in steps if not is_passthrough(step)
+            find_transform_part(step, task) for _, step in steps if not is_passthrough(step)
         ]
         self._likenesses = [kernel.likeness() for kernel in self.kernels]
         if self._pipeline is not None:
@@ -121,7 +123,7 @@ class StreamPipelineKernel(Kernel):
         self._pipeline = _working_copy(estimator)
         *transformers, (_, model) = self._pipeline.steps
         self._chain = TransformerPipelineKernel(estimator, task, transformers)
-        self._model = looped.find_part(model, task)
+        self._model = find_part(model, task)
         fitted = is_fitted(estimator)
         self._is_mixed = looped.check_parts([*self._chain.kernels, self._model], fitted=fitted)
         self._likeness = self._model.likeness()

@@ -11,8 +11,9 @@ from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
 from skstream.base import learner
+from skstream.engine.answers import Task, no_answers
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import Declined, Kernel, Task, value_of
+from skstream.engine.kernels.base import Declined, Kernel, value_of
 from skstream.engine.kernels.members import Member, make_member, with_tests
 from skstream.engine.kernels.schema import (
     OTHER_CLASSES,
@@ -21,7 +22,7 @@ from skstream.engine.kernels.schema import (
     has_valid_parameters,
     knows_classes,
 )
-from skstream.engine.loop import Loop, LoopFailed, no_answers
+from skstream.engine.loop import Loop, LoopFailed
 from skstream.refit import (
     PeriodicRefit,
     Progress,

@@ -4,8 +4,10 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from skstream.engine.kernels.base import Declined, Kernel, Task, TransformKernel
-from skstream.engine.kernels.scored import ScoredKernel
+from skstream.engine.answers import Task
+from skstream.engine.kernels.base import Declined, Kernel, NotFittedYet, TransformKernel
+from skstream.engine.kernels.looped import LoopedModel, LoopedTransformer
+from skstream.engine.loop import changed_methods
 from skstream.utils._sklearn import is_newer_than_known
 
 _K = TypeVar("_K", bound=type)
@@ -75,10 +77,6 @@ _TRANSFORMERS: _Table = {
     "skstream.preprocessing.StreamOneHotEncoder": "transformers.categories.CategoryKernel",
     "skstream.preprocessing.StreamOrdinalEncoder": "transformers.categories.CategoryKernel",
 }
-_METHOD_NAMES = (
-    *("fit", "partial_fit", "transform", "fit_transform", "partial_fit_transform"),
-    *("predict", "predict_proba", "predict_log_proba", "decision_function"),
-)
 
 
 def kernel_of(*estimators: type | str) -> Callable[[_K], _K]:
@@ -154,6 +152,31 @@ def find_transform_kernel(transformer: Any, task: Task) -> TransformKernel:
     return kernel
 
 
+def find_part(estimator: Any, task: Task) -> Kernel:
+    """Kernel for the model inside another estimator, or the loop of this model alone."""
+    try:
+        return find_kernel(estimator, task)
+    except NotFittedYet:
+        raise
+    except Declined as declined:
+        if not all(hasattr(estimator, one.method) for one in task.alone()):
+            raise
+        try:
+            return LoopedModel(estimator, task, declined.reason)
+        except TypeError:  # it cannot learn: the loop of the whole says so
+            raise declined from None
+
+
+def find_transform_part(transformer: Any, task: Task) -> TransformKernel:
+    """Kernel for a transformer inside another estimator, or the loop of this one alone."""
+    try:
+        return find_transform_kernel(transformer, task)
+    except NotFittedYet:
+        raise
+    except Declined as declined:
+        return LoopedTransformer(transformer, task, declined.reason)
+
+
 def make_kernel(estimator: Any, task: Task) -> Kernel | None:
     """Kernel for an estimator, or None where only the loop is exact."""
     try:
@@ -205,9 +228,8 @@ def _made(table: _Table, estimator: Any, task: Task) -> Any:
 def _made_by(table: _Table, key: type | str, estimator: Any, task: Task) -> Any:
     """Kernel of a table for an estimator, whatever the version of scikit-learn."""
     kind, kernel = type(estimator), _loaded(table, key)
-    if task.scores is not None and issubclass(kernel, Kernel) and not kernel.gives_scores:
-        labels, scores = (_made(table, estimator, one) for one in task.alone())
-        return ScoredKernel(labels, scores, task)
+    if task.scores is not None and not getattr(kernel, "gives_scores", True):
+        raise Declined(f"the kernel of {kind.__name__} gives no {task.scores} beside labels")
     refusals = (kernel.refusal(estimator, one) for one in task.alone())
     refused = changed_methods(estimator) or next((one for one in refusals if one is not None), None)
     if refused is not None and not (isinstance(refused, str) and refused):
@@ -236,38 +258,3 @@ def _loaded(table: _Table, key: type | str) -> Any:
         kernel = getattr(importlib.import_module(module), attribute)
         table[key] = kernel
     return kernel
-
-
-def changed_methods(estimator: Any) -> str | None:
-    """Name what was put in the place of a method of an estimator, for `Kernel.refusal`.
-
-    A method may be replaced on one instance, or on its class. Either way the loop calls what the
-    kernel knows nothing of.
-    """
-    kind = type(estimator)
-    for name in getattr(estimator, "__dict__", ()):
-        own = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
-        if callable(own) or hasattr(own, "__get__"):
-            return f"a {name} of its own"
-    for name in _METHOD_NAMES:
-        home = next((base for base in kind.__mro__ if name in vars(base)), None)
-        if home is not None and not _is_of(home, name):
-            return f"a changed {name}"
-    return None
-
-
-def _is_of(home: type, name: str) -> bool:
-    """Whether a method was written with its class: what is put there later tells where it is from.
-
-    Decorators of scikit-learn wrap what they decorate.
-    """
-    packages = {"sklearn", home.__module__.partition(".")[0]}
-    method = vars(home)[name]
-    while True:
-        place = getattr(method, "__globals__", {}).get("__name__", "sklearn")
-        if place.partition(".")[0] not in packages:
-            return False
-        if not hasattr(method, "__wrapped__"):
-            break
-        method = method.__wrapped__
-    return getattr(method, "__qualname__", None) == f"{home.__qualname__}.{name}"

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, value_of
+from skstream.engine.kernels.base import Declined, value_of
 from skstream.engine.kernels.compose import joined_rows, separate_rows
 from skstream.engine.kernels.inner import InnerKernel
 from skstream.engine.kernels.looped import LoopedModel
 from skstream.engine.kernels.memory import State, showing
 from skstream.engine.kernels.schema import refused_task
-from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.engine.sharing import key_of
 from skstream.temporal._augmentation import (
     extended_by_labels,

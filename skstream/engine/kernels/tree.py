@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.compose import asks_of_next, used_rows
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import Columns, class_labels, refused_seed, refused_task
-from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.preprocessing._categories import MixedTypes
 from skstream.tree._features import Features, Read, read_columns
 from skstream.utils._values import holds_times

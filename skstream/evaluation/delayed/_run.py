@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from skstream.engine.answers import no_answers
 from skstream.engine.delayed import Dated, Labels, TimePassed
 from skstream.engine.failures import ModelError
-from skstream.engine.loop import no_answers
 from skstream.engine.run import Answered, Step
 from skstream.evaluation._runs._input import EncodedRows, encoded_labels
 from skstream.evaluation._runs._stream_run import check_on_error
