@@ -5,19 +5,18 @@ from typing import Literal
 
 import numpy as np
 
-from skstream.engine.timeline import Arrivals, End, Operations, no_rows, operate_rows
+from skstream.engine.timeline import (
+    Arrivals,
+    End,
+    Operations,
+    PrequentialState,
+    no_rows,
+    operate_rows,
+)
 from skstream.utils._seeds import poisson_weights, uniform
 
 Strategy = Literal["bootstrap", "cross", "split"]
 TestOn = Literal["held_out", "trained", "all"]
-
-
-@dataclass(frozen=True, slots=True)
-class FoldState:
-    """Progress of a fold: rows of the warm-up learnt so far, and the row expected next."""
-
-    n_learnt: int = 0
-    next_row: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +50,24 @@ class FoldTimeline:
     seed: int
     n_warmup: int
 
-    def initial(self) -> FoldState:
+    def initial(self) -> PrequentialState:
         """Return the state before the first row."""
-        return FoldState()
+        return PrequentialState()
 
-    def step(self, state: FoldState, event: Arrivals | End) -> tuple[FoldState, Operations]:
+    def step(
+        self, state: PrequentialState, event: Arrivals | End
+    ) -> tuple[PrequentialState, Operations]:
         """Return the state after an event, and the operations; none at the end of the stream."""
         if isinstance(event, End):
             return state, Operations(no_rows(), None, no_rows(), no_rows(), settled=state.next_row)
         weight = self._learning_weight(event.first_row, event.first_row + event.n_rows)
-        tested = None
-        if self.test_on == "held_out":
-            tested = weight == 0
-        elif self.test_on == "trained":
-            tested = weight > 0
+        tested = {"held_out": weight == 0, "trained": weight > 0, "all": None}[self.test_on]
         n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, event, weight, tested)
-        return FoldState(n_learnt, operations.settled), operations
+        return PrequentialState(n_learnt, next_row=operations.settled), operations
 
     def _learning_weight(self, start: int, stop: int) -> np.ndarray:
-        weight: np.ndarray
         if self.strategy == "bootstrap":
-            weight = poisson_weights(self.seed, self.fold, start, stop).astype(np.float64)
-        else:
-            is_chosen = self._chosen_fold(start, stop) == self.fold
-            weight = is_chosen if self.strategy == "split" else ~is_chosen
-        return weight
-
-    def _chosen_fold(self, start: int, stop: int) -> np.ndarray:
-        drawn = uniform(self.seed, "assignment", start, stop)
-        return np.asarray(drawn * self.n_folds).astype(np.int64)
+            return poisson_weights(self.seed, self.fold, start, stop).astype(np.float64)
+        drawn = np.asarray(uniform(self.seed, "assignment", start, stop) * self.n_folds)
+        is_chosen: np.ndarray = drawn.astype(np.int64) == self.fold
+        return is_chosen if self.strategy == "split" else ~is_chosen

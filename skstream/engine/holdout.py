@@ -1,6 +1,6 @@
 """Timelines of holdout evaluation: models learn, and are asked about whole sets at checkpoints."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,20 +15,21 @@ from skstream.engine.timeline import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HoldoutOperations(Operations):
-    """Operations whose asks come in sets.
+def sets_of(operations: Operations) -> tuple[np.ndarray, np.ndarray]:
+    """Sets of rows asked about together.
 
-    Attributes
-    ----------
-    checkpoints : ndarray of shape (n_sets,), dtype int64
-        Rows of the stream that have come when each set is scored.
+    Returns
+    -------
     ends : ndarray of shape (n_sets,), dtype int64
-        Number of asks up to the end of each set.
+        Number of asks up to the end of each.
+    checkpoints : ndarray of shape (n_sets,), dtype int64
+        Rows of the stream that have come when each is scored.
     """
-
-    checkpoints: np.ndarray = field(default_factory=no_rows)
-    ends: np.ndarray = field(default_factory=no_rows)
+    groups = operations.groups
+    ends = np.arange(1, len(operations.ask_rows) + 1) if groups is None else groups[1:]
+    if operations.checkpoint is not None:
+        return ends, operations.checkpoint[ends - 1]
+    return ends, operations.ask_rows[ends - 1] + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,7 @@ class HoldoutTimeline:
         """Return the state before the first row."""
         return HoldoutState()
 
-    def step(
-        self, state: HoldoutState, event: Arrivals | End
-    ) -> tuple[HoldoutState, HoldoutOperations]:
+    def step(self, state: HoldoutState, event: Arrivals | End) -> tuple[HoldoutState, Operations]:
         """Return the state after an event, and the operations."""
         first = state.next_row
         if isinstance(event, End):
@@ -84,18 +83,11 @@ class HoldoutTimeline:
         ready = state.n_learnt + stamps >= self.n_warmup
         asked, stamps = due[ready], stamps[ready].astype(np.int64)
         numbers = np.arange(len(asked)) + state.n_sets if self.fresh else np.zeros_like(asked)
-        groups = np.arange(len(asked) + 1, dtype=np.int64) * self.size
-        operations = HoldoutOperations(
-            learning.learn_rows,
-            learning.weight,
-            (numbers[:, np.newaxis] * self.size + np.arange(self.size)).ravel(),
-            np.repeat(stamps, self.size),
-            groups=groups,
-            released=learning.released,
-            settled=learning.settled,
-            own_weights=learning.own_weights,
-            checkpoints=asked,
-            ends=groups[1:],
+        operations = replace(
+            learning,
+            ask_rows=(numbers[:, np.newaxis] * self.size + np.arange(self.size)).ravel(),
+            stamp=np.repeat(stamps, self.size),
+            groups=np.arange(len(asked) + 1, dtype=np.int64) * self.size,
             checkpoint=np.repeat(asked, self.size),
         )
         after = HoldoutState(
@@ -134,23 +126,10 @@ class NextRowsTimeline:
 
     def step(
         self, state: PrequentialState, event: Arrivals | End
-    ) -> tuple[PrequentialState, HoldoutOperations]:
+    ) -> tuple[PrequentialState, Operations]:
         """Return the state after an event, and the operations."""
-        state, batches = self._batches.step(state, event)
+        state, operations = self._batches.step(state, event)
+        operations = replace(operations, batches=None)  # they are learnt one by one
         if isinstance(event, End):  # no score of a few rows: an incomplete set is learnt only
-            batches = replace(batches, ask_rows=no_rows(), stamp=no_rows(), groups=None)
-        asked, groups = batches.ask_rows, batches.groups
-        ends = np.arange(1, len(asked) + 1) if groups is None else groups[1:]
-        operations = HoldoutOperations(
-            batches.learn_rows,
-            batches.weight,
-            asked,
-            batches.stamp,
-            groups=groups,
-            released=batches.released,
-            settled=batches.settled,
-            own_weights=batches.own_weights,
-            checkpoints=asked[ends - 1] + 1,
-            ends=ends,
-        )
+            operations = replace(operations, ask_rows=no_rows(), stamp=no_rows(), groups=None)
         return state, operations

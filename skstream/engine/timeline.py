@@ -225,67 +225,51 @@ class PrequentialTimeline:
 
         At the end of the stream, the incomplete batch is asked and learnt.
         """
-        if isinstance(event, End):
-            in_warmup = state.n_learnt < self.n_warmup
-            return self._operate(state, [(len(state.rows), in_warmup)] if len(state.rows) else [])
-        if self.batch_size > 1:
-            return self._step_batches(state, event)
-        n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, event)
-        return replace(state, n_learnt=n_learnt, next_row=operations.settled), operations
-
-    def _step_batches(
-        self, state: PrequentialState, arrivals: Arrivals
-    ) -> tuple[PrequentialState, Operations]:
-        arrived = np.arange(arrivals.first_row, arrivals.first_row + arrivals.n_rows)
-        weight = joined_weights((state.weight, len(state.rows)), (arrivals.weight, arrivals.n_rows))
-        state = replace(
-            state,
-            rows=np.concatenate([state.rows, arrived]),
-            learnable=np.concatenate([state.learnable, arrivals.learnable]),
-            weight=weight,
-            next_row=arrivals.first_row + arrivals.n_rows,
-        )
-        sizes: list[tuple[int, bool]] = []
-        n_rows = len(state.rows)
-        taken = 0
+        is_end = isinstance(event, End)
+        if not isinstance(event, End):
+            if self.batch_size == 1:
+                n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, event)
+                return PrequentialState(n_learnt, next_row=operations.settled), operations
+            state = _waiting(state, event)
+        n_rows, size, warm = len(state.rows), self.batch_size, 0
         if state.n_learnt < self.n_warmup:
-            n_learnable = int(np.count_nonzero(state.learnable))
-            if n_learnable < self.n_warmup:
-                return self._operate(state, [])
-            taken = rows_of_warmup(self.n_warmup, state.learnable)
-            sizes.append((taken, True))
-        n_batches = (n_rows - taken) // self.batch_size
-        sizes.extend([(self.batch_size, False)] * n_batches)
-        return self._operate(state, sizes)
-
-    def _operate(
-        self, state: PrequentialState, sizes: list[tuple[int, bool]]
-    ) -> tuple[PrequentialState, Operations]:
-        """Ask and learn the waiting rows in batches of these sizes (rows, whether warm-up)."""
-        bounds = np.concatenate([[0], np.cumsum([size for size, _ in sizes])]).astype(np.int64)
-        taken = int(bounds[-1])
+            if is_end or np.count_nonzero(state.learnable) >= self.n_warmup:
+                warm = rows_of_warmup(self.n_warmup, state.learnable)
+            else:
+                n_rows = 0
+        if is_end:
+            size = max(n_rows - warm, 1)
+        groups = np.arange((n_rows - warm) // size + 1) * size
+        taken = warm + int(groups[-1])
         learnable = state.learnable[:taken]
         learnt_before = np.concatenate([[0], np.cumsum(learnable)]).astype(np.int64)
-        skipped = int(bounds[1]) if sizes and sizes[0][1] else 0
-        ask_bounds = bounds[1:] if skipped else bounds
-        batch_of_ask = np.repeat(ask_bounds[:-1], np.diff(ask_bounds))
         positions = np.flatnonzero(learnable)
-        batches = np.unique(learnt_before[bounds])  # a batch without labels learns nothing
         operations = Operations(
             learn_rows=state.rows[positions],
             weight=None if state.weight is None else state.weight[positions],
-            ask_rows=state.rows[skipped:taken],
-            stamp=learnt_before[batch_of_ask],
-            batches=batches,
-            groups=ask_bounds - skipped,
+            ask_rows=state.rows[warm:taken],
+            stamp=np.repeat(learnt_before[warm + groups[:-1]], size),
+            batches=np.unique([0, *learnt_before[warm + groups]]),  # not those without labels
+            groups=groups,
             released=state.rows[:taken],
             settled=int(state.rows[taken]) if taken < len(state.rows) else state.next_row,
         )
-        left = replace(
-            state,
-            n_learnt=self.n_warmup if sizes else state.n_learnt,
+        return PrequentialState(
+            n_learnt=self.n_warmup if taken else state.n_learnt,
             rows=state.rows[taken:],
             learnable=state.learnable[taken:],
             weight=None if state.weight is None else state.weight[taken:],
-        )
-        return left, operations
+            next_row=state.next_row,
+        ), operations
+
+
+def _waiting(state: PrequentialState, arrivals: Arrivals) -> PrequentialState:
+    """State in which rows that arrived wait for their batch."""
+    n, next_row = arrivals.n_rows, arrivals.first_row + arrivals.n_rows
+    return replace(
+        state,
+        rows=np.concatenate([state.rows, np.arange(arrivals.first_row, next_row)]),
+        learnable=np.concatenate([state.learnable, arrivals.learnable]),
+        weight=joined_weights((state.weight, len(state.rows)), (arrivals.weight, n)),
+        next_row=next_row,
+    )

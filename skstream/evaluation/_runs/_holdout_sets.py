@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from skstream.engine.holdout import HoldoutOperations
+from skstream.engine.holdout import sets_of
 from skstream.engine.run import Answered
 from skstream.evaluation._folder._read_checksums import (
     HELD_OUT,
@@ -381,8 +381,7 @@ class AskedAtCheckpoints:
     def settle(self, answered: Sequence[Answered]) -> ScoredRows:
         """Return the sets of rows about which the models were asked."""
         operations = answered[0].operations
-        assert isinstance(operations, HoldoutOperations)
-        ends, checkpoints, numbers = operations.ends, operations.checkpoints, operations.ask_rows
+        (ends, checkpoints), numbers = sets_of(operations), operations.ask_rows
         sizes = np.diff(ends, prepend=0)
         if self._held_out is None:
             at = numbers - self._first

@@ -172,7 +172,7 @@ class DelayedRun(DatedRun):
             with self._breakable():
                 step = engine.execute(arrivals, chunk.X, chunk.y)
                 asked = [one.answers for one in step.lanes if len(one.answers)]
-                codes = asked or self._early_answers(chunk.X, n)
+                codes = asked or self._early_answers(n)
                 new = [error for k, error in engine.failures.items() if k not in failed]
                 if new and (skip or self._settings.error_score == "raise"):
                     raise min(new, key=lambda error: error.row)
@@ -183,10 +183,10 @@ class DelayedRun(DatedRun):
             raise
         return step, codes
 
-    def _early_answers(self, X: Any, n: int) -> list[np.ndarray]:
+    def _early_answers(self, n: int) -> list[np.ndarray]:
         """Answers in the warm-up: those of models that were fitted before the run, else none."""
         if self._settings.parameters["warm_start"]:
-            return self._engine.preview(X, np.arange(self._n_arrived, self._n_arrived + n))
+            return self._engine.preview(np.arange(self._n_arrived, self._n_arrived + n))
         return [no_answers(self._settings.task, n) for _ in self._places]
 
     def _as_labels(self, codes: np.ndarray, at: np.ndarray, n: int) -> np.ndarray:
