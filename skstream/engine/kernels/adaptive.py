@@ -12,11 +12,10 @@ from skstream.drift import DriftDetector
 from skstream.engine.answers import Task
 from skstream.engine.block import Block, cuts, part_of
 from skstream.engine.kernels.base import value_of
-from skstream.engine.kernels.members import (
+from skstream.engine.kernels.inner import (
     Member,
     MembersKernel,
     all_bitwise,
-    make_member,
     with_tests,
 )
 from skstream.engine.kernels.memory import State
@@ -69,7 +68,7 @@ class DriftResetKernel(MembersKernel):
         return refused
 
     def _members(self, model: Any) -> _Models:
-        return tuple(make_member(model, task) for task in self._tasks)
+        return tuple(Member.of(model, task) for task in self._tasks)
 
     def _fresh(self) -> _Models:
         return self._members(unfitted_copy(self.estimator.estimator))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from skstream.calibration import Memory, fitted, no_memory, remembered, response_of
 from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.members import MembersKernel, make_member, with_tests
+from skstream.engine.kernels.inner import Member, MembersKernel, with_tests
 from skstream.engine.kernels.memory import State
 from skstream.engine.kernels.schema import class_labels, refused_task
 from skstream.utils._calibration_maps import Calibration, calibrated, scores_of
@@ -33,7 +33,7 @@ class PrequentialCalibratorKernel(MembersKernel):
         super().__init__(estimator, task)
         model = estimator.estimator_ if self._is_fitted else unfitted_copy(estimator.estimator)
         self._response = response_of(model) or ""
-        self._inner = make_member(model, task.asking(self._response))
+        self._inner = Member.of(model, task.asking(self._response))
         self._n_classes = len(class_labels(task))
 
     @classmethod

@@ -1,6 +1,7 @@
 """Kernels whose state is columns, and what is remembered of the rows learnt."""
 
 from abc import abstractmethod
+from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -41,6 +42,10 @@ class State(NamedTuple):
 class MemoryMachine(StateMachine):
     """What kernels of models and of transformers with such a state have in common."""
 
+    #: Fitted attributes that hold the memory: one, or a tuple of several. Where they hold it in
+    #: another form, `_read` and `_write` say how.
+    _attributes: tuple[str, ...] = ()
+
     def initial_state(self) -> State:
         """Return what the estimator has learnt."""
         if not is_fitted(self.estimator):
@@ -57,13 +62,16 @@ class MemoryMachine(StateMachine):
         """Return the memory of an unfitted estimator."""
         return None
 
-    @abstractmethod
     def _read(self) -> Any:
         """Take the memory from the fitted estimator, as a copy."""
+        values = tuple(copy(getattr(self.estimator, name)) for name in self._attributes)
+        return values if len(values) > 1 else values[0]
 
-    @abstractmethod
     def _write(self, memory: Any) -> None:
         """Write the memory into the estimator, as a copy."""
+        values = memory if len(self._attributes) > 1 else (memory,)
+        for name, value in zip(self._attributes, values, strict=True):
+            setattr(self.estimator, name, copy(value))
 
 
 class MemoryKernel(MemoryMachine, Kernel):

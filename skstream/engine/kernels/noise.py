@@ -21,6 +21,8 @@ from skstream.utils._validation import is_fitted
 class LabelNoiseKernel(InnerKernel):
     """Replaces answers of the inner kernel, by the rows and by the weight learnt, the memory."""
 
+    _attributes = ("weight_learnt_",)
+
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         fitted = is_fitted(estimator)
@@ -40,10 +42,6 @@ class LabelNoiseKernel(InnerKernel):
 
     def _no_memory(self) -> float:
         return 0.0
-
-    def _read(self) -> float:
-        weight: float = self.estimator.weight_learnt_
-        return weight
 
     def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
@@ -82,8 +80,8 @@ class LabelNoiseKernel(InnerKernel):
         return answers_to(self.task, lambda task: noisy if task.method == "predict" else mixed)
 
     def _write(self, memory: float) -> None:
+        super()._write(memory)
         self.estimator.seed_ = self._seed
-        self.estimator.weight_learnt_ = memory
 
 
 def _wants_shares(task: Task) -> bool:

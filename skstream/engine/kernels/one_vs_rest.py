@@ -13,7 +13,7 @@ from sklearn.preprocessing import LabelBinarizer
 from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block, part_of
 from skstream.engine.kernels.base import Declined, Kernel
-from skstream.engine.kernels.members import Member, all_bitwise, make_member, most_row_bytes
+from skstream.engine.kernels.inner import Member, all_bitwise, most_row_bytes
 from skstream.engine.kernels.schema import class_labels, refused_task
 from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._validation import is_fitted
@@ -57,7 +57,7 @@ class OneVsRestKernel(Kernel):
         methods = dict.fromkeys([self._method, task.scores or self._method])
         inner = replace(task, classes=np.array((0, 1)))
         self._inner = tuple(
-            tuple(make_member(model, inner.asking(method)) for model in self._models)
+            tuple(Member.of(model, inner.asking(method)) for model in self._models)
             for method in methods
         )
         self.bitwise = all_bitwise(chain.from_iterable(self._inner))

@@ -18,6 +18,8 @@ from skstream.optimal import moved_columns
 class BayesOptimalKernel(MemoryKernel):
     """The number of a row is that of the rows learnt before it, the memory."""
 
+    _attributes = ("n_rows_learnt_",)
+
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse other answers, and other labels than those of the stream that it knows."""
@@ -29,10 +31,6 @@ class BayesOptimalKernel(MemoryKernel):
 
     def _no_memory(self) -> int:
         return 0
-
-    def _read(self) -> int:
-        n_rows: int = self.estimator.n_rows_learnt_
-        return n_rows
 
     def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
@@ -50,5 +48,5 @@ class BayesOptimalKernel(MemoryKernel):
         return after, answers_to(self.task, partial(best_or_all, answers))
 
     def _write(self, memory: int) -> None:
+        super()._write(memory)
         self.estimator.classes_ = np.asarray(self.estimator.stream.classes)
-        self.estimator.n_rows_learnt_ = memory

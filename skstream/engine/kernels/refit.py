@@ -14,7 +14,7 @@ from skstream.base import learner
 from skstream.engine.answers import Task, no_answers
 from skstream.engine.block import Block, part_of
 from skstream.engine.kernels.base import Declined, Kernel, value_of
-from skstream.engine.kernels.members import Member, make_member, with_tests
+from skstream.engine.kernels.inner import Member, with_tests
 from skstream.engine.kernels.schema import (
     OTHER_CLASSES,
     Columns,
@@ -188,7 +188,7 @@ class PeriodicRefitKernel(Kernel):
             return None
         model = deepcopy(one._before) if is_fitted(one) else new_before(one)
         try:
-            member = make_member(model, self.task)
+            member = Member.of(model, self.task)
         except (Declined, TypeError):
             return model
         return member if member.kernel.bitwise else model
