@@ -199,8 +199,13 @@ def _check_probabilities(values: NDArray[Any], n_rows: int) -> None:
         )
 
 
-def checked_step(kernel: Any, state: Any, block: Any) -> tuple[Any, np.ndarray]:
-    """Step of any kernel; `BadAnswer` says what it returned instead of a state and answers."""
+def checked_step(
+    kernel: Any, state: Any, block: Any, wanted: np.ndarray
+) -> tuple[Any, np.ndarray]:
+    """Step of any kernel; `BadAnswer` says what it returned instead of a state and answers.
+
+    `wanted` is of the type and form of answers.
+    """
     came, name = kernel.step(state, block), f"{type(kernel).__name__}.step"
     if not isinstance(came, tuple) or len(came) != 2:
         what = f"{len(came)} values" if isinstance(came, tuple) else _in_words(came)
@@ -208,7 +213,7 @@ def checked_step(kernel: Any, state: Any, block: Any) -> tuple[Any, np.ndarray]:
             f"{name} returned {what}. A kernel returns two values: the next state, and an array "
             "with one answer per ask, in their order."
         )
-    wanted, answers = no_answers(kernel.task), came[1]
+    answers = came[1]
     if (
         not isinstance(answers, np.ndarray)
         or answers.shape != (block.n_asks, *wanted.shape[1:])

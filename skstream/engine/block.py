@@ -1,7 +1,7 @@
 """The unit of work of a model: interleaved learns and asks over some rows."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -66,6 +66,8 @@ class Block:
         its rows have come when each is asked.
     shared : SharedWork or None
         What other models that are shown the same block have made of it; None: there are none.
+    n_learns, n_asks : int
+        Number of rows learnt, and of questions asked.
     """
 
     learn_X: Any
@@ -82,16 +84,12 @@ class Block:
     ask_rows: np.ndarray | None = None
     checkpoint: np.ndarray | None = None
     shared: SharedWork | None = None
+    n_learns: int = field(init=False)
+    n_asks: int = field(init=False)
 
-    @property
-    def n_learns(self) -> int:
-        """Number of rows learnt."""
-        return len(self.learn_index)
-
-    @property
-    def n_asks(self) -> int:
-        """Number of questions asked."""
-        return len(self.ask_index)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_learns", len(self.learn_index))
+        object.__setattr__(self, "n_asks", len(self.ask_index))
 
     @property
     def ask_bounds(self) -> np.ndarray:

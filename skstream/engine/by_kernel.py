@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.answers import Task, checked_step
+from skstream.engine.answers import Task, checked_step, no_answers
 from skstream.engine.block import Block
 from skstream.engine.failures import RAISED, BadAnswer, ends_program, in_short
 from skstream.engine.kernels import Declined, Kernel, find_kernel
@@ -50,6 +50,7 @@ class ByKernel:
 
     def __init__(self, task: Task):
         self._task = task
+        self._wanted = no_answers(task)
         self.kernel: Kernel | None = None
         self._state: Any = None
         self._reason = ""  # why some rows are executed by the loop
@@ -127,10 +128,8 @@ class ByKernel:
 
     def is_due(self) -> bool:
         """Whether to look for a kernel again before the next part."""
-        if self.kernel is not None or not self.may_come:
-            return False
         self._n_waiting -= 1
-        return self._n_waiting < 0
+        return self.may_come and self._n_waiting < 0
 
     def rows_at_once(self) -> int:
         """Rows to execute together: by the memory that they take, or until the next try."""
@@ -157,7 +156,7 @@ class ByKernel:
         n_rows = max(block.n_learns, block.n_asks)
         started, loading = perf_counter(), seconds_of_loading()
         try:
-            self._state, answers = checked_step(self.kernel, self._state, block)
+            self._state, answers = checked_step(self.kernel, self._state, block, self._wanted)
             self._n_declined = self._n_waiting = 0
             self._was_used = True
             self._n_rows = min(2 * self._n_rows, _MOST_ROWS)

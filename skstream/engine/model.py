@@ -248,12 +248,12 @@ class ModelRun:
 
     def _execute(self, block: Block) -> np.ndarray | None:
         """Answers to a block; None where the kernel declines it, but may execute parts of it."""
-        answers, in_parts, loop = None, False, self._by_loop
-        if not (loop.is_new or loop.gathers) and self._by_kernel.is_due():
-            self._by_kernel.look_for(loop.estimator)
-        if self._by_kernel.kernel is not None:
+        kernel, loop, answers, in_parts = self._by_kernel, self._by_loop, None, False
+        if kernel.kernel is None and not (loop.is_new or loop.gathers) and kernel.is_due():
+            kernel.look_for(loop.estimator)
+        if kernel.kernel is not None:
             try:
-                answers, in_parts = self._by_kernel.step(block)
+                answers, in_parts = kernel.step(block)
             except LoopFailed as failure:
                 self._leave_kernel()
                 answers = self._after_failure_of_part(failure, block)

@@ -145,11 +145,11 @@ def operate_rows(
     operations : Operations
         The asks and learns.
     """
-    learnable = arrivals.learnable
+    learnable, weight, n = arrivals.learnable, arrivals.weight, arrivals.n_rows
     warm = rows_of_warmup(n_warmup - n_learnt, learnable)
     n_learnt = min(n_warmup, n_learnt + int(np.count_nonzero(learnable[:warm])))
-    weight = arrivals.weight
-    asked = np.arange(arrivals.n_rows) >= warm
+    positions = np.arange(n)
+    asked = positions >= warm
     if fold_weight is not None:
         fold_weight = np.where(asked, fold_weight, fold_weight.dtype.type(1))
         learnable = learnable & (fold_weight > 0)
@@ -158,16 +158,14 @@ def operate_rows(
     if tested is not None:
         asked &= tested
     learnt_before = np.cumsum(learnable) - learnable
-    learns, asks = np.flatnonzero(learnable), np.flatnonzero(asked)
-    if weight is not None:
-        weight = weight[learns]
+    learns, rows = np.flatnonzero(learnable), arrivals.first_row + positions
     operations = Operations(
-        learn_rows=arrivals.first_row + learns,
-        weight=weight,
-        ask_rows=arrivals.first_row + asks,
-        stamp=learnt_before[asks].astype(np.int64, copy=False),
-        released=np.arange(arrivals.first_row, arrivals.first_row + arrivals.n_rows),
-        settled=arrivals.first_row + arrivals.n_rows,
+        learn_rows=rows[learns],
+        weight=None if weight is None else weight[learns],
+        ask_rows=rows[asked],
+        stamp=learnt_before[asked].astype(np.int64, copy=False),
+        released=rows,
+        settled=arrivals.first_row + n,
         own_weights=arrivals.weight is None,
     )
     return n_learnt, operations
@@ -229,7 +227,7 @@ class PrequentialTimeline:
         if not isinstance(event, End):
             if self.batch_size == 1:
                 n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, event)
-                return PrequentialState(n_learnt, next_row=operations.settled), operations
+                return replace(state, n_learnt=n_learnt, next_row=operations.settled), operations
             state = _waiting(state, event)
         n_rows, size, warm = len(state.rows), self.batch_size, 0
         if state.n_learnt < self.n_warmup:
