@@ -199,9 +199,7 @@ def _check_probabilities(values: NDArray[Any], n_rows: int) -> None:
         )
 
 
-def checked_step(
-    kernel: Any, state: Any, block: Any, wanted: np.ndarray
-) -> tuple[Any, np.ndarray]:
+def checked_step(kernel: Any, state: Any, block: Any, wanted: np.ndarray) -> tuple[Any, np.ndarray]:
     """Step of any kernel; `BadAnswer` says what it returned instead of a state and answers.
 
     `wanted` is of the type and form of answers.

@@ -3,7 +3,7 @@
 from copy import deepcopy
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,9 @@ from skstream.engine.answers import Task, no_answers
 from skstream.engine.block import Block, part_of
 from skstream.engine.kernels.base import Declined, Kernel, value_of
 from skstream.engine.kernels.inner import Member, with_tests
+from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import (
     OTHER_CLASSES,
-    Columns,
     class_labels,
     has_valid_parameters,
     knows_classes,
@@ -157,24 +157,14 @@ def _refused(estimator: Any, task: Task, model: Any) -> str | None:
     return None
 
 
-class _State(NamedTuple):
-    """What has been learnt: columns, the progress, and what answers up to the first refit.
-
-    The last is a member, an estimator without a kernel, or None after the first refit.
-    """
-
-    columns: Columns
-    progress: Progress
-    before: Any
-
-
-class PeriodicRefitKernel(Kernel):
+class PeriodicRefitKernel(MemoryKernel):
     """Rows are collected; a whole stretch between two refits is asked in one call.
 
-    Up to the first refit, `before` answers, by its kernel if it has one.
+    The memory is the progress of the estimator. Inside is what answers up to the first refit: a
+    member, an estimator without a kernel, or None after it.
     """
 
-    gives_scores = True
+    _attributes = ("_progress",)
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
@@ -201,22 +191,22 @@ class PeriodicRefitKernel(Kernel):
             return f"a detector with {value_of(detector, 'random_state')}"
         return _refused(estimator, task, estimator.estimator)
 
-    def initial_state(self) -> _State:
+    def initial_state(self) -> State:
         """Return what the estimator has learnt, or the state before the first row."""
-        one: PeriodicRefit = self.estimator
-        if not is_fitted(one):
-            one._begin()
-            return _State(Columns(), new_progress(one), self._before)
-        return _State(Columns.of(one), one._progress, self._before)
+        return super().initial_state()._replace(inner=self._before)
 
-    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+    def _no_memory(self) -> Progress:
+        self.estimator._begin()
+        return new_progress(self.estimator)
+
+    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         if block.company is not None:
             raise Declined("rows asked in the company of others have no kernel")
         columns = state.columns
         if not (has_texts(block.learn_X) or has_texts(block.ask_X)):
             columns = columns.after(block)
-        progress, before = state.progress, state.before
+        progress, before = state.memory, state.inner
         if not isinstance(before, Member):
             before = deepcopy(before)
         answers, learnt, asked = [], 0, 0
@@ -237,7 +227,7 @@ class PeriodicRefitKernel(Kernel):
             answers.append(given)
             learnt, asked = learnt + n_rows, asked + len(given)
         every = answers[0] if len(answers) == 1 else np.concatenate(answers)
-        return _State(columns, progress, before), every
+        return state.after(block, columns, progress, before), every
 
     def _stretch(self, progress: Progress, block: Block, learnt: int, asked: int) -> Block:
         """Return the next rows up to a refit, or where an alarm may be, and those asked before."""
@@ -286,18 +276,14 @@ class PeriodicRefitKernel(Kernel):
         y = part.y[:n_rows].copy()
         return learnt_rows(self.estimator, progress, X, y, weight, self._classes, alarm=alarm)
 
-    def export(self, state: _State) -> None:
+    def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""
-        progress, one = state.progress, self.estimator
-        if not progress.n_known:
-            return
-        state.columns.export(one)
-        if self._classes is not None:
-            one.classes_ = self._classes
-        one._progress = progress._replace(detector=deepcopy(progress.detector))
-        before = state.before
-        one._before = deepcopy(before.exported() if isinstance(before, Member) else before)
-        one.estimator_ = one._before if progress.model is None else progress.model
+        super().export(state)
+        if state.has_learnt:
+            one, before, progress = self.estimator, state.inner, state.memory
+            one._progress = progress._replace(detector=deepcopy(progress.detector))
+            one._before = deepcopy(before.exported() if isinstance(before, Member) else before)
+            one.estimator_ = one._before if progress.model is None else progress.model
 
 
 class FrozenKernel(Kernel):

@@ -110,10 +110,11 @@ def kernel_of(*estimators: type | str) -> Callable[[_K], _K]:
         table: _Table = _TRANSFORMERS if issubclass(kernel, TransformKernel) else _MODELS
         for estimator in estimators:
             key = estimator if estimator in table else _public_name(estimator)
-            if key in table and not _is_same(table[key], kernel):
+            known = table.get(key, kernel)
+            if _place(known) != _place(kernel):
                 raise ValueError(
-                    f"{_public_name(estimator)} has a kernel, {_called(table[key])}; an estimator "
-                    f"cannot have {kernel.__name__} beside it."
+                    f"{_public_name(estimator)} has a kernel, {_place(known).rpartition('.')[2]}; "
+                    f"an estimator cannot have {kernel.__name__} beside it."
                 )
         table.update(dict.fromkeys(estimators, kernel))
         return kernel
@@ -121,16 +122,9 @@ def kernel_of(*estimators: type | str) -> Callable[[_K], _K]:
     return register
 
 
-def _is_same(kernel: type | str, later: type) -> bool:
-    """Whether a kernel is only defined anew, as by a cell of a notebook that is run again."""
-    return not isinstance(kernel, str) and (kernel.__module__, kernel.__qualname__) == (
-        later.__module__,
-        later.__qualname__,
-    )
-
-
-def _called(kernel: type | str) -> str:
-    return kernel.rpartition(".")[2] if isinstance(kernel, str) else kernel.__name__
+def _place(kernel: type | str) -> str:
+    """Where a kernel is defined; the same if it is defined anew, as by a notebook's cell."""
+    return kernel if isinstance(kernel, str) else f"{kernel.__module__}.{kernel.__qualname__}"
 
 
 def _public_name(kind: type | str) -> str:
@@ -210,36 +204,36 @@ def _made(table: _Table, estimator: Any, task: Task) -> Any:
     key = kind if kind in table else name
     if key not in table or (key is name and _type_called(name) is not kind):
         raise Declined(getattr(estimator, "why_looped", None) or f"{kind.__name__} has no kernel")
-    if not is_newer_than_known(kind):
-        return _made_by(table, key, estimator, task)
-    # Imported late: it imports estimators that the evaluation may not need.
-    from skstream.engine.kernels.agreement import check_agreement
-
+    is_newer = is_newer_than_known(kind)
     try:
-        made = _made_by(table, key, estimator, task)
-        check_agreement(_loaded(table, key), estimator, task)
+        kernel = _loaded(table, key)
+        if task.scores is not None and not getattr(kernel, "gives_scores", True):
+            raise Declined(f"the kernel of {kind.__name__} gives no {task.scores} beside labels")
+        refusals = (kernel.refusal(estimator, one) for one in task.alone())
+        refused = changed_methods(estimator) or next(
+            (one for one in refusals if one is not None), None
+        )
+        if refused is not None and not (isinstance(refused, str) and refused):
+            raise TypeError(
+                f"{kernel.__name__}.refusal returned {refused!r}; it returns None, or what cannot "
+                'be executed exactly, such as "average=True"'
+            )
+        if refused is not None:
+            raise Declined(f"{kind.__name__} with {refused} has no kernel")
+        made = kernel(estimator, task)
+        if is_newer:
+            # Imported late: it imports estimators that the evaluation may not need.
+            from skstream.engine.kernels.agreement import check_agreement
+
+            check_agreement(kernel, estimator, task)
     except Declined:
         raise
-    except Exception as error:  # such as a parameter that is no more: the loop needs no kernel
+    except Exception as error:
+        if not is_newer:
+            raise
+        # Such as a parameter that is no more: the loop needs no kernel.
         raise Declined(f"the kernel of {kind.__name__} fails with this scikit-learn") from error
     return made
-
-
-def _made_by(table: _Table, key: type | str, estimator: Any, task: Task) -> Any:
-    """Kernel of a table for an estimator, whatever the version of scikit-learn."""
-    kind, kernel = type(estimator), _loaded(table, key)
-    if task.scores is not None and not getattr(kernel, "gives_scores", True):
-        raise Declined(f"the kernel of {kind.__name__} gives no {task.scores} beside labels")
-    refusals = (kernel.refusal(estimator, one) for one in task.alone())
-    refused = changed_methods(estimator) or next((one for one in refusals if one is not None), None)
-    if refused is not None and not (isinstance(refused, str) and refused):
-        raise TypeError(
-            f"{kernel.__name__}.refusal returned {refused!r}; it returns None, or what cannot be "
-            'executed exactly, such as "average=True"'
-        )
-    if refused is not None:
-        raise Declined(f"{kind.__name__} with {refused} has no kernel")
-    return kernel(estimator, task)
 
 
 def _type_called(name: str) -> type | None:
