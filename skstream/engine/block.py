@@ -196,6 +196,20 @@ def _cut(block: Block, learns: slice, asks: slice) -> Block:
     )
 
 
+def some_learns(block: Block, learns: np.ndarray, weight: np.ndarray | None) -> Block:
+    """Block that learns only some of its rows, given by their places, with other weights."""
+    n_before = np.searchsorted(learns, np.arange(block.n_learns + 1))
+    return replace(
+        block,
+        learn_index=block.learn_index[learns],
+        y=block.y[learns],
+        weight=weight,
+        stamp=n_before[block.stamp],
+        batches=None if block.batches is None else np.unique(n_before[block.batches]),
+        learn_rows=None if block.learn_rows is None else block.learn_rows[learns],
+    )
+
+
 def _some(values: np.ndarray | None, rows: slice) -> np.ndarray | None:
     return None if values is None else values[rows]
 

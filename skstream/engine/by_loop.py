@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.answers import Task, no_answers
-from skstream.engine.block import Block, joined_weights, part_of
+from skstream.engine.block import Block, joined_weights, part_of, some_learns
 from skstream.engine.loop import Loop, LoopFailed
 from skstream.utils._rows import copy_rows, stack_rows
 from skstream.utils._validation import is_fitted, unfitted_copy
@@ -70,7 +70,10 @@ class ByLoop:
 
         Some of its rows may be skipped, by their numbers.
         """
-        held = [_without(part, skipped) for part in self._held]
+        held = []
+        for part in self._held:
+            at = np.flatnonzero(np.isin(part.learn_rows, skipped, invert=True))  # type: ignore[arg-type]
+            held.append(some_learns(part, at, None if part.weight is None else part.weight[at]))
         n = sum(part.n_learns for part in held)
         self.estimator, self.gathers = self._fresh, False
         self.begin(n)
@@ -126,19 +129,6 @@ class ByLoop:
             raise
         self.is_new, self.gathers, self._fresh = False, False, None
         return self.run(part_of(block, slice(n, block.n_learns), slice(0, block.n_asks)))
-
-
-def _without(block: Block, rows: np.ndarray) -> Block:
-    """Leave out the learns of some rows."""
-    assert block.learn_rows is not None
-    at = np.flatnonzero(~np.isin(block.learn_rows, rows))
-    return replace(
-        block,
-        learn_index=block.learn_index[at],
-        y=block.y[at],
-        weight=None if block.weight is None else block.weight[at],
-        learn_rows=block.learn_rows[at],
-    )
 
 
 def _joined_learns(blocks: list[Block]) -> Block:

@@ -11,7 +11,7 @@ from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.memory import MemoryKernel
-from skstream.engine.kernels.schema import class_labels, refused_seed, refused_task
+from skstream.engine.kernels.schema import refused_seed, refused_task
 from skstream.utils._few_columns import best_columns
 from skstream.utils._row_hashes import row_hashes, uniform_draws
 from skstream.utils._rows import take_rows
@@ -28,10 +28,6 @@ class _LabelKernel(MemoryKernel):
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse regression, and answers that these baselines do not have."""
         return refused_task(estimator, task, ("predict", "predict_proba"))
-
-    @property
-    def _n_classes(self) -> int:
-        return len(class_labels(self.task))
 
     def _as_asked(self, codes: Codes) -> NDArray[Any]:
         """Return answers that are sure of one class: its code, or the probability 1."""

@@ -10,7 +10,7 @@ from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
 from skstream.engine.kernels.inner import Member, MembersKernel, with_tests
 from skstream.engine.kernels.memory import State
-from skstream.engine.kernels.schema import class_labels, refused_task
+from skstream.engine.kernels.schema import refused_task
 from skstream.utils._calibration_maps import Calibration, calibrated, scores_of
 from skstream.utils._validation import is_fitted, unfitted_copy
 
@@ -34,7 +34,6 @@ class PrequentialCalibratorKernel(MembersKernel):
         model = estimator.estimator_ if self._is_fitted else unfitted_copy(estimator.estimator)
         self._response = response_of(model) or ""
         self._inner = Member.of(model, task.asking(self._response))
-        self._n_classes = len(class_labels(task))
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.engine.answers import Task, answers_to, best_or_all
-from skstream.engine.block import Block, cuts, part_of
+from skstream.engine.block import Block, cuts, part_of, some_learns
 from skstream.engine.kernels.inner import (
     Member,
     MembersKernel,
@@ -18,7 +18,7 @@ from skstream.engine.kernels.inner import (
     with_tests,
 )
 from skstream.engine.kernels.memory import State
-from skstream.engine.kernels.schema import class_labels, refused_seed, refused_task
+from skstream.engine.kernels.schema import refused_seed, refused_task
 from skstream.ensemble import _bagging as bagging
 from skstream.ensemble import _weighted_majority as majority
 from skstream.ensemble._base import fresh_member, start_seed
@@ -41,7 +41,6 @@ class EnsembleKernel(MembersKernel):
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._seed = start_seed(estimator)
-        self._classes = class_labels(task)
         models = estimator.estimators_ if self._is_fitted else self._first_models()
         self._members = tuple(map(self._member, models))
         self.bitwise = all_bitwise(self._members)
@@ -71,7 +70,7 @@ class EnsembleKernel(MembersKernel):
         return super().initial_state()._replace(inner=self._members)
 
     def _own_bytes(self, n_members: int) -> int:
-        return 8 * len(self._classes) * (n_members + 8)
+        return 8 * self._n_classes * (n_members + 8)
 
     def _step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         shares = []
@@ -108,22 +107,6 @@ def from_learn(block: Block, begin: int) -> tuple[Block, int]:
     """
     first = int(np.searchsorted(block.stamp, begin, side="right"))
     return part_of(block, slice(begin, block.n_learns), slice(first, block.n_asks)), first
-
-
-def with_weights(block: Block, weights: Floats) -> Block:
-    """Block whose learns have weights of a member's own, times those of the block; 0: left out."""
-    kept = np.flatnonzero(weights)
-    n_before = np.concatenate([[0], np.cumsum(weights > 0)])
-    own = weights if block.weight is None else weights * block.weight
-    own = own[kept]
-    return replace(
-        block,
-        learn_index=block.learn_index[kept],
-        y=block.y[kept],
-        weight=own,
-        stamp=n_before[block.stamp],
-        batches=None if block.batches is None else np.unique(n_before[block.batches]),
-    )
 
 
 class _Replacements(NamedTuple):
@@ -219,8 +202,10 @@ class OnlineBaggingKernel(EnsembleKernel):
         weights = bagging.member_weights(
             self._seed, number, n_learnt, block.n_learns, first=is_first
         )
-        member, answers = member.step(with_weights(block, weights))
-        return member, bagging.votes(answers, len(self._classes)) if answers.ndim == 1 else answers
+        kept = np.flatnonzero(weights)
+        own = weights if block.weight is None else weights * block.weight
+        member, answers = member.step(some_learns(block, kept, own[kept]))
+        return member, bagging.votes(answers, self._n_classes) if answers.ndim == 1 else answers
 
     def _write(self, memory: _Replacements) -> None:
         self.estimator.n_rows_learnt_ = memory.n_rows
@@ -257,7 +242,7 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
         tested = with_tests(block, updates)
         ran = [member.step(tested.block) for member in members]
         after, answers = [member for member, _ in ran], [codes for _, codes in ran]
-        sums = majority.no_votes(block.n_asks, len(self._classes))
+        sums = majority.no_votes(block.n_asks, self._n_classes)
         n_done = 0
         for learn, test in zip(updates.tolist(), tested.tests.tolist(), strict=True):
             asked = int(np.searchsorted(block.stamp, learn, side="right"))
@@ -265,7 +250,7 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
             n_done = asked
             at_test = np.array([codes[test] for codes in answers])
             change = majority.changed_weights(
-                self.estimator, weights, at_test, int(block.y[learn]), len(self._classes)
+                self.estimator, weights, at_test, int(block.y[learn]), self._n_classes
             )
             after = [after[number] for number in change.kept]
             answers = [answers[number] for number in change.kept]

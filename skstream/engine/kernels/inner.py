@@ -15,7 +15,7 @@ from skstream.engine.kernels.compose import asks_of_next, check_weights, shared_
 from skstream.engine.kernels.looped import LoopedModel
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.registry import find_kernel, find_part
-from skstream.engine.kernels.schema import Columns, check_classifier, class_labels
+from skstream.engine.kernels.schema import Columns, check_classifier
 from skstream.engine.loop import LoopFailed
 from skstream.utils._rows import stack_rows, take_rows
 from skstream.utils._validation import is_fitted, unfitted_copy
@@ -37,7 +37,6 @@ class InnerKernel(MemoryKernel):
         if isinstance(self._inner, LoopedModel) and not fitted:
             raise NotFittedYet(self._inner.reason)
         self._likeness = self._inner.likeness()
-        self._classes = class_labels(task)
         self.bitwise = self._inner.bitwise
 
     @classmethod
@@ -55,7 +54,7 @@ class InnerKernel(MemoryKernel):
 
     @property
     def _own_bytes(self) -> int:
-        return 64 * len(self._classes)
+        return 64 * self._n_classes
 
     def looped(self, state: State) -> list[Looped]:
         """Return the parts of the inner model that are executed call by call."""

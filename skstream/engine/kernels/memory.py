@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Kernel, StateMachine, TransformKernel
 from skstream.engine.kernels.schema import Columns, class_labels
@@ -79,6 +80,11 @@ class MemoryKernel(MemoryMachine, Kernel):
 
     gives_scores = True
 
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._classes: Any = None if task.classes is None else class_labels(task)
+        self._n_classes = 0 if task.classes is None else len(task.classes)
+
     def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         columns = state.columns.after(block)
@@ -91,8 +97,8 @@ class MemoryKernel(MemoryMachine, Kernel):
 
     def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""
-        if state.has_learnt and self.task.classes is not None:
-            self.estimator.classes_ = class_labels(self.task)
+        if state.has_learnt and self._classes is not None:
+            self.estimator.classes_ = self._classes.copy()
         super().export(state)
 
 

@@ -62,7 +62,7 @@ class LabelNoiseKernel(InnerKernel):
     def _with_noise(
         self, answers: NDArray[Any], hashes: NDArray[np.uint64], weights: NDArray[np.float64]
     ) -> NDArray[Any]:
-        n, n_classes = len(answers), len(self._classes)
+        n, n_classes = len(answers), self._n_classes
         codes = answers[:, 0].astype(np.int64) if _wants_shares(self.task) else answers
         noisy = codes
         if n:

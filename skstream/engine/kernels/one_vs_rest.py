@@ -237,10 +237,11 @@ def _can_be_taken_up(estimator: Any, task: Task) -> bool:
     """Whether a fitted state has one model of two classes for each class."""
     binarizer = getattr(estimator, "label_binarizer_", None)
     models = getattr(estimator, "estimators_", None)
-    n_models = len(class_labels(task)) if len(class_labels(task)) > 2 else 1
+    classes = class_labels(task)
+    n_models = len(classes) if len(classes) > 2 else 1
     return (
         getattr(binarizer, "y_type_", None) == _kind_of_labels(task)
-        and np.array_equal(getattr(binarizer, "classes_", ()), class_labels(task))
+        and np.array_equal(getattr(binarizer, "classes_", ()), classes)
         and isinstance(models, list)
         and len(models) == n_models
         and len({id(model) for model in models}) == len(models)

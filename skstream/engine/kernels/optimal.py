@@ -41,7 +41,7 @@ class BayesOptimalKernel(MemoryKernel):
             raise Declined(OTHER_COLUMNS)
         if moved_columns(rows.columns.names, self.estimator.stream) is not None:
             raise Declined("BayesOptimal has no kernel for columns in another order")
-        answers: NDArray[Any] = np.empty((0, len(class_labels(self.task))))
+        answers: NDArray[Any] = np.empty((0, self._n_classes))
         if block.n_asks:
             answers = self.estimator.stream.posterior(rows.ask, state.memory + block.stamp)
         after = state.after(block, rows.columns, state.memory + block.n_learns)

@@ -168,7 +168,6 @@ class PeriodicRefitKernel(MemoryKernel):
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        self._classes = None if task.classes is None else class_labels(task)
         self._before = self._member_before()
 
     def _member_before(self) -> Any:
