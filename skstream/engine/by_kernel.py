@@ -69,15 +69,17 @@ class ByKernel:
         if self.kernel is None and not self._was_used:
             reason = self._reason or self._not_yet
             return f"loop: {reason}" if reason and reasons else "loop"
-        kind = "kernel and loop" if self._reason else "kernel"
+        kinds = ["kernel and loop" if self._reason else "kernel"]
+        kinds += [
+            f"{part.name} by loop" + (f": {part.reason}" if reasons else "")
+            for part in self.looped_parts()
+        ]
         if not reasons:
-            return ", ".join([kind, *(f"{part.name} by loop" for part in self.looped_parts())])
-        parts = [f"{part.name} by loop: {part.reason}" for part in self.looped_parts()]
-        if self._reason and parts:
-            parts.append(f"some rows by loop: {self._reason}")
-        elif self._reason:
-            kind = f"{kind}: {self._reason}"
-        return "; ".join([kind, *parts])
+            return ", ".join(kinds)
+        if self._reason:
+            kinds[-1] += "; some rows by loop" if len(kinds) > 1 else ""
+            kinds[-1] += f": {self._reason}"
+        return "; ".join(kinds)
 
     @property
     def loops(self) -> bool:

@@ -163,14 +163,14 @@ class ModelRun:
     @property
     def seconds(self) -> dict[str, float]:
         """Time spent: asking and learning in the loop, both together in a kernel."""
-        parts, loop = self._by_kernel.looped_parts(), self._by_loop.loop
-        asking = sum(part.seconds_asking for part in parts)
-        learning = sum(part.seconds_learning for part in parts)
-        return {
-            "asking": asking + (0.0 if loop is None else loop.seconds_asking),
-            "learning": learning + (0.0 if loop is None else loop.seconds_learning),
-            "kernel": max(0.0, self._by_kernel.seconds - asking - learning),
-        }
+        asking = learning = 0.0
+        for part in self._by_kernel.looped_parts():
+            asking += part.seconds_asking
+            learning += part.seconds_learning
+        kernel, loop = max(0.0, self._by_kernel.seconds - asking - learning), self._by_loop.loop
+        if loop is not None:
+            asking, learning = asking + loop.seconds_asking, learning + loop.seconds_learning
+        return {"asking": asking, "learning": learning, "kernel": kernel}
 
     @property
     def seconds_of_parts(self) -> dict[str, float]:

@@ -57,10 +57,8 @@ class RowStore:
 
     def __len__(self) -> int:
         """Return the number of stored rows that are still needed."""
-        return sum(segment.n_alive for segment in self._every())
-
-    def _every(self) -> list[_Segment]:
-        return self._segments if self._newest is None else [*self._segments, self._newest]
+        newest = [] if self._newest is None else [self._newest]
+        return sum(segment.n_alive for segment in self._segments + newest)
 
     def add(self, first_row: int, X: Any, y: np.ndarray) -> None:
         """Add consecutive rows and their label codes or targets.
@@ -81,12 +79,13 @@ class RowStore:
 
     def release(self, rows: np.ndarray) -> None:
         """Remove these rows; store those of the newest that remain, and merge small segments."""
-        newest, segments = self._newest, self._every()
+        newest, segments = self._newest, self._segments
         self._newest = None
-        if not self._segments and (newest is None or len(rows) == newest.n_alive):
+        if not segments and (newest is None or len(rows) == newest.n_alive):
             return
-        rows = np.sort(rows)
-        changed = [newest]
+        rows, changed = np.sort(rows), [newest]
+        if newest is not None:
+            segments = [*segments, newest]
         for segment, part in _parts(segments, rows):
             segment.alive[segment.places(rows[part])] = False
             segment.n_alive -= part.stop - part.start
@@ -111,7 +110,8 @@ class RowStore:
         if newest is not None and not (self._segments and (rows < newest.numbers[0]).any()):
             X, y, index = newest.X, newest.y, rows - newest.numbers[0]
         else:
-            X, y, index = _gathered(self._every(), rows)
+            segments = self._segments if newest is None else [*self._segments, newest]
+            X, y, index = _gathered(segments, rows)
         learn_index = index[:n_learns].astype(np.intp, copy=False)
         return Block(
             learn_X=ask_X if X is None else X,

@@ -114,13 +114,17 @@ class Engine:
     def __init__(self, lanes: Sequence[Lane], features: Features | None = None):
         self.lanes = list(lanes)
         self._features = features
-        self._timelines: list[Any] = list(
-            {id(lane.timeline): lane.timeline for lane in lanes}.values()
-        )
-        numbers = {id(timeline): k for k, timeline in enumerate(self._timelines)}
-        self._timeline_of = [numbers[id(lane.timeline)] for lane in self.lanes]
-        late = isinstance(self._timelines[0], DelayedTimeline)
-        self._chains = [late and lane.model.asks_row_by_row for lane in self.lanes]
+        self._timelines: list[Any] = []
+        self._timeline_of: list[int] = []
+        self._chains: list[bool] = []
+        numbers: dict[int, int] = {}
+        for lane in lanes:
+            number = numbers.setdefault(id(lane.timeline), len(numbers))
+            if number == len(self._timelines):
+                self._timelines.append(lane.timeline)
+            self._timeline_of.append(number)
+            late = isinstance(lane.timeline, DelayedTimeline)
+            self._chains.append(late and lane.model.asks_row_by_row)
         if any(self._chains):  # they answer rows that get no label again
             self._timelines[0] = replace(self._timelines[0], keep_unlabelled=True)
         self.states = [timeline.initial() for timeline in self._timelines]
@@ -133,8 +137,8 @@ class Engine:
     @property
     def failures(self) -> dict[int, ModelError]:
         """Why lanes have stopped, by position."""
-        failures = {k: lane.model.failure for k, lane in enumerate(self.lanes)}
-        return {k: failure for k, failure in failures.items() if failure is not None}
+        lanes = enumerate(self.lanes)
+        return {k: one.model.failure for k, one in lanes if one.model.failure is not None}
 
     def raise_failure(self) -> None:
         """Raise the failure of the earliest row, if a model has failed."""
@@ -185,7 +189,7 @@ class Engine:
                 self._shared.clear()
 
     def _run(self, event: Any) -> Step:
-        states, operations, blocks = [], [], []
+        states, operations, blocks, tears = [], [], [], False
         for timeline, state in zip(self._timelines, self.states, strict=True):
             came = timeline.step(state, event)
             if not (isinstance(came, tuple) and len(came) == 2 and isinstance(came[1], Operations)):
@@ -196,6 +200,7 @@ class Engine:
             states.append(came[0])
             operations.append(came[1])
             blocks.append(self._block(came[1]))
+            tears = tears or blocks[-1].n_learns > 0
         if any(self._chains):
             its: Any = operations[0]
             unlearnt = self.states[0].unlearnt()
@@ -210,7 +215,7 @@ class Engine:
         if self._shared is not None:
             blocks = [self._shared.show(block) for block in blocks]
         routes, lanes = get_config()["enable_metadata_routing"], []
-        self.is_torn = any(len(one.learn_rows) for one in operations)
+        self.is_torn = tears
         for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
             asked, block = operations[k], blocks[-1] if is_chain else blocks[k]
             if routes and asked.own_weights and asked.weight is not None:

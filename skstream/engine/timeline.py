@@ -109,8 +109,6 @@ class Timeline(Protocol):
 
 def rows_of_warmup(n_missing: int, learnable: np.ndarray) -> int:
     """Count the rows up to the last one of a warm-up that still lacks `n_missing` learns."""
-    if n_missing <= 0:
-        return 0
     positions = np.flatnonzero(learnable)
     return int(positions[n_missing - 1]) + 1 if len(positions) >= n_missing else len(learnable)
 
@@ -146,8 +144,10 @@ def operate_rows(
         The asks and learns.
     """
     learnable, weight, n = arrivals.learnable, arrivals.weight, arrivals.n_rows
-    warm = rows_of_warmup(n_warmup - n_learnt, learnable)
-    n_learnt = min(n_warmup, n_learnt + int(np.count_nonzero(learnable[:warm])))
+    warm = 0
+    if n_learnt < n_warmup:
+        warm = rows_of_warmup(n_warmup - n_learnt, learnable)
+        n_learnt += int(np.count_nonzero(learnable[:warm]))
     positions = np.arange(n)
     asked = positions >= warm
     if fold_weight is not None:
