@@ -92,6 +92,11 @@ class Block:
         object.__setattr__(self, "n_asks", len(self.ask_index))
 
     @property
+    def weights(self) -> np.ndarray:
+        """Learning weights, 1 where the run has none."""
+        return np.ones(self.n_learns) if self.weight is None else self.weight
+
+    @property
     def ask_bounds(self) -> np.ndarray:
         """Bounds of the asks that share a call."""
         return np.arange(self.n_asks + 1) if self.groups is None else self.groups

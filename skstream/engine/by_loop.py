@@ -51,6 +51,15 @@ class ByLoop:
         self._n_missing = 0  # of the rows of the warm-up
         self._held: list[Block] = []  # those that have come
 
+    @property
+    def is_direct(self) -> bool:
+        """Whether a model of another library is called without its wrapper.
+
+        Its calls are slower once it was pickled, which asks its objects for their attributes:
+        CPython before 3.13 then looks these up in a dictionary of each object, not in the object.
+        """
+        return self.loop is not None and self.loop.is_direct
+
     def begin(self, n_warmup: int) -> None:
         """Begin, or go on from what the model has learnt by now."""
         self._begin_loop()

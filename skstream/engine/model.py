@@ -90,6 +90,10 @@ class ModelRun:
 
     Attributes
     ----------
+    by_kernel : ByKernel
+        Its kernel, if there is one, and why not.
+    by_loop : ByLoop
+        The model, and its calls.
     failure : ModelError or None
         Why the model has stopped; it then gives no more answers.
     n_unanswered : int
@@ -119,55 +123,32 @@ class ModelRun:
         self.failure: ModelError | None = None
         self.n_unanswered = 0
         self._unanswered = unanswered
-        self._by_kernel = ByKernel(task)
-        self._by_loop = ByLoop(estimator, task, direct=engine == "auto")
+        self.by_kernel = ByKernel(task)
+        self.by_loop = ByLoop(estimator, task, direct=engine == "auto")
         self._left: _Left | None = None
         with failures_named(name, fold, "being prepared", n_folds):
             # Without a warm-up a plain object is asked: only it knows what it has learnt.
             self.has_learnt = is_fitted(estimator) or (not task.n_warmup and is_plain(estimator))
             if engine == "auto":
-                self._by_kernel.look_for(estimator)
-            if self._by_kernel.kernel is None:
-                self._by_loop.begin(task.n_warmup)
+                self.by_kernel.look_for(estimator)
+            if self.by_kernel.kernel is None:
+                self.by_loop.begin(task.n_warmup)
 
     # -- what is known of it
 
     @property
-    def path(self) -> str:
-        """How the model was executed; after a colon, why not completely by a kernel."""
-        return self._by_kernel.path()
-
-    @property
-    def path_in_short(self) -> str:
-        """How the model is executed so far, without reasons, for a progress bar."""
-        return self._by_kernel.path(reasons=False)
-
-    @property
     def asks_row_by_row(self) -> bool:
         """Whether an answer of a call may be used as a label for the next rows."""
-        return asks_row_by_row(self._by_loop.estimator)
-
-    @property
-    def loops(self) -> bool:
-        """Whether the model, or a part of it, is executed call by call, and so slowly."""
-        return self._by_kernel.loops
-
-    @property
-    def slows_when_pickled(self) -> bool:
-        """Whether later calls are slower: pickling asks the objects inside for their attributes.
-
-        CPython before 3.13 then looks these up in a dictionary of each object, not in the object.
-        """
-        return self._by_loop.loop is not None and self._by_loop.loop.is_direct
+        return asks_row_by_row(self.by_loop.estimator)
 
     @property
     def seconds(self) -> dict[str, float]:
         """Time spent: asking and learning in the loop, both together in a kernel."""
         asking = learning = 0.0
-        for part in self._by_kernel.looped_parts():
+        for part in self.by_kernel.looped_parts():
             asking += part.seconds_asking
             learning += part.seconds_learning
-        kernel, loop = max(0.0, self._by_kernel.seconds - asking - learning), self._by_loop.loop
+        kernel, loop = max(0.0, self.by_kernel.seconds - asking - learning), self.by_loop.loop
         if loop is not None:
             asking, learning = asking + loop.seconds_asking, learning + loop.seconds_learning
         return {"asking": asking, "learning": learning, "kernel": kernel}
@@ -176,24 +157,19 @@ class ModelRun:
     def seconds_of_parts(self) -> dict[str, float]:
         """Time in parts executed call by call where the others had kernels, by their names."""
         seconds: dict[str, float] = {}
-        for part in self._by_kernel.looped_parts():
+        for part in self.by_kernel.looped_parts():
             both = part.seconds_asking + part.seconds_learning
             seconds[part.name] = seconds.get(part.name, 0.0) + both
         return seconds
 
-    @property
-    def seconds_loading(self) -> float:
-        """Time to load or make compiled code, which is no time of the model."""
-        return self._by_kernel.seconds_loading
-
     def estimator(self) -> Any:
         """Return the fitted estimator, as ``partial_fit`` would have left it."""
-        kernel = self._by_kernel.kernel
+        kernel = self.by_kernel.kernel
         if kernel is not None:
             action = f"{type(kernel).__name__}.export wrote its fitted attributes"
             with failures_named(self.name, self.fold, action, self.n_folds):
-                self._by_kernel.export()
-        return self._by_loop.estimator
+                self.by_kernel.export()
+        return self.by_loop.estimator
 
     # -- executing a block
 
@@ -211,7 +187,7 @@ class ModelRun:
             early = int(np.searchsorted(block.stamp, 1)) if block.n_learns else block.n_asks
             self.has_learnt = block.n_learns > 0
             if early:
-                before = first_answers(self._by_loop.estimator, self.task, early)
+                before = first_answers(self.by_loop.estimator, self.task, early)
                 rest = part_of(block, slice(0, block.n_learns), slice(early, block.n_asks))
                 return np.concatenate([before, self.run(rest)])
         answers: list[np.ndarray] = []
@@ -219,7 +195,7 @@ class ModelRun:
         while learns.stop < block.n_learns or asks.stop < block.n_asks:
             done = learns, asks
             learns, asks = slice(learns.stop, block.n_learns), slice(asks.stop, block.n_asks)
-            n_rows = self._by_kernel.rows_at_once()
+            n_rows = self.by_kernel.rows_at_once()
             if max(learns.stop - learns.start, asks.stop - asks.start) > n_rows:
                 some, its_asks = next(cuts(part_of(block, learns, asks), n_rows))
                 learns = slice(learns.start, learns.start + some.stop)
@@ -248,7 +224,7 @@ class ModelRun:
 
     def _execute(self, block: Block) -> np.ndarray | None:
         """Answers to a block; None where the kernel declines it, but may execute parts of it."""
-        kernel, loop, answers, in_parts = self._by_kernel, self._by_loop, None, False
+        kernel, loop, answers, in_parts = self.by_kernel, self.by_loop, None, False
         if kernel.kernel is None and not (loop.is_new or loop.gathers) and kernel.is_due():
             kernel.look_for(loop.estimator)
         if kernel.kernel is not None:
@@ -275,13 +251,13 @@ class ModelRun:
     def _leave_kernel(self) -> None:
         """Give the estimator what the loop would have given it: the loop continues from there."""
         self.estimator()
-        self._by_kernel.leave()
-        self._by_loop.begin(self.task.n_warmup)
+        self.by_kernel.leave()
+        self.by_loop.begin(self.task.n_warmup)
 
     def _run_loop(self, block: Block) -> np.ndarray:
         """Answers by the loop; none after a failure."""
         try:
-            return self._by_loop.run(block)
+            return self.by_loop.run(block)
         except LoopFailed as failure:
             assert failure.block is not None
             answers = self._stopped(failure, failure.answers, failure.block)
@@ -321,14 +297,14 @@ class ModelRun:
         assert left is not None
         self.failure, self._left = None, None
         skipped = left.rows if skip else left.rows[:0]
-        if self._by_loop.gathers:
+        if self.by_loop.gathers:
             block, n_skipped = left.rest(skip=False)
-            block = self._by_loop.begin_again(block, skipped)
+            block = self.by_loop.begin_again(block, skipped)
             self.has_learnt = False
         else:
             block, n_skipped = left.rest(skip)
         if skip and left.action == "learning":
-            self.has_learnt = is_fitted(self._by_loop.estimator)
+            self.has_learnt = is_fitted(self.by_loop.estimator)
         nothing = no_answers(self.task, n_skipped)
         answers = np.concatenate([left.answers, nothing, self.run(block)])
         return Resumed(answers, skipped, bool(n_skipped))
@@ -366,7 +342,7 @@ class ModelRun:
         self.n_unanswered += 1
         failure = LoopFailed("answering", first)
         failure.__cause__ = BadAnswer(
-            words_of_gap(answers[first], self.task, self._by_loop.estimator)
+            words_of_gap(answers[first], self.task, self.by_loop.estimator)
         )
         return failure, answers[:first]
 
@@ -374,7 +350,7 @@ class ModelRun:
         """Note the failure; return the earlier answers, and missing ones after them."""
         gap, answers = self._without_gaps(answers)
         failure = failure if gap is None else gap  # an earlier answer was missing
-        cause, loop = failure.__cause__, self._by_loop
+        cause, loop = failure.__cause__, self.by_loop
         assert cause is not None and block.ask_rows is not None
         rows, row, where = failed_call(failure, block)
         n_warmup = self.task.n_warmup if loop.is_new else None

@@ -8,14 +8,13 @@ import numpy as np
 from sklearn import config_context, get_config
 
 from skstream.engine.block import Block
-from skstream.engine.changing_features import Features, with_current_features
-from skstream.engine.delayed import FIRST, Asked, DelayedTimeline, Labels
+from skstream.engine.delayed import DatedArrivals, DelayedTimeline, Labels
+from skstream.engine.delayed_blocks import Features, block_in_company, with_current_features
 from skstream.engine.failures import ModelError
 from skstream.engine.model import ModelRun
 from skstream.engine.rows import RowStore
-from skstream.engine.self_labelled import block_in_company
 from skstream.engine.sharing import SharedWork
-from skstream.engine.timeline import Arrivals, Operations, Timeline, no_rows
+from skstream.engine.timeline import Arrivals, Operations, Timeline
 
 HeldOut = Callable[[np.ndarray], tuple[Any, np.ndarray]]
 
@@ -189,7 +188,7 @@ class Engine:
                 self._shared.clear()
 
     def _run(self, event: Any) -> Step:
-        states, operations, blocks, tears = [], [], [], False
+        states, operations = [], []
         for timeline, state in zip(self._timelines, self.states, strict=True):
             came = timeline.step(state, event)
             if not (isinstance(came, tuple) and len(came) == 2 and isinstance(came[1], Operations)):
@@ -199,11 +198,13 @@ class Engine:
                 )
             states.append(came[0])
             operations.append(came[1])
-            blocks.append(self._block(came[1]))
-            tears = tears or blocks[-1].n_learns > 0
+        return Step(event, states, self._answered(operations))
+
+    def _answered(self, operations: list[Any]) -> list[Answered]:
+        """Let all lanes execute the operations of their timelines."""
+        blocks = [self._block(one) for one in operations]
         if any(self._chains):
-            its: Any = operations[0]
-            unlearnt = self.states[0].unlearnt()
+            its, unlearnt = operations[0], self.states[0].unlearnt()
             blocks.append(
                 block_in_company(
                     its,
@@ -215,7 +216,7 @@ class Engine:
         if self._shared is not None:
             blocks = [self._shared.show(block) for block in blocks]
         routes, lanes = get_config()["enable_metadata_routing"], []
-        self.is_torn = tears
+        self.is_torn = any(block.n_learns for block in blocks)
         for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
             asked, block = operations[k], blocks[-1] if is_chain else blocks[k]
             if routes and asked.own_weights and asked.weight is not None:
@@ -227,7 +228,7 @@ class Engine:
                 answers = lane.model.run(block)
             lanes.append(Answered.by(lane.model, asked, answers))
         self.is_torn = False
-        return Step(event, states, lanes)
+        return lanes
 
     def commit(self, step: Step) -> None:
         """Take the event that was executed last, and forget the rows no longer needed."""
@@ -241,27 +242,11 @@ class Engine:
             if failure is None:
                 lane.model.forget_failure(n_unanswered)
 
-    def preview(self, rows: np.ndarray) -> list[np.ndarray]:
-        """Answers of models that are fitted already, to the newest rows, which no timeline asks."""
-        n = len(rows)
-        operations = Operations(
-            no_rows(), None, rows, np.zeros(n, dtype=np.int64), groups=np.arange(n + 1)
-        )
-        block = chained = self._store.block(operations)
-        if any(self._chains):
-            kinds, times = np.full(n, FIRST, dtype=np.int8), np.zeros(n)
-            asked = Asked(rows, kinds, times, np.ones(n, dtype=bool))
-            chained = block_in_company(
-                operations,
-                asked,
-                self.states[0].unlearnt(),
-                lambda rows, _: self._store.block(replace(operations, ask_rows=rows)),
-            )
-        lanes = zip(self.lanes, self._chains, strict=True)
-        came = [
-            (one.model, one.model.run(chained if is_chain else block)) for one, is_chain in lanes
-        ]
-        return [Answered.by(model, operations, answers).answers for model, answers in came]
+    def preview(self, event: DatedArrivals) -> list[np.ndarray]:
+        """Answers to the rows of the event executed last, as if the warm-up were over."""
+        timeline = self._timelines[0]
+        state = replace(self.states[0], n_learnt=timeline.n_warmup)
+        return [one.answers for one in self._answered([timeline.step(state, event)[1]])]
 
     def _block(self, operations: Any) -> Block:
         if operations.checkpoint is not None:

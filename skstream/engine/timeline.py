@@ -5,11 +5,15 @@ without access to models or features. The engine executes the operations.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from skstream.engine.block import joined_weights
+from skstream.utils._seeds import poisson_weights, uniform
+
+Strategy = Literal["bootstrap", "cross", "split"]
+TestOn = Literal["held_out", "trained", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,3 +275,173 @@ def _waiting(state: PrequentialState, arrivals: Arrivals) -> PrequentialState:
         weight=joined_weights((state.weight, len(state.rows)), (arrivals.weight, n)),
         next_row=next_row,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FoldTimeline:
+    """Timeline of one fold: what it learns and is asked (Bifet et al. 2015, Section 3).
+
+    Every random number depends only on seed, fold and row, so that neither chunking nor the worker
+    changes it.
+
+    Parameters
+    ----------
+    fold : int
+        This fold.
+    n_folds : int
+        Number of folds.
+    strategy : {"bootstrap", "cross", "split"}
+        Learn each row with a Poisson(1) weight; in all folds but the chosen one; in the
+        chosen one only.
+    test_on : {"held_out", "trained", "all"}
+        Ask about the rows the fold does not learn, about those it learns, or about all.
+    seed : int
+        Seed of weights and of the fold that is chosen for a row.
+    n_warmup : int
+        Rows learnt first, unasked, by every fold with weight 1.
+    """
+
+    fold: int
+    n_folds: int
+    strategy: Strategy
+    test_on: TestOn
+    seed: int
+    n_warmup: int
+
+    def initial(self) -> PrequentialState:
+        """Return the state before the first row."""
+        return PrequentialState()
+
+    def step(
+        self, state: PrequentialState, event: Arrivals | End
+    ) -> tuple[PrequentialState, Operations]:
+        """Return the state after an event, and the operations; none at the end of the stream."""
+        if isinstance(event, End):
+            return state, Operations(no_rows(), None, no_rows(), no_rows(), settled=state.next_row)
+        weight = self._learning_weight(event.first_row, event.first_row + event.n_rows)
+        tested = {"held_out": weight == 0, "trained": weight > 0, "all": None}[self.test_on]
+        n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, event, weight, tested)
+        return PrequentialState(n_learnt, next_row=operations.settled), operations
+
+    def _learning_weight(self, start: int, stop: int) -> np.ndarray:
+        if self.strategy == "bootstrap":
+            return poisson_weights(self.seed, self.fold, start, stop).astype(np.float64)
+        drawn = np.asarray(uniform(self.seed, "assignment", start, stop) * self.n_folds)
+        is_chosen: np.ndarray = drawn.astype(np.int64) == self.fold
+        return is_chosen if self.strategy == "split" else ~is_chosen
+
+
+def sets_of(operations: Operations) -> tuple[np.ndarray, np.ndarray]:
+    """Sets of rows asked about together.
+
+    Returns
+    -------
+    ends : ndarray of shape (n_sets,), dtype int64
+        Number of asks up to the end of each.
+    checkpoints : ndarray of shape (n_sets,), dtype int64
+        Rows of the stream that have come when each is scored.
+    """
+    groups = operations.groups
+    ends = np.arange(1, len(operations.ask_rows) + 1) if groups is None else groups[1:]
+    if operations.checkpoint is not None:
+        return ends, operations.checkpoint[ends - 1]
+    return ends, operations.ask_rows[ends - 1] + 1
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutState:
+    """Progress: rows learnt up to the warm-up, the next row, the last checkpoint, sets asked."""
+
+    n_learnt: int = 0
+    next_row: int = 0
+    checkpoint: int = 0
+    n_sets: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutTimeline:
+    """Learn row by row; ask about a set of held-out rows at every checkpoint.
+
+    Parameters
+    ----------
+    every : int
+        Rows between the checkpoints; the end of the stream is one too.
+    size : int
+        Rows of a set.
+    fresh : bool
+        Whether every checkpoint has a set of its own; else all have the first.
+    n_warmup : int, default=1
+        Rows that must be learnt before a checkpoint at which models are asked.
+    """
+
+    every: int
+    size: int
+    fresh: bool
+    n_warmup: int = 1
+
+    def initial(self) -> HoldoutState:
+        """Return the state before the first row."""
+        return HoldoutState()
+
+    def step(self, state: HoldoutState, event: Arrivals | End) -> tuple[HoldoutState, Operations]:
+        """Return the state after an event, and the operations."""
+        first = state.next_row
+        if isinstance(event, End):
+            due = np.arange(first, first + (first > state.checkpoint))
+            event = Arrivals(first, np.empty(0, dtype=bool))
+        else:
+            last = first + event.n_rows
+            due = np.arange(first // self.every + 1, last // self.every + 1) * self.every
+        n_learnt, learning = operate_rows(
+            state.n_learnt, self.n_warmup, event, tested=np.zeros(event.n_rows, dtype=bool)
+        )
+        stamps = np.concatenate([[0], np.cumsum(event.learnable)])[due - first]
+        ready = state.n_learnt + stamps >= self.n_warmup
+        asked, stamps = due[ready], stamps[ready].astype(np.int64)
+        numbers = np.arange(len(asked)) + state.n_sets if self.fresh else np.zeros_like(asked)
+        operations = replace(
+            learning,
+            ask_rows=(numbers[:, np.newaxis] * self.size + np.arange(self.size)).ravel(),
+            stamp=np.repeat(stamps, self.size),
+            groups=np.arange(len(asked) + 1, dtype=np.int64) * self.size,
+            checkpoint=np.repeat(asked, self.size),
+        )
+        after = HoldoutState(
+            n_learnt,
+            learning.settled,
+            int(due[-1]) if len(due) else state.checkpoint,
+            state.n_sets + len(asked),
+        )
+        return after, operations
+
+
+@dataclass(frozen=True, slots=True)
+class NextRowsTimeline:
+    """Ask about the next rows of the stream, all before the first of them is learnt.
+
+    Rows at the end of the stream that are fewer than a set are learnt unasked.
+
+    Parameters
+    ----------
+    every : int
+        Rows of a set. With 1, this is prequential evaluation.
+    n_warmup : int, default=1
+        Rows learnt first, unasked.
+    """
+
+    every: int
+    n_warmup: int = 1
+
+    def initial(self) -> PrequentialState:
+        """Return the state before the first row."""
+        return PrequentialState()
+
+    def step(
+        self, state: PrequentialState, event: Arrivals | End
+    ) -> tuple[PrequentialState, Operations]:
+        """Return the state after an event, and the operations."""
+        state, operations = PrequentialTimeline(self.n_warmup, self.every).step(state, event)
+        operations = replace(operations, batches=None)  # they are learnt one by one
+        if isinstance(event, End):  # no score of a few rows: an incomplete set is learnt only
+            operations = replace(operations, ask_rows=no_rows(), stamp=no_rows(), groups=None)
+        return state, operations

@@ -210,7 +210,7 @@ class _Answers:
         self._answered: list[Answered] = []
         self._n_rows = 0
         self._pace = Pace(_MOST_ROWS)
-        if not self._model.loops:
+        if not self._model.by_kernel.loops:
             self._pace.size = _FIRST_ROWS_OF_KERNELS
 
     def take(self, rows: EncodedRows, bar: Bar) -> None:
@@ -222,9 +222,8 @@ class _Answers:
             self.take_event(arrivals, piece.X, piece.y)
             begin, self._n_rows = begin + piece.n_rows, self._n_rows + piece.n_rows
             place = self._model.name, 0
-            bar.name_models(
-                {place: sum(self._model.seconds.values())}, {place: self._model.path_in_short}
-            )
+            path = self._model.by_kernel.path(reasons=False)
+            bar.name_models({place: sum(self._model.seconds.values())}, {place: path})
             bar.advance(piece.n_rows)
 
     def take_event(self, event: Any, X: Any = None, y: np.ndarray | None = None) -> None:

@@ -116,7 +116,12 @@ def run(engine, cuts, weight, saved_at=()):
         for mine, one in zip(answers, step.lanes, strict=True):
             mine.append(one.answers)
     return [
-        (np.concatenate(mine), str(model.failure), model.path, deepcopy(model.estimator()))
+        (
+            np.concatenate(mine),
+            str(model.failure),
+            model.by_kernel.path(),
+            deepcopy(model.estimator()),
+        )
         for mine, model in zip(answers, (lane.model for lane in engine.lanes), strict=True)
     ]
 

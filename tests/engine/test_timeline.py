@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.engine.folds import FoldTimeline
-from skstream.engine.timeline import Arrivals, PrequentialState, PrequentialTimeline
+from skstream.engine.timeline import Arrivals, FoldTimeline, PrequentialState, PrequentialTimeline
 from skstream.utils._seeds import poisson_weights
 from tests._examples import examples
 from tests.engine import _literal

@@ -52,10 +52,10 @@ class DriftResetKernel(MembersKernel):
         # The labels are wanted for the detector.
         self._tasks = [task] if task.method == "predict" else [task, task.asking("predict")]
         fresh = self._fresh()  # also finds out whether there can be one
-        self._models = self._members(estimator.estimator_) if self._is_fitted else fresh
+        self._first_inner = self._members(estimator.estimator_) if self._is_fitted else fresh
         background = estimator.background_estimator_ if self._is_fitted else None
         self._background = None if background is None else self._members(background)
-        self.bitwise = all_bitwise((*fresh, *self._models, *(self._background or ())))
+        self.bitwise = all_bitwise((*fresh, *self._first_inner, *(self._background or ())))
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -72,10 +72,6 @@ class DriftResetKernel(MembersKernel):
 
     def _fresh(self) -> _Models:
         return self._members(unfitted_copy(self.estimator.estimator))
-
-    def initial_state(self) -> State:
-        """Return what the estimator has learnt, with its models."""
-        return super().initial_state()._replace(inner=self._models)
 
     def _no_memory(self) -> _Watch:
         return _Watch(None, new_detector(self.estimator), 0, 0)

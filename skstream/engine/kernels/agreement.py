@@ -154,7 +154,7 @@ def _block(rows: Any, task: Task) -> Block:
 def _by_loop(estimator: Any, block: Block, task: Task, kernel: type) -> _Named:
     """Answers of an estimator called row by row, or the rows that it makes; then what it learnt."""
     if not issubclass(kernel, TransformKernel):
-        return [("answers", Loop(estimator, task).run(block)), *_learnt(estimator)]
+        return [("", Loop(estimator, task).run(block)), *_learnt(estimator)]
     row, label, classes = take_rows(block.learn_X, np.arange(1)), block.y[:1], task.classes
     estimator = prepared("checked", estimator, row)
     label = label if classes is None else classes[label]
@@ -163,7 +163,7 @@ def _by_loop(estimator: Any, block: Block, task: Task, kernel: type) -> _Named:
     rest = part_of(block, slice(1, block.n_learns), slice(0, block.n_asks))
     _, made = loop.step(loop.initial_state(), rest)
     rows = [_dense(first), _dense(made.learn_X), _dense(made.ask_X)]
-    return [("rows", np.concatenate(rows)), *_learnt(estimator)]
+    return [("", np.concatenate(rows)), *_learnt(estimator)]
 
 
 def _by_kernel(kernel: Any, estimator: Any, block: Block, task: Task) -> _Named:
@@ -182,8 +182,7 @@ def _by_kernel(kernel: Any, estimator: Any, block: Block, task: Task) -> _Named:
         learnt = [_dense(take_rows(made.learn_X, made.learn_index)) for made in came]
         asked = [_dense(take_rows(made.ask_X, made.ask_index)) for made in came if made.n_asks]
         came = learnt + asked
-    name = "rows" if issubclass(kernel, TransformKernel) else "answers"
-    return [(name, np.concatenate(came)), *_learnt(machine.estimator)]
+    return [("", np.concatenate(came)), *_learnt(machine.estimator)]
 
 
 def _dense(rows: Any) -> Any:

@@ -76,7 +76,7 @@ class MajorityClassKernel(_LabelKernel):
         return np.zeros(self._n_classes)
 
     def _execute(self, memory: Floats, block: Block) -> tuple[NDArray[Any], Floats]:
-        sums = running_sums(memory, self._by_class(block.y, _weights(block)))
+        sums = running_sums(memory, self._by_class(block.y, block.weights))
         return self._voted(sums[block.stamp]), sums[-1].copy()
 
 
@@ -95,7 +95,7 @@ class MajorityWindowKernel(_LabelKernel):
         n_before = len(memory[0])
         begin = min(size - n_before, block.n_learns)  # from where on old labels are forgotten
         codes = np.concatenate([memory[0], block.y]).astype(np.int64, copy=False)
-        weights = np.concatenate([memory[1], _weights(block)])
+        weights = np.concatenate([memory[1], block.weights])
         if not (weights == np.floor(weights)).all():
             # Differences of running sums are exact for whole numbers only.
             raise Declined("a MajorityWindow of fractional weights has no kernel")
@@ -131,7 +131,7 @@ class RandomClassKernel(_LabelKernel):
     def _execute(
         self, memory: tuple[Floats, float], block: Block
     ) -> tuple[NDArray[Any], tuple[Floats, float]]:
-        weights = _weights(block)
+        weights = block.weights
         sums = running_sums(memory[0], self._by_class(block.y, weights))
         totals = running_sums(memory[1], weights)
         answers: Codes = np.empty(0, np.int64)
@@ -147,8 +147,6 @@ class RandomClassKernel(_LabelKernel):
 
 
 class _TargetKernel(MemoryKernel):
-    gives_scores = False
-
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse classification."""
@@ -173,7 +171,7 @@ class MeanRegressorKernel(_TargetKernel):
 
     def _execute(self, memory: Any, block: Block) -> tuple[Floats, tuple[float, float]]:
         target_sum, weight_sum = memory or (0.0, 0.0)
-        weights = _weights(block)
+        weights = block.weights
         targets = running_sums(target_sum, weights * _targets(block))
         totals = running_sums(weight_sum, weights)
         answers: Floats = targets[block.stamp] / totals[block.stamp]
@@ -186,10 +184,6 @@ def _shares_or_best(votes: Floats, task: Task) -> NDArray[Any]:
         return best_columns(votes)
     shares: Floats = votes / votes.sum(axis=1, keepdims=True)
     return shares
-
-
-def _weights(block: Block) -> Floats:
-    return np.ones(block.n_learns) if block.weight is None else block.weight
 
 
 def _targets(block: Block) -> Floats:

@@ -33,7 +33,7 @@ class PrequentialCalibratorKernel(MembersKernel):
         super().__init__(estimator, task)
         model = estimator.estimator_ if self._is_fitted else unfitted_copy(estimator.estimator)
         self._response = response_of(model) or ""
-        self._inner = Member.of(model, task.asking(self._response))
+        self._first_inner = (Member.of(model, task.asking(self._response)),)
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -48,10 +48,6 @@ class PrequentialCalibratorKernel(MembersKernel):
             return "parameters that it refuses"
         model = estimator.estimator_ if is_fitted(estimator) else estimator.estimator
         return None if response_of(model) else "a model without scores"
-
-    def initial_state(self) -> State:
-        """Return what the estimator has learnt, with its model."""
-        return super().initial_state()._replace(inner=(self._inner,))
 
     def _no_memory(self) -> _Learnt:
         return _Learnt(0, no_memory(self._n_classes), None)
@@ -70,8 +66,7 @@ class PrequentialCalibratorKernel(MembersKernel):
         tested = with_tests(block, tests)
         inner, came = state.inner[0].step(tested.block)
         scores = scores_of(came[tested.tests], self._response, self._n_classes)
-        weight = np.ones(len(tests)) if block.weight is None else block.weight[tests]
-        answers = known.answers.after(Memory(scores, block.y[tests], weight))
+        answers = known.answers.after(Memory(scores, block.y[tests], block.weights[tests]))
         calibrations = self._fitted_along(known, answers, block.n_learns)
         values = came[tested.asked]
         shares = np.empty((block.n_asks, self._n_classes))

@@ -42,8 +42,8 @@ class EnsembleKernel(MembersKernel):
         super().__init__(estimator, task)
         self._seed = start_seed(estimator)
         models = estimator.estimators_ if self._is_fitted else self._first_models()
-        self._members = tuple(map(self._member, models))
-        self.bitwise = all_bitwise(self._members)
+        self._first_inner = tuple(map(self._member, models))
+        self.bitwise = all_bitwise(self._first_inner)
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -64,10 +64,6 @@ class EnsembleKernel(MembersKernel):
 
     def _fresh(self, *place: int) -> Member:
         return self._member(fresh_member(self.estimator, self._seed, *place))
-
-    def initial_state(self) -> State:
-        """Return what the estimator has learnt, and its members."""
-        return super().initial_state()._replace(inner=self._members)
 
     def _own_bytes(self, n_members: int) -> int:
         return 8 * self._n_classes * (n_members + 8)
@@ -203,8 +199,8 @@ class OnlineBaggingKernel(EnsembleKernel):
             self._seed, number, n_learnt, block.n_learns, first=is_first
         )
         kept = np.flatnonzero(weights)
-        own = weights if block.weight is None else weights * block.weight
-        member, answers = member.step(some_learns(block, kept, own[kept]))
+        own = (weights * block.weights)[kept]
+        member, answers = member.step(some_learns(block, kept, own))
         return member, bagging.votes(answers, self._n_classes) if answers.ndim == 1 else answers
 
     def _write(self, memory: _Replacements) -> None:

@@ -36,16 +36,13 @@ class InnerKernel(MemoryKernel):
         self._inner: Kernel = find_part(self._model, self._inner_task(task))
         if isinstance(self._inner, LoopedModel) and not fitted:
             raise NotFittedYet(self._inner.reason)
+        self._first_inner = self._inner.initial_state()
         self._likeness = self._inner.likeness()
         self.bitwise = self._inner.bitwise
 
     @classmethod
     def _inner_task(cls, task: Task) -> Task:
         return task
-
-    def initial_state(self) -> State:
-        """Return what the estimator has learnt, and its inner model."""
-        return super().initial_state()._replace(inner=self._inner.initial_state())
 
     def row_bytes(self, state: State) -> int | None:
         """That of the inner kernel, and what is kept beside every row."""

@@ -46,12 +46,14 @@ class MemoryMachine(StateMachine):
     #: Fitted attributes that hold the memory: one, or a tuple of several. Where they hold it in
     #: another form, `_read` and `_write` say how.
     _attributes: tuple[str, ...] = ()
+    #: State of the model inside, if there is one, as the estimator has it.
+    _first_inner: Any = None
 
     def initial_state(self) -> State:
         """Return what the estimator has learnt."""
         if not is_fitted(self.estimator):
-            return State(memory=self._no_memory())
-        return State(Columns.of(self.estimator), self._read())
+            return State(memory=self._no_memory(), inner=self._first_inner)
+        return State(Columns.of(self.estimator), self._read(), self._first_inner)
 
     def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""

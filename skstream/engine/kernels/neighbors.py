@@ -67,13 +67,12 @@ class WindowedNeighborsKernel(MemoryKernel):
         known = before.rows if n_known else np.empty((read.learn.shape[1], 0))
         size = min(model.window_size, n_known + n_learns)
         n_missing = size - n_known  # rows that the window of the first ask lacks
-        weight = np.ones(n_learns) if block.weight is None else block.weight
         rows = np.hstack(
             [read.learn[::-1].T, known, np.full((len(known), max(n_missing, 0)), np.inf)]
         )
         empty = np.zeros(max(n_missing, 0), np.int64)
         codes = np.concatenate([block.y[::-1], before.codes, empty]).astype(np.int64, copy=False)
-        weights = np.concatenate([weight[::-1], before.weights, empty])
+        weights = np.concatenate([block.weights[::-1], before.weights, empty])
         counted = np.empty((0, n_classes))
         if block.n_asks:
             first = n_learns - block.stamp

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -91,22 +92,15 @@ class _Asked:
     """A model as it is asked in a stretch: with a column for every class of the stream."""
 
     def __init__(self, model: Any, classes: NDArray[Any] | None):
-        self._model, self._classes = model, classes
+        self._model = model
         if classes is not None:
             self.classes_ = classes
         self._learn = learner(model) if hasattr(model, "partial_fit") else None
+        for method in ("predict", "predict_proba", "decision_function"):
+            setattr(self, method, partial(answers_of, model, method, classes=classes))
 
     def __sklearn_is_fitted__(self) -> bool:
         return is_fitted(self._model)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return answers_of(self._model, "predict", X, self._classes)
-
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        return answers_of(self._model, "predict_proba", X, self._classes)
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        return answers_of(self._model, "decision_function", X, self._classes)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> None:
         assert self._learn is not None
@@ -118,19 +112,9 @@ def _answers(model: Any, task: Task, block: Block) -> NDArray[Any]:
     if not block.n_asks:
         return no_answers(task)
     rows, places = np.unique(block.ask_index, return_inverse=True)
-    asks = replace(
-        block,
-        learn_index=rows[:0],
-        y=block.y[:0],
-        weight=None,
-        batches=None,
-        ask_index=rows,
-        stamp=np.zeros(len(rows), dtype=np.int64),
-        groups=np.array([0, len(rows)]),
-        learn_rows=None,
-        ask_rows=None,
-        checkpoint=None,
-    )
+    stamp, groups = np.zeros(len(rows), dtype=np.int64), np.array([0, len(rows)])
+    X = block.ask_X
+    asks = Block(X, rows[:0], block.y[:0], None, X, rows, stamp, groups=groups)
     return _run(model, task, asks)[places]
 
 
@@ -168,7 +152,7 @@ class PeriodicRefitKernel(MemoryKernel):
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        self._before = self._member_before()
+        self._first_inner = self._member_before()
 
     def _member_before(self) -> Any:
         """What answers up to the first refit: by a kernel, if it has one that is bitwise."""
@@ -189,10 +173,6 @@ class PeriodicRefitKernel(MemoryKernel):
         if not isinstance(getattr(detector, "random_state", 0), Integral):
             return f"a detector with {value_of(detector, 'random_state')}"
         return _refused(estimator, task, estimator.estimator)
-
-    def initial_state(self) -> State:
-        """Return what the estimator has learnt, or the state before the first row."""
-        return super().initial_state()._replace(inner=self._before)
 
     def _no_memory(self) -> Progress:
         self.estimator._begin()

@@ -156,8 +156,7 @@ class TemporalCorrectionKernel(_TemporalKernel):
         classes, transitions = counts.classes.copy(), counts.transitions.copy()
         given, prior = np.empty((2, block.n_asks, len(classes)))
         codes = block.y.astype(np.int64, copy=False)
-        weights = np.ones(block.n_learns) if block.weight is None else block.weight
-        learns, fading = (codes, weights, block.stamp), float(self.estimator.fading_factor)
+        learns, fading = (codes, block.weights, block.stamp), float(self.estimator.fading_factor)
         last = _count(*learns, fading, classes, transitions, counts.last, given, prior)
         factors = corrections(given, prior, self.estimator.smoothing)
         return factors, _Counts(classes, transitions, int(last))

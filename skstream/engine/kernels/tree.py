@@ -53,11 +53,10 @@ class TreeKernel(MemoryKernel):
         if state.memory is None and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
         tree = self.estimator
-        weight = np.ones(block.n_learns) if block.weight is None else block.weight
         try:
             columns, read, memory = self._numbers(state, block)
             model, shares = tree._executed(
-                memory.model, read, block.y, weight, block.stamp, asks_of_next(block)
+                memory.model, read, block.y, block.weights, block.stamp, asks_of_next(block)
             )
         except ValueError as error:  # for the tree itself to show at its row
             raise Declined("rows or parameters that the tree refuses have no kernel") from error

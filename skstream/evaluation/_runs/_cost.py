@@ -84,7 +84,7 @@ class CostMeter:
 
     def follow(self, n_rows: int, model: Any) -> None:
         """Measure the model's size if the number of rows has doubled."""
-        if n_rows >= self._measure_at and not model.slows_when_pickled:
+        if n_rows >= self._measure_at and not model.by_loop.is_direct:
             self._measure(model, model.estimator())
             while self._measure_at <= n_rows:
                 self._measure_at *= 2
@@ -105,7 +105,7 @@ class CostMeter:
             seconds_asking=model.seconds["asking"],
             seconds_learning=model.seconds["learning"],
             seconds_in_kernel=model.seconds["kernel"],
-            seconds_loading=model.seconds_loading,
+            seconds_loading=model.by_kernel.seconds_loading,
             seconds_of_parts=model.seconds_of_parts,
             size=self._size,
             ram_hours=self._ram_hours,

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from skstream.engine.holdout import sets_of
 from skstream.engine.run import Answered
+from skstream.engine.timeline import sets_of
 from skstream.evaluation._folder._read_checksums import (
     HELD_OUT,
     PassChecksums,

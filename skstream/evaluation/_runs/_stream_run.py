@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.engine.changing_features import Features
+from skstream.engine.delayed_blocks import Features
 from skstream.engine.failures import ModelError
 from skstream.engine.model import ModelRun
 from skstream.engine.run import Answered, Engine, Lane, Step
@@ -129,7 +129,7 @@ class StreamRun(Exclusive):
     @property
     def looped(self) -> list[bool]:
         """Which models, in the order of the places, are executed call by call, and so slowly."""
-        return [lane.model.loops for lane in self._engine.lanes]
+        return [lane.model.by_kernel.loops for lane in self._engine.lanes]
 
     @property
     def seconds(self) -> list[float]:
@@ -145,16 +145,18 @@ class StreamRun(Exclusive):
     @property
     def path_of(self) -> dict[Place, str]:
         """How each model that goes on was executed so far, without reasons."""
-        now = (lane.model.path_in_short for lane in self._engine.lanes)
+        now = (lane.model.by_kernel.path(reasons=False) for lane in self._engine.lanes)
         return dict(zip(self._places, now, strict=True))
 
     @property
     def reasons_of_loops(self) -> dict[Place, str | None]:
         """Why models that go on are executed call by call; None of those that have a kernel."""
-        lanes = zip(self._places, self._engine.lanes, strict=True)
+        kernels = zip(
+            self._places, (one.model.by_kernel for one in self._engine.lanes), strict=True
+        )
         return {
-            place: lane.model.path.partition(": ")[2] if lane.model.loops else None
-            for place, lane in lanes
+            place: kernel.path().partition(": ")[2] if kernel.loops else None
+            for place, kernel in kernels
         }
 
     @property
@@ -581,7 +583,7 @@ class StreamRun(Exclusive):
                     scores=self._scores.scores(k),
                     method=settings.scores.get(name),
                     cost=self._meters[k].cost(model),
-                    path=model.path,
+                    path=model.by_kernel.path(),
                     # A copy: the run continues, and the user may change the returned model.
                     estimator=deepcopy(model.estimator()) if settings.return_models else None,
                     failure=str(failures[k]) if k in failures else None,

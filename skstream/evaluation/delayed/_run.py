@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.engine.answers import no_answers
-from skstream.engine.delayed import Dated, Labels, TimePassed
+from skstream.engine.delayed import Dated, DatedArrivals, Labels, TimePassed
 from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered, Step
 from skstream.evaluation._runs._input import EncodedRows, encoded_labels
@@ -172,7 +172,7 @@ class DelayedRun(DatedRun):
             with self._breakable():
                 step = engine.execute(arrivals, chunk.X, chunk.y)
                 asked = [one.answers for one in step.lanes if len(one.answers)]
-                codes = asked or self._early_answers(n)
+                codes = asked or self._early_answers(arrivals)
                 new = [error for k, error in engine.failures.items() if k not in failed]
                 if new and (skip or self._settings.error_score == "raise"):
                     raise min(new, key=lambda error: error.row)
@@ -183,11 +183,11 @@ class DelayedRun(DatedRun):
             raise
         return step, codes
 
-    def _early_answers(self, n: int) -> list[np.ndarray]:
+    def _early_answers(self, arrivals: DatedArrivals) -> list[np.ndarray]:
         """Answers in the warm-up: those of models that were fitted before the run, else none."""
         if self._settings.parameters["warm_start"]:
-            return self._engine.preview(np.arange(self._n_arrived, self._n_arrived + n))
-        return [no_answers(self._settings.task, n) for _ in self._places]
+            return self._engine.preview(arrivals)
+        return [no_answers(self._settings.task, arrivals.n_rows) for _ in self._places]
 
     def _as_labels(self, codes: np.ndarray, at: np.ndarray, n: int) -> np.ndarray:
         """Answers to the rows at some of `n` positions as labels or values; none to the others."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.answers import UNANSWERED
-from skstream.engine.changing_features import Features
 from skstream.engine.delayed import FIRST, LAST, POLL, Asked, DelayedOperations, History, history_of
+from skstream.engine.delayed_blocks import Features
 from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
 from skstream.evaluation._settings import Settings
