@@ -21,9 +21,8 @@ from skstream.temporal._augmentation import (
     lags_after,
     warn_if_labels_are_dropped,
 )
-from skstream.temporal._correction import corrected, corrections
+from skstream.temporal._correction import corrected, corrections, count_labels
 from skstream.utils._label_space import LabelSpace
-from skstream.utils._numba import jit
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -157,7 +156,7 @@ class TemporalCorrectionKernel(_TemporalKernel):
         given, prior = np.empty((2, block.n_asks, len(classes)))
         codes = block.y.astype(np.int64, copy=False)
         learns, fading = (codes, block.weights, block.stamp), float(self.estimator.fading_factor)
-        last = _count(*learns, fading, classes, transitions, counts.last, given, prior)
+        last = count_labels(*learns, fading, classes, transitions, counts.last, given, prior)
         factors = corrections(given, prior, self.estimator.smoothing)
         return factors, _Counts(classes, transitions, int(last))
 
@@ -165,30 +164,3 @@ class TemporalCorrectionKernel(_TemporalKernel):
         self.estimator.class_counts_ = memory.classes.copy()
         self.estimator.transition_counts_ = memory.transitions.copy()
         self.estimator.previous_labels_ = self._classes[[memory.last]]
-
-
-@jit
-def _count(  # type: ignore[no-untyped-def]
-    codes, weights, stamp, fading, classes, transitions, last, given, prior
-):
-    """Count learns in their order, in place; returns the code learnt last.
-
-    `given` and `prior` receive the counts of what followed the last class, and of the classes, at
-    each ask.
-    """
-    done = 0
-    for i in range(len(stamp) + 1):
-        until = stamp[i] if i < len(stamp) else len(codes)
-        for t in range(done, until):
-            if fading != 1.0:
-                classes *= fading
-                transitions *= fading
-            classes[codes[t]] += weights[t]
-            if last >= 0:
-                transitions[last, codes[t]] += weights[t]
-            last = codes[t]
-        done = until
-        if i < len(stamp):
-            given[i] = transitions[last]
-            prior[i] = classes
-    return last
