@@ -128,10 +128,11 @@ class ByKernel:
         self.may_come, self._n_declined, self._n_waiting = True, 0, 0
         self._n_rows, self._n_rows_of_retry = n_rows, n_rows_of_retry
 
-    def is_due(self) -> bool:
-        """Whether to look for a kernel again before the next part."""
+    def look_again(self, estimator: Any) -> None:
+        """Look for a kernel before the next part, if it is time for the next try."""
         self._n_waiting -= 1
-        return self.may_come and self._n_waiting < 0
+        if self.may_come and self._n_waiting < 0:
+            self.look_for(estimator)
 
     def rows_at_once(self) -> int:
         """Rows to execute together: by the memory that they take, or until the next try."""

@@ -92,7 +92,7 @@ def block_in_company(
     A model with ``previous_label="predicted"`` takes its own answers to the rows before, within one
     call of ``predict``, for their labels. So a question is asked in one call with all rows that
     arrived before and are not learnt yet: the current model answers them again. A row whose label
-    never comes is among them for ever: when it arrives, that is not known.
+    never comes is always among them: when it arrives, that is not known.
 
     Parameters
     ----------

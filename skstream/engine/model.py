@@ -224,12 +224,12 @@ class ModelRun:
 
     def _execute(self, block: Block) -> np.ndarray | None:
         """Answers to a block; None where the kernel declines it, but may execute parts of it."""
-        kernel, loop, answers, in_parts = self.by_kernel, self.by_loop, None, False
-        if kernel.kernel is None and not (loop.is_new or loop.gathers) and kernel.is_due():
-            kernel.look_for(loop.estimator)
-        if kernel.kernel is not None:
+        by_kernel, by_loop, answers, in_parts = self.by_kernel, self.by_loop, None, False
+        if by_kernel.kernel is None and not (by_loop.is_new or by_loop.gathers):
+            by_kernel.look_again(by_loop.estimator)
+        if by_kernel.kernel is not None:
             try:
-                answers, in_parts = kernel.step(block)
+                answers, in_parts = by_kernel.step(block)
             except LoopFailed as failure:
                 self._leave_kernel()
                 answers = self._after_failure_of_part(failure, block)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from skstream.base import accepts_classes, supports_sample_weight
@@ -370,6 +371,15 @@ def _assert_identical(one: Any, other: Any) -> None:
             _assert_identical(getattr(one, name), getattr(other, name))
     else:
         assert one == other
+
+
+def both_ways(evaluator: Any, models: Any, *data: Any, **options: Any) -> list[Any]:
+    """Results of a model, "m", or of several, with kernels where there are any, and by the loop."""
+    models = models if isinstance(models, dict) else {"m": models}
+    return [
+        clone(evaluator).set_params(engine=engine).evaluate(models, *data, **options)
+        for engine in ("auto", "loop")
+    ]
 
 
 def as_storage(X: np.ndarray, kind: str) -> Any:

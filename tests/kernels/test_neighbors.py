@@ -19,6 +19,7 @@ from tests.kernels._reference import (
     TIMELINES,
     assert_equals_loop,
     assert_untouched,
+    both_ways,
     make_block,
     random_cuts,
     run_literally,
@@ -71,11 +72,8 @@ def test_sparse_rows_and_huge_numbers_are_left_to_the_loop() -> None:
         assert_untouched(kernel, before)
     for huge in (1e200, -1e200):
         X[4, 1] = huge
-        evaluator = PrequentialEvaluator("accuracy", return_models=True)
-        result, by_loop = (
-            evaluator.set_params(engine=engine).evaluate({"m": kernel.estimator}, X, LABELS[y])
-            for engine in ("auto", "loop")
-        )
+        evaluator = PrequentialEvaluator("accuracy")
+        result, by_loop = both_ways(evaluator, kernel.estimator, X, LABELS[y])
         assert result.paths["m"].startswith("loop: rows with numbers beyond")
         assert result.predictions("m").tolist() == by_loop.predictions("m").tolist()
 

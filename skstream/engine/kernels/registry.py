@@ -128,7 +128,7 @@ def _place(kernel: type | str) -> str:
 
 
 def _public_name(kind: type | str) -> str:
-    """Name under which a type is imported: it has no private modules, in which it may live."""
+    """Name under which a type is imported: without the private modules that define it."""
     if isinstance(kind, str):
         return kind
     return f"{kind.__module__.partition('._')[0]}.{kind.__qualname__}"
