@@ -237,6 +237,10 @@ def assert_same_state(
     actual: Any, expected: Any, *, rtol: float = 0.0, atol: float | None = None
 ) -> None:
     """Same attributes of the same types; numbers equal, or within the tolerances."""
+    if isinstance(expected, list):
+        for one, other in zip(actual, expected, strict=True):
+            assert_same_state(one, other, rtol=rtol, atol=atol)
+        return
     found, wanted = vars(actual), vars(expected)
     assert found.keys() == wanted.keys()
     for name, value in wanted.items():
