@@ -53,20 +53,25 @@ class RowStore:
 
     def __init__(self) -> None:
         self._segments: list[_Segment] = []
-        self._newest: _Segment | None = None
+        self._newest: tuple[int, Any, np.ndarray] | None = None  # number of the first, X and y
 
     def __len__(self) -> int:
         """Return the number of stored rows that are still needed."""
-        newest = [] if self._newest is None else [self._newest]
-        return sum(segment.n_alive for segment in self._segments + newest)
+        return sum(segment.n_alive for segment in self._all())
+
+    def _all(self) -> list[_Segment]:
+        """Return the segments, that of the newest rows too."""
+        if self._newest is None:
+            return self._segments
+        first, X, y = self._newest
+        return [*self._segments, _Segment.of(np.arange(first, first + len(y)), X, y)]
 
     def add(self, first_row: int, X: Any, y: np.ndarray) -> None:
         """Add consecutive rows and their label codes or targets.
 
         They are copied only after the operations of their arrival.
         """
-        numbers = np.arange(first_row, first_row + len(y))
-        self._newest = _Segment.of(numbers, X, y) if len(y) else None
+        self._newest = (first_row, X, y) if len(y) else None
 
     def take_back(self) -> None:
         """Remove the newest rows."""
@@ -79,13 +84,12 @@ class RowStore:
 
     def release(self, rows: np.ndarray) -> None:
         """Remove these rows; store those of the newest that remain, and merge small segments."""
-        newest, segments = self._newest, self._segments
-        self._newest = None
-        if not segments and (newest is None or len(rows) == newest.n_alive):
+        newest = self._newest
+        if not self._segments and (newest is None or len(rows) == len(newest[2])):
+            self._newest = None
             return
-        rows, changed = np.sort(rows), [newest]
-        if newest is not None:
-            segments = [*segments, newest]
+        rows, segments = np.sort(rows), self._all()
+        changed, self._newest = segments[len(self._segments) :], None
         for segment, part in _parts(segments, rows):
             segment.alive[segment.places(rows[part])] = False
             segment.n_alive -= part.stop - part.start
@@ -107,11 +111,10 @@ class RowStore:
         if ask_X is None:
             rows = np.concatenate([rows, operations.ask_rows])
         newest = self._newest
-        if newest is not None and not (self._segments and (rows < newest.numbers[0]).any()):
-            X, y, index = newest.X, newest.y, rows - newest.numbers[0]
+        if newest is not None and not (self._segments and (rows < newest[0]).any()):
+            X, y, index = newest[1], newest[2], rows - newest[0]
         else:
-            segments = self._segments if newest is None else [*self._segments, newest]
-            X, y, index = _gathered(segments, rows)
+            X, y, index = _gathered(self._all(), rows)
         learn_index = index[:n_learns].astype(np.intp, copy=False)
         return Block(
             learn_X=ask_X if X is None else X,

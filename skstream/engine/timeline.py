@@ -231,7 +231,8 @@ class PrequentialTimeline:
         if not isinstance(event, End):
             if self.batch_size == 1:
                 n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, event)
-                return replace(state, n_learnt=n_learnt, next_row=operations.settled), operations
+                waiting = state.rows, state.learnable, state.weight
+                return PrequentialState(n_learnt, *waiting, operations.settled), operations
             state = _waiting(state, event)
         n_rows, size, warm = len(state.rows), self.batch_size, 0
         if state.n_learnt < self.n_warmup:
