@@ -35,12 +35,11 @@ from skstream.engine.kernels import (
     Task,
     TransformKernel,
     kernel_of,
-    make_kernel,
     registered_kernels,
     registry,
 )
 from skstream.noise import LabelNoise
-from skstream.pipeline import StreamPipeline, make_stream_pipeline
+from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.utils._rows import take_rows
 from tests._examples import examples
@@ -450,28 +449,6 @@ def test_a_part_without_a_kernel_declines_the_first_block() -> None:
         kernel.run(block)
     kernel.export()
     assert not hasattr(model, "pipeline_")
-
-
-@pytest.mark.parametrize(
-    ("model", "task"),
-    [
-        (TemporallyAugmented(SGD, previous_label="predicted"), Task(CLASSES, late_labels=True)),
-        (TemporalCorrection(SGD, previous_label="predicted"), Task(CLASSES, late_labels=True)),
-        (TemporalCorrection(SGD), Task(CLASSES, "decision_function")),
-        (TemporalCorrection(SGDClassifier()), Task(CLASSES)),
-        (TemporalCorrection(SGD, smoothing=0), Task(CLASSES)),
-        (TemporallyAugmented(SGD, n_lags=-1), Task(CLASSES)),
-        (TemporallyAugmented(SGDClassifier(average=True)), Task(CLASSES)),
-        (TemporallyAugmented(SGD).fit([[0], [1]], ["x", "y"]), Task(CLASSES)),
-        (make_stream_pipeline(Shift(), SGDClassifier(average=True)), Task(CLASSES)),
-        (make_stream_pipeline(Shift(), SGD), Task(CLASSES, "predict", 10)),
-        (make_stream_pipeline(Shift(), Shift()), Task(CLASSES)),
-        (StreamPipeline([]), Task(CLASSES)),
-    ],
-    ids=repr,
-)
-def test_what_is_not_exact_is_refused(model, task) -> None:
-    assert make_kernel(model, task) is None
 
 
 def test_weights_under_metadata_routing_are_left_to_the_loop() -> None:
