@@ -81,7 +81,8 @@ class ByLoop:
         """
         held = []
         for part in self._held:
-            at = np.flatnonzero(np.isin(part.learn_rows, skipped, invert=True))  # type: ignore[arg-type]
+            assert part.learn_rows is not None
+            at = np.flatnonzero(~np.isin(part.learn_rows, skipped))
             held.append(some_learns(part, at, None if part.weight is None else part.weight[at]))
         n = sum(part.n_learns for part in held)
         self.estimator, self.gathers = self._fresh, False

@@ -111,6 +111,9 @@ def test_scores_that_nearly_tie_are_those_of_scikit_learn(monkeypatch: Any) -> N
     task = Task(np.arange(3))
     expected = run_literally(copy.deepcopy(model), block, task)
     np.testing.assert_array_equal(run_kernel(running(model, task), [block]), expected)
+    both = run_kernel(running(model, replace(task, scores="decision_function")), [block])
+    values = run_kernel(running(model, task.asking("decision_function")), [block])
+    np.testing.assert_array_equal(both, np.column_stack([expected, values]))
     monkeypatch.setattr(one_vs_rest, "_NEAR", -1.0)
     assert (run_kernel(running(model, task), [block]) != expected).any()
 
