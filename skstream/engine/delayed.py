@@ -10,6 +10,7 @@ from skstream.engine.pending import Columns, PendingRows, PendingTable, PollInde
 from skstream.engine.timeline import Arrivals, End, Operations, no_rows
 
 FIRST, POLL, LAST = 0, 1, 2
+_NONE = PendingRows.empty()
 NONE_YET = 1 << 62
 
 
@@ -301,10 +302,10 @@ class DelayedTimeline:
             return self._let_come(self._date(state, event), event.time)
         table = state.pending
         at = table.look_up(event.rows)
-        labelled, none = _with_labels(table.take(at), event), PendingRows.empty()
+        labelled = _with_labels(table.take(at), event)
         polled, poll_event = self._polled_at(state, at)
         operations = self._in_order(
-            state, none, labelled, no_rows(), polled, poll_event, labelled.row
+            state, _NONE, labelled, no_rows(), polled, poll_event, labelled.row
         )
         return self._after(state, operations, table.drop(at), 0)
 
@@ -331,12 +332,10 @@ class DelayedTimeline:
         """Process the earliest labels that are due by a time."""
         if not state.n_dated:
             return state, self._nothing(state)
-        none = PendingRows.empty()
-        return self._take_due(state, none, none.learnable, horizon, most)
+        return self._take_due(state, _NONE, _NONE.learnable, horizon, most)
 
     def _nothing(self, state: DelayedState) -> DelayedOperations:
-        none = PendingRows.empty()
-        return self._only_ask(state, none, none.learnable)[1]
+        return self._only_ask(state, _NONE, _NONE.learnable)[1]
 
     def _take_due(
         self,
@@ -376,12 +375,12 @@ class DelayedTimeline:
         self, state: DelayedState, arrived: PendingRows, expected: np.ndarray
     ) -> tuple[DelayedState, DelayedOperations]:
         """Process arrivals without any label, as in a live call of `ask`."""
-        none, nothing = PendingRows.empty(), no_rows()
+        nothing = no_rows()
         waiting, gone = arrived, nothing
         if not expected.all():
             waiting, gone = arrived.take(expected), arrived.row[~expected]
         before = np.zeros(len(arrived), dtype=np.int64)
-        operations = self._in_order(state, arrived, none, before, nothing, nothing, gone)
+        operations = self._in_order(state, arrived, _NONE, before, nothing, nothing, gone)
         pending = state.pending.append(waiting)
         return self._after(state, operations, pending, state.n_dated + _n_dated(waiting))
 
@@ -416,21 +415,21 @@ class DelayedTimeline:
 
         `gone` are the rows that got their label, then those that get none.
         """
-        learns, n_events = events.learnable, len(events)
-        learnt_before = np.concatenate([[0], np.cumsum(learns)]).astype(np.int64)
+        learns, n_arrived, n_events = events.learnable, len(arrived), len(events)
         row = np.concatenate([arrived.row, polled, events.row])
-        kind = np.repeat(
-            np.array([FIRST, POLL, LAST], dtype=np.int8), [len(arrived), len(polled), n_events]
-        )
-        position = np.concatenate([labels_before, poll_event, np.arange(n_events)])
+        kind = np.zeros(len(row), dtype=np.int8)
+        kind[n_arrived:], kind[len(row) - n_events :] = POLL, LAST
         time = np.concatenate([arrived.arrival, events.label_time[poll_event], events.label_time])
-        if n_events > 1 or (n_events and len(arrived)):
+        position = stamp = np.zeros(len(row), dtype=np.int64)
+        if n_events > 1 or (n_events and n_arrived):  # else they are in order
+            position = np.concatenate([labels_before, poll_event, np.arange(n_events)])
             order = np.lexsort((row, kind, position))
             row, kind, position, time = row[order], kind[order], position[order], time[order]
-        stamp = learnt_before[position]
-        answered = state.n_learnt + stamp >= self.n_warmup
-        firsts = row[answered & (kind == FIRST)]
-        answered &= row >= min([state.first_answered, *firsts[:1].tolist()])
+            stamp = np.concatenate([[0], learns.cumsum()])[position]
+        answered, first = state.n_learnt + stamp >= self.n_warmup, state.first_answered
+        if n_arrived and first == NONE_YET:
+            first = min([first, *row[answered & (kind == FIRST)][:1].tolist()])
+        answered &= row >= first
         n_released = n_events if self.keep_unlabelled else len(gone)
         return DelayedOperations(
             learn_rows=events.row[learns],
@@ -440,7 +439,7 @@ class DelayedTimeline:
             groups=_groups(kind[answered], position[answered]),
             released=gone[:n_released],
             unlabelled=gone[n_released:],
-            settled=state.next_row + len(arrived),
+            settled=state.next_row + n_arrived,
             asked=Asked(row, kind, time, answered),
             labelled=events,
             polls_per_label=np.bincount(poll_event, minlength=n_events),
@@ -518,11 +517,7 @@ def _labels_before(arrived: PendingRows, events: PendingRows) -> np.ndarray:
 
 def _groups(kind: np.ndarray, position: np.ndarray) -> np.ndarray:
     """Bounds of the asks that share a call: one arrival, or all questions of one label."""
-    if not len(kind):
-        return np.zeros(1, dtype=np.int64)
-    starts = np.flatnonzero(
-        np.concatenate([[True], (kind[1:] == FIRST) | (np.diff(position) > 0)])
-        | (kind == FIRST)
-        | np.concatenate([[False], (kind[:-1] == FIRST)])
-    )
-    return np.append(starts, len(kind)).astype(np.int64)
+    is_bound, is_first = np.zeros(len(kind) + 1, dtype=bool), kind == FIRST
+    is_bound[0] = is_bound[-1] = True
+    is_bound[1:-1] = is_first[1:] | is_first[:-1] | (position[1:] != position[:-1])
+    return is_bound.nonzero()[0]

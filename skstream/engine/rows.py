@@ -1,5 +1,6 @@
 """Store of rows: those that just arrived, and those still waiting."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ MAX_SMALL_SEGMENTS = 16
 class _Segment:
     """Consecutive rows stored together, some of which may not be needed any more."""
 
+    first: int
     numbers: np.ndarray
     X: Any
     y: np.ndarray
@@ -27,13 +29,12 @@ class _Segment:
     def of(cls, numbers: np.ndarray, X: Any, y: np.ndarray) -> "_Segment":
         """Store rows, all of which are needed."""
         n = len(numbers)
-        return cls(numbers, X, y, np.ones(n, dtype=bool), n)
+        return cls(int(numbers[0]), numbers, X, y, np.ones(n, dtype=bool), n)
 
     def places(self, rows: np.ndarray) -> np.ndarray:
         """Positions of rows that are stored here."""
-        first = int(self.numbers[0])
-        if self.numbers[-1] - first == len(self.numbers) - 1:
-            return rows - first
+        if self.numbers[-1] - self.first == len(self.numbers) - 1:
+            return rows - self.first
         return np.searchsorted(self.numbers, rows)
 
     def compacted(self) -> "_Segment":
@@ -95,9 +96,10 @@ class RowStore:
             segment.n_alive -= part.stop - part.start
             if 2 * segment.n_alive < len(segment.numbers):
                 changed.append(segment)
-        self._segments = [
-            one.compacted() if one in changed else one for one in segments if one.n_alive
-        ]
+        if changed:
+            self._segments = [
+                one.compacted() if one in changed else one for one in segments if one.n_alive
+            ]
         n = len(self._segments)
         if n > MAX_SMALL_SEGMENTS and n > MAX_SMALL_SEGMENTS + len(self).bit_length():
             self._segments = _merged(self._segments)
@@ -139,17 +141,21 @@ def _gathered(segments: list[_Segment], rows: np.ndarray) -> tuple[Any, np.ndarr
     found = [(segment, segment.places(distinct[part])) for segment, part in parts]
     if not found:  # no row is requested; any rows give the columns
         return (segments[0].X, segments[0].y, index) if segments else (None, no_rows(), index)
-    X = stack_rows([take_rows(segment.X, places) for segment, places in found])
-    return X, np.concatenate([segment.y[places] for segment, places in found]), index
+    X = [take_rows(segment.X, places) for segment, places in found]
+    y = [segment.y[places] for segment, places in found]
+    return stack_rows(X), y[0] if len(y) == 1 else np.concatenate(y), index
 
 
 def _parts(segments: list[_Segment], rows: np.ndarray) -> list[tuple[_Segment, slice]]:
     """Segments of rows, ascending, and which of the rows are in each."""
     if not len(rows):
         return []
-    firsts = [segment.numbers[0] for segment in segments]
-    begins = np.searchsorted(rows, firsts).tolist()
-    bounds = zip(segments, begins, [*begins[1:], len(rows)], strict=True)
+    firsts = [segment.first for segment in segments]
+    low, high = (bisect_right(firsts, int(rows[at])) for at in (0, -1))
+    if low == high:
+        return [(segments[low - 1], slice(0, len(rows)))]
+    cuts = np.searchsorted(rows, firsts[low:high]).tolist()
+    bounds = zip(segments[low - 1 : high], [0, *cuts], [*cuts, len(rows)], strict=True)
     return [(segment, slice(begin, end)) for segment, begin, end in bounds if begin < end]
 
 
