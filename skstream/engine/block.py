@@ -203,7 +203,9 @@ def _cut(block: Block, learns: slice, asks: slice) -> Block:
 
 def some_learns(block: Block, learns: np.ndarray, weight: np.ndarray | None) -> Block:
     """Block that learns only some of its rows, given by their places, with other weights."""
-    n_before = np.searchsorted(learns, np.arange(block.n_learns + 1))
+    is_after = np.zeros(block.n_learns + 1, dtype=bool)
+    is_after[learns + 1] = True
+    n_before = is_after.cumsum()
     return replace(
         block,
         learn_index=block.learn_index[learns],
