@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.compat._river_parameters import seeded
+from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.compose import asks_of_next
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import class_labels, refused_task
-from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.tree._arrays import Rows, copied, execute, new_tree, with_room
 from skstream.tree._core import (
     ADAPTIVE,

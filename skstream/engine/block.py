@@ -1,7 +1,7 @@
 """The unit of work of a model: interleaved learns and asks over some rows."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -66,6 +66,8 @@ class Block:
         its rows have come when each is asked.
     shared : SharedWork or None
         What other models that are shown the same block have made of it; None: there are none.
+    n_learns, n_asks : int
+        Number of rows learnt, and of questions asked.
     """
 
     learn_X: Any
@@ -82,16 +84,17 @@ class Block:
     ask_rows: np.ndarray | None = None
     checkpoint: np.ndarray | None = None
     shared: SharedWork | None = None
+    n_learns: int = field(init=False)
+    n_asks: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_learns", len(self.learn_index))
+        object.__setattr__(self, "n_asks", len(self.ask_index))
 
     @property
-    def n_learns(self) -> int:
-        """Number of rows learnt."""
-        return len(self.learn_index)
-
-    @property
-    def n_asks(self) -> int:
-        """Number of questions asked."""
-        return len(self.ask_index)
+    def weights(self) -> np.ndarray:
+        """Learning weights, 1 where the run has none."""
+        return np.ones(self.n_learns) if self.weight is None else self.weight
 
     @property
     def ask_bounds(self) -> np.ndarray:
@@ -195,6 +198,22 @@ def _cut(block: Block, learns: slice, asks: slice) -> Block:
         learn_rows=_some(block.learn_rows, learns),
         ask_rows=_some(block.ask_rows, asks),
         checkpoint=_some(block.checkpoint, asks),
+    )
+
+
+def some_learns(block: Block, learns: np.ndarray, weight: np.ndarray | None) -> Block:
+    """Block that learns only some of its rows, given by their places, with other weights."""
+    is_after = np.zeros(block.n_learns + 1, dtype=bool)
+    is_after[learns + 1] = True
+    n_before = is_after.cumsum()
+    return replace(
+        block,
+        learn_index=block.learn_index[learns],
+        y=block.y[learns],
+        weight=weight,
+        stamp=n_before[block.stamp],
+        batches=None if block.batches is None else np.unique(n_before[block.batches]),
+        learn_rows=None if block.learn_rows is None else block.learn_rows[learns],
     )
 
 

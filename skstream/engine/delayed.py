@@ -10,6 +10,7 @@ from skstream.engine.pending import Columns, PendingRows, PendingTable, PollInde
 from skstream.engine.timeline import Arrivals, End, Operations, no_rows
 
 FIRST, POLL, LAST = 0, 1, 2
+_NONE = PendingRows.empty()
 NONE_YET = 1 << 62
 
 
@@ -302,8 +303,10 @@ class DelayedTimeline:
         table = state.pending
         at = table.look_up(event.rows)
         labelled = _with_labels(table.take(at), event)
-        one_by_one = self._label_one if len(at) == 1 else self._label_many
-        operations = one_by_one(state, at, labelled)
+        polled, poll_event = self._polled_at(state, at)
+        operations = self._in_order(
+            state, _NONE, labelled, no_rows(), polled, poll_event, labelled.row
+        )
         return self._after(state, operations, table.drop(at), 0)
 
     def _date(self, state: DelayedState, event: Labels) -> DelayedState:
@@ -329,12 +332,10 @@ class DelayedTimeline:
         """Process the earliest labels that are due by a time."""
         if not state.n_dated:
             return state, self._nothing(state)
-        none = PendingRows.empty()
-        return self._take_due(state, none, none.learnable, horizon, most)
+        return self._take_due(state, _NONE, _NONE.learnable, horizon, most)
 
     def _nothing(self, state: DelayedState) -> DelayedOperations:
-        none = PendingRows.empty()
-        return self._only_ask(state, none, none.learnable)[1]
+        return self._only_ask(state, _NONE, _NONE.learnable)[1]
 
     def _take_due(
         self,
@@ -359,105 +360,46 @@ class DelayedTimeline:
         event_of[np.searchsorted(waiting.row, events.row)] = np.arange(len(events))
         polled, poll_event = self._polls(waiting.born, event_of, state.n_labels)
         operations = self._in_order(
-            state, arrived, events, labels_before, waiting.row[polled], poll_event
+            state,
+            arrived,
+            events,
+            labels_before,
+            waiting.row[polled],
+            poll_event,
+            np.concatenate([events.row, arrived.row[~expected]]),
         )
         left = waiting.take(event_of == len(events))
-        gone, kept = self._unlabelled(arrived, expected)
-        released = np.concatenate([events.row, gone])
-        operations = replace(operations, released=released, unlabelled=kept)
         return self._after(state, operations, PendingTable.of(left), _n_dated(left))
-
-    def _unlabelled(
-        self, arrived: PendingRows, expected: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the arrivals that get no label: those released, and those kept."""
-        rows = arrived.row[~expected]
-        return (no_rows(), rows) if self.keep_unlabelled else (rows, no_rows())
 
     def _only_ask(
         self, state: DelayedState, arrived: PendingRows, expected: np.ndarray
     ) -> tuple[DelayedState, DelayedOperations]:
         """Process arrivals without any label, as in a live call of `ask`."""
-        n = len(arrived)
-        waiting, gone, kept = arrived, no_rows(), no_rows()
+        nothing = no_rows()
+        waiting, gone = arrived, nothing
         if not expected.all():
-            waiting = arrived.take(expected)
-            gone, kept = self._unlabelled(arrived, expected)
-        answers = state.n_learnt >= self.n_warmup
-        n_asks = n if answers else 0
-        operations = DelayedOperations(
-            learn_rows=no_rows(),
-            weight=None,
-            ask_rows=arrived.row[:n_asks],
-            stamp=np.zeros(n_asks, dtype=np.int64),
-            groups=np.arange(n_asks + 1),
-            released=gone,
-            unlabelled=kept,
-            settled=state.next_row + n,
-            asked=Asked(
-                arrived.row,
-                np.full(n, FIRST, dtype=np.int8),
-                arrived.arrival,
-                np.full(n, answers),
-            ),
-            labelled=PendingRows.empty(),
-            polls_per_label=no_rows(),
-            labels_before=np.zeros(n, dtype=np.int64),
-        )
+            waiting, gone = arrived.take(expected), arrived.row[~expected]
+        before = np.zeros(len(arrived), dtype=np.int64)
+        operations = self._in_order(state, arrived, _NONE, before, nothing, nothing, gone)
         pending = state.pending.append(waiting)
         return self._after(state, operations, pending, state.n_dated + _n_dated(waiting))
 
-    def _label_one(
-        self, state: DelayedState, at: np.ndarray, labelled: PendingRows
-    ) -> DelayedOperations:
-        """Process one label, as in a live call of `label`; no sorting is needed."""
-        table, polled = state.pending, no_rows()
-        if self.poll_every is not None:
-            index = PollIndex.of(table, self.poll_every)
-            positions = index.positions(state.n_labels, table.is_pending)
-            positions = positions[positions != at[0]]
-            polled = table.stored.row[positions]
-        n = len(polled)
-        row = np.concatenate([polled, labelled.row])
-        kind = np.full(n + 1, POLL, dtype=np.int8)
-        kind[n] = LAST
-        answered = row >= state.first_answered
-        n_asks = int(np.count_nonzero(answered))
-        learnt = labelled.row[labelled.learnable]
-        return DelayedOperations(
-            learn_rows=learnt,
-            weight=labelled.weight[labelled.learnable] if state.is_weighted else None,
-            ask_rows=row[answered],
-            stamp=np.zeros(n_asks, dtype=np.int64),
-            groups=np.array([0, n_asks] if n_asks else [0]),
-            released=labelled.row,
-            settled=state.next_row,
-            asked=Asked(row, kind, np.full(n + 1, labelled.label_time[0]), answered),
-            labelled=labelled,
-            polls_per_label=np.array([n]),
-            labels_before=no_rows(),
-        )
-
-    def _label_many(
-        self, state: DelayedState, at: np.ndarray, labelled: PendingRows
-    ) -> DelayedOperations:
-        """Process labels one after the other."""
-        polled = poll_event = no_rows()
-        n, table = len(labelled), state.pending
-        if self.poll_every is not None:
-            index = PollIndex.of(table, self.poll_every)
-            labels = range(state.n_labels, state.n_labels + min(n, self.poll_every))
-            positions = np.concatenate(
-                [index.positions(label, table.is_pending) for label in labels]
-            )
-            event = np.minimum(np.searchsorted(at, positions), n - 1)
-            event_of = np.where(at[event] == positions, event, n)
-            born = table.stored.born[positions]
-            which, poll_event = self._polls(born, event_of, state.n_labels)
-            polled = table.stored.row[positions[which]]
-        none = PendingRows.empty()
-        operations = self._in_order(state, none, labelled, no_rows(), polled, poll_event)
-        return replace(operations, released=labelled.row)
+    def _polled_at(self, state: DelayedState, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows polled at the labels of waiting rows, by position, and at which of them each is."""
+        if self.poll_every is None:
+            return no_rows(), no_rows()
+        n, table = len(at), state.pending
+        index = PollIndex.of(table, self.poll_every)
+        labels = range(state.n_labels, state.n_labels + min(n, self.poll_every))
+        found = [index.positions(label, table.is_pending) for label in labels]
+        if n == 1:  # as in a live call
+            positions = found[0][found[0] != at[0]]
+            return table.stored.row[positions], np.zeros(len(positions), dtype=np.int64)
+        positions = np.concatenate(found)
+        event = np.minimum(np.searchsorted(at, positions), n - 1)
+        event_of = np.where(at[event] == positions, event, n)
+        which, poll_event = self._polls(table.stored.born[positions], event_of, state.n_labels)
+        return table.stored.row[positions[which]], poll_event
 
     def _in_order(
         self,
@@ -467,33 +409,40 @@ class DelayedTimeline:
         labels_before: np.ndarray,
         polled: np.ndarray,
         poll_event: np.ndarray,
+        gone: np.ndarray,
     ) -> DelayedOperations:
-        """Sort the questions of arrivals, polls and labels, and the learns, into their order."""
-        learns = events.learnable
-        learnt_before = np.concatenate([[0], np.cumsum(learns)]).astype(np.int64)
+        """Sort the questions of arrivals, polls and labels, and the learns, into their order.
+
+        `gone` are the rows that got their label, then those that get none.
+        """
+        learns, n_arrived, n_events = events.learnable, len(arrived), len(events)
         row = np.concatenate([arrived.row, polled, events.row])
-        kind = np.repeat(
-            np.array([FIRST, POLL, LAST], dtype=np.int8),
-            [len(arrived), len(polled), len(events)],
-        )
-        position = np.concatenate([labels_before, poll_event, np.arange(len(events))])
+        kind = np.zeros(len(row), dtype=np.int8)
+        kind[n_arrived:], kind[len(row) - n_events :] = POLL, LAST
         time = np.concatenate([arrived.arrival, events.label_time[poll_event], events.label_time])
-        order = np.lexsort((row, kind, position))
-        row, kind, position, time = row[order], kind[order], position[order], time[order]
-        stamp = learnt_before[position]
-        answered = state.n_learnt + stamp >= self.n_warmup
-        firsts = row[answered & (kind == FIRST)]
-        answered &= row >= min([state.first_answered, *firsts[:1].tolist()])
+        position = stamp = np.zeros(len(row), dtype=np.int64)
+        if n_events > 1 or (n_events and n_arrived):  # else they are in order
+            position = np.concatenate([labels_before, poll_event, np.arange(n_events)])
+            order = np.lexsort((row, kind, position))
+            row, kind, position, time = row[order], kind[order], position[order], time[order]
+            stamp = np.concatenate([[0], learns.cumsum()])[position]
+        answered, first = state.n_learnt + stamp >= self.n_warmup, state.first_answered
+        if n_arrived and first == NONE_YET:
+            first = min([first, *row[answered & (kind == FIRST)][:1].tolist()])
+        answered &= row >= first
+        n_released = n_events if self.keep_unlabelled else len(gone)
         return DelayedOperations(
             learn_rows=events.row[learns],
-            weight=events.weight[learns] if state.is_weighted else None,
+            weight=events.weight[learns] if state.is_weighted and n_events else None,
             ask_rows=row[answered],
             stamp=stamp[answered],
             groups=_groups(kind[answered], position[answered]),
-            settled=state.next_row + len(arrived),
+            released=gone[:n_released],
+            unlabelled=gone[n_released:],
+            settled=state.next_row + n_arrived,
             asked=Asked(row, kind, time, answered),
             labelled=events,
-            polls_per_label=np.bincount(poll_event, minlength=len(events)),
+            polls_per_label=np.bincount(poll_event, minlength=n_events),
             labels_before=labels_before,
         )
 
@@ -568,11 +517,7 @@ def _labels_before(arrived: PendingRows, events: PendingRows) -> np.ndarray:
 
 def _groups(kind: np.ndarray, position: np.ndarray) -> np.ndarray:
     """Bounds of the asks that share a call: one arrival, or all questions of one label."""
-    if not len(kind):
-        return np.zeros(1, dtype=np.int64)
-    starts = np.flatnonzero(
-        np.concatenate([[True], (kind[1:] == FIRST) | (np.diff(position) > 0)])
-        | (kind == FIRST)
-        | np.concatenate([[False], (kind[:-1] == FIRST)])
-    )
-    return np.append(starts, len(kind)).astype(np.int64)
+    is_bound, is_first = np.zeros(len(kind) + 1, dtype=bool), kind == FIRST
+    is_bound[0] = is_bound[-1] = True
+    is_bound[1:-1] = is_first[1:] | is_first[:-1] | (position[1:] != position[:-1])
+    return is_bound.nonzero()[0]

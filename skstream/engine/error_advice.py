@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from skstream.base import about_texts, learning_parts
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
 from skstream.engine.failures import BadAnswer
-from skstream.engine.kernels import Task
 from skstream.engine.loop import LoopFailed
 from skstream.utils._rows import has_texts, is_frame, not_finite, take_rows
 from skstream.utils._sklearn import is_plain_gaussian_nb
@@ -73,7 +73,31 @@ def _rows_of_call(failure: LoopFailed, block: Block) -> tuple[np.ndarray, Any]:
     return numbers[begin:end], take_rows(X, index[begin:end])
 
 
-def advice_of_values(failure: LoopFailed, block: Block) -> str:
+def advice_for(failure: LoopFailed, block: Block, estimator: Any, n_warmup: int | None) -> str:
+    """Return advice for a model that fails at texts, at its first rows, or at values in rows.
+
+    `n_warmup` is None where the model has learnt rows before.
+    """
+    is_learning, message = failure.action == "learning", str(failure.__cause__)
+    if has_texts(block.learn_X if is_learning else block.ask_X):
+        if _SPEAKS_OF_BYTES.search(message):
+            return (
+                ". X holds bytes where the model takes texts. Decode them first: "
+                "X = [text.decode() for text in X]."
+            )
+        if _SPEAKS_OF_COLUMNS.search(message):
+            return f". X holds raw texts. {about_texts(type(estimator).__name__)}"
+    of_values = _advice_of_values(failure, block)
+    is_first = n_warmup is not None and is_learning and failure.index == 0
+    if of_values or not (is_first and _SPEAKS_OF_ROWS.search(message)):
+        return of_values
+    return (
+        f" If the model needs more rows at first, set n_warmup to their number (it is {n_warmup}): "
+        "they are then learnt in one call."
+    )
+
+
+def _advice_of_values(failure: LoopFailed, block: Block) -> str:
     """Return column, row and value of what a model cannot compute with, and what to do."""
     message = str(failure.__cause__)
     is_bad, advice = _bad_values(message)
@@ -112,30 +136,6 @@ _ENCODE = (
     "it for a data frame."
 )
 _FILL = "Fill such values first, as by skstream.preprocessing.StreamImputer."
-
-
-def advice_of_rows(cause: BaseException | None, n_warmup: int) -> str:
-    """Return advice for a model whose first rows were too few; nothing for other causes."""
-    if not _SPEAKS_OF_ROWS.search(str(cause)):
-        return ""
-    return (
-        f" If the model needs more rows at first, set n_warmup to their number (it is {n_warmup}): "
-        "they are then learnt in one call."
-    )
-
-
-def advice_of_texts(cause: BaseException | None, X: Any, estimator: Any) -> str:
-    """Return advice for a model that cannot read texts; nothing for other rows and causes."""
-    if not has_texts(X):
-        return ""
-    if _SPEAKS_OF_BYTES.search(str(cause)):
-        return (
-            ". X holds bytes where the model takes texts. Decode them first: "
-            "X = [text.decode() for text in X]."
-        )
-    if not _SPEAKS_OF_COLUMNS.search(str(cause)):
-        return ""
-    return f". X holds raw texts. {about_texts(type(estimator).__name__)}"
 
 
 def words_of_gap(answer: Any, task: Task, estimator: Any) -> str:

@@ -1,24 +1,24 @@
 """The generic path: the model's own ``predict`` and ``partial_fit``, call by call."""
 
-from contextlib import AbstractContextManager, nullcontext
-from itertools import takewhile
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn import config_context
 
 from skstream.base import learner
+from skstream.engine.answers import Task, no_answers, with_scores
 from skstream.engine.block import Block, Company
 from skstream.engine.failures import RAISED, BadAnswer, ends_program
-from skstream.engine.kernels import Task
-from skstream.engine.kernels.registry import changed_methods
-from skstream.engine.kernels.scored import with_scores
 from skstream.utils._label_space import UNKNOWN, LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._rows import not_finite, own_rows, take_rows
 from skstream.utils._validation import is_fitted, is_outlier_detector
+
+_METHOD_NAMES = (
+    *("fit", "partial_fit", "transform", "fit_transform", "partial_fit_transform"),
+    *("predict", "predict_proba", "predict_log_proba", "decision_function"),
+)
 
 
 class LoopFailed(Exception):
@@ -32,22 +32,33 @@ class LoopFailed(Exception):
         Position among the block's asks or learns.
     answers : ndarray
         Answers to the asks before the failure, as the loop returns them.
-    stopped : bool
-        Whether the model did nothing after the failure. (A bad answer is found at the end.)
     n_learnt : int
         How many learns of the block the model has made.
+    stopped : bool
+        Whether the model did nothing after the failure. (A bad answer is found at the end.)
+    block : Block or None
+        The block that positions belong to, if not the one given: see `skstream.engine.by_loop`.
+    n_taken : int or None
+        Where that is a whole warm-up, how many of its rows the block given had.
     state : object
         State of the kernel that executed the model, as it was right before the failure, or after
         the block where the model had not stopped; None without a kernel.
     """
 
-    def __init__(self, action: str, index: int):
+    def __init__(
+        self,
+        action: str,
+        index: int,
+        answers: Any = None,
+        n_learnt: int = 0,
+        *,
+        stopped: bool = False,
+    ):
         super().__init__(action, index)
-        self.action = action
-        self.index = index
-        self.answers: Any = None
-        self.stopped = False
-        self.n_learnt = 0
+        self.action, self.index, self.answers = action, index, answers
+        self.n_learnt, self.stopped = n_learnt, stopped
+        self.block: Block | None = None
+        self.n_taken: int | None = None
         self.state: Any = None
 
     @property
@@ -87,7 +98,6 @@ class Loop:
         self._learn = learner(estimator)
         has_calls = direct and "row_calls" in vars(type(estimator))
         self.is_direct = has_calls and changed_methods(estimator) is None
-        self._checks_only_rows = checks_only_rows(estimator)
         self._columns_are_known = False
         self._space = LabelSpace(task.classes)
         known = None if is_part or is_fitted(estimator) else task.classes
@@ -105,25 +115,29 @@ class Loop:
     def run(self, block: Block) -> np.ndarray:
         """Execute the block and return the answers to its asks, in their order."""
         # Copies: models may write into what they are given, and other models read the same.
-        labels = self._labels(block)
+        labels = block.y.copy() if self.task.classes is None else self.task.classes[block.y]
         weight = None if block.weight is None else block.weight.copy()
-        answers: list[np.ndarray] = []
         if self._is_direct(block):
             return self._run_directly(block, labels)
-        context = checked_once(self.estimator, block) if self._checks_only_rows else nullcontext()
-        try:
-            with context:
-                for is_ask, begin, end in block.calls():
-                    if is_ask:
-                        answers.append(self._ask(block, begin, end))
-                    else:
-                        self._learn_rows(block, labels, weight, begin, end)
-        except LoopFailed as failure:
-            is_ask, at = failure.action == "answering", failure.index
-            failure.n_learnt = int(block.stamp[at]) if is_ask else at
-            failure.answers = self._codes(answers)  # an earlier answer may be wrong, too
-            failure.stopped = True
-            raise
+        answers: list[np.ndarray] = []
+        for is_ask, begin, end in block.calls():
+            started = perf_counter()
+            try:
+                if is_ask:
+                    answers.append(self._ask(block, begin, end))
+                else:
+                    self._learn_rows(block, labels, weight, begin, end)
+            except RAISED as error:
+                if ends_program(error):
+                    raise
+                n_learnt = int(block.stamp[begin]) if is_ask else begin
+                action = "answering" if is_ask else "learning"
+                before = self._codes(answers)  # an earlier answer may be wrong, too
+                raise LoopFailed(action, begin, before, n_learnt, stopped=True) from error
+            if is_ask:
+                self.seconds_asking += perf_counter() - started
+            else:
+                self.seconds_learning += perf_counter() - started
         return self._codes(answers)
 
     def _is_direct(self, block: Block) -> bool:
@@ -142,20 +156,24 @@ class Loop:
     def _run_directly(self, block: Block, labels: np.ndarray) -> np.ndarray:
         """Execute a block by calls of the model inside, as its users would write them."""
         n_learnt = 0
-        if not is_fitted(self.estimator):
+        if not is_fitted(self.estimator):  # the first call checks, and makes the model inside
+            started = perf_counter()
             try:
-                self._learn_rows(block, labels, None, 0, 1)  # checks, and makes the model inside
-            except LoopFailed as failure:
-                failure.answers, failure.stopped = self._codes([]), True
-                raise
+                self._learn_rows(block, labels, None, 0, 1)
+            except RAISED as error:
+                if ends_program(error):
+                    raise
+                raise LoopFailed("learning", 0, no_answers(self.task), stopped=True) from error
+            self.seconds_learning += perf_counter() - started
             n_learnt = 1
         calls = self.estimator.row_calls()
-        ask, learn = self._asker(calls), calls.learn_one
+        asks = [calls.asker(one.method) for one in self.task.alone()]
+        ask = asks[0] if len(asks) == 1 else lambda row: tuple(one(row) for one in asks)
         rows_asked = calls.rows(block.ask_X, block.ask_index)
         rows_learnt = calls.rows(block.learn_X, block.learn_index[n_learnt:])
         answers: list[Any] = []
         stamps = [*block.stamp.tolist(), block.n_learns + 1]  # the last one is never reached
-        next_stamp, action, clock = stamps[0], "answering", perf_counter
+        next_stamp, action, clock, learn = stamps[0], "answering", perf_counter, calls.learn_one
         asking = learning = 0.0
         before = clock()
         try:
@@ -177,23 +195,17 @@ class Loop:
         except RAISED as error:
             if ends_program(error):
                 raise
-            bounds = block.ask_bounds
-            whole = int(bounds[np.searchsorted(bounds, len(answers), side="right") - 1])
-            stop = LoopFailed(action, n_learnt if action == "learning" else whole)
-            kept = answers if action == "learning" else answers[:whole]
-            stop.n_learnt = n_learnt
-            stop.answers = self._direct_codes(calls, kept)
-            stop.stopped = True
-            raise stop from error
+            index = n_learnt
+            if action == "answering":  # no answer of a call about several rows is kept
+                bounds = block.ask_bounds
+                index = int(bounds[np.searchsorted(bounds, len(answers), side="right") - 1])
+                answers = answers[:index]
+            kept = self._direct_codes(calls, answers)
+            raise LoopFailed(action, index, kept, n_learnt, stopped=True) from error
         finally:
             self.seconds_asking += asking
             self.seconds_learning += learning
         return self._direct_codes(calls, answers)
-
-    def _asker(self, calls: Any) -> Any:
-        """Return what the model inside is asked for, of one row."""
-        asks = [calls.asker(one.method) for one in self.task.alone()]
-        return asks[0] if len(asks) == 1 else lambda row: tuple(ask(row) for ask in asks)
 
     def _direct_codes(self, calls: Any, answers: list[Any]) -> np.ndarray:
         """Answers of the model inside, as `run` returns them."""
@@ -201,41 +213,24 @@ class Loop:
             return self._codes([calls.answered(answers, self.task.method)] if answers else [])
         columns = [list(column) for column in zip(*answers, strict=True)]
         kinds = zip(columns, self.task.alone(), strict=True)
-        both = [calls.answered(column, task.method) for column, task in kinds]
+        labels, scores = (calls.answered(column, task.method) for column, task in kinds)
         try:
-            return self._scored(*both)
+            return self._scored(labels, scores)
         except BadAnswer as bad:
-            rows = (self._scored_row(both, at) for at in range(len(answers)))
-            kept = list(takewhile(lambda row: row is not None, rows))
-            failure = LoopFailed("answering", len(kept))
-            failure.answers = np.concatenate([no_answers(self.task), *kept])
-            raise failure from bad
-
-    def _scored_row(self, both: list[np.ndarray], at: int) -> np.ndarray | None:
-        """Label and scores of one row; None if they are none."""
-        try:
-            return self._scored(*(column[at : at + 1] for column in both))
-        except BadAnswer:
-            return None
-
-    def _labels(self, block: Block) -> np.ndarray:
-        return block.y.copy() if self.task.classes is None else self.task.classes[block.y]
+            kept = [no_answers(self.task)]
+            rows = (slice(at, at + 1) for at in range(len(answers)))
+            with suppress(BadAnswer):  # of the first bad row; those before it are kept
+                kept.extend(self._scored(labels[at], scores[at]) for at in rows)
+            raise LoopFailed("answering", len(kept) - 1, np.concatenate(kept)) from bad
 
     def _ask(self, block: Block, begin: int, end: int) -> np.ndarray:
-        started = perf_counter()
-        try:
-            self._check_columns()
-            if block.company is None:
-                answer = self._answers(block.ask_X, block.ask_index[begin:end])
-            else:
-                answer = self._ask_in_company(block.ask_X, block.company[block.n_asks - begin])
-            if self._is_part:
-                self._check_answer(answer)
-        except RAISED as error:
-            if ends_program(error):
-                raise
-            raise LoopFailed("answering", begin) from error
-        self.seconds_asking += perf_counter() - started
+        self._check_columns()
+        if block.company is None:
+            answer = self._answers(block.ask_X, block.ask_index[begin:end])
+        else:
+            answer = self._ask_in_company(block.ask_X, block.company[block.n_asks - begin])
+        if self._is_part:
+            self._check_answer(answer)
         return answer
 
     def _answers(self, X: Any, index: np.ndarray) -> np.ndarray:
@@ -305,15 +300,8 @@ class Loop:
         self, block: Block, labels: np.ndarray, weights: np.ndarray | None, begin: int, end: int
     ) -> None:
         weight = None if weights is None else weights[begin:end]
-        started = perf_counter()
-        try:
-            rows = own_rows(take_rows(block.learn_X, block.learn_index[begin:end]))
-            self._learn(rows, labels[begin:end], weight, self._classes)
-        except RAISED as error:
-            if ends_program(error):
-                raise
-            raise LoopFailed("learning", begin) from error
-        self.seconds_learning += perf_counter() - started
+        rows = own_rows(take_rows(block.learn_X, block.learn_index[begin:end]))
+        self._learn(rows, labels[begin:end], weight, self._classes)
         self._classes = None
 
     def _check_answer(self, answer: np.ndarray) -> None:
@@ -346,9 +334,7 @@ class Loop:
             first, error = self._first_bad(answers, failed)
             codes = self._codes(answers[:first])
             first = len(codes)
-        failure = LoopFailed("answering", first)
-        failure.answers = codes[:first]
-        raise failure from error
+        raise LoopFailed("answering", first, codes[:first]) from error
 
     def _unknown_answer(self, answer: Any) -> str:
         """Say that an answer is none of the classes, and which labels an outlier detector needs."""
@@ -403,64 +389,36 @@ def _joined(answers: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(answers)
 
 
-def no_answers(task: Task, n: int = 0) -> np.ndarray:
-    """`n` answers of a model that has learnt nothing: code -1, or NaN."""
-    if task.n_scores:
-        answers = np.full((n, 1 + task.n_scores), np.nan)
-        answers[:, 0] = -1
-        return answers
-    if task.method == "predict" and task.classes is not None:
-        return np.full(n, -1, dtype=np.int64)
-    if task.method == "predict_proba" and task.classes is not None:
-        return np.full((n, len(task.classes)), np.nan)
-    if task.method == "decision_function" and task.classes is not None and len(task.classes) > 2:
-        return np.full((n, len(task.classes)), np.nan)
-    return np.full(n, np.nan)
+def changed_methods(estimator: Any) -> str | None:
+    """Name what was put in the place of a method of an estimator, for `Kernel.refusal`.
 
-
-# Models of which nothing is checked for NaN and infinity but the rows, targets and weights given:
-# in those of other models, numbers that were computed from them may be, too.
-_MODELS = {
-    "BernoulliNB",
-    "CategoricalNB",
-    "ComplementNB",
-    "GaussianNB",
-    "MultinomialNB",
-    "PassiveAggressiveClassifier",
-    "PassiveAggressiveRegressor",
-    "Perceptron",
-    "SGDClassifier",
-    "SGDRegressor",
-}
-
-
-def checks_only_rows(estimator: Any) -> bool:
-    """Whether an estimator is one of scikit-learn's own that checks what it is given, no more."""
-    kind = type(estimator)
-    is_known = kind.__name__ in _MODELS and kind.__module__.startswith("sklearn.")
-    return is_known and changed_methods(estimator) is None
-
-
-def checked_once(estimator: Any, block: Block) -> AbstractContextManager[Any]:
-    """Context in which a model that `checks_only_rows` need not look for NaN row by row.
-
-    Only where all rows of the block are known to be finite, so that no error is lost. A fitted
-    model has had its parameters checked by its first call, and does not check them again.
+    A method may be replaced on one instance, or on its class. Either way the loop calls what the
+    kernel knows nothing of.
     """
-    if not is_fitted(estimator) or block.company is not None:
-        return nullcontext()
-    given = [take_rows(block.learn_X, block.learn_index), take_rows(block.ask_X, block.ask_index)]
-    if not all(map(_is_finite, given)) or not np.isfinite(block.y).all():
-        return nullcontext()
-    context: AbstractContextManager[Any] = config_context(
-        assume_finite=True, skip_parameter_validation=True
-    )
-    return context
+    kind = type(estimator)
+    for name in getattr(estimator, "__dict__", ()):
+        own = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+        if callable(own) or hasattr(own, "__get__"):
+            return f"a {name} of its own"
+    for name in _METHOD_NAMES:
+        home = next((base for base in kind.__mro__ if name in vars(base)), None)
+        if home is not None and not _is_of(home, name):
+            return f"a changed {name}"
+    return None
 
 
-def _is_finite(X: Any) -> bool:
-    values = X.data if sparse.issparse(X) else X
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
-        return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+def _is_of(home: type, name: str) -> bool:
+    """Whether a method was written with its class: what is put there later tells where it is from.
+
+    Decorators of scikit-learn wrap what they decorate.
+    """
+    packages = {"sklearn", home.__module__.partition(".")[0]}
+    method = vars(home)[name]
+    while True:
+        place = getattr(method, "__globals__", {}).get("__name__", "sklearn")
+        if place.partition(".")[0] not in packages:
+            return False
+        if not hasattr(method, "__wrapped__"):
+            break
+        method = method.__wrapped__
+    return getattr(method, "__qualname__", None) == f"{home.__qualname__}.{name}"

@@ -1,33 +1,70 @@
 """Execution of one model: by a kernel if that is exact, else by the loop; and its failures."""
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from skstream.base import asks_row_by_row
-from skstream.engine.block import Block, part_of
+from skstream.engine.answers import Task, first_answers, marked, missing, no_answers
+from skstream.engine.block import Block, cuts, part_of
 from skstream.engine.by_kernel import ByKernel
-from skstream.engine.by_loop import ByLoop, LoopStopped
-from skstream.engine.error_advice import (
-    advice_of_rows,
-    advice_of_texts,
-    advice_of_values,
-    failed_call,
-    words_of_gap,
-)
+from skstream.engine.by_loop import ByLoop
+from skstream.engine.error_advice import advice_for, failed_call, words_of_gap
 from skstream.engine.failures import BadAnswer, ModelError, failures_named, model_error
-from skstream.engine.first_answers import first_answers
-from skstream.engine.kernels import Task
-from skstream.engine.kernels.base import Looped
-from skstream.engine.loop import LoopFailed, no_answers
-from skstream.engine.missing_answers import marked, missing
-from skstream.engine.resuming import Left, Resumed
-from skstream.engine.retries import TooLarge, next_part
+from skstream.engine.loop import LoopFailed
 from skstream.utils._validation import is_fitted, is_plain
 
 Engine = Literal["auto", "loop"]
 #: How a missing answer (None or NaN) counts: as a failure of the model, or as a wrong answer.
 Unanswered = Literal["error", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Answers of a model that continued after a failure.
+
+    Attributes
+    ----------
+    answers : ndarray
+        Answers to the last asks of the block.
+    rows : ndarray of int64
+        Rows of the call that was skipped.
+    unasked : bool
+        Whether that call was a question.
+    """
+
+    answers: np.ndarray
+    rows: np.ndarray
+    unasked: bool
+
+
+@dataclass(slots=True)
+class _Left:
+    """A block that a model has executed up to a failed call.
+
+    `rows` are those of the call, and `answers` the ones given before it.
+    """
+
+    action: str
+    index: int
+    rows: np.ndarray
+    answers: np.ndarray
+    block: Block
+
+    def rest(self, skip: bool) -> tuple[Block, int]:
+        """Return the block from the failed call on, or after it, and the number of skipped asks."""
+        block, n_asked, n_skipped = self.block, len(self.answers), 0
+        if self.action == "learning":
+            n_learnt = self.index + len(self.rows) * skip
+        else:
+            n_learnt = int(block.stamp[n_asked])
+            if skip:
+                bounds = block.ask_bounds
+                following = np.searchsorted(bounds, n_asked, side="right")
+                n_skipped = int(bounds[following]) - n_asked
+        learns = slice(n_learnt, block.n_learns)
+        return part_of(block, learns, slice(n_asked + n_skipped, block.n_asks)), n_skipped
 
 
 class ModelRun:
@@ -53,6 +90,10 @@ class ModelRun:
 
     Attributes
     ----------
+    by_kernel : ByKernel
+        Its kernel, if there is one, and why not.
+    by_loop : ByLoop
+        The model, and its calls.
     failure : ModelError or None
         Why the model has stopped; it then gives no more answers.
     n_unanswered : int
@@ -82,88 +123,53 @@ class ModelRun:
         self.failure: ModelError | None = None
         self.n_unanswered = 0
         self._unanswered = unanswered
-        self._by_kernel = ByKernel(task)
-        self._by_loop = ByLoop(estimator, task, direct=engine == "auto")
-        self._left: Left | None = None
+        self.by_kernel = ByKernel(task)
+        self.by_loop = ByLoop(estimator, task, direct=engine == "auto")
+        self._left: _Left | None = None
         with failures_named(name, fold, "being prepared", n_folds):
             # Without a warm-up a plain object is asked: only it knows what it has learnt.
-            self._has_learnt = is_fitted(estimator) or (not task.n_warmup and is_plain(estimator))
+            self.has_learnt = is_fitted(estimator) or (not task.n_warmup and is_plain(estimator))
             if engine == "auto":
-                self._by_kernel.look_for(estimator)
-            if not self._by_kernel.is_there:
-                self._by_loop.begin(task.n_warmup)
+                self.by_kernel.look_for(estimator)
+            if self.by_kernel.kernel is None:
+                self.by_loop.begin(task.n_warmup)
 
     # -- what is known of it
 
     @property
-    def has_learnt(self) -> bool:
-        """Whether the model knows anything: from before, or of rows that it was shown."""
-        return self._has_learnt
-
-    @property
-    def path(self) -> str:
-        """How the model was executed; after a colon, why not completely by a kernel."""
-        return self._by_kernel.path
-
-    @property
-    def path_in_short(self) -> str:
-        """How the model is executed so far, without reasons, for a progress bar."""
-        return self._by_kernel.path_in_short
-
-    @property
-    def looped_parts(self) -> list[Looped]:
-        """Parts of the model that were executed call by call where the others had kernels."""
-        return self._by_kernel.looped_parts
-
-    @property
-    def seconds_of_parts(self) -> dict[str, float]:
-        """Time in each of these parts, by its name."""
-        seconds: dict[str, float] = {}
-        for part in self.looped_parts:
-            both = part.seconds_asking + part.seconds_learning
-            seconds[part.name] = seconds.get(part.name, 0.0) + both
-        return seconds
-
-    @property
     def asks_row_by_row(self) -> bool:
         """Whether an answer of a call may be used as a label for the next rows."""
-        return asks_row_by_row(self._by_loop.estimator)
-
-    @property
-    def loops(self) -> bool:
-        """Whether the model, or a part of it, is executed call by call, and so slowly."""
-        return self._by_kernel.loops
-
-    @property
-    def slows_when_pickled(self) -> bool:
-        """Whether later calls are slower: pickling asks the objects inside for their attributes.
-
-        CPython before 3.13 then looks these up in a dictionary of each object, not in the object.
-        """
-        return self._by_loop.is_direct
+        return asks_row_by_row(self.by_loop.estimator)
 
     @property
     def seconds(self) -> dict[str, float]:
         """Time spent: asking and learning in the loop, both together in a kernel."""
-        parts = self.looped_parts
-        asking = sum(part.seconds_asking for part in parts)
-        learning = sum(part.seconds_learning for part in parts)
-        return {
-            "asking": asking + self._by_loop.seconds_asking,
-            "learning": learning + self._by_loop.seconds_learning,
-            "kernel": max(0.0, self._by_kernel.seconds - asking - learning),
-        }
+        asking = learning = 0.0
+        for part in self.by_kernel.looped_parts():
+            asking += part.seconds_asking
+            learning += part.seconds_learning
+        kernel, loop = max(0.0, self.by_kernel.seconds - asking - learning), self.by_loop.loop
+        if loop is not None:
+            asking, learning = asking + loop.seconds_asking, learning + loop.seconds_learning
+        return {"asking": asking, "learning": learning, "kernel": kernel}
 
     @property
-    def seconds_loading(self) -> float:
-        """Time to load or make compiled code, which is no time of the model."""
-        return self._by_kernel.seconds_loading
+    def seconds_of_parts(self) -> dict[str, float]:
+        """Time in parts executed call by call where the others had kernels, by their names."""
+        seconds: dict[str, float] = {}
+        for part in self.by_kernel.looped_parts():
+            both = part.seconds_asking + part.seconds_learning
+            seconds[part.name] = seconds.get(part.name, 0.0) + both
+        return seconds
 
     def estimator(self) -> Any:
         """Return the fitted estimator, as ``partial_fit`` would have left it."""
-        if self._by_kernel.is_there:
-            self._export()
-        return self._by_loop.estimator
+        kernel = self.by_kernel.kernel
+        if kernel is not None:
+            action = f"{type(kernel).__name__}.export wrote its fitted attributes"
+            with failures_named(self.name, self.fold, action, self.n_folds):
+                self.by_kernel.export()
+        return self.by_loop.estimator
 
     # -- executing a block
 
@@ -177,45 +183,64 @@ class ModelRun:
         """
         if self.failure is not None or not (block.n_asks or block.n_learns):
             return no_answers(self.task, block.n_asks)
-        early = 0
-        if not self._has_learnt:
+        if not self.has_learnt:
             early = int(np.searchsorted(block.stamp, 1)) if block.n_learns else block.n_asks
-            self._has_learnt = block.n_learns > 0
-        if early == 0:
-            return self._execute(block)
-        before = first_answers(self._by_loop.estimator, self.task, early)
-        if block.n_learns == 0:
-            return before
-        learns, asks = slice(0, block.n_learns), slice(early, block.n_asks)
-        answers = self._execute(part_of(block, learns, asks))
-        return np.concatenate([before, answers])
-
-    def _execute(self, block: Block) -> np.ndarray:
-        if not self._by_kernel.may_come:
-            return self._execute_part(block)
+            self.has_learnt = block.n_learns > 0
+            if early:
+                before = first_answers(self.by_loop.estimator, self.task, early)
+                rest = part_of(block, slice(0, block.n_learns), slice(early, block.n_asks))
+                return np.concatenate([before, self.run(rest)])
         answers: list[np.ndarray] = []
         learns, asks = slice(0, 0), slice(0, 0)
         while learns.stop < block.n_learns or asks.stop < block.n_asks:
             done = learns, asks
-            learns, asks = next_part(block, *done, self._by_kernel.rows_at_once())
-            try:
-                answers.append(self._execute_part(part_of(block, learns, asks)))
-            except TooLarge:
+            learns, asks = slice(learns.stop, block.n_learns), slice(asks.stop, block.n_asks)
+            n_rows = self.by_kernel.rows_at_once()
+            if max(learns.stop - learns.start, asks.stop - asks.start) > n_rows:
+                some, its_asks = next(cuts(part_of(block, learns, asks), n_rows))
+                learns = slice(learns.start, learns.start + some.stop)
+                asks = slice(asks.start, asks.start + its_asks.stop)
+            came = self._execute(part_of(block, learns, asks))
+            if came is None:
                 learns, asks = done
                 continue
-            if self.failure is not None:
-                if self._left is not None:
-                    self._left = self._left.within(block, learns, asks, answers[:-1])
-                answers.append(no_answers(self.task, block.n_asks - asks.stop))
-                break
+            if self.failure is None:
+                answers.append(came)
+                continue
+            if self._left is not None:
+                self._place_in(block, learns, asks, answers)
+            return np.concatenate([*answers, came, no_answers(self.task, block.n_asks - asks.stop)])
         return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
-    def _execute_part(self, block: Block) -> np.ndarray:
-        answers, loop = None, self._by_loop
-        if not (loop.is_new or loop.gathers) and self._by_kernel.is_due():
-            self._by_kernel.look_for(loop.estimator)
-        if self._by_kernel.is_there:
-            answers = self._run_kernel(block)
+    def _place_in(
+        self, block: Block, learns: slice, asks: slice, answers: list[np.ndarray]
+    ) -> None:
+        """Note where a model has stopped, in the block of which the one noted is a part."""
+        left = self._left
+        assert left is not None
+        left.index += learns.start if left.action == "learning" else asks.start
+        left.answers = np.concatenate([*answers, left.answers])
+        left.block = block
+
+    def _execute(self, block: Block) -> np.ndarray | None:
+        """Answers to a block; None where the kernel declines it, but may execute parts of it."""
+        by_kernel, by_loop, answers, in_parts = self.by_kernel, self.by_loop, None, False
+        if by_kernel.kernel is None and not (by_loop.is_new or by_loop.gathers):
+            by_kernel.look_again(by_loop.estimator)
+        if by_kernel.kernel is not None:
+            try:
+                answers, in_parts = by_kernel.step(block)
+            except LoopFailed as failure:
+                self._leave_kernel()
+                answers = self._after_failure_of_part(failure, block)
+            except BadAnswer as error:
+                self.failure = self._error("running its kernel", error)
+                self.failure.__cause__ = error
+                return no_answers(self.task, block.n_asks)
+            if in_parts:
+                return None
+            if answers is None:
+                self._leave_kernel()
         if answers is None:
             answers = self._run_loop(block)
         if self.failure is not None:
@@ -223,43 +248,24 @@ class ModelRun:
         gap, answers = self._without_gaps(answers)
         return answers if gap is None else self._stopped(gap, answers, block)
 
-    def _run_kernel(self, block: Block) -> np.ndarray | None:
-        """Answers by the kernel; None if the loop has to execute the block."""
-        try:
-            answers = self._by_kernel.step(block)
-        except LoopFailed as failure:
-            self._leave_kernel()
-            return self._after_failure_of_part(failure, block)
-        except BadAnswer as error:
-            self.failure = self._error("running its kernel", error)
-            self.failure.__cause__ = error
-            return no_answers(self.task, block.n_asks)
-        if answers is None:
-            self._leave_kernel()
-        return answers
-
     def _leave_kernel(self) -> None:
         """Give the estimator what the loop would have given it: the loop continues from there."""
-        self._export()
-        self._by_kernel.leave()
-        self._by_loop.begin(self.task.n_warmup)
-
-    def _export(self) -> None:
-        action = f"{self._by_kernel.name}.export wrote its fitted attributes"
-        with failures_named(self.name, self.fold, action, self.n_folds):
-            self._by_kernel.export()
+        self.estimator()
+        self.by_kernel.leave()
+        self.by_loop.begin(self.task.n_warmup)
 
     def _run_loop(self, block: Block) -> np.ndarray:
         """Answers by the loop; none after a failure."""
         try:
-            return self._by_loop.run(block)
-        except LoopStopped as stopped:
-            answers = self._stopped(stopped.failure, stopped.failure.answers, stopped.block)
-            if stopped.n_taken is None:
+            return self.by_loop.run(block)
+        except LoopFailed as failure:
+            assert failure.block is not None
+            answers = self._stopped(failure, failure.answers, failure.block)
+            if failure.n_taken is None:
                 return answers
             assert self.failure is not None
             row, nothing = np.array([self.failure.row]), no_answers(self.task)
-            self._left = Left("learning", stopped.n_taken, row, nothing, block)
+            self._left = _Left("learning", failure.n_taken, row, nothing, block)
             return no_answers(self.task, block.n_asks)
 
     # -- stopping and going on
@@ -290,16 +296,18 @@ class ModelRun:
         left = self._left
         assert left is not None
         self.failure, self._left = None, None
-        if self._by_loop.gathers:
-            block, n_skipped = self._by_loop.begin_again(left, skip=skip), 0
-            self._has_learnt = False
+        skipped = left.rows if skip else left.rows[:0]
+        if self.by_loop.gathers:
+            block, n_skipped = left.rest(skip=False)
+            block = self.by_loop.begin_again(block, skipped)
+            self.has_learnt = False
         else:
             block, n_skipped = left.rest(skip)
         if skip and left.action == "learning":
-            self._has_learnt = is_fitted(self._by_loop.estimator)
-        skipped = no_answers(self.task, n_skipped)
-        answers = np.concatenate([left.answers, skipped, self.run(block)])
-        return Resumed(answers, left.rows if skip else left.rows[:0], bool(n_skipped))
+            self.has_learnt = is_fitted(self.by_loop.estimator)
+        nothing = no_answers(self.task, n_skipped)
+        answers = np.concatenate([left.answers, nothing, self.run(block)])
+        return Resumed(answers, skipped, bool(n_skipped))
 
     def forget_failure(self, n_unanswered: int) -> None:
         """Undo the last block, in which nothing was learnt."""
@@ -319,7 +327,7 @@ class ModelRun:
                 self._left = None
                 return self._stopped(gap, before, block)
         if self._left is not None:
-            self._left = self._left.within(block, learns, asks, [before])
+            self._place_in(block, learns, asks, [before])
         return np.concatenate([before, answers])
 
     def _without_gaps(self, answers: np.ndarray) -> tuple[LoopFailed | None, np.ndarray]:
@@ -334,7 +342,7 @@ class ModelRun:
         self.n_unanswered += 1
         failure = LoopFailed("answering", first)
         failure.__cause__ = BadAnswer(
-            words_of_gap(answers[first], self.task, self._by_loop.estimator)
+            words_of_gap(answers[first], self.task, self.by_loop.estimator)
         )
         return failure, answers[:first]
 
@@ -342,14 +350,16 @@ class ModelRun:
         """Note the failure; return the earlier answers, and missing ones after them."""
         gap, answers = self._without_gaps(answers)
         failure = failure if gap is None else gap  # an earlier answer was missing
-        cause = failure.__cause__
+        cause, loop = failure.__cause__, self.by_loop
         assert cause is not None and block.ask_rows is not None
         rows, row, where = failed_call(failure, block)
-        error = self._error(f"{failure.action} {where}", cause, row, self._advice(failure, block))
+        n_warmup = self.task.n_warmup if loop.is_new else None
+        advice = advice_for(failure, block, loop.estimator, n_warmup)
+        error = self._error(f"{failure.action} {where}", cause, row, advice)
         error.__cause__, error.begin = cause, int(rows.min())
         self.failure = error
-        if failure.stopped and self._by_loop.has_begun:
-            self._left = Left(failure.action, failure.index, rows, answers, block)
+        if failure.stopped and loop.loop is not None:
+            self._left = _Left(failure.action, failure.index, rows, answers, block)
         n = len(answers)
         asked = block.ask_rows[:n]
         # Numbers of held-out rows recur in every set, and say nothing of the rows of the stream.
@@ -361,13 +371,3 @@ class ModelRun:
         self, action: str, cause: BaseException, row: int = -1, advice: str = ""
     ) -> ModelError:
         return model_error(self.name, self.fold, self.n_folds, action, cause, row, advice)
-
-    def _advice(self, failure: LoopFailed, block: Block) -> str:
-        """Return advice for a model that fails at its first rows, or at values in rows."""
-        X = block.learn_X if failure.action == "learning" else block.ask_X
-        of_texts = advice_of_texts(failure.__cause__, X, self._by_loop.estimator)
-        of_values = of_texts or advice_of_values(failure, block)
-        if of_values:
-            return of_values
-        is_first = self._by_loop.is_new and failure.action == "learning" and failure.index == 0
-        return advice_of_rows(failure.__cause__, self.task.n_warmup) if is_first else ""

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.block import Block
-from skstream.engine.timeline import Operations
+from skstream.engine.timeline import Operations, no_rows
 from skstream.utils._rows import copy_rows, stack_rows, take_rows
 
 #: Segments not worth merging: a live run makes one per call.
 MAX_SMALL_SEGMENTS = 16
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Segment:
     """Consecutive rows stored together, some of which may not be needed any more."""
 
@@ -31,21 +31,11 @@ class _Segment:
         n = len(numbers)
         return cls(int(numbers[0]), numbers, X, y, np.ones(n, dtype=bool), n)
 
-    @property
-    def wasteful(self) -> bool:
-        """Whether most stored rows are not needed any more."""
-        return 2 * self.n_alive < len(self.numbers)
-
     def places(self, rows: np.ndarray) -> np.ndarray:
         """Positions of rows that are stored here."""
         if self.numbers[-1] - self.first == len(self.numbers) - 1:
             return rows - self.first
         return np.searchsorted(self.numbers, rows)
-
-    def forget(self, places: np.ndarray) -> None:
-        """Note that rows are not needed any more."""
-        self.alive[places] = False
-        self.n_alive -= len(places)
 
     def compacted(self) -> "_Segment":
         """Return a copy of the rows that are still needed."""
@@ -64,21 +54,25 @@ class RowStore:
 
     def __init__(self) -> None:
         self._segments: list[_Segment] = []
-        self._firsts: list[int] = []
-        self._newest: _Segment | None = None
+        self._newest: tuple[int, Any, np.ndarray] | None = None  # number of the first, X and y
 
     def __len__(self) -> int:
         """Return the number of stored rows that are still needed."""
-        newest = [] if self._newest is None else [self._newest]
-        return sum(segment.n_alive for segment in self._segments + newest)
+        return sum(segment.n_alive for segment in self._all())
+
+    def _all(self) -> list[_Segment]:
+        """Return the segments, that of the newest rows too."""
+        if self._newest is None:
+            return self._segments
+        first, X, y = self._newest
+        return [*self._segments, _Segment.of(np.arange(first, first + len(y)), X, y)]
 
     def add(self, first_row: int, X: Any, y: np.ndarray) -> None:
         """Add consecutive rows and their label codes or targets.
 
         They are copied only after the operations of their arrival.
         """
-        numbers = np.arange(first_row, first_row + len(y))
-        self._newest = _Segment.of(numbers, X, y) if len(y) else None
+        self._newest = (first_row, X, y) if len(y) else None
 
     def take_back(self) -> None:
         """Remove the newest rows."""
@@ -86,50 +80,51 @@ class RowStore:
 
     def set_labels(self, rows: np.ndarray, y: np.ndarray) -> None:
         """Give labels to waiting rows, ascending."""
-        for segment, begin, end in self._parts(rows):
-            segment.y[segment.places(rows[begin:end])] = y[begin:end]
+        for segment, part in _parts(self._segments, rows):
+            segment.y[segment.places(rows[part])] = y[part]
 
     def release(self, rows: np.ndarray) -> None:
-        """Remove these rows, and copy those of the newest that remain."""
-        newest, self._newest = self._newest, None
-        if not self._segments and (newest is None or len(rows) == newest.n_alive):
+        """Remove these rows; store those of the newest that remain, and merge small segments."""
+        newest = self._newest
+        if not self._segments and (newest is None or len(rows) == len(newest[2])):
+            self._newest = None
             return
-        rows = np.sort(rows)
-        if newest is not None:
-            n_old = int(np.searchsorted(rows, newest.first))
-            newest.forget(rows[n_old:] - newest.first)
-            rows = rows[:n_old]
-        parts = self._parts(rows)
-        for segment, begin, end in parts:
-            segment.forget(segment.places(rows[begin:end]))
-        self._settle([segment for segment, _, _ in parts], newest)
+        rows, segments = np.sort(rows), self._all()
+        changed, self._newest = segments[len(self._segments) :], None
+        for segment, part in _parts(segments, rows):
+            segment.alive[segment.places(rows[part])] = False
+            segment.n_alive -= part.stop - part.start
+            if 2 * segment.n_alive < len(segment.numbers):
+                changed.append(segment)
+        if changed:
+            self._segments = [
+                one.compacted() if one in changed else one for one in segments if one.n_alive
+            ]
+        n = len(self._segments)
+        if n > MAX_SMALL_SEGMENTS and n > MAX_SMALL_SEGMENTS + len(self).bit_length():
+            self._segments = _merged(self._segments)
 
-    def block(self, operations: Operations) -> Block:
-        """Make a block from the operations and their rows, with few other rows."""
-        newest, n_learns = self._newest, len(operations.learn_rows)
-        rows = np.concatenate([operations.learn_rows, operations.ask_rows])
-        if newest is None and not self._segments:
-            X, y, index = None, np.empty(0), rows
-        elif newest is None:
-            X, y, index = self._gathered(rows)
+    def block(self, operations: Operations, ask_X: Any = None, ask_index: Any = None) -> Block:
+        """Make a block from the operations and their rows, with few other rows.
+
+        The rows asked may be others, which are not of the stream.
+        """
+        rows, n_learns = operations.learn_rows, len(operations.learn_rows)
+        if ask_X is None:
+            rows = np.concatenate([rows, operations.ask_rows])
+        newest = self._newest
+        if newest is not None and not (self._segments and (rows < newest[0]).any()):
+            X, y, index = newest[1], newest[2], rows - newest[0]
         else:
-            index = rows - newest.first
-            X, y = newest.X, newest.y
-            old = index < 0 if self._segments else np.zeros(0, dtype=bool)
-            if old.any():
-                old_X, old_y, old_index = self._gathered(rows[old])
-                index += len(old_y)
-                index[old] = old_index
-                X, y = stack_rows([old_X, X]), np.concatenate([old_y, y])
-        index = index.astype(np.intp, copy=False)
-        learn_index = index[:n_learns]
+            X, y, index = _gathered(self._all(), rows)
+        learn_index = index[:n_learns].astype(np.intp, copy=False)
         return Block(
-            learn_X=X,
+            learn_X=ask_X if X is None else X,
             learn_index=learn_index,
             y=y[learn_index],
             weight=operations.weight,
-            ask_X=X,
-            ask_index=index[n_learns:],
+            ask_X=X if ask_X is None else ask_X,
+            ask_index=index[n_learns:].astype(np.intp, copy=False) if ask_X is None else ask_index,
             stamp=operations.stamp,
             batches=operations.batches,
             groups=operations.groups,
@@ -138,50 +133,30 @@ class RowStore:
             checkpoint=operations.checkpoint,
         )
 
-    def _gathered(self, rows: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Stored rows in one container, their labels, and the positions of the requested rows."""
-        distinct, index = distinct_rows(rows)
-        X, y = [], []
-        for segment, begin, end in self._parts(distinct):
-            places = segment.places(distinct[begin:end])
-            X.append(take_rows(segment.X, places))
-            y.append(segment.y[places])
-        if not X:  # no row is requested; any rows give the columns
-            return self._segments[0].X, self._segments[0].y, index
-        return stack_rows(X), y[0] if len(y) == 1 else np.concatenate(y), index
 
-    def _parts(self, rows: np.ndarray) -> list[tuple[_Segment, int, int]]:
-        """Segments of rows, ascending, and which of the rows are in each."""
-        n = len(rows)
-        if n == 0:
-            return []
-        first = bisect_right(self._firsts, int(rows[0])) - 1
-        last = bisect_right(self._firsts, int(rows[-1])) - 1
-        if first == last:
-            return [(self._segments[first], 0, n)]
-        cuts = np.searchsorted(rows, self._firsts[first + 1 : last + 1]).tolist()
-        bounds = zip(self._segments[first : last + 1], [0, *cuts], [*cuts, n], strict=True)
-        return [(segment, begin, end) for segment, begin, end in bounds if begin < end]
+def _gathered(segments: list[_Segment], rows: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Stored rows in one container, their labels, and the positions of the requested rows."""
+    distinct, index = distinct_rows(rows)
+    parts = _parts(segments, distinct)
+    found = [(segment, segment.places(distinct[part])) for segment, part in parts]
+    if not found:  # no row is requested; any rows give the columns
+        return (segments[0].X, segments[0].y, index) if segments else (None, no_rows(), index)
+    X = [take_rows(segment.X, places) for segment, places in found]
+    y = [segment.y[places] for segment, places in found]
+    return stack_rows(X), y[0] if len(y) == 1 else np.concatenate(y), index
 
-    def _settle(self, changed: list[_Segment], newest: _Segment | None) -> None:
-        """Store what is left of the newest rows; merge and rewrite segments if needed."""
-        if any(segment.wasteful for segment in changed):
-            self._segments = [
-                segment.compacted() if segment.wasteful else segment
-                for segment in self._segments
-                if segment.n_alive
-            ]
-            self._firsts = [segment.first for segment in self._segments]
-        if newest is None or not newest.n_alive:
-            return
-        self._segments.append(newest.compacted())
-        self._firsts.append(self._segments[-1].first)
-        n_segments = len(self._segments)
-        if n_segments > MAX_SMALL_SEGMENTS and (
-            n_segments > MAX_SMALL_SEGMENTS + len(self).bit_length()
-        ):
-            self._segments = _merged(self._segments)
-            self._firsts = [segment.first for segment in self._segments]
+
+def _parts(segments: list[_Segment], rows: np.ndarray) -> list[tuple[_Segment, slice]]:
+    """Segments of rows, ascending, and which of the rows are in each."""
+    if not len(rows):
+        return []
+    firsts = [segment.first for segment in segments]
+    low, high = (bisect_right(firsts, int(rows[at])) for at in (0, -1))
+    if low == high:
+        return [(segments[low - 1], slice(0, len(rows)))]
+    cuts = np.searchsorted(rows, firsts[low:high]).tolist()
+    bounds = zip(segments[low - 1 : high], [0, *cuts], [*cuts, len(rows)], strict=True)
+    return [(segment, slice(begin, end)) for segment, begin, end in bounds if begin < end]
 
 
 def _merged(segments: list[_Segment]) -> list[_Segment]:

@@ -1,7 +1,6 @@
 """The engine: executes all models together in one pass of the stream."""
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,14 +8,13 @@ import numpy as np
 from sklearn import config_context, get_config
 
 from skstream.engine.block import Block
-from skstream.engine.changing_features import Features, with_current_features
-from skstream.engine.delayed import DelayedTimeline, Labels
+from skstream.engine.delayed import DatedArrivals, DelayedTimeline, Labels
+from skstream.engine.delayed_blocks import Features, block_in_company, with_current_features
 from skstream.engine.failures import ModelError
 from skstream.engine.model import ModelRun
 from skstream.engine.rows import RowStore
-from skstream.engine.self_labelled import calls_about, calls_of
 from skstream.engine.sharing import SharedWork
-from skstream.engine.timeline import Arrivals, Operations, Timeline, no_rows
+from skstream.engine.timeline import Arrivals, Operations, Timeline
 
 HeldOut = Callable[[np.ndarray], tuple[Any, np.ndarray]]
 
@@ -79,15 +77,12 @@ class Step:
         What happened.
     states : list
         The state of every timeline after the event.
-    operations : list of Operations
-        Those of every timeline.
     lanes : list of Answered
         The operations and answers of every lane.
     """
 
     event: Any
     states: list[Any]
-    operations: list[Any]
     lanes: list[Answered]
 
 
@@ -105,6 +100,8 @@ class Engine:
 
     Attributes
     ----------
+    states : list
+        The state of every timeline.
     held_out : callable or None
         ``held_out(numbers)`` returns rows that are not of the stream, and where in them those of
         some numbers are: the features that a `HoldoutTimeline` asks about.
@@ -116,16 +113,20 @@ class Engine:
     def __init__(self, lanes: Sequence[Lane], features: Features | None = None):
         self.lanes = list(lanes)
         self._features = features
-        self._timelines: list[Any] = list(
-            {id(lane.timeline): lane.timeline for lane in lanes}.values()
-        )
-        numbers = {id(timeline): k for k, timeline in enumerate(self._timelines)}
-        self._timeline_of = [numbers[id(lane.timeline)] for lane in self.lanes]
-        late = isinstance(self._timelines[0], DelayedTimeline)
-        self._chains = [late and lane.model.asks_row_by_row for lane in self.lanes]
+        self._timelines: list[Any] = []
+        self._timeline_of: list[int] = []
+        self._chains: list[bool] = []
+        numbers: dict[int, int] = {}
+        for lane in lanes:
+            number = numbers.setdefault(id(lane.timeline), len(numbers))
+            if number == len(self._timelines):
+                self._timelines.append(lane.timeline)
+            self._timeline_of.append(number)
+            late = isinstance(lane.timeline, DelayedTimeline)
+            self._chains.append(late and lane.model.asks_row_by_row)
         if any(self._chains):  # they answer rows that get no label again
             self._timelines[0] = replace(self._timelines[0], keep_unlabelled=True)
-        self._states = [timeline.initial() for timeline in self._timelines]
+        self.states = [timeline.initial() for timeline in self._timelines]
         self._store = RowStore()
         self._shared = SharedWork() if len(self.lanes) > len(self._timelines) else None
         self._failures_before: list[tuple[ModelError | None, int]] = []
@@ -133,15 +134,10 @@ class Engine:
         self.held_out: HeldOut | None = None
 
     @property
-    def states(self) -> list[Any]:
-        """The state of every timeline."""
-        return list(self._states)
-
-    @property
     def failures(self) -> dict[int, ModelError]:
         """Why lanes have stopped, by position."""
-        failures = {k: lane.model.failure for k, lane in enumerate(self.lanes)}
-        return {k: failure for k, failure in failures.items() if failure is not None}
+        lanes = enumerate(self.lanes)
+        return {k: one.model.failure for k, one in lanes if one.model.failure is not None}
 
     def raise_failure(self) -> None:
         """Raise the failure of the earliest row, if a model has failed."""
@@ -157,11 +153,6 @@ class Engine:
         self._failures_before = []
         if len(self.lanes) <= len(self._timelines):
             self._shared = None
-
-    @property
-    def loops(self) -> bool:
-        """Whether any model is executed call by call."""
-        return any(lane.model.loops for lane in self.lanes)
 
     def execute(self, event: Any, X: Any = None, y: np.ndarray | None = None) -> Step:
         """Let every lane do what follows from an event.
@@ -198,33 +189,51 @@ class Engine:
 
     def _run(self, event: Any) -> Step:
         states, operations = [], []
-        for timeline, state in zip(self._timelines, self._states, strict=True):
+        for timeline, state in zip(self._timelines, self.states, strict=True):
             came = timeline.step(state, event)
             if not (isinstance(came, tuple) and len(came) == 2 and isinstance(came[1], Operations)):
                 raise TypeError(
                     f"{type(timeline).__name__}.step returned {came!r}. A timeline returns two "
                     "values: the next state, and Operations."
                 )
-            after, its_operations = came
-            states.append(after)
-            operations.append(its_operations)
-        blocks = [self._shown(self._block(one)) for one in operations]
-        chained = None
+            states.append(came[0])
+            operations.append(came[1])
+        return Step(event, states, self._answered(operations))
+
+    def _answered(self, operations: list[Any]) -> list[Answered]:
+        """Let all lanes execute the operations of their timelines."""
+        blocks = [self._block(one) for one in operations]
         if any(self._chains):
-            calls = calls_of(operations[0], self._states[0].unlearnt())
-            chained = self._shown(calls.narrowed(self._block(calls.operations), operations[0]))
-        lanes = []
-        self.is_torn = any(len(one.learn_rows) for one in operations)
+            its, unlearnt = operations[0], self.states[0].unlearnt()
+            blocks.append(
+                block_in_company(
+                    its,
+                    its.asked,
+                    unlearnt,
+                    lambda rows, asked: self._block(replace(its, ask_rows=rows, asked=asked)),
+                )
+            )
+        if self._shared is not None:
+            blocks = [self._shared.show(block) for block in blocks]
+        routes, lanes = get_config()["enable_metadata_routing"], []
+        self.is_torn = any(block.n_learns for block in blocks)
         for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
-            block = chained if is_chain and chained is not None else blocks[k]
-            lanes.append(_run_lane(lane, block, operations[k]))
+            asked, block = operations[k], blocks[-1] if is_chain else blocks[k]
+            if routes and asked.own_weights and asked.weight is not None:
+                # Weights of a fold mean that rows are left out or repeated. They are no metadata of
+                # the user: they reach every model and step, as without routing.
+                with config_context(enable_metadata_routing=False):
+                    answers = lane.model.run(block)
+            else:
+                answers = lane.model.run(block)
+            lanes.append(Answered.by(lane.model, asked, answers))
         self.is_torn = False
-        return Step(event, states, operations, lanes)
+        return lanes
 
     def commit(self, step: Step) -> None:
         """Take the event that was executed last, and forget the rows no longer needed."""
-        self._states = step.states
-        self._store.release(step.operations[0].released)
+        self.states = step.states
+        self._store.release(step.lanes[0].operations.released)
 
     def abandon(self) -> None:
         """Undo the event that was executed last, in which nothing was learnt."""
@@ -233,77 +242,17 @@ class Engine:
             if failure is None:
                 lane.model.forget_failure(n_unanswered)
 
-    def preview(self, X: Any, rows: np.ndarray) -> list[np.ndarray]:
-        """Answers of models that are fitted already, to new rows that are not asked otherwise."""
-        n = len(rows)
-        groups, stamp = np.arange(n + 1), np.zeros(n, dtype=np.int64)
-        block = Block(
-            X,
-            no_rows(),
-            no_rows(),
-            None,
-            X,
-            np.arange(n),
-            stamp,
-            groups=groups,
-            learn_rows=no_rows(),
-            ask_rows=rows,
-        )
-        operations = Operations(no_rows(), None, rows, stamp, groups=groups)
-        chained = block
-        if any(self._chains):
-            calls = calls_about(rows, operations, self._states[0].unlearnt())
-            chained = calls.narrowed(self._store.block(calls.operations), operations)
-        answers = [
-            lane.model.run(chained if is_chain else block)
-            for lane, is_chain in zip(self.lanes, self._chains, strict=True)
-        ]
-        return [
-            Answered.by(lane.model, operations, its).answers
-            for lane, its in zip(self.lanes, answers, strict=True)
-        ]
-
-    def _shown(self, block: Block) -> Block:
-        """Return a block for all lanes of a timeline."""
-        return block if self._shared is None else self._shared.show(block)
+    def preview(self, event: DatedArrivals) -> list[np.ndarray]:
+        """Answers to the rows of the event executed last, as if the warm-up were over."""
+        timeline = self._timelines[0]
+        state = replace(self.states[0], n_learnt=timeline.n_warmup)
+        return [one.answers for one in self._answered([timeline.step(state, event)[1]])]
 
     def _block(self, operations: Any) -> Block:
         if operations.checkpoint is not None:
-            return self._block_with_held_out(operations)
+            assert self.held_out is not None
+            return self._store.block(operations, *self.held_out(operations.ask_rows))
         block = self._store.block(operations)
         if self._features is None:
             return block
         return with_current_features(block, operations, self._features)  # delayed labels only
-
-    def _block_with_held_out(self, operations: Operations) -> Block:
-        """Make a block that learns rows of the stream, and asks about held-out ones."""
-        learning = replace(operations, ask_rows=no_rows(), stamp=no_rows())
-        assert self.held_out is not None
-        X, index = self.held_out(operations.ask_rows)
-        block = replace(
-            self._store.block(learning),
-            ask_X=X,
-            ask_index=index,
-            stamp=operations.stamp,
-            ask_rows=operations.ask_rows,
-        )
-        if block.n_learns:
-            return block
-        return replace(block, learn_X=X, y=np.empty(0, dtype=np.int64))  # nothing may be stored
-
-
-def _run_lane(lane: Lane, block: Block, operations: Operations) -> Answered:
-    with _routing_of(operations):
-        return Answered.by(lane.model, operations, lane.model.run(block))
-
-
-def _routing_of(operations: Operations) -> Any:
-    """Apply metadata routing only to the user's weights.
-
-    A fold's weights mean that rows are left out or repeated. They are not metadata of the user, so
-    they reach every model and step, as without routing.
-    """
-    routing = get_config()["enable_metadata_routing"]
-    if routing and operations.own_weights and operations.weight is not None:
-        return config_context(enable_metadata_routing=False)
-    return nullcontext()

@@ -21,7 +21,7 @@ _MOST_BYTES = 1 << 26
 
 
 class _Kept(NamedTuple):
-    """What was made from some objects, which live as long, and a state."""
+    """What was made from some objects, which are kept as long, and a state."""
 
     of: tuple[Any, ...]
     state: Any

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -172,10 +172,6 @@ class StoredAnswers(Sequence[np.ndarray]):
     def __len__(self) -> int:
         return len(self._folds)
 
-    @overload
-    def __getitem__(self, fold: int) -> np.ndarray: ...
-    @overload
-    def __getitem__(self, fold: slice | list[int]) -> "StoredAnswers": ...
     def __getitem__(self, fold: Any) -> Any:
         """Return the answers of one fold; of a slice or list of folds, those of all of them."""
         if isinstance(fold, slice):
@@ -193,7 +189,8 @@ class StoredAnswers(Sequence[np.ndarray]):
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the codes or targets."""
-        return self[0].dtype
+        one: np.ndarray = self[0]
+        return one.dtype
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if len(self) == 1 and not copy:

@@ -5,11 +5,15 @@ without access to models or features. The engine executes the operations.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from skstream.engine.block import joined_weights
+from skstream.utils._seeds import poisson_weights, uniform
+
+Strategy = Literal["bootstrap", "cross", "split"]
+TestOn = Literal["held_out", "trained", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +113,6 @@ class Timeline(Protocol):
 
 def rows_of_warmup(n_missing: int, learnable: np.ndarray) -> int:
     """Count the rows up to the last one of a warm-up that still lacks `n_missing` learns."""
-    if n_missing <= 0:
-        return 0
     positions = np.flatnonzero(learnable)
     return int(positions[n_missing - 1]) + 1 if len(positions) >= n_missing else len(learnable)
 
@@ -145,11 +147,13 @@ def operate_rows(
     operations : Operations
         The asks and learns.
     """
-    learnable = arrivals.learnable
-    warm = rows_of_warmup(n_warmup - n_learnt, learnable)
-    n_learnt = min(n_warmup, n_learnt + int(np.count_nonzero(learnable[:warm])))
-    weight = arrivals.weight
-    asked = np.arange(arrivals.n_rows) >= warm
+    learnable, weight, n = arrivals.learnable, arrivals.weight, arrivals.n_rows
+    warm = 0
+    if n_learnt < n_warmup:
+        warm = rows_of_warmup(n_warmup - n_learnt, learnable)
+        n_learnt += int(np.count_nonzero(learnable[:warm]))
+    positions = np.arange(n)
+    asked = positions >= warm
     if fold_weight is not None:
         fold_weight = np.where(asked, fold_weight, fold_weight.dtype.type(1))
         learnable = learnable & (fold_weight > 0)
@@ -158,16 +162,14 @@ def operate_rows(
     if tested is not None:
         asked &= tested
     learnt_before = np.cumsum(learnable) - learnable
-    learns, asks = np.flatnonzero(learnable), np.flatnonzero(asked)
-    if weight is not None:
-        weight = weight[learns]
+    learns, rows = np.flatnonzero(learnable), arrivals.first_row + positions
     operations = Operations(
-        learn_rows=arrivals.first_row + learns,
-        weight=weight,
-        ask_rows=arrivals.first_row + asks,
-        stamp=learnt_before[asks].astype(np.int64, copy=False),
-        released=np.arange(arrivals.first_row, arrivals.first_row + arrivals.n_rows),
-        settled=arrivals.first_row + arrivals.n_rows,
+        learn_rows=rows[learns],
+        weight=None if weight is None else weight[learns],
+        ask_rows=rows[asked],
+        stamp=learnt_before[asked].astype(np.int64, copy=False),
+        released=rows,
+        settled=arrivals.first_row + n,
         own_weights=arrivals.weight is None,
     )
     return n_learnt, operations
@@ -225,67 +227,222 @@ class PrequentialTimeline:
 
         At the end of the stream, the incomplete batch is asked and learnt.
         """
-        if isinstance(event, End):
-            in_warmup = state.n_learnt < self.n_warmup
-            return self._operate(state, [(len(state.rows), in_warmup)] if len(state.rows) else [])
-        if self.batch_size > 1:
-            return self._step_batches(state, event)
-        n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, event)
-        return replace(state, n_learnt=n_learnt, next_row=operations.settled), operations
-
-    def _step_batches(
-        self, state: PrequentialState, arrivals: Arrivals
-    ) -> tuple[PrequentialState, Operations]:
-        arrived = np.arange(arrivals.first_row, arrivals.first_row + arrivals.n_rows)
-        weight = joined_weights((state.weight, len(state.rows)), (arrivals.weight, arrivals.n_rows))
-        state = replace(
-            state,
-            rows=np.concatenate([state.rows, arrived]),
-            learnable=np.concatenate([state.learnable, arrivals.learnable]),
-            weight=weight,
-            next_row=arrivals.first_row + arrivals.n_rows,
-        )
-        sizes: list[tuple[int, bool]] = []
-        n_rows = len(state.rows)
-        taken = 0
+        is_end = isinstance(event, End)
+        if not isinstance(event, End):
+            if self.batch_size == 1:
+                n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, event)
+                waiting = state.rows, state.learnable, state.weight
+                return PrequentialState(n_learnt, *waiting, operations.settled), operations
+            state = _waiting(state, event)
+        n_rows, size, warm = len(state.rows), self.batch_size, 0
         if state.n_learnt < self.n_warmup:
-            n_learnable = int(np.count_nonzero(state.learnable))
-            if n_learnable < self.n_warmup:
-                return self._operate(state, [])
-            taken = rows_of_warmup(self.n_warmup, state.learnable)
-            sizes.append((taken, True))
-        n_batches = (n_rows - taken) // self.batch_size
-        sizes.extend([(self.batch_size, False)] * n_batches)
-        return self._operate(state, sizes)
-
-    def _operate(
-        self, state: PrequentialState, sizes: list[tuple[int, bool]]
-    ) -> tuple[PrequentialState, Operations]:
-        """Ask and learn the waiting rows in batches of these sizes (rows, whether warm-up)."""
-        bounds = np.concatenate([[0], np.cumsum([size for size, _ in sizes])]).astype(np.int64)
-        taken = int(bounds[-1])
+            if is_end or np.count_nonzero(state.learnable) >= self.n_warmup:
+                warm = rows_of_warmup(self.n_warmup, state.learnable)
+            else:
+                n_rows = 0
+        if is_end:
+            size = max(n_rows - warm, 1)
+        groups = np.arange((n_rows - warm) // size + 1) * size
+        taken = warm + int(groups[-1])
         learnable = state.learnable[:taken]
         learnt_before = np.concatenate([[0], np.cumsum(learnable)]).astype(np.int64)
-        skipped = int(bounds[1]) if sizes and sizes[0][1] else 0
-        ask_bounds = bounds[1:] if skipped else bounds
-        batch_of_ask = np.repeat(ask_bounds[:-1], np.diff(ask_bounds))
         positions = np.flatnonzero(learnable)
-        batches = np.unique(learnt_before[bounds])  # a batch without labels learns nothing
         operations = Operations(
             learn_rows=state.rows[positions],
             weight=None if state.weight is None else state.weight[positions],
-            ask_rows=state.rows[skipped:taken],
-            stamp=learnt_before[batch_of_ask],
-            batches=batches,
-            groups=ask_bounds - skipped,
+            ask_rows=state.rows[warm:taken],
+            stamp=np.repeat(learnt_before[warm + groups[:-1]], size),
+            batches=np.unique([0, *learnt_before[warm + groups]]),  # not those without labels
+            groups=groups,
             released=state.rows[:taken],
             settled=int(state.rows[taken]) if taken < len(state.rows) else state.next_row,
         )
-        left = replace(
-            state,
-            n_learnt=self.n_warmup if sizes else state.n_learnt,
+        return PrequentialState(
+            n_learnt=self.n_warmup if taken else state.n_learnt,
             rows=state.rows[taken:],
             learnable=state.learnable[taken:],
             weight=None if state.weight is None else state.weight[taken:],
+            next_row=state.next_row,
+        ), operations
+
+
+def _waiting(state: PrequentialState, arrivals: Arrivals) -> PrequentialState:
+    """State in which rows that arrived wait for their batch."""
+    n, next_row = arrivals.n_rows, arrivals.first_row + arrivals.n_rows
+    return replace(
+        state,
+        rows=np.concatenate([state.rows, np.arange(arrivals.first_row, next_row)]),
+        learnable=np.concatenate([state.learnable, arrivals.learnable]),
+        weight=joined_weights((state.weight, len(state.rows)), (arrivals.weight, n)),
+        next_row=next_row,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FoldTimeline:
+    """Timeline of one fold: what it learns and is asked (Bifet et al. 2015, Section 3).
+
+    Every random number depends only on seed, fold and row, so that neither chunking nor the worker
+    changes it.
+
+    Parameters
+    ----------
+    fold : int
+        This fold.
+    n_folds : int
+        Number of folds.
+    strategy : {"bootstrap", "cross", "split"}
+        Learn each row with a Poisson(1) weight; in all folds but the chosen one; in the
+        chosen one only.
+    test_on : {"held_out", "trained", "all"}
+        Ask about the rows the fold does not learn, about those it learns, or about all.
+    seed : int
+        Seed of weights and of the fold that is chosen for a row.
+    n_warmup : int
+        Rows learnt first, unasked, by every fold with weight 1.
+    """
+
+    fold: int
+    n_folds: int
+    strategy: Strategy
+    test_on: TestOn
+    seed: int
+    n_warmup: int
+
+    def initial(self) -> PrequentialState:
+        """Return the state before the first row."""
+        return PrequentialState()
+
+    def step(
+        self, state: PrequentialState, event: Arrivals | End
+    ) -> tuple[PrequentialState, Operations]:
+        """Return the state after an event, and the operations; none at the end of the stream."""
+        if isinstance(event, End):
+            return state, Operations(no_rows(), None, no_rows(), no_rows(), settled=state.next_row)
+        weight = self._learning_weight(event.first_row, event.first_row + event.n_rows)
+        tested = {"held_out": weight == 0, "trained": weight > 0, "all": None}[self.test_on]
+        n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, event, weight, tested)
+        return PrequentialState(n_learnt, next_row=operations.settled), operations
+
+    def _learning_weight(self, start: int, stop: int) -> np.ndarray:
+        if self.strategy == "bootstrap":
+            return poisson_weights(self.seed, self.fold, start, stop).astype(np.float64)
+        drawn = np.asarray(uniform(self.seed, "assignment", start, stop) * self.n_folds)
+        is_chosen: np.ndarray = drawn.astype(np.int64) == self.fold
+        return is_chosen if self.strategy == "split" else ~is_chosen
+
+
+def sets_of(operations: Operations) -> tuple[np.ndarray, np.ndarray]:
+    """Sets of rows asked about together.
+
+    Returns
+    -------
+    ends : ndarray of shape (n_sets,), dtype int64
+        Number of asks up to the end of each.
+    checkpoints : ndarray of shape (n_sets,), dtype int64
+        Rows of the stream that have come when each is scored.
+    """
+    groups = operations.groups
+    ends = np.arange(1, len(operations.ask_rows) + 1) if groups is None else groups[1:]
+    if operations.checkpoint is not None:
+        return ends, operations.checkpoint[ends - 1]
+    return ends, operations.ask_rows[ends - 1] + 1
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutState:
+    """Progress: rows learnt up to the warm-up, the next row, the last checkpoint, sets asked."""
+
+    n_learnt: int = 0
+    next_row: int = 0
+    checkpoint: int = 0
+    n_sets: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutTimeline:
+    """Learn row by row; ask about a set of held-out rows at every checkpoint.
+
+    Parameters
+    ----------
+    every : int
+        Rows between the checkpoints; the end of the stream is one too.
+    size : int
+        Rows of a set.
+    fresh : bool
+        Whether every checkpoint has a set of its own; else all have the first.
+    n_warmup : int, default=1
+        Rows that must be learnt before a checkpoint at which models are asked.
+    """
+
+    every: int
+    size: int
+    fresh: bool
+    n_warmup: int = 1
+
+    def initial(self) -> HoldoutState:
+        """Return the state before the first row."""
+        return HoldoutState()
+
+    def step(self, state: HoldoutState, event: Arrivals | End) -> tuple[HoldoutState, Operations]:
+        """Return the state after an event, and the operations."""
+        first = state.next_row
+        if isinstance(event, End):
+            due = np.arange(first, first + (first > state.checkpoint))
+            event = Arrivals(first, np.empty(0, dtype=bool))
+        else:
+            last = first + event.n_rows
+            due = np.arange(first // self.every + 1, last // self.every + 1) * self.every
+        n_learnt, learning = operate_rows(
+            state.n_learnt, self.n_warmup, event, tested=np.zeros(event.n_rows, dtype=bool)
         )
-        return left, operations
+        stamps = np.concatenate([[0], np.cumsum(event.learnable)])[due - first]
+        ready = state.n_learnt + stamps >= self.n_warmup
+        asked, stamps = due[ready], stamps[ready].astype(np.int64)
+        numbers = np.arange(len(asked)) + state.n_sets if self.fresh else np.zeros_like(asked)
+        operations = replace(
+            learning,
+            ask_rows=(numbers[:, np.newaxis] * self.size + np.arange(self.size)).ravel(),
+            stamp=np.repeat(stamps, self.size),
+            groups=np.arange(len(asked) + 1, dtype=np.int64) * self.size,
+            checkpoint=np.repeat(asked, self.size),
+        )
+        after = HoldoutState(
+            n_learnt,
+            learning.settled,
+            int(due[-1]) if len(due) else state.checkpoint,
+            state.n_sets + len(asked),
+        )
+        return after, operations
+
+
+@dataclass(frozen=True, slots=True)
+class NextRowsTimeline:
+    """Ask about the next rows of the stream, all before the first of them is learnt.
+
+    Rows at the end of the stream that are fewer than a set are learnt unasked.
+
+    Parameters
+    ----------
+    every : int
+        Rows of a set. With 1, this is prequential evaluation.
+    n_warmup : int, default=1
+        Rows learnt first, unasked.
+    """
+
+    every: int
+    n_warmup: int = 1
+
+    def initial(self) -> PrequentialState:
+        """Return the state before the first row."""
+        return PrequentialState()
+
+    def step(
+        self, state: PrequentialState, event: Arrivals | End
+    ) -> tuple[PrequentialState, Operations]:
+        """Return the state after an event, and the operations."""
+        state, operations = PrequentialTimeline(self.n_warmup, self.every).step(state, event)
+        operations = replace(operations, batches=None)  # they are learnt one by one
+        if isinstance(event, End):  # no score of a few rows: an incomplete set is learnt only
+            operations = replace(operations, ask_rows=no_rows(), stamp=no_rows(), groups=None)
+        return state, operations

@@ -11,8 +11,7 @@ from weakref import WeakValueDictionary
 
 from joblib import effective_n_jobs
 
-from skstream.engine.holdout import HoldoutTimeline, NextRowsTimeline
-from skstream.engine.timeline import Timeline
+from skstream.engine.timeline import HoldoutTimeline, NextRowsTimeline, Timeline
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.evaluation._runs._holdout_sets import (
     READ_AGAIN,

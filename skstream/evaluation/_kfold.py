@@ -3,8 +3,7 @@
 import numbers
 from typing import Any, ClassVar
 
-from skstream.engine.folds import FoldTimeline, Strategy, TestOn
-from skstream.engine.timeline import Timeline
+from skstream.engine.timeline import FoldTimeline, Strategy, TestOn, Timeline
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.utils._sklearn import Interval, StrOptions
 

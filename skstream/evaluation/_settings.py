@@ -11,8 +11,8 @@ from sklearn.frozen import FrozenEstimator
 from skstream._meta import MetaClassifier
 from skstream.base import check_can_learn, learning_parts, nested, without_predict
 from skstream.compat._adapted import adapted, going_on, is_foreign, is_new_around_learnt, name_of
+from skstream.engine.answers import states_first_answer
 from skstream.engine.failures import failures_named
-from skstream.engine.first_answers import states_first_answer
 from skstream.engine.kernels import Task
 from skstream.engine.model import Engine, Unanswered
 from skstream.engine.timeline import Timeline

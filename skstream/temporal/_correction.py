@@ -11,6 +11,7 @@ from skstream._meta import MetaClassifier, inner_has
 from skstream.utils._few_columns import row_sums
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._masked import refuse_masked
+from skstream.utils._numba import jit
 from skstream.utils._sklearn import Interval, StrOptions
 
 
@@ -157,14 +158,9 @@ class TemporalCorrection(TemporalClassifier):
         weights = np.ones(len(codes)) if weight is None else weight
         previous = int(self._previous_codes()[0]) if hasattr(self, "previous_labels_") else -1
         # One by one: faded sums then do not depend on how the rows were divided into calls.
-        for code, w in zip(codes.tolist(), weights.tolist(), strict=True):
-            if self.fading_factor != 1.0:
-                counts *= self.fading_factor
-                transitions *= self.fading_factor
-            counts[code] += w
-            if previous >= 0:
-                transitions[previous, code] += w
-            previous = code
+        learns = codes, weights, np.empty(0, np.int64), float(self.fading_factor)
+        nothing = np.empty((0, n_classes))
+        previous = count_labels.plain(*learns, counts, transitions, previous, nothing, nothing)
         self.class_counts_ = counts
         self.transition_counts_ = transitions
         self.previous_labels_ = self.classes_[[previous]]
@@ -221,6 +217,33 @@ class TemporalCorrection(TemporalClassifier):
             answers[row] = corrected(posterior[[row]], factors)[0]
             previous = int(answers[row].argmax())
         return answers
+
+
+@jit
+def count_labels(  # type: ignore[no-untyped-def]
+    codes, weights, stamp, fading, classes, transitions, last, given, prior
+):
+    """Count learns in their order, in place; returns the code learnt last.
+
+    `given` and `prior` receive the counts of what followed the last class, and of the classes, at
+    each ask.
+    """
+    done = 0
+    for i in range(len(stamp) + 1):
+        until = stamp[i] if i < len(stamp) else len(codes)
+        for t in range(done, until):
+            if fading != 1.0:
+                classes *= fading
+                transitions *= fading
+            classes[codes[t]] += weights[t]
+            if last >= 0:
+                transitions[last, codes[t]] += weights[t]
+            last = codes[t]
+        done = until
+        if i < len(stamp):
+            given[i] = transitions[last]
+            prior[i] = classes
+    return last
 
 
 def corrections(

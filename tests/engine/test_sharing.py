@@ -1,4 +1,4 @@
-"""Models executed together share the work in which they are alike, and nobody can tell."""
+"""Models executed together share work in which they are alike: each gives what it gives alone."""
 
 import itertools
 import pickle
@@ -35,7 +35,7 @@ from skstream.engine.timeline import Arrivals, PrequentialTimeline
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from tests._examples import examples
-from tests.kernels.test_composition import assert_same_fitted
+from tests.kernels._reference import assert_same_state
 
 N = 40
 
@@ -116,7 +116,12 @@ def run(engine, cuts, weight, saved_at=()):
         for mine, one in zip(answers, step.lanes, strict=True):
             mine.append(one.answers)
     return [
-        (np.concatenate(mine), str(model.failure), model.path, deepcopy(model.estimator()))
+        (
+            np.concatenate(mine),
+            str(model.failure),
+            model.by_kernel.path(),
+            deepcopy(model.estimator()),
+        )
         for mine, model in zip(answers, (lane.model for lane in engine.lanes), strict=True)
     ]
 
@@ -129,7 +134,7 @@ def assert_as_alone(models, warm_up, cuts, weight, saved_at):
         (expected,) = run(engine_of([model], [timeline]), cuts, weight)
         np.testing.assert_array_equal(found[0], expected[0])
         assert found[1:3] == expected[1:3]
-        assert_same_fitted(found[3], expected[3], 0)
+        assert_same_state(found[3], expected[3])
 
 
 @st.composite
@@ -266,7 +271,7 @@ def test_folds_and_weights_and_routing():
                 for name, model in models.items():
                     alone = evaluator.evaluate({name: model}, X, y, sample_weight=weight)
                     assert together.scores[name] == alone.scores[name]
-                    assert_same_fitted(together.models[name], alone.models[name], 0)
+                    assert_same_state(together.models[name], alone.models[name])
 
 
 def test_little_is_kept_of_what_one_model_wants_and_nothing_after_an_event(monkeypatch):

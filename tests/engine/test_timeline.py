@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.engine.folds import FoldState, FoldTimeline
-from skstream.engine.timeline import Arrivals, PrequentialTimeline
+from skstream.engine.timeline import Arrivals, FoldTimeline, PrequentialState, PrequentialTimeline
 from skstream.utils._seeds import poisson_weights
 from tests._examples import examples
 from tests.engine import _literal
@@ -58,7 +57,7 @@ def _chosen_folds(n_rows, n_folds):
     for fold in range(n_folds):
         timeline = FoldTimeline(fold, n_folds, "split", "trained", 7, 1)
         arrivals = Arrivals(0, np.ones(n_rows, dtype=bool))
-        _, operations = timeline.step(FoldState(n_learnt=1), arrivals)
+        _, operations = timeline.step(PrequentialState(n_learnt=1), arrivals)
         assert (owners[operations.learn_rows] == -1).all()
         owners[operations.learn_rows] = fold
     assert (owners >= 0).all()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from skstream.base import accepts_classes, supports_sample_weight
@@ -236,6 +237,10 @@ def assert_same_state(
     actual: Any, expected: Any, *, rtol: float = 0.0, atol: float | None = None
 ) -> None:
     """Same attributes of the same types; numbers equal, or within the tolerances."""
+    if isinstance(expected, list):
+        for one, other in zip(actual, expected, strict=True):
+            assert_same_state(one, other, rtol=rtol, atol=atol)
+        return
     found, wanted = vars(actual), vars(expected)
     assert found.keys() == wanted.keys()
     for name, value in wanted.items():
@@ -370,6 +375,15 @@ def _assert_identical(one: Any, other: Any) -> None:
             _assert_identical(getattr(one, name), getattr(other, name))
     else:
         assert one == other
+
+
+def both_ways(evaluator: Any, models: Any, *data: Any, **options: Any) -> list[Any]:
+    """Results of a model, "m", or of several, with kernels where there are any, and by the loop."""
+    models = models if isinstance(models, dict) else {"m": models}
+    return [
+        clone(evaluator).set_params(engine=engine).evaluate(models, *data, **options)
+        for engine in ("auto", "loop")
+    ]
 
 
 def as_storage(X: np.ndarray, kind: str) -> Any:

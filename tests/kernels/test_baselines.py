@@ -1,7 +1,5 @@
 """Kernels of the baselines answer and remember what the loop does."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,9 +15,7 @@ from skstream.baselines import (
     PersistentRegressor,
     RandomClass,
 )
-from skstream.engine.block import Block
-from skstream.engine.kernels import Declined, Task, make_kernel
-from tests._calls import n_calls
+from skstream.engine.kernels import Declined, Task
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -149,21 +145,6 @@ def test_rows_of_another_shape_are_left_to_the_loop(other) -> None:
     assert_untouched(kernel, before)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "task"),
-    [
-        (Persistent(), Task(np.array([0, 1]), "decision_function")),
-        (Persistent(), Task(None)),
-        (MajorityWindow(0), Task(np.array([0, 1]))),
-        (Persistent().fit([[0]], ["c"]), Task(np.array(["a", "b"]))),
-        (MeanRegressor(), Task(np.array([0, 1]))),
-        (RandomClass(), Task(np.array([0, 1]))),
-    ],
-)
-def test_what_is_not_exact_is_refused(estimator, task) -> None:
-    assert make_kernel(estimator, task) is None
-
-
 def test_a_broken_kernel_is_caught(monkeypatch) -> None:
     """A window one row too wide gives other answers than the loop."""
     task = Task(np.array([0, 1]))
@@ -174,24 +155,6 @@ def test_a_broken_kernel_is_caught(monkeypatch) -> None:
     np.testing.assert_array_equal(running(model, task).run(block), expected)
     broken = Running(kernels.MajorityWindowKernel(MajorityWindow(3), task))
     assert (broken.run(block) != expected).any()
-
-
-def test_no_function_is_called_for_each_row() -> None:
-    rng = np.random.default_rng(0)
-    n_rows = 20_000
-    rows = np.arange(n_rows)
-    block = Block(
-        learn_X=np.zeros((n_rows, 1)),
-        learn_index=rows,
-        y=rng.integers(0, 2, n_rows),
-        weight=None,
-        ask_X=np.zeros((n_rows, 1)),
-        ask_index=rows,
-        stamp=rows,
-    )
-    for estimator in CLASSIFIERS:
-        kernel = running(twin(estimator), Task(np.array([0, 1])))
-        assert n_calls(partial(kernel.run, block)) < n_rows / 10
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])

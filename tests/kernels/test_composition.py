@@ -35,20 +35,19 @@ from skstream.engine.kernels import (
     Task,
     TransformKernel,
     kernel_of,
-    make_kernel,
     registered_kernels,
     registry,
 )
 from skstream.noise import LabelNoise
-from skstream.pipeline import StreamPipeline, make_stream_pipeline
+from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.utils._rows import take_rows
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
-    _assert_same,
     as_storage,
     assert_same_labels,
+    assert_same_state,
     cut,
     make_block,
     random_cuts,
@@ -119,25 +118,6 @@ def shift_kernel():
     kernel_of(Shift)(ShiftKernel)
     yield
     del registry._TRANSFORMERS[Shift]
-
-
-def assert_same_fitted(actual: Any, expected: Any, rtol: float) -> None:
-    """Same attributes to any depth."""
-    if isinstance(expected, list | tuple):
-        assert type(actual) is type(expected) and len(actual) == len(expected)
-        for one, other in zip(actual, expected, strict=True):
-            assert_same_fitted(one, other, rtol)
-    elif isinstance(expected, BaseEstimator):
-        assert type(actual) is type(expected)
-        assert vars(actual).keys() == vars(expected).keys()
-        for name, value in vars(expected).items():
-            assert_same_fitted(vars(actual)[name], value, rtol)
-    elif isinstance(expected, make_column_selector):
-        assert vars(actual) == vars(expected)
-    elif "_loss" in type(expected).__module__:
-        assert type(actual) is type(expected)  # a scikit-learn loss, which has no equality
-    else:
-        _assert_same(actual, expected, type(expected).__name__, rtol, rtol)
 
 
 SGD = SGDClassifier(loss="log_loss", random_state=0)
@@ -238,7 +218,7 @@ def test_kernel_is_the_loop(
     else:
         np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
     kernel.export()
-    assert_same_fitted(model, literal, 0.0 if kernel.bitwise else rtol)
+    assert_same_state(model, literal, rtol=0.0 if kernel.bitwise else rtol)
 
 
 @pytest.mark.parametrize(("composed", "inner"), CASES)
@@ -256,7 +236,7 @@ def test_the_cut_changes_no_bit(composed, inner) -> None:
         results.append((answers, model))
     for answers, model in results[1:]:
         np.testing.assert_array_equal(answers, results[0][0])
-        assert_same_fitted(model, results[0][1], 0.0)
+        assert_same_state(model, results[0][1])
 
 
 @pytest.mark.parametrize(
@@ -291,7 +271,7 @@ def test_a_declined_block_leaves_no_trace(model, place, monkeypatch) -> None:
     with pytest.raises(Declined):
         kernel.run(bad)
     kernel.export()
-    assert_same_fitted(model, literal, 0.0)
+    assert_same_state(model, literal)
 
 
 def decline(kernel: Kernel, state: Any, block: Block) -> Any:
@@ -312,7 +292,7 @@ def test_the_loop_goes_on_where_the_kernel_stopped() -> None:
         kernel.export()
         end = run_literally(model, second, task)
         np.testing.assert_array_equal(np.concatenate([begin, end]), expected)
-        assert_same_fitted(model, literal, 0.0)
+        assert_same_state(model, literal)
 
 
 @pytest.mark.parametrize("inner", ["majority", "multinomial"])
@@ -345,7 +325,7 @@ def test_batches_are_learnt_at_once(composed, inner) -> None:
         pytest.skip("the inner kernel knows no batches")
     np.testing.assert_allclose(kernel.run(block), np.concatenate(expected), rtol=1e-9)
     kernel.export()
-    assert_same_fitted(model, literal, 1e-9)
+    assert_same_state(model, literal, rtol=1e-9)
 
 
 @pytest.mark.parametrize("composed", COMPOSED)
@@ -383,7 +363,7 @@ def test_what_was_learnt_of_texts_is_exported(meta) -> None:
         kernel.run(block), run_literally(literal, block, kernel.kernel.task)
     )
     kernel.export()
-    assert_same_fitted(model, literal, 0.0)
+    assert_same_state(model, literal)
 
 
 def test_frames_keep_their_names_inside() -> None:
@@ -398,7 +378,7 @@ def test_frames_keep_their_names_inside() -> None:
         kernel = running(model, task)
         np.testing.assert_array_equal(run_kernel(kernel, cut(block, [5])), expected)
         kernel.export()
-        assert_same_fitted(model, literal, 0.0)
+        assert_same_state(model, literal)
     assert model.estimator_.feature_names_in_.tolist() == [
         "x",
         "y",
@@ -422,7 +402,7 @@ def test_frames_in_nested_wrappers() -> None:
             kernel = running(model, task)
             np.testing.assert_array_equal(run_kernel(kernel, cut(block, [5])), expected)
             kernel.export()
-        assert_same_fitted(models[1], models[0], 1e-9)
+        assert_same_state(models[1], models[0], rtol=1e-9)
 
 
 def test_mixed_frames_are_served_column_by_column() -> None:
@@ -456,7 +436,7 @@ def test_mixed_frames_are_served_column_by_column() -> None:
         answers.append(run_kernel(end, cut(second, [3, 7])))
         end.export()
         np.testing.assert_array_equal(np.concatenate(answers), expected)
-        assert_same_fitted(model, literal, 0.0)
+        assert_same_state(model, literal)
 
 
 def test_a_part_without_a_kernel_declines_the_first_block() -> None:
@@ -469,28 +449,6 @@ def test_a_part_without_a_kernel_declines_the_first_block() -> None:
         kernel.run(block)
     kernel.export()
     assert not hasattr(model, "pipeline_")
-
-
-@pytest.mark.parametrize(
-    ("model", "task"),
-    [
-        (TemporallyAugmented(SGD, previous_label="predicted"), Task(CLASSES, late_labels=True)),
-        (TemporalCorrection(SGD, previous_label="predicted"), Task(CLASSES, late_labels=True)),
-        (TemporalCorrection(SGD), Task(CLASSES, "decision_function")),
-        (TemporalCorrection(SGDClassifier()), Task(CLASSES)),
-        (TemporalCorrection(SGD, smoothing=0), Task(CLASSES)),
-        (TemporallyAugmented(SGD, n_lags=-1), Task(CLASSES)),
-        (TemporallyAugmented(SGDClassifier(average=True)), Task(CLASSES)),
-        (TemporallyAugmented(SGD).fit([[0], [1]], ["x", "y"]), Task(CLASSES)),
-        (make_stream_pipeline(Shift(), SGDClassifier(average=True)), Task(CLASSES)),
-        (make_stream_pipeline(Shift(), SGD), Task(CLASSES, "predict", 10)),
-        (make_stream_pipeline(Shift(), Shift()), Task(CLASSES)),
-        (StreamPipeline([]), Task(CLASSES)),
-    ],
-    ids=repr,
-)
-def test_what_is_not_exact_is_refused(model, task) -> None:
-    assert make_kernel(model, task) is None
 
 
 def test_weights_under_metadata_routing_are_left_to_the_loop() -> None:

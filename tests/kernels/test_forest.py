@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.drift import DDM, PageHinkley, RandomAlarm
-from skstream.engine.kernels import Task, make_kernel
+from skstream.engine.kernels import Task
 from skstream.tree import AdaptiveRandomForestClassifier
 from skstream.tree import _forest as forest
-from tests._calls import n_calls
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -76,19 +75,6 @@ def test_kernel_is_the_loop_bit_for_bit(
     assert_untouched(running(kernel.estimator, Task(LABELS, method)), kernel.state)
 
 
-@pytest.mark.parametrize(
-    ("model", "task"),
-    [
-        (AdaptiveRandomForestClassifier(random_state=0), Task(LABELS, "decision_function")),
-        (AdaptiveRandomForestClassifier(random_state=0), Task(None)),
-        (AdaptiveRandomForestClassifier(mean_weight=101, random_state=0), Task(LABELS)),
-        (AdaptiveRandomForestClassifier(random_state=np.random.RandomState(0)), Task(LABELS)),
-    ],
-)
-def test_what_is_not_exact_is_refused(model: Any, task: Task) -> None:
-    assert make_kernel(model, task) is None
-
-
 def test_a_broken_kernel_is_caught(monkeypatch) -> None:
     """Detectors that read a row too late replace a tree by another one."""
     rng = np.random.default_rng(0)
@@ -108,15 +94,3 @@ def test_a_broken_kernel_is_caught(monkeypatch) -> None:
     monkeypatch.setattr(forest, "_first_alarm", late)
     with pytest.raises(AssertionError):
         assert_equals_loop(model, block, task, [])
-
-
-def test_no_function_is_called_for_each_row() -> None:
-    pytest.importorskip("numba")
-    rng = np.random.default_rng(0)
-    n = 40_000
-    block = make_block(rng.random((n, 2)), rng.integers(0, 3, n), "prequential", rng)
-    model = AdaptiveRandomForestClassifier(
-        3, warning_detector=None, drift_detector=None, random_state=0
-    )
-    running(model, Task(LABELS)).run(block)  # compiled
-    assert n_calls(lambda: running(model, Task(LABELS)).run(block)) < n

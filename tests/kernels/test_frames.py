@@ -98,8 +98,8 @@ def test_transformers(place: int, name: str) -> None:
 
 
 MISSING: dict[str, Any] = {
-    "nullable": (of_pandas, {"a": "Int64", "b": "Float64", "c": "boolean"}),
-    "pyarrow": (of_pandas, {"a": "int64[pyarrow]", "b": "double[pyarrow]", "c": "bool[pyarrow]"}),
+    "nullable": FRAMES["nullable"],
+    "pyarrow": FRAMES["pyarrow"],
     "polars": (of_polars, {"c": "Boolean"}),
 }
 

@@ -9,12 +9,12 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 
+from skstream.engine.answers import no_answers, with_scores
 from skstream.engine.block import Block
 from skstream.engine.failures import BadAnswer
 from skstream.engine.kernels import Declined, Kernel, Task, kernel_of, registry
 from skstream.engine.kernels.linear import kernel as _linear
-from skstream.engine.kernels.scored import ScoredKernel, with_scores
-from skstream.engine.loop import Loop, LoopFailed, no_answers
+from skstream.engine.loop import Loop, LoopFailed
 from skstream.engine.model import ModelRun
 from tests.kernels._reference import cut, make_block, running
 from tests.kernels.test_states import CASES
@@ -126,7 +126,7 @@ class Counting(ClassifierMixin, BaseEstimator):
 
 
 class CountingKernel(Kernel):
-    """Knows one kind of answer at a time; what it remembers hangs on which."""
+    """Knows one kind of answer at a time."""
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -134,34 +134,22 @@ class CountingKernel(Kernel):
         return None
 
     def initial_state(self) -> Any:
-        return (self.task.method, 0, 0)
+        return 0
 
     def step(self, state: Any, block: Block) -> Any:
-        method, n, n_of_last = state
-        assert method == self.task.method
-        counts = n_of_last + np.concatenate([[0], np.cumsum(block.y == 1)])
-        after = method, n + block.n_learns, int(counts[-1])
-        if method == "predict":
-            return after, np.zeros(block.n_asks, np.int64)
-        with np.errstate(all="ignore"):
-            share = counts[block.stamp] / (n + block.stamp)
-        return after, np.column_stack([1 - share, share])
+        return state, np.zeros(block.n_asks, np.int64)
 
     def export(self, state: Any) -> None:
         pass
 
 
-def test_two_kernels_are_made_of_one_that_knows_one_kind(monkeypatch: Any) -> None:
+def test_a_kernel_that_knows_one_kind_leaves_both_to_the_loop(monkeypatch: Any) -> None:
     monkeypatch.setattr(registry, "_MODELS", dict(registry._MODELS))
     kernel_of(Counting)(CountingKernel)
     task = Task(np.array(["a", "b"]), scores="predict_proba")
-    rng = np.random.default_rng(0)
-    block = make_block(rng.normal(size=(40, 2)), rng.integers(0, 2, 20), "polls", rng)
-    both = running(Counting(), task)
-    assert type(both.kernel) is ScoredKernel
-    answers = np.concatenate([both.run(part) for part in cut(block, [3, 50])])
-    np.testing.assert_array_equal(answers, Loop(Counting(), task).run(block))
-    assert 0 < answers[:, 1].max() < 1
+    assert registry.find_kernel(Counting(), task.asking("predict"))
+    with pytest.raises(Declined, match="the kernel of Counting gives no predict_proba beside lab"):
+        registry.find_kernel(Counting(), task)
 
 
 def run_model(shares: Any, unanswered: Any = "error") -> tuple[ModelRun, np.ndarray]:

@@ -33,10 +33,10 @@ from skstream.engine.kernels import (
     registered_kernels,
 )
 from skstream.engine.kernels.transformers import row_by_row as rows_alone
-from skstream.engine.model import ModelRun
 from skstream.pipeline import StreamPipeline
 from tests.kernels._reference import (
     assert_transformer_equals_loop,
+    both_ways,
     make_block,
     run_literally,
     running,
@@ -239,13 +239,9 @@ def test_a_pipeline_on_reversed_columns_of_a_frame() -> None:
     frame = frame_of_one_array(np.random.default_rng(3).normal(size=(400, 5)))[list("edcba")]
     model = make_stream_pipeline(FunctionTransformer(np.exp), clone(KERNEL[0]))
     y = np.random.default_rng(4).integers(0, 2, 400)
-    loop, auto = (
-        PrequentialEvaluator(engine=engine, random_state=0, return_models=True).evaluate(
-            {"m": model}, frame, y
-        )
-        for engine in ("loop", "auto")
-    )
+    evaluator = PrequentialEvaluator(random_state=0, return_models=True)
+    auto, loop = both_ways(evaluator, model, frame, y)
     np.testing.assert_array_equal(auto.predictions("m"), loop.predictions("m"))
     steps = [result.models["m"].pipeline_.steps[-1][1] for result in (auto, loop)]
     np.testing.assert_array_equal(*(step.coef_ for step in steps))
-    assert ModelRun("m", 0, clone(model), TASK).path == "kernel"
+    assert auto.paths["m"] == "kernel"

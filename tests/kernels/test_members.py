@@ -39,6 +39,7 @@ from tests.kernels._reference import (
     TIMELINES,
     assert_equals_loop,
     assert_same_state,
+    both_ways,
     cut,
     make_block,
     random_cuts,
@@ -208,12 +209,8 @@ def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
         X, models = sparse.csr_array(X), {m: WATCHED[m] for m in ("random", "bag", "majority")}
     if name == "pandas":
         X = pytest.importorskip("pandas").DataFrame(X, columns=["u", "v", "w"])
-    by_kernel, by_loop = (
-        clone(EVALUATORS[name])
-        .set_params(engine=engine, return_models=True)
-        .evaluate(models, X, y, **known)
-        for engine in ("auto", "loop")
-    )
+    evaluator = clone(EVALUATORS[name]).set_params(return_models=True)
+    by_kernel, by_loop = both_ways(evaluator, models, X, y, **known)
     expected = BATCHES if name == "batches" else dict.fromkeys(models, "kernel")
     assert by_kernel.paths == expected
     n_resets = 0
@@ -247,12 +244,7 @@ def test_a_run_goes_on_after_saving(tmp_path: Any) -> None:
 def test_rows_that_the_kernel_declines_are_looped_and_models_go_on(model: Any) -> None:
     X, y = stream(100)
     X[70, 1] = 1e-200  # IncrementalGaussianNB has a kernel for usual numbers only
-    results = [
-        PrequentialEvaluator(engine=engine, return_models=True, random_state=0).evaluate(
-            {"m": model}, X, y
-        )
-        for engine in ("auto", "loop")
-    ]
+    results = both_ways(PrequentialEvaluator(return_models=True, random_state=0), model, X, y)
     assert results[0].paths["m"].startswith("kernel and loop")
     np.testing.assert_array_equal(*(result.predictions("m") for result in results))
     name = "n_resets_" if isinstance(model, DriftReset) else "n_replaced_"

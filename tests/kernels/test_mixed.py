@@ -27,7 +27,7 @@ from skstream.noise import LabelNoise
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.utils._optional import optional_import
-from tests.kernels._reference import assert_same_state
+from tests.kernels._reference import assert_same_state, both_ways
 
 
 class Logs(ClassifierMixin, BaseEstimator):
@@ -166,22 +166,10 @@ EVALUATORS = {
 }
 
 
-def both_ways(evaluator: Any, model: Any, *data: Any, **options: Any) -> list[Any]:
-    """Results with kernels where there are any, and by the loop."""
-    return [
-        clone(evaluator).set_params(engine=engine).evaluate({"m": model}, *data, **options)
-        for engine in ("auto", "loop")
-    ]
-
-
 def assert_alike(mixed: Any, loop: Any) -> None:
     np.testing.assert_equal(mixed.scores, loop.scores)
     np.testing.assert_array_equal(mixed.predictions("m"), loop.predictions("m"))
-    models = [result.models["m"] for result in (mixed, loop)]
-    if not isinstance(models[0], list):
-        models = [[one] for one in models]
-    for one, other in zip(*models, strict=True):
-        assert_same_state(one, other)
+    assert_same_state(mixed.models["m"], loop.models["m"])
 
 
 CASES = [
@@ -224,6 +212,14 @@ def live(evaluator: Any, model: Any, decision: str, chunks: list[slice]) -> Any:
     return failures, run.result()
 
 
+def live_both_ways(model: Any, decision: str, chunks: list[slice]) -> list[Any]:
+    evaluator = PrequentialEvaluator("accuracy", return_models=True, keep_tape=True)
+    return [
+        live(clone(evaluator).set_params(engine=engine), deepcopy(model), decision, chunks)
+        for engine in ("auto", "loop")
+    ]
+
+
 FAILING = {
     "pipeline": lambda logs: make_stream_pipeline(StandardScaler(), Centre(), logs),
     "corrected": lambda logs: TemporalCorrection(make_stream_pipeline(StandardScaler(), logs)),
@@ -252,13 +248,8 @@ FAILURES = [
 def test_a_failure_is_that_of_the_loop(name: str, fails: str, decision: str) -> None:
     chunks = [slice(0, 6), slice(6, 7), slice(7, 11)]
     for at in (1, 6, 8):
-        found = []
-        for engine in ("auto", "loop"):
-            evaluator = PrequentialEvaluator(
-                "accuracy", engine=engine, return_models=True, keep_tape=True
-            )
-            found.append(live(evaluator, FAILING[name](Logs(fails, at)), decision, chunks))
-        (failures, mixed), (expected, loop) = found
+        model = FAILING[name](Logs(fails, at))
+        (failures, mixed), (expected, loop) = live_both_ways(model, decision, chunks)
         assert failures == expected, at
         # Bad answers are found at the end of a part: how long it is, is not promised.
         if fails not in ("label", "shape", "nothing"):
@@ -291,10 +282,7 @@ def test_weights_batches_and_fitted_models() -> None:
     assert_alike(mixed, loop)
     fitted = make_stream_pipeline(COLUMNS, Logs()).partial_fit(X, Y, classes=np.unique(Y))
     warm = PrequentialEvaluator("accuracy", warm_start=True, return_models=True)
-    results = [
-        clone(warm).set_params(engine=engine).evaluate({"m": deepcopy(fitted)}, X, Y)
-        for engine in ("auto", "loop")
-    ]
+    results = both_ways(warm, fitted, X, Y)
     assert results[0].paths["m"].startswith("kernel; ")
     assert_alike(*results)
 
@@ -302,15 +290,7 @@ def test_weights_batches_and_fitted_models() -> None:
 def test_a_transformer_that_fails_is_met_by_the_loop() -> None:
     for at in (2, 8):
         model = make_stream_pipeline(StandardScaler(), Centre(noise=0.5, fails_at=at), Logs())
-        (failures, mixed), (expected, loop) = (
-            live(
-                PrequentialEvaluator("accuracy", engine=engine, return_models=True, keep_tape=True),
-                model,
-                "skip",
-                [slice(0, 12)],
-            )
-            for engine in ("auto", "loop")
-        )
+        (failures, mixed), (expected, loop) = live_both_ways(model, "skip", [slice(0, 12)])
         assert failures == expected and failures
         assert_alike(mixed, loop)
 

@@ -1,8 +1,5 @@
 """The kernel of nearest neighbours answers and remembers what the loop does."""
 
-from functools import partial
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,14 +8,14 @@ from scipy import sparse
 
 import skstream.engine.kernels.neighbors as kernels
 from skstream import PrequentialEvaluator
-from skstream.engine.kernels import Declined, Task, make_kernel
+from skstream.engine.kernels import Declined, Task
 from skstream.neighbors import WindowedKNeighborsClassifier
-from tests._calls import n_calls
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
     assert_equals_loop,
     assert_untouched,
+    both_ways,
     make_block,
     random_cuts,
     run_literally,
@@ -71,27 +68,10 @@ def test_sparse_rows_and_huge_numbers_are_left_to_the_loop() -> None:
         assert_untouched(kernel, before)
     for huge in (1e200, -1e200):
         X[4, 1] = huge
-        evaluator = PrequentialEvaluator("accuracy", return_models=True)
-        result, by_loop = (
-            evaluator.set_params(engine=engine).evaluate({"m": kernel.estimator}, X, LABELS[y])
-            for engine in ("auto", "loop")
-        )
+        evaluator = PrequentialEvaluator("accuracy")
+        result, by_loop = both_ways(evaluator, kernel.estimator, X, LABELS[y])
         assert result.paths["m"].startswith("loop: rows with numbers beyond")
         assert result.predictions("m").tolist() == by_loop.predictions("m").tolist()
-
-
-@pytest.mark.parametrize(
-    ("model", "task"),
-    [
-        (WindowedKNeighborsClassifier(), Task(LABELS, "decision_function")),
-        (WindowedKNeighborsClassifier(), Task(None)),
-        (WindowedKNeighborsClassifier(0), Task(LABELS)),
-        (WindowedKNeighborsClassifier().fit([[0.0]], ["z"]), Task(LABELS)),
-        (WindowedKNeighborsClassifier().fit(sparse.csr_array((3, 2)), LABELS), Task(LABELS)),
-    ],
-)
-def test_what_is_not_exact_is_refused(model: Any, task: Task) -> None:
-    assert make_kernel(model, task) is None
 
 
 def test_a_broken_kernel_is_caught(monkeypatch) -> None:
@@ -109,11 +89,3 @@ def test_a_broken_kernel_is_caught(monkeypatch) -> None:
 
     monkeypatch.setattr(kernels, "nearest_in_windows", oldest)
     assert (running(model, Task(LABELS)).run(block) != expected).any()
-
-
-def test_no_function_is_called_for_each_row() -> None:
-    rng = np.random.default_rng(0)
-    n = 4000
-    block = make_block(rng.random((n, 2)), rng.integers(0, 3, n), "prequential", rng)
-    kernel = running(WindowedKNeighborsClassifier(3, 20), Task(LABELS))
-    assert n_calls(partial(kernel.run, block)) < n / 10

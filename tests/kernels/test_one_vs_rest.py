@@ -24,6 +24,7 @@ from tests.kernels._reference import (
     TIMELINES,
     assert_equals_loop,
     assert_same_state,
+    both_ways,
     make_block,
     random_cuts,
     run_kernel,
@@ -110,6 +111,9 @@ def test_scores_that_nearly_tie_are_those_of_scikit_learn(monkeypatch: Any) -> N
     task = Task(np.arange(3))
     expected = run_literally(copy.deepcopy(model), block, task)
     np.testing.assert_array_equal(run_kernel(running(model, task), [block]), expected)
+    both = run_kernel(running(model, replace(task, scores="decision_function")), [block])
+    values = run_kernel(running(model, task.asking("decision_function")), [block])
+    np.testing.assert_array_equal(both, np.column_stack([expected, values]))
     monkeypatch.setattr(one_vs_rest, "_NEAR", -1.0)
     assert (run_kernel(running(model, task), [block]) != expected).any()
 
@@ -147,17 +151,10 @@ def test_frames_and_batches_and_weights() -> None:
         (OneVsRestClassifier(BITWISE[0]), 4, None, "loop"),
         (counts, 1, weight, "loop"),
     ):
-        kernel, loop = (
-            PrequentialEvaluator(
-                "accuracy",
-                engine=engine,
-                batch_size=batch_size,
-                n_warmup=4,
-                return_models=True,
-                random_state=0,
-            ).evaluate({"m": model}, X, LABELS[y], sample_weight=sample_weight)
-            for engine in ("auto", "loop")
+        evaluator = PrequentialEvaluator(
+            "accuracy", batch_size=batch_size, n_warmup=4, return_models=True, random_state=0
         )
+        kernel, loop = both_ways(evaluator, model, X, LABELS[y], sample_weight=sample_weight)
         assert kernel.paths["m"].partition(":")[0] == path
         np.testing.assert_array_equal(kernel.predictions("m"), loop.predictions("m"))
         assert_same_state(kernel.models["m"], loop.models["m"], rtol=1e-12)

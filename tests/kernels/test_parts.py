@@ -11,7 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-import skstream.engine.retries as retries
+import skstream.engine.by_kernel as by_kernel
 from skstream import PrequentialEvaluator, TemporalCorrection, TemporallyAugmented
 from skstream.engine.block import cuts, part_of
 from skstream.engine.kernels import Declined, Task, find_kernel
@@ -81,13 +81,13 @@ WIDE = [
 @pytest.mark.parametrize("model", WIDE, ids=lambda model: type(model).__name__)
 def test_parts_change_nothing(model: Any, monkeypatch: Any) -> None:
     whole = evaluate(model)
-    monkeypatch.setattr(retries, "_BYTES_AT_ONCE", 1 << 10)
+    monkeypatch.setattr(by_kernel, "_BYTES_AT_ONCE", 1 << 10)
     parts = []
-    run = ModelRun._run_kernel
+    step = by_kernel.ByKernel.step
     monkeypatch.setattr(
-        ModelRun,
-        "_run_kernel",
-        lambda self, block: parts.append(block.n_learns) or run(self, block),
+        by_kernel.ByKernel,
+        "step",
+        lambda self, block: parts.append(block.n_learns) or step(self, block),
     )
     cut = evaluate(model)
     assert max(parts[1:]) <= 64 and cut.paths == {"m": "kernel"}

@@ -1,12 +1,14 @@
-"""What has no kernel: methods that were replaced; and making one touches nothing but the kernel."""
+"""What has no kernel: what is not exact, methods replaced; and making one touches nothing else."""
 
 import copy
 import threading
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
@@ -22,8 +24,11 @@ from skstream import (
     TemporallyAugmented,
 )
 from skstream.base import asks_row_by_row
+from skstream.baselines import MajorityWindow, MeanRegressor, Persistent, RandomClass
 from skstream.engine.kernels import Declined, Kernel, Task, find_kernel, make_kernel
-from skstream.pipeline import make_stream_pipeline
+from skstream.neighbors import WindowedKNeighborsClassifier
+from skstream.pipeline import StreamPipeline, make_stream_pipeline
+from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 
 CLASSES = np.array([0, 1])
 TASK = Task(CLASSES)
@@ -37,6 +42,51 @@ def fitted(model: Any) -> Any:
 
 def always_one(rows: Any) -> np.ndarray:
     return np.ones(len(rows), dtype=int)
+
+
+LABELS, LATE = Task(np.array(["a", "b", "c"])), Task(CLASSES, late_labels=True)
+VALUES, TARGETS = replace(TASK, method="decision_function"), Task(None)
+LOG = SGDClassifier(loss="log_loss", random_state=0)
+AVERAGED = SGDClassifier(average=True)
+FOREST = AdaptiveRandomForestClassifier(random_state=0)
+NOT_EXACT = [
+    (Persistent(), VALUES),
+    (Persistent(), TARGETS),
+    (MajorityWindow(0), TASK),
+    (Persistent().fit([[0]], ["z"]), LABELS),
+    (MeanRegressor(), TASK),
+    (RandomClass(), TASK),
+    (WindowedKNeighborsClassifier(), VALUES),
+    (WindowedKNeighborsClassifier(), TARGETS),
+    (WindowedKNeighborsClassifier(0), TASK),
+    (WindowedKNeighborsClassifier().fit([[0.0]], ["z"]), LABELS),
+    (WindowedKNeighborsClassifier().fit(sparse.csr_array((2, 2)), CLASSES), TASK),
+    (HoeffdingTreeClassifier(), VALUES),
+    (HoeffdingTreeClassifier(), TARGETS),
+    (HoeffdingTreeClassifier(delta=2), TASK),
+    (HoeffdingTreeClassifier().fit([[0.0]], ["z"]), LABELS),
+    (FOREST, VALUES),
+    (FOREST, TARGETS),
+    (AdaptiveRandomForestClassifier(mean_weight=101, random_state=0), TASK),
+    (AdaptiveRandomForestClassifier(random_state=np.random.RandomState(0)), TASK),
+    (TemporallyAugmented(LOG, previous_label="predicted"), LATE),
+    (TemporalCorrection(LOG, previous_label="predicted"), LATE),
+    (TemporalCorrection(LOG), VALUES),
+    (TemporalCorrection(SGDClassifier()), TASK),
+    (TemporalCorrection(LOG, smoothing=0), TASK),
+    (TemporallyAugmented(LOG, n_lags=-1), TASK),
+    (TemporallyAugmented(AVERAGED), TASK),
+    (TemporallyAugmented(LOG).fit([[0], [1]], ["x", "y"]), TASK),
+    (make_stream_pipeline(StandardScaler(), AVERAGED), TASK),
+    (make_stream_pipeline(StandardScaler(), LOG), replace(TASK, batch_size=10)),
+    (make_stream_pipeline(StandardScaler(), StandardScaler()), TASK),
+    (StreamPipeline([]), TASK),
+]
+
+
+@pytest.mark.parametrize(("model", "task"), NOT_EXACT, ids=repr)
+def test_what_is_not_exact_is_refused(model: Any, task: Task) -> None:
+    assert make_kernel(model, task) is None
 
 
 def test_methods_of_an_instance_go_through_the_loop() -> None:

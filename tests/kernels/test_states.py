@@ -4,7 +4,6 @@ import copy
 import pickle
 import subprocess
 import sys
-from functools import partial
 from typing import Any
 
 import joblib
@@ -44,7 +43,6 @@ from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.pipeline import make_stream_pipeline
 from skstream.utils._versions import VersionedArray
-from tests._calls import n_calls
 from tests._examples import examples
 from tests.kernels._reference import (
     Running,
@@ -377,22 +375,6 @@ def test_faltering_parts_do_falter() -> None:
         running(WRAPPERS[3](Nervous()), TASK).run(block)
     with pytest.raises(ZeroDivisionError):
         running(TemporalCorrection(Nervous(fails=1002.0)), TASK).run(block)
-
-
-def test_kernels_of_deep_nests_are_made_in_few_calls() -> None:
-    def nested(depth: int) -> Any:
-        model: Any = MajorityClass()
-        for i in range(depth):
-            kinds = (TemporalCorrection, make_stream_pipeline, TemporallyAugmented)
-            model = kinds[i % 3](model)
-        return model
-
-    calls = {}
-    for depth in (1, 12):
-        model = nested(depth)
-        assert make_kernel(model, TASK) is not None  # also imports what it needs
-        calls[depth] = n_calls(partial(make_kernel, model, TASK))
-    assert calls[12] < 60 * calls[1]  # doubled at every depth it would be 4096 times
 
 
 class TestVersions:

@@ -303,7 +303,8 @@ def path_of(model: Any, batch_size: int = 1) -> str:
     """How evaluation runs a model, or naive Bayes behind a transformer."""
     if not hasattr(model, "predict"):
         model = make_stream_pipeline(model, MultinomialNB())
-    path = ModelRun("model", 0, model, Task(classes_for(model), batch_size=batch_size)).path
+    task = Task(classes_for(model), batch_size=batch_size)
+    path = ModelRun("model", 0, model, task).by_kernel.path()
     kind, _, reason = path.partition(": ")
     assert (kind == "loop") == reason.endswith(" has no kernel"), path
     return kind

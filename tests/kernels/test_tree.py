@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skstream.engine.kernels import Declined, Task, make_kernel
+from skstream.engine.kernels import Declined, Task
 from skstream.tree import HoeffdingTreeClassifier
 from skstream.tree import _arrays as arrays
-from tests._calls import n_calls
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -97,19 +96,6 @@ def test_what_the_tree_refuses_is_left_to_the_loop() -> None:
         assert_untouched(kernel, before)
 
 
-@pytest.mark.parametrize(
-    ("model", "task"),
-    [
-        (HoeffdingTreeClassifier(), Task(LABELS, "decision_function")),
-        (HoeffdingTreeClassifier(), Task(None)),
-        (HoeffdingTreeClassifier(delta=2), Task(LABELS)),
-        (HoeffdingTreeClassifier().fit([[0.0]], ["z"]), Task(LABELS)),
-    ],
-)
-def test_what_is_not_exact_is_refused(model: Any, task: Task) -> None:
-    assert make_kernel(model, task) is None
-
-
 def test_a_broken_kernel_is_caught(monkeypatch) -> None:
     """Votes that are kept although a row was learnt in between are other votes."""
     rng = np.random.default_rng(0)
@@ -126,13 +112,3 @@ def test_a_broken_kernel_is_caught(monkeypatch) -> None:
     monkeypatch.setattr(arrays, "run", run)
     with pytest.raises(AssertionError):
         assert_equals_loop(model, block, Task(LABELS, "predict_proba"), [])
-
-
-def test_no_function_is_called_for_each_row() -> None:
-    pytest.importorskip("numba")
-    rng = np.random.default_rng(0)
-    n = 4000
-    block = make_block(rng.random((n, 2)), rng.integers(0, 3, n), "prequential", rng)
-    kernel = running(HoeffdingTreeClassifier(), Task(LABELS))
-    kernel.run(block)  # compiled
-    assert n_calls(lambda: running(HoeffdingTreeClassifier(), Task(LABELS)).run(block)) < n / 3

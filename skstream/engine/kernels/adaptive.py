@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from skstream.adaptive import new_detector, read_until_alarm, rows_untested
 from skstream.drift import DriftDetector
+from skstream.engine.answers import Task
 from skstream.engine.block import Block, cuts, part_of
-from skstream.engine.kernels.base import Task, value_of
-from skstream.engine.kernels.members import (
+from skstream.engine.kernels.base import value_of
+from skstream.engine.kernels.inner import (
     Member,
     MembersKernel,
     all_bitwise,
-    make_member,
     with_tests,
 )
 from skstream.engine.kernels.memory import State
@@ -52,10 +52,10 @@ class DriftResetKernel(MembersKernel):
         # The labels are wanted for the detector.
         self._tasks = [task] if task.method == "predict" else [task, task.asking("predict")]
         fresh = self._fresh()  # also finds out whether there can be one
-        self._models = self._members(estimator.estimator_) if self._is_fitted else fresh
+        self._first_inner = self._members(estimator.estimator_) if self._is_fitted else fresh
         background = estimator.background_estimator_ if self._is_fitted else None
         self._background = None if background is None else self._members(background)
-        self.bitwise = all_bitwise((*fresh, *self._models, *(self._background or ())))
+        self.bitwise = all_bitwise((*fresh, *self._first_inner, *(self._background or ())))
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -68,14 +68,10 @@ class DriftResetKernel(MembersKernel):
         return refused
 
     def _members(self, model: Any) -> _Models:
-        return tuple(make_member(model, task) for task in self._tasks)
+        return tuple(Member.of(model, task) for task in self._tasks)
 
     def _fresh(self) -> _Models:
         return self._members(unfitted_copy(self.estimator.estimator))
-
-    def initial_state(self) -> State:
-        """Return what the estimator has learnt, with its models."""
-        return super().initial_state()._replace(inner=self._models)
 
     def _no_memory(self) -> _Watch:
         return _Watch(None, new_detector(self.estimator), 0, 0)

@@ -27,8 +27,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.base import Declined, TransformKernel
 from skstream.engine.kernels.looped import LoopedTransformer
 from skstream.engine.loop import Loop
 from skstream.pipeline._transformers import learn_and_transform, prepared
@@ -38,6 +39,7 @@ from skstream.utils._validation import is_outlier_detector
 _N_ROWS = 48
 _ENDS = ((1, 0), (2, 2), (19, 18), (20, 20), (_N_ROWS, _N_ROWS - 1))  # learns and asks of chunks
 _TOLERANCE = 1e-9
+_Named = list[tuple[str, Any]]
 _found: dict[Any, str] = {}  # why a kernel is not used, or nothing
 
 
@@ -149,10 +151,10 @@ def _block(rows: Any, task: Task) -> Block:
     return Block(rows, order, y, None, rows, order[1:], order[1:].astype(np.int64))
 
 
-def _by_loop(estimator: Any, block: Block, task: Task, kernel: type) -> list[Any]:
+def _by_loop(estimator: Any, block: Block, task: Task, kernel: type) -> _Named:
     """Answers of an estimator called row by row, or the rows that it makes; then what it learnt."""
     if not issubclass(kernel, TransformKernel):
-        return [Loop(estimator, task).run(block), _learnt(estimator)]
+        return [("", Loop(estimator, task).run(block)), *_learnt(estimator)]
     row, label, classes = take_rows(block.learn_X, np.arange(1)), block.y[:1], task.classes
     estimator = prepared("checked", estimator, row)
     label = label if classes is None else classes[label]
@@ -161,10 +163,10 @@ def _by_loop(estimator: Any, block: Block, task: Task, kernel: type) -> list[Any
     rest = part_of(block, slice(1, block.n_learns), slice(0, block.n_asks))
     _, made = loop.step(loop.initial_state(), rest)
     rows = [_dense(first), _dense(made.learn_X), _dense(made.ask_X)]
-    return [np.concatenate(rows), _learnt(estimator)]
+    return [("", np.concatenate(rows)), *_learnt(estimator)]
 
 
-def _by_kernel(kernel: Any, estimator: Any, block: Block, task: Task) -> list[Any]:
+def _by_kernel(kernel: Any, estimator: Any, block: Block, task: Task) -> _Named:
     """Return the same by a kernel, in several chunks."""
     if issubclass(kernel, TransformKernel):
         estimator = prepared("checked", estimator, take_rows(block.learn_X, np.arange(1)))
@@ -180,17 +182,21 @@ def _by_kernel(kernel: Any, estimator: Any, block: Block, task: Task) -> list[An
         learnt = [_dense(take_rows(made.learn_X, made.learn_index)) for made in came]
         asked = [_dense(take_rows(made.ask_X, made.ask_index)) for made in came if made.n_asks]
         came = learnt + asked
-    return [np.concatenate(came), _learnt(machine.estimator)]
+    return [("", np.concatenate(came)), *_learnt(machine.estimator)]
 
 
 def _dense(rows: Any) -> Any:
     return rows.toarray() if sparse.issparse(rows) else rows
 
 
-def _learnt(estimator: Any) -> dict[str, Any]:
-    """Public fitted attributes of numbers."""
-    values = {n: v for n, v in vars(estimator).items() if n.endswith("_") and n[0] != "_"}
-    return {name: _numbers(value) for name, value in values.items()}
+def _learnt(estimator: Any) -> _Named:
+    """Public fitted attributes; numbers of those that hold any."""
+    public = {n: v for n, v in vars(estimator).items() if n.endswith("_") and n[0] != "_"}
+    return [
+        (name, array)
+        for name, value in sorted(public.items())
+        for array in _numbers(value) or [np.empty(0)]
+    ]
 
 
 def _numbers(value: Any) -> list[np.ndarray]:
@@ -200,20 +206,10 @@ def _numbers(value: Any) -> list[np.ndarray]:
     return [array] if array.dtype.kind in "biuf" else []
 
 
-def _same(came: list[Any], wanted: list[Any]) -> bool:
+def _same(came: _Named, wanted: _Named) -> bool:
     """Whether answers and attributes agree, but for the rounding of numbers."""
-    (answers, learnt), (its_answers, its_learnt) = came, wanted
-    return (
-        _close(answers, its_answers)
-        and learnt.keys() == its_learnt.keys()
-        and all(
-            len(one) == len(other) and all(map(_close, one, other))
-            for one, other in zip(learnt.values(), (its_learnt[n] for n in learnt), strict=True)
-        )
-    )
-
-
-def _close(one: Any, other: Any) -> bool:
-    return one.shape == other.shape and np.allclose(
-        one, other, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True
+    return [name for name, _ in came] == [name for name, _ in wanted] and all(
+        one.shape == other.shape
+        and np.allclose(one, other, rtol=_TOLERANCE, atol=_TOLERANCE, equal_nan=True)
+        for (_, one), (_, other) in zip(came, wanted, strict=True)
     )

@@ -1,64 +1,15 @@
 """The kernel contract: the answers and attributes of the plain loop, for blocks of rows."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from skstream.engine.answers import Task as Task  # kernels import it from here
 from skstream.engine.block import Block
 from skstream.engine.sharing import key_of
 from skstream.utils._numba import numba_enabled
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What a kernel is wanted for; `Kernel.refusal` decides on it.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,) or None
-        Sorted labels; codes are positions in it. None for regression.
-    method : {"predict", "predict_proba", "decision_function"}
-        What asks return: codes (int64) or targets (float64) of shape (n_asks,);
-        probabilities of shape (n_asks, n_classes); decision values as scikit-learn shapes them.
-    batch_size : int
-        Rows learnt per ``partial_fit``; 1 unless the user chose the batch protocol.
-    n_warmup : int
-        Rows learnt before anything is asked.
-    late_labels : bool
-        Whether rows are asked together with others whose labels are not learnt before them: where
-        labels are delayed, and where rows are held out. In batches they are, too.
-    scores : {"predict_proba", "decision_function"} or None
-        What asks return besides the codes of classes, with the method "predict". Answers are then
-        float64 of shape (n_asks, 1 + n_scores): the code that ``predict`` says, then the scores.
-    """
-
-    classes: np.ndarray | None
-    method: str = "predict"
-    batch_size: int = 1
-    n_warmup: int = 1
-    late_labels: bool = False
-    scores: str | None = None
-
-    def asking(self, method: str) -> "Task":
-        """Return the same task with another kind of answer alone (for an inner model)."""
-        return replace(self, method=method, scores=None)
-
-    @property
-    def n_scores(self) -> int:
-        """Columns of scores: that of the second of two classes, else one per class; 0: none.
-
-        Of a single class one column, too: the probability of a second one, which is 0.
-        """
-        if self.scores is None or self.classes is None:
-            return 0
-        return 1 if len(self.classes) <= 2 else len(self.classes)
-
-    def alone(self) -> list["Task"]:
-        """Return the same task for each kind of answer."""
-        methods = [self.method] if self.scores is None else [self.method, self.scores]
-        return [self.asking(method) for method in methods]
 
 
 class Declined(Exception):
@@ -174,8 +125,8 @@ class Kernel(StateMachine):
 
     #: Sequential models agree to the last bit, models of sufficient statistics within 1e-9.
     bitwise: bool = True
-    #: Whether it gives labels and scores at once, where a task wants both. For others two kernels
-    #: are made, and `refusal` is called for each kind of answer.
+    #: Whether it gives labels and scores at once, where a task wants both (`task.scores`), by
+    #: `answers_to`; else the loop does. `refusal` is called for each kind of answer.
     gives_scores: ClassVar[bool] = False
 
     @abstractmethod

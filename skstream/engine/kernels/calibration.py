@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.calibration import Memory, fitted, no_memory, remembered, response_of
+from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Task
-from skstream.engine.kernels.members import MembersKernel, make_member, with_tests
+from skstream.engine.kernels.inner import Member, MembersKernel, with_tests
 from skstream.engine.kernels.memory import State
-from skstream.engine.kernels.schema import class_labels, refused_task
-from skstream.engine.kernels.scored import answers_to, best_or_all
+from skstream.engine.kernels.schema import refused_task
 from skstream.utils._calibration_maps import Calibration, calibrated, scores_of
 from skstream.utils._validation import is_fitted, unfitted_copy
 
@@ -34,8 +33,7 @@ class PrequentialCalibratorKernel(MembersKernel):
         super().__init__(estimator, task)
         model = estimator.estimator_ if self._is_fitted else unfitted_copy(estimator.estimator)
         self._response = response_of(model) or ""
-        self._inner = make_member(model, task.asking(self._response))
-        self._n_classes = len(class_labels(task))
+        self._first_inner = (Member.of(model, task.asking(self._response)),)
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -50,10 +48,6 @@ class PrequentialCalibratorKernel(MembersKernel):
             return "parameters that it refuses"
         model = estimator.estimator_ if is_fitted(estimator) else estimator.estimator
         return None if response_of(model) else "a model without scores"
-
-    def initial_state(self) -> State:
-        """Return what the estimator has learnt, with its model."""
-        return super().initial_state()._replace(inner=(self._inner,))
 
     def _no_memory(self) -> _Learnt:
         return _Learnt(0, no_memory(self._n_classes), None)
@@ -72,8 +66,7 @@ class PrequentialCalibratorKernel(MembersKernel):
         tested = with_tests(block, tests)
         inner, came = state.inner[0].step(tested.block)
         scores = scores_of(came[tested.tests], self._response, self._n_classes)
-        weight = np.ones(len(tests)) if block.weight is None else block.weight[tests]
-        answers = known.answers.after(Memory(scores, block.y[tests], weight))
+        answers = known.answers.after(Memory(scores, block.y[tests], block.weights[tests]))
         calibrations = self._fitted_along(known, answers, block.n_learns)
         values = came[tested.asked]
         shares = np.empty((block.n_asks, self._n_classes))

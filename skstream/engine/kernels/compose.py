@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
-from skstream.engine.block import Block, part_of
+from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Kernel, TransformKernel
-from skstream.engine.loop import LoopFailed
 from skstream.engine.rows import distinct_rows
 from skstream.utils._rows import stack_rows, take_rows
 
@@ -25,18 +24,6 @@ def shared_step(
 ) -> tuple[Any, Any]:
     """Step of a kernel, taken over from that of another model if it has made the same one."""
     return block.once(likeness, state, partial(kernel.step, state, block))
-
-
-def until_failure(block: Block, failure: LoopFailed) -> Block:
-    """Learns and asks that reached the steps before a looped model, and have not been undone.
-
-    A row that it failed to answer did, unless the loop is to ask about it again.
-    """
-    n_asks = len(failure.answers)
-    if failure.stopped and failure.action == "answering" and not failure.is_bad_answer:
-        bounds = block.ask_bounds
-        n_asks = int(bounds[np.searchsorted(bounds, n_asks, side="right")])
-    return part_of(block, slice(0, failure.n_learnt), slice(0, n_asks))
 
 
 def used_rows(block: Block) -> tuple[list[tuple[Any, np.ndarray]], np.ndarray, np.ndarray]:

@@ -136,8 +136,7 @@ def merge_events(
     learnt = np.zeros(X.shape[0], dtype=bool)
     learnt[event_of_learn] = True
     weight = np.ones(X.shape[0])
-    if block.weight is not None:
-        weight[event_of_learn] = block.weight
+    weight[event_of_learn] = block.weights
     asked = np.zeros(X.shape[0], dtype=bool)
     asked[event_of_ask] = True
     bounds = X.indptr.astype(np.int64)

@@ -9,18 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.engine.block import Block, cuts, part_of
-from skstream.engine.kernels.base import Task
-from skstream.engine.kernels.members import (
+from skstream.engine.answers import Task, answers_to, best_or_all
+from skstream.engine.block import Block, cuts, part_of, some_learns
+from skstream.engine.kernels.inner import (
     Member,
     MembersKernel,
     all_bitwise,
-    make_member,
     with_tests,
 )
 from skstream.engine.kernels.memory import State
-from skstream.engine.kernels.schema import class_labels, refused_seed, refused_task
-from skstream.engine.kernels.scored import answers_to, best_or_all
+from skstream.engine.kernels.schema import refused_seed, refused_task
 from skstream.ensemble import _bagging as bagging
 from skstream.ensemble import _weighted_majority as majority
 from skstream.ensemble._base import fresh_member, start_seed
@@ -34,13 +32,6 @@ Floats = NDArray[np.float64]
 _AT_ONCE = 2048
 
 
-class _Learnt(NamedTuple):
-    """Number of rows learnt, and what an ensemble knows of its members."""
-
-    n_rows: int
-    of_members: Any
-
-
 class EnsembleKernel(MembersKernel):
     """Members are executed one after the other over the same rows, as none depends on another.
 
@@ -50,10 +41,9 @@ class EnsembleKernel(MembersKernel):
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._seed = start_seed(estimator)
-        self._classes = class_labels(task)
         models = estimator.estimators_ if self._is_fitted else self._first_models()
-        self._members = tuple(map(self._member, models))
-        self.bitwise = all_bitwise(self._members)
+        self._first_inner = tuple(map(self._member, models))
+        self.bitwise = all_bitwise(self._first_inner)
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -70,52 +60,33 @@ class EnsembleKernel(MembersKernel):
         """Return what a member is asked for."""
 
     def _member(self, model: Any) -> Member:
-        return make_member(model, self.task.asking(self._method(model)))
+        return Member.of(model, self.task.asking(self._method(model)))
 
     def _fresh(self, *place: int) -> Member:
         return self._member(fresh_member(self.estimator, self._seed, *place))
 
-    def initial_state(self) -> State:
-        """Return what the estimator has learnt, and its members."""
-        return super().initial_state()._replace(inner=self._members)
-
-    def _no_memory(self) -> _Learnt:
-        return _Learnt(0, self._nothing_known())
-
-    def _read(self) -> _Learnt:
-        return _Learnt(self.estimator.n_rows_learnt_, self._known())
-
-    @abstractmethod
-    def _nothing_known(self) -> Any:
-        """Return what is known of the members before the first row."""
-
-    @abstractmethod
-    def _known(self) -> Any:
-        """Take what is known of the members from the estimator, as a copy."""
-
     def _own_bytes(self, n_members: int) -> int:
-        return 8 * len(self._classes) * (n_members + 8)
+        return 8 * self._n_classes * (n_members + 8)
 
     def _step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         shares = []
         for learns, asks in cuts(block, _AT_ONCE if self._replaces(state) else 8 * _AT_ONCE):
-            part, known = part_of(block, learns, asks), state.memory
-            members, of_members, of_part = self._run_part(state.inner, known, part)
-            learnt = _Learnt(known.n_rows + part.n_learns, of_members)
-            state = state.after(part, state.columns, learnt, tuple(members))
+            part = part_of(block, learns, asks)
+            members, memory, of_part = self._run_part(state.inner, state.memory, part)
+            state = state.after(part, state.columns, memory, tuple(members))
             shares.append(of_part)
         answers = shares[0] if len(shares) == 1 else np.concatenate(shares)
         return state, answers_to(self.task, partial(best_or_all, answers))
 
-    @abstractmethod
     def _replaces(self, state: State) -> bool:
         """Whether members may be replaced."""
+        return True
 
     @abstractmethod
     def _run_part(
-        self, members: tuple[Member, ...], known: _Learnt, block: Block
+        self, members: tuple[Member, ...], memory: Any, block: Block
     ) -> tuple[list[Member], Any, Floats]:
-        """Members after a block, what is known of them, and class probabilities at its asks."""
+        """Members and memory after a block, and class probabilities at its asks."""
 
     def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""
@@ -123,14 +94,6 @@ class EnsembleKernel(MembersKernel):
         if state.has_learnt:
             self.estimator.estimators_ = [member.exported() for member in state.inner]
             self.estimator.seed_ = self._seed
-
-    def _write(self, memory: _Learnt) -> None:
-        self.estimator.n_rows_learnt_ = memory.n_rows
-        self._write_known(memory.of_members)
-
-    @abstractmethod
-    def _write_known(self, known: Any) -> None:
-        """Write what is known of the members."""
 
 
 def from_learn(block: Block, begin: int) -> tuple[Block, int]:
@@ -142,25 +105,10 @@ def from_learn(block: Block, begin: int) -> tuple[Block, int]:
     return part_of(block, slice(begin, block.n_learns), slice(first, block.n_asks)), first
 
 
-def with_weights(block: Block, weights: Floats) -> Block:
-    """Block whose learns have weights of a member's own, times those of the block; 0: left out."""
-    kept = np.flatnonzero(weights)
-    n_before = np.concatenate([[0], np.cumsum(weights > 0)])
-    own = weights if block.weight is None else weights * block.weight
-    own = own[kept]
-    return replace(
-        block,
-        learn_index=block.learn_index[kept],
-        y=block.y[kept],
-        weight=own,
-        stamp=n_before[block.stamp],
-        batches=None if block.batches is None else np.unique(n_before[block.batches]),
-    )
-
-
 class _Replacements(NamedTuple):
-    """How often each member was replaced, and what its detector has read, if there are any."""
+    """Rows learnt, how often each member was replaced, and what detectors have read, if any."""
 
+    n_rows: int
     n_replaced: Codes
     errors: bagging.Errors | None
 
@@ -193,27 +141,27 @@ class OnlineBaggingKernel(EnsembleKernel):
     def _method(self, model: Any) -> str:
         return "predict_proba" if hasattr(model, "predict_proba") else "predict"
 
-    def _nothing_known(self) -> _Replacements:
+    def _no_memory(self) -> _Replacements:
         n, detector = self.estimator.n_estimators, self.estimator.detector
         errors = None if detector is None else bagging.Errors.none(detector, n)
-        return _Replacements(np.zeros(n, dtype=np.int64), errors)
+        return _Replacements(0, np.zeros(n, dtype=np.int64), errors)
 
-    def _known(self) -> _Replacements:
-        errors = bagging.Errors.of(self.estimator)
-        return deepcopy(_Replacements(self.estimator.n_replaced_, errors))
+    def _read(self) -> _Replacements:
+        one, errors = self.estimator, bagging.Errors.of(self.estimator)
+        return deepcopy(_Replacements(one.n_rows_learnt_, one.n_replaced_, errors))
 
     def _replaces(self, state: State) -> bool:
-        return state.memory.of_members.errors is not None
+        return state.memory.errors is not None
 
     def _run_part(
-        self, members: tuple[Member, ...], known: _Learnt, block: Block
+        self, members: tuple[Member, ...], memory: _Replacements, block: Block
     ) -> tuple[list[Member], _Replacements, Floats]:
-        is_first = known.n_rows == 0 and block.n_learns > 0
-        n_replaced, errors = known.of_members
+        n_rows, n_replaced, errors = memory
+        is_first = n_rows == 0 and block.n_learns > 0
         tests = np.arange(is_first, block.n_learns if errors is not None else 0)
         tested = with_tests(block, tests)
         ran = [
-            self._run(number, member, tested.block, known.n_rows, is_first)
+            self._run(number, member, tested.block, n_rows, is_first)
             for number, member in enumerate(members)
         ]
         after, shares = [member for member, _ in ran], [its_shares for _, its_shares in ran]
@@ -235,13 +183,13 @@ class OnlineBaggingKernel(EnsembleKernel):
             n_replaced = n_replaced + (np.arange(len(after)) == worst)
             fresh = self._fresh(worst, int(n_replaced[worst]))
             rest, n_before = from_learn(tested.block, begin)
-            after[worst], later = self._run(worst, fresh, rest, known.n_rows + begin, True)
+            after[worst], later = self._run(worst, fresh, rest, n_rows + begin, True)
             shares[worst] = np.concatenate([shares[worst][:n_before], later])
             wrong[worst, done:] = bagging.is_wrong(
                 shares[worst][tested.tests[done:]], labels[done:]
             )
         asked = bagging.mean_shares(its_shares[tested.asked] for its_shares in shares)
-        return after, _Replacements(n_replaced, errors), asked
+        return after, _Replacements(n_rows + block.n_learns, n_replaced, errors), asked
 
     def _run(
         self, number: int, member: Member, block: Block, n_learnt: int, is_first: bool
@@ -250,28 +198,26 @@ class OnlineBaggingKernel(EnsembleKernel):
         weights = bagging.member_weights(
             self._seed, number, n_learnt, block.n_learns, first=is_first
         )
-        member, answers = member.step(with_weights(block, weights))
-        return member, bagging.votes(answers, len(self._classes)) if answers.ndim == 1 else answers
+        kept = np.flatnonzero(weights)
+        own = (weights * block.weights)[kept]
+        member, answers = member.step(some_learns(block, kept, own))
+        return member, bagging.votes(answers, self._n_classes) if answers.ndim == 1 else answers
 
-    def _write_known(self, known: _Replacements) -> None:
-        self.estimator.n_replaced_ = known.n_replaced.copy()
-        if known.errors is not None:
-            deepcopy(known.errors).write(self.estimator)
-
-
-class _Weights(NamedTuple):
-    """Weights of the members, and how many have been made."""
-
-    weights: Floats
-    n_made: int
+    def _write(self, memory: _Replacements) -> None:
+        self.estimator.n_rows_learnt_ = memory.n_rows
+        self.estimator.n_replaced_ = memory.n_replaced.copy()
+        if memory.errors is not None:
+            deepcopy(memory.errors).write(self.estimator)
 
 
 class DynamicWeightedMajorityKernel(EnsembleKernel):
     """Every member is executed to the end of a part of a block, from its first row on.
 
     Which of them answer, and with which weights, follows from their answers at the rows at which
-    weights change.
+    weights change. The memory is the rows learnt, the weights and how many members were made.
     """
+
+    _attributes = ("n_rows_learnt_", "weights_", "n_made_")
 
     def _first_models(self) -> list[Any]:
         return [fresh_member(self.estimator, self._seed, 0)]
@@ -279,26 +225,20 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
     def _method(self, model: Any) -> str:
         return "predict"
 
-    def _nothing_known(self) -> _Weights:
-        return _Weights(np.ones(1), 1)
-
-    def _known(self) -> _Weights:
-        return _Weights(self.estimator.weights_.copy(), self.estimator.n_made_)
-
-    def _replaces(self, state: State) -> bool:
-        return True
+    def _no_memory(self) -> tuple[int, Floats, int]:
+        return 0, np.ones(1), 1
 
     def _run_part(
-        self, members: tuple[Member, ...], known: _Learnt, block: Block
-    ) -> tuple[list[Member], _Weights, Floats]:
-        updates = majority.rows_of_update(known.n_rows, block.n_learns, self.estimator.period)
+        self, members: tuple[Member, ...], memory: tuple[int, Floats, int], block: Block
+    ) -> tuple[list[Member], tuple[int, Floats, int], Floats]:
+        n_rows, weights, n_made = memory
+        updates = majority.rows_of_update(n_rows, block.n_learns, self.estimator.period)
         if block.batches is not None:  # a batch is learnt up to the row of a change, and from it on
             block = replace(block, batches=np.union1d(block.batches, updates))
         tested = with_tests(block, updates)
         ran = [member.step(tested.block) for member in members]
         after, answers = [member for member, _ in ran], [codes for _, codes in ran]
-        weights, n_made = known.of_members
-        sums = majority.no_votes(block.n_asks, len(self._classes))
+        sums = majority.no_votes(block.n_asks, self._n_classes)
         n_done = 0
         for learn, test in zip(updates.tolist(), tested.tests.tolist(), strict=True):
             asked = int(np.searchsorted(block.stamp, learn, side="right"))
@@ -306,7 +246,7 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
             n_done = asked
             at_test = np.array([codes[test] for codes in answers])
             change = majority.changed_weights(
-                self.estimator, weights, at_test, int(block.y[learn]), len(self._classes)
+                self.estimator, weights, at_test, int(block.y[learn]), self._n_classes
             )
             after = [after[number] for number in change.kept]
             answers = [answers[number] for number in change.kept]
@@ -318,7 +258,8 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
                 answers.append(np.concatenate([np.zeros(n_before, dtype=np.int64), codes]))
                 n_made += 1
         self._vote(sums, tested.asked, slice(n_done, None), answers, weights)
-        return after, _Weights(weights, n_made), majority.shares_of_votes(sums)
+        memory = n_rows + block.n_learns, weights, n_made
+        return after, memory, majority.shares_of_votes(sums)
 
     def _vote(
         self, sums: Floats, asked: Any, some: slice, answers: list[Codes], weights: Floats
@@ -327,7 +268,3 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
         places = asked[some]
         if len(places):
             majority.add_votes(sums[some], [codes[places] for codes in answers], weights)
-
-    def _write_known(self, known: _Weights) -> None:
-        self.estimator.weights_ = known.weights.copy()
-        self.estimator.n_made_ = known.n_made

@@ -21,36 +21,10 @@ from skstream.engine.kernels.base import (
     Task,
     TransformKernel,
 )
-from skstream.engine.kernels.registry import find_kernel, find_transform_kernel
 from skstream.engine.loop import Loop, LoopFailed
 from skstream.pipeline._transformers import is_passthrough, learn_and_transform, learns
 from skstream.utils._rows import is_frame, own_rows, stack_rows, take_rows
 from skstream.utils._sklearn import is_column_transformer
-
-
-def find_part(estimator: Any, task: Task) -> Kernel:
-    """Kernel for the model inside another estimator, or the loop of this model alone."""
-    try:
-        return find_kernel(estimator, task)
-    except NotFittedYet:
-        raise
-    except Declined as declined:
-        if not all(hasattr(estimator, one.method) for one in task.alone()):
-            raise
-        try:
-            return LoopedModel(estimator, task, declined.reason)
-        except TypeError:  # it cannot learn: the loop of the whole says so
-            raise declined from None
-
-
-def find_transform_part(transformer: Any, task: Task) -> TransformKernel:
-    """Kernel for a transformer inside another estimator, or the loop of this one alone."""
-    try:
-        return find_transform_kernel(transformer, task)
-    except NotFittedYet:
-        raise
-    except Declined as declined:
-        return LoopedTransformer(transformer, task, declined.reason)
 
 
 def check_parts(parts: Sequence[Kernel | TransformKernel], *, fitted: bool) -> bool:

@@ -1,12 +1,14 @@
 """Kernels whose state is columns, and what is remembered of the rows learnt."""
 
 from abc import abstractmethod
+from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Kernel, StateMachine, TransformKernel
 from skstream.engine.kernels.schema import Columns, class_labels
@@ -41,11 +43,17 @@ class State(NamedTuple):
 class MemoryMachine(StateMachine):
     """What kernels of models and of transformers with such a state have in common."""
 
+    #: Fitted attributes that hold the memory: one, or a tuple of several. Where they hold it in
+    #: another form, `_read` and `_write` say how.
+    _attributes: tuple[str, ...] = ()
+    #: State of the model inside, if there is one, as the estimator has it.
+    _first_inner: Any = None
+
     def initial_state(self) -> State:
         """Return what the estimator has learnt."""
         if not is_fitted(self.estimator):
-            return State(memory=self._no_memory())
-        return State(Columns.of(self.estimator), self._read())
+            return State(memory=self._no_memory(), inner=self._first_inner)
+        return State(Columns.of(self.estimator), self._read(), self._first_inner)
 
     def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""
@@ -57,19 +65,27 @@ class MemoryMachine(StateMachine):
         """Return the memory of an unfitted estimator."""
         return None
 
-    @abstractmethod
     def _read(self) -> Any:
         """Take the memory from the fitted estimator, as a copy."""
+        values = tuple(copy(getattr(self.estimator, name)) for name in self._attributes)
+        return values if len(values) > 1 else values[0]
 
-    @abstractmethod
     def _write(self, memory: Any) -> None:
         """Write the memory into the estimator, as a copy."""
+        values = memory if len(self._attributes) > 1 else (memory,)
+        for name, value in zip(self._attributes, values, strict=True):
+            setattr(self.estimator, name, copy(value))
 
 
 class MemoryKernel(MemoryMachine, Kernel):
     """A model that answers by what it remembers."""
 
     gives_scores = True
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._classes: Any = None if task.classes is None else class_labels(task)
+        self._n_classes = 0 if task.classes is None else len(task.classes)
 
     def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
@@ -83,8 +99,8 @@ class MemoryKernel(MemoryMachine, Kernel):
 
     def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""
-        if state.has_learnt and self.task.classes is not None:
-            self.estimator.classes_ = class_labels(self.task)
+        if state.has_learnt and self._classes is not None:
+            self.estimator.classes_ = self._classes.copy()
         super().export(state)
 
 

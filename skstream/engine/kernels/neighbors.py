@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
-from skstream.engine.kernels.schema import class_labels, refused_task
-from skstream.engine.kernels.scored import answers_to
+from skstream.engine.kernels.schema import refused_task
 from skstream.neighbors import nearest_in_windows, shares, votes
 
 Floats = NDArray[np.float64]
@@ -52,13 +52,12 @@ class WindowedNeighborsKernel(MemoryKernel):
 
     def row_bytes(self, state: State) -> int:
         """Memory of the votes, of the neighbours, and of the row."""
-        per_class = 64 * len(class_labels(self.task))
         n_neighbors: int = min(self.estimator.n_neighbors, self.estimator.window_size)
-        return per_class + 48 * n_neighbors + 32 * (state.columns.number or 0)
+        return 64 * self._n_classes + 48 * n_neighbors + 32 * (state.columns.number or 0)
 
     def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
-        model, n_classes = self.estimator, len(class_labels(self.task))
+        model, n_classes = self.estimator, self._n_classes
         read = read_block(block, state.columns, dtypes=EXACT_OR_SINGLE)
         for part in (read.learn, read.ask):
             if part.size and max(part.max(), -part.min()) > _LARGEST:
@@ -68,13 +67,12 @@ class WindowedNeighborsKernel(MemoryKernel):
         known = before.rows if n_known else np.empty((read.learn.shape[1], 0))
         size = min(model.window_size, n_known + n_learns)
         n_missing = size - n_known  # rows that the window of the first ask lacks
-        weight = np.ones(n_learns) if block.weight is None else block.weight
         rows = np.hstack(
             [read.learn[::-1].T, known, np.full((len(known), max(n_missing, 0)), np.inf)]
         )
         empty = np.zeros(max(n_missing, 0), np.int64)
         codes = np.concatenate([block.y[::-1], before.codes, empty]).astype(np.int64, copy=False)
-        weights = np.concatenate([weight[::-1], before.weights, empty])
+        weights = np.concatenate([block.weights[::-1], before.weights, empty])
         counted = np.empty((0, n_classes))
         if block.n_asks:
             first = n_learns - block.stamp

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.inner import InnerKernel
 from skstream.engine.kernels.memory import State
 from skstream.engine.kernels.schema import refused_seed, refused_task
-from skstream.engine.kernels.scored import answers_to
 from skstream.noise import exchanged, weights_so_far, with_noise
 from skstream.utils._row_hashes import row_hashes
 from skstream.utils._rows import take_rows
@@ -21,6 +20,8 @@ from skstream.utils._validation import is_fitted
 
 class LabelNoiseKernel(InnerKernel):
     """Replaces answers of the inner kernel, by the rows and by the weight learnt, the memory."""
+
+    _attributes = ("weight_learnt_",)
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
@@ -42,10 +43,6 @@ class LabelNoiseKernel(InnerKernel):
     def _no_memory(self) -> float:
         return 0.0
 
-    def _read(self) -> float:
-        weight: float = self.estimator.weight_learnt_
-        return weight
-
     def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         columns = self._columns_after(state, block)
@@ -65,7 +62,7 @@ class LabelNoiseKernel(InnerKernel):
     def _with_noise(
         self, answers: NDArray[Any], hashes: NDArray[np.uint64], weights: NDArray[np.float64]
     ) -> NDArray[Any]:
-        n, n_classes = len(answers), len(self._classes)
+        n, n_classes = len(answers), self._n_classes
         codes = answers[:, 0].astype(np.int64) if _wants_shares(self.task) else answers
         noisy = codes
         if n:
@@ -83,8 +80,8 @@ class LabelNoiseKernel(InnerKernel):
         return answers_to(self.task, lambda task: noisy if task.method == "predict" else mixed)
 
     def _write(self, memory: float) -> None:
+        super()._write(memory)
         self.estimator.seed_ = self._seed
-        self.estimator.weight_learnt_ = memory
 
 
 def _wants_shares(task: Task) -> bool:

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 from sklearn.preprocessing import LabelBinarizer
 
+from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import Declined, Kernel, Task
-from skstream.engine.kernels.members import Member, all_bitwise, make_member, most_row_bytes
+from skstream.engine.kernels.base import Declined, Kernel
+from skstream.engine.kernels.inner import Member, all_bitwise, most_row_bytes
 from skstream.engine.kernels.schema import class_labels, refused_task
 from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._validation import is_fitted
@@ -25,18 +27,20 @@ _SCORES = ("decision_function", "predict_proba")
 
 
 class _State(NamedTuple):
-    """Which classes have been learnt, and the states of the inner kernels.
+    """Which classes have been learnt, and the inner kernels, for each method that is asked.
 
     `seen` is None where models of classes without a row may differ: they were fitted before.
     """
 
     has_learnt: bool
     seen: tuple[bool, ...] | None
-    inner: tuple[Member, ...]
+    inner: tuple[tuple[Member, ...], ...]
 
 
 class OneVsRestKernel(Kernel):
     """One inner kernel per class learns its own class against all; of two classes the second."""
+
+    gives_scores = True
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
@@ -50,9 +54,13 @@ class OneVsRestKernel(Kernel):
             except TypeError as error:  # for the loop to explain
                 raise Declined("a model that cannot be cloned has no kernel") from error
         self._method = task.method if task.method != "predict" else _score_of(self._models[0])
-        inner = replace(task, classes=np.array((0, 1)), method=self._method)
-        self._inner = tuple(make_member(model, inner) for model in self._models)
-        self.bitwise = all_bitwise(self._inner)
+        methods = dict.fromkeys([self._method, task.scores or self._method])
+        inner = replace(task, classes=np.array((0, 1)))
+        self._inner = tuple(
+            tuple(Member.of(model, inner.asking(method)) for model in self._models)
+            for method in methods
+        )
+        self.bitwise = all_bitwise(chain.from_iterable(self._inner))
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -78,46 +86,53 @@ class OneVsRestKernel(Kernel):
 
     def row_bytes(self, state: _State) -> int | None:
         """That of one model after the other, and of the scores of all."""
-        most = most_row_bytes(state.inner)
-        return None if most is None else most + 64 * len(state.inner)
+        most = most_row_bytes(list(chain.from_iterable(state.inner)))
+        return None if most is None else most + 64 * len(self._models) * len(state.inner)
 
     def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         if block.weight is not None:
             raise Declined("weights have no kernel in OneVsRestClassifier")
-        inner, columns = [], []
-        for k, member in zip(self._own_classes, state.inner, strict=True):
-            after, answers = member.step(_against_the_rest(block, k))
-            inner.append(after)
-            columns.append(answers if answers.ndim == 1 else answers[:, 1])
-        scores = np.ascontiguousarray(np.array(columns).T)
-        seen = state.seen
+        inner, scores = [], []
+        for members in state.inner:
+            pairs = zip(self._own_classes, members, strict=True)
+            ran = [member.step(_against_the_rest(block, k)) for k, member in pairs]
+            inner.append(tuple(member for member, _ in ran))
+            columns = [one if one.ndim == 1 else one[:, 1] for _, one in ran]
+            scores.append(np.ascontiguousarray(np.array(columns).T))
+        compared = scores[0]
         if self.task.method == "predict" and self.bitwise:
-            self._settle(scores, state, block)
+            compared = compared.copy()
+            self._settle(compared, state, block)
+        seen = state.seen
         if seen is not None:
             present = np.isin(np.arange(len(seen)), block.y)
             seen = tuple(bool(one) for one in present | np.array(seen))
         learnt = _State(state.has_learnt or block.n_learns > 0, seen, tuple(inner))
-        return learnt, self._answers(scores)
+
+        def answer(task: Task) -> NDArray[Any]:
+            return self._answers(compared if task.method == self.task.method else scores[-1], task)
+
+        return learnt, answers_to(self.task, answer)
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
         if not state.has_learnt:
             return
         estimator = self.estimator
-        estimator.estimators_ = [member.exported() for member in state.inner]
+        estimator.estimators_ = [member.exported() for member in state.inner[0]]
         if not hasattr(estimator, "label_binarizer_"):
             estimator.classes_ = self._classes.copy()
             estimator.label_binarizer_ = _binarizer(self.task)
         if hasattr(self._models[0], "n_features_in_"):
             estimator.n_features_in_ = self._models[0].n_features_in_
 
-    def _answers(self, scores: Floats) -> NDArray[Any]:
+    def _answers(self, scores: Floats, task: Task) -> NDArray[Any]:
         """Answers by the scores of all classes, as scikit-learn makes them of single rows."""
         scores = scores.astype(np.float64, copy=False)
-        if self.task.method == "decision_function":
+        if task.method == "decision_function":
             return scores[:, 0] if scores.shape[1] == 1 else scores
-        if self.task.method == "predict_proba":
+        if task.method == "predict_proba":
             if scores.shape[1] == 1:
                 scores = np.concatenate((1 - scores, scores), axis=1)
             total = np.sum(scores, axis=1)[:, np.newaxis]
@@ -127,7 +142,7 @@ class OneVsRestKernel(Kernel):
             return (scores[:, 0] > self._threshold).astype(np.int64)
         best = np.full(len(scores), -np.inf)
         codes = np.zeros(len(scores), dtype=np.int64)
-        for k in reversed(range(len(self._inner))):  # NaN, too, is taken as scikit-learn takes it
+        for k in reversed(range(scores.shape[1])):  # NaN, too, is taken as scikit-learn takes it
             np.maximum(best, scores[:, k], out=best)
             codes[best == scores[:, k]] = k
         return codes
@@ -147,7 +162,7 @@ class OneVsRestKernel(Kernel):
             near = np.flatnonzero(_is_near(_of_different_models(scores, first_learns, block.stamp)))
         if not len(near):
             return
-        members, done = deepcopy(list(state.inner)), 0
+        members, done = deepcopy(list(state.inner[0])), 0
         for ask in near.tolist():
             until = int(block.stamp[ask])
             row = own_rows(take_rows(block.ask_X, block.ask_index[ask : ask + 1]))
@@ -222,10 +237,11 @@ def _can_be_taken_up(estimator: Any, task: Task) -> bool:
     """Whether a fitted state has one model of two classes for each class."""
     binarizer = getattr(estimator, "label_binarizer_", None)
     models = getattr(estimator, "estimators_", None)
-    n_models = len(class_labels(task)) if len(class_labels(task)) > 2 else 1
+    classes = class_labels(task)
+    n_models = len(classes) if len(classes) > 2 else 1
     return (
         getattr(binarizer, "y_type_", None) == _kind_of_labels(task)
-        and np.array_equal(getattr(binarizer, "classes_", ()), class_labels(task))
+        and np.array_equal(getattr(binarizer, "classes_", ()), classes)
         and isinstance(models, list)
         and len(models) == n_models
         and len({id(model) for model in models}) == len(models)

@@ -6,17 +6,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import OTHER_COLUMNS, Declined, Task
+from skstream.engine.kernels.base import OTHER_COLUMNS, Declined
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import OTHER_CLASSES, class_labels, refused_task
-from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.optimal import moved_columns
 
 
 class BayesOptimalKernel(MemoryKernel):
     """The number of a row is that of the rows learnt before it, the memory."""
+
+    _attributes = ("n_rows_learnt_",)
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -30,10 +32,6 @@ class BayesOptimalKernel(MemoryKernel):
     def _no_memory(self) -> int:
         return 0
 
-    def _read(self) -> int:
-        n_rows: int = self.estimator.n_rows_learnt_
-        return n_rows
-
     def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         if block.weight is not None:
@@ -43,12 +41,12 @@ class BayesOptimalKernel(MemoryKernel):
             raise Declined(OTHER_COLUMNS)
         if moved_columns(rows.columns.names, self.estimator.stream) is not None:
             raise Declined("BayesOptimal has no kernel for columns in another order")
-        answers: NDArray[Any] = np.empty((0, len(class_labels(self.task))))
+        answers: NDArray[Any] = np.empty((0, self._n_classes))
         if block.n_asks:
             answers = self.estimator.stream.posterior(rows.ask, state.memory + block.stamp)
         after = state.after(block, rows.columns, state.memory + block.n_learns)
         return after, answers_to(self.task, partial(best_or_all, answers))
 
     def _write(self, memory: int) -> None:
+        super()._write(memory)
         self.estimator.classes_ = np.asarray(self.estimator.stream.classes)
-        self.estimator.n_rows_learnt_ = memory

@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from skstream.engine.block import Block
+from skstream.engine.answers import Task
+from skstream.engine.block import Block, part_of
 from skstream.engine.kernels import looped
-from skstream.engine.kernels.base import Kernel, Looped, Task, TransformKernel
-from skstream.engine.kernels.compose import check_weights, shared_step, until_failure
+from skstream.engine.kernels.base import Kernel, Looped, TransformKernel
+from skstream.engine.kernels.compose import check_weights, shared_step
+from skstream.engine.kernels.registry import find_part, find_transform_part
 from skstream.engine.kernels.schema import OTHER_CLASSES, knows_classes
 from skstream.engine.loop import LoopFailed
 from skstream.engine.sharing import bytes_of_rows
@@ -43,7 +46,7 @@ class TransformerPipelineKernel(TransformKernel):
             self._pipeline = _working_copy(estimator)
             steps = self._pipeline.steps
         self.kernels = [
-            looped.find_transform_part(step, task) for _, step in steps if not is_passthrough(step)
+            find_transform_part(step, task) for _, step in steps if not is_passthrough(step)
         ]
         self._likenesses = [kernel.likeness() for kernel in self.kernels]
         if self._pipeline is not None:
@@ -121,7 +124,7 @@ class StreamPipelineKernel(Kernel):
         self._pipeline = _working_copy(estimator)
         *transformers, (_, model) = self._pipeline.steps
         self._chain = TransformerPipelineKernel(estimator, task, transformers)
-        self._model = looped.find_part(model, task)
+        self._model = find_part(model, task)
         fitted = is_fitted(estimator)
         self._is_mixed = looped.check_parts([*self._chain.kernels, self._model], fitted=fitted)
         self._likeness = self._model.likeness()
@@ -157,7 +160,7 @@ class StreamPipelineKernel(Kernel):
         try:
             model, answers = shared_step(self._model, self._likeness, state.model, transformed)
         except LoopFailed as failure:
-            chain, _ = self._chain.step(state.chain, until_failure(block, failure))
+            chain, _ = self._chain.step(state.chain, _until_failure(block, failure))
             failure.state = _State(chain, failure.state)
             raise
         return _State(chain, model), answers
@@ -172,6 +175,18 @@ class StreamPipelineKernel(Kernel):
             self._chain.export(state.chain)
             self._model.export(state.model)
             self.estimator.pipeline_ = self._pipeline
+
+
+def _until_failure(block: Block, failure: LoopFailed) -> Block:
+    """Learns and asks that reached the steps before a looped model, and have not been undone.
+
+    A row that it failed to answer did, unless the loop is to ask about it again.
+    """
+    n_asks = len(failure.answers)
+    if failure.stopped and failure.action == "answering" and not failure.is_bad_answer:
+        bounds = block.ask_bounds
+        n_asks = int(bounds[np.searchsorted(bounds, n_asks, side="right")])
+    return part_of(block, slice(0, failure.n_learnt), slice(0, n_asks))
 
 
 def _refused_steps(pipeline: StreamPipeline) -> str | None:

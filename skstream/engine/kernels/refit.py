@@ -2,8 +2,9 @@
 
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +12,18 @@ from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
 from skstream.base import learner
+from skstream.engine.answers import Task, no_answers
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import Declined, Kernel, Task, value_of
-from skstream.engine.kernels.members import Member, make_member, with_tests
+from skstream.engine.kernels.base import Declined, Kernel, value_of
+from skstream.engine.kernels.inner import Member, with_tests
+from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import (
     OTHER_CLASSES,
-    Columns,
     class_labels,
     has_valid_parameters,
     knows_classes,
 )
-from skstream.engine.loop import Loop, LoopFailed, no_answers
+from skstream.engine.loop import Loop, LoopFailed
 from skstream.refit import (
     PeriodicRefit,
     Progress,
@@ -90,22 +92,15 @@ class _Asked:
     """A model as it is asked in a stretch: with a column for every class of the stream."""
 
     def __init__(self, model: Any, classes: NDArray[Any] | None):
-        self._model, self._classes = model, classes
+        self._model = model
         if classes is not None:
             self.classes_ = classes
         self._learn = learner(model) if hasattr(model, "partial_fit") else None
+        for method in ("predict", "predict_proba", "decision_function"):
+            setattr(self, method, partial(answers_of, model, method, classes=classes))
 
     def __sklearn_is_fitted__(self) -> bool:
         return is_fitted(self._model)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return answers_of(self._model, "predict", X, self._classes)
-
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        return answers_of(self._model, "predict_proba", X, self._classes)
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        return answers_of(self._model, "decision_function", X, self._classes)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> None:
         assert self._learn is not None
@@ -117,19 +112,9 @@ def _answers(model: Any, task: Task, block: Block) -> NDArray[Any]:
     if not block.n_asks:
         return no_answers(task)
     rows, places = np.unique(block.ask_index, return_inverse=True)
-    asks = replace(
-        block,
-        learn_index=rows[:0],
-        y=block.y[:0],
-        weight=None,
-        batches=None,
-        ask_index=rows,
-        stamp=np.zeros(len(rows), dtype=np.int64),
-        groups=np.array([0, len(rows)]),
-        learn_rows=None,
-        ask_rows=None,
-        checkpoint=None,
-    )
+    stamp, groups = np.zeros(len(rows), dtype=np.int64), np.array([0, len(rows)])
+    X = block.ask_X
+    asks = Block(X, rows[:0], block.y[:0], None, X, rows, stamp, groups=groups)
     return _run(model, task, asks)[places]
 
 
@@ -156,29 +141,18 @@ def _refused(estimator: Any, task: Task, model: Any) -> str | None:
     return None
 
 
-class _State(NamedTuple):
-    """What has been learnt: columns, the progress, and what answers up to the first refit.
-
-    The last is a member, an estimator without a kernel, or None after the first refit.
-    """
-
-    columns: Columns
-    progress: Progress
-    before: Any
-
-
-class PeriodicRefitKernel(Kernel):
+class PeriodicRefitKernel(MemoryKernel):
     """Rows are collected; a whole stretch between two refits is asked in one call.
 
-    Up to the first refit, `before` answers, by its kernel if it has one.
+    The memory is the progress of the estimator. Inside is what answers up to the first refit: a
+    member, an estimator without a kernel, or None after it.
     """
 
-    gives_scores = True
+    _attributes = ("_progress",)
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        self._classes = None if task.classes is None else class_labels(task)
-        self._before = self._member_before()
+        self._first_inner = self._member_before()
 
     def _member_before(self) -> Any:
         """What answers up to the first refit: by a kernel, if it has one that is bitwise."""
@@ -187,7 +161,7 @@ class PeriodicRefitKernel(Kernel):
             return None
         model = deepcopy(one._before) if is_fitted(one) else new_before(one)
         try:
-            member = make_member(model, self.task)
+            member = Member.of(model, self.task)
         except (Declined, TypeError):
             return model
         return member if member.kernel.bitwise else model
@@ -200,22 +174,18 @@ class PeriodicRefitKernel(Kernel):
             return f"a detector with {value_of(detector, 'random_state')}"
         return _refused(estimator, task, estimator.estimator)
 
-    def initial_state(self) -> _State:
-        """Return what the estimator has learnt, or the state before the first row."""
-        one: PeriodicRefit = self.estimator
-        if not is_fitted(one):
-            one._begin()
-            return _State(Columns(), new_progress(one), self._before)
-        return _State(Columns.of(one), one._progress, self._before)
+    def _no_memory(self) -> Progress:
+        self.estimator._begin()
+        return new_progress(self.estimator)
 
-    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         if block.company is not None:
             raise Declined("rows asked in the company of others have no kernel")
         columns = state.columns
         if not (has_texts(block.learn_X) or has_texts(block.ask_X)):
             columns = columns.after(block)
-        progress, before = state.progress, state.before
+        progress, before = state.memory, state.inner
         if not isinstance(before, Member):
             before = deepcopy(before)
         answers, learnt, asked = [], 0, 0
@@ -236,7 +206,7 @@ class PeriodicRefitKernel(Kernel):
             answers.append(given)
             learnt, asked = learnt + n_rows, asked + len(given)
         every = answers[0] if len(answers) == 1 else np.concatenate(answers)
-        return _State(columns, progress, before), every
+        return state.after(block, columns, progress, before), every
 
     def _stretch(self, progress: Progress, block: Block, learnt: int, asked: int) -> Block:
         """Return the next rows up to a refit, or where an alarm may be, and those asked before."""
@@ -285,18 +255,14 @@ class PeriodicRefitKernel(Kernel):
         y = part.y[:n_rows].copy()
         return learnt_rows(self.estimator, progress, (X, y, weight), self._classes, alarm=alarm)
 
-    def export(self, state: _State) -> None:
+    def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""
-        progress, one = state.progress, self.estimator
-        if not progress.n_known:
-            return
-        state.columns.export(one)
-        if self._classes is not None:
-            one.classes_ = self._classes
-        one._progress = progress._replace(detector=deepcopy(progress.detector))
-        before = state.before
-        one._before = deepcopy(before.exported() if isinstance(before, Member) else before)
-        one.estimator_ = one._before if progress.model is None else progress.model
+        super().export(state)
+        if state.has_learnt:
+            one, before, progress = self.estimator, state.inner, state.memory
+            one._progress = progress._replace(detector=deepcopy(progress.detector))
+            one._before = deepcopy(before.exported() if isinstance(before, Member) else before)
+            one.estimator_ = one._before if progress.model is None else progress.model
 
 
 class FrozenKernel(Kernel):

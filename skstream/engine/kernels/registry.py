@@ -4,8 +4,10 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from skstream.engine.kernels.base import Declined, Kernel, Task, TransformKernel
-from skstream.engine.kernels.scored import ScoredKernel
+from skstream.engine.answers import Task
+from skstream.engine.kernels.base import Declined, Kernel, NotFittedYet, TransformKernel
+from skstream.engine.kernels.looped import LoopedModel, LoopedTransformer
+from skstream.engine.loop import changed_methods
 from skstream.utils._sklearn import is_newer_than_known
 
 _K = TypeVar("_K", bound=type)
@@ -75,10 +77,6 @@ _TRANSFORMERS: _Table = {
     "skstream.preprocessing.StreamOneHotEncoder": "transformers.categories.CategoryKernel",
     "skstream.preprocessing.StreamOrdinalEncoder": "transformers.categories.CategoryKernel",
 }
-_METHOD_NAMES = (
-    *("fit", "partial_fit", "transform", "fit_transform", "partial_fit_transform"),
-    *("predict", "predict_proba", "predict_log_proba", "decision_function"),
-)
 
 
 def kernel_of(*estimators: type | str) -> Callable[[_K], _K]:
@@ -112,10 +110,11 @@ def kernel_of(*estimators: type | str) -> Callable[[_K], _K]:
         table: _Table = _TRANSFORMERS if issubclass(kernel, TransformKernel) else _MODELS
         for estimator in estimators:
             key = estimator if estimator in table else _public_name(estimator)
-            if key in table and not _is_same(table[key], kernel):
+            known = table.get(key, kernel)
+            if _place(known) != _place(kernel):
                 raise ValueError(
-                    f"{_public_name(estimator)} has a kernel, {_called(table[key])}; an estimator "
-                    f"cannot have {kernel.__name__} beside it."
+                    f"{_public_name(estimator)} has a kernel, {_place(known).rpartition('.')[2]}; "
+                    f"an estimator cannot have {kernel.__name__} beside it."
                 )
         table.update(dict.fromkeys(estimators, kernel))
         return kernel
@@ -123,20 +122,13 @@ def kernel_of(*estimators: type | str) -> Callable[[_K], _K]:
     return register
 
 
-def _is_same(kernel: type | str, later: type) -> bool:
-    """Whether a kernel is only defined anew, as by a cell of a notebook that is run again."""
-    return not isinstance(kernel, str) and (kernel.__module__, kernel.__qualname__) == (
-        later.__module__,
-        later.__qualname__,
-    )
-
-
-def _called(kernel: type | str) -> str:
-    return kernel.rpartition(".")[2] if isinstance(kernel, str) else kernel.__name__
+def _place(kernel: type | str) -> str:
+    """Where a kernel is defined; the same if it is defined anew, as by a notebook's cell."""
+    return kernel if isinstance(kernel, str) else f"{kernel.__module__}.{kernel.__qualname__}"
 
 
 def _public_name(kind: type | str) -> str:
-    """Name under which a type is imported: it has no private modules, in which it may live."""
+    """Name under which a type is imported: without the private modules that define it."""
     if isinstance(kind, str):
         return kind
     return f"{kind.__module__.partition('._')[0]}.{kind.__qualname__}"
@@ -152,6 +144,31 @@ def find_transform_kernel(transformer: Any, task: Task) -> TransformKernel:
     """Kernel for a transformer; `Declined` says why only the loop is exact."""
     kernel: TransformKernel = _made(_TRANSFORMERS, transformer, task)
     return kernel
+
+
+def find_part(estimator: Any, task: Task) -> Kernel:
+    """Kernel for the model inside another estimator, or the loop of this model alone."""
+    try:
+        return find_kernel(estimator, task)
+    except NotFittedYet:
+        raise
+    except Declined as declined:
+        if not all(hasattr(estimator, one.method) for one in task.alone()):
+            raise
+        try:
+            return LoopedModel(estimator, task, declined.reason)
+        except TypeError:  # it cannot learn: the loop of the whole says so
+            raise declined from None
+
+
+def find_transform_part(transformer: Any, task: Task) -> TransformKernel:
+    """Kernel for a transformer inside another estimator, or the loop of this one alone."""
+    try:
+        return find_transform_kernel(transformer, task)
+    except NotFittedYet:
+        raise
+    except Declined as declined:
+        return LoopedTransformer(transformer, task, declined.reason)
 
 
 def make_kernel(estimator: Any, task: Task) -> Kernel | None:
@@ -187,37 +204,36 @@ def _made(table: _Table, estimator: Any, task: Task) -> Any:
     key = kind if kind in table else name
     if key not in table or (key is name and _type_called(name) is not kind):
         raise Declined(getattr(estimator, "why_looped", None) or f"{kind.__name__} has no kernel")
-    if not is_newer_than_known(kind):
-        return _made_by(table, key, estimator, task)
-    # Imported late: it imports estimators that the evaluation may not need.
-    from skstream.engine.kernels.agreement import check_agreement
-
+    is_newer = is_newer_than_known(kind)
     try:
-        made = _made_by(table, key, estimator, task)
-        check_agreement(_loaded(table, key), estimator, task)
+        kernel = _loaded(table, key)
+        if task.scores is not None and not getattr(kernel, "gives_scores", True):
+            raise Declined(f"the kernel of {kind.__name__} gives no {task.scores} beside labels")
+        refusals = (kernel.refusal(estimator, one) for one in task.alone())
+        refused = changed_methods(estimator) or next(
+            (one for one in refusals if one is not None), None
+        )
+        if refused is not None and not (isinstance(refused, str) and refused):
+            raise TypeError(
+                f"{kernel.__name__}.refusal returned {refused!r}; it returns None, or what cannot "
+                'be executed exactly, such as "average=True"'
+            )
+        if refused is not None:
+            raise Declined(f"{kind.__name__} with {refused} has no kernel")
+        made = kernel(estimator, task)
+        if is_newer:
+            # Imported late: it imports estimators that the evaluation may not need.
+            from skstream.engine.kernels.agreement import check_agreement
+
+            check_agreement(kernel, estimator, task)
     except Declined:
         raise
-    except Exception as error:  # such as a parameter that is no more: the loop needs no kernel
+    except Exception as error:
+        if not is_newer:
+            raise
+        # Such as a parameter that is no more: the loop needs no kernel.
         raise Declined(f"the kernel of {kind.__name__} fails with this scikit-learn") from error
     return made
-
-
-def _made_by(table: _Table, key: type | str, estimator: Any, task: Task) -> Any:
-    """Kernel of a table for an estimator, whatever the version of scikit-learn."""
-    kind, kernel = type(estimator), _loaded(table, key)
-    if task.scores is not None and issubclass(kernel, Kernel) and not kernel.gives_scores:
-        labels, scores = (_made(table, estimator, one) for one in task.alone())
-        return ScoredKernel(labels, scores, task)
-    refusals = (kernel.refusal(estimator, one) for one in task.alone())
-    refused = changed_methods(estimator) or next((one for one in refusals if one is not None), None)
-    if refused is not None and not (isinstance(refused, str) and refused):
-        raise TypeError(
-            f"{kernel.__name__}.refusal returned {refused!r}; it returns None, or what cannot be "
-            'executed exactly, such as "average=True"'
-        )
-    if refused is not None:
-        raise Declined(f"{kind.__name__} with {refused} has no kernel")
-    return kernel(estimator, task)
 
 
 def _type_called(name: str) -> type | None:
@@ -236,38 +252,3 @@ def _loaded(table: _Table, key: type | str) -> Any:
         kernel = getattr(importlib.import_module(module), attribute)
         table[key] = kernel
     return kernel
-
-
-def changed_methods(estimator: Any) -> str | None:
-    """Name what was put in the place of a method of an estimator, for `Kernel.refusal`.
-
-    A method may be replaced on one instance, or on its class. Either way the loop calls what the
-    kernel knows nothing of.
-    """
-    kind = type(estimator)
-    for name in getattr(estimator, "__dict__", ()):
-        own = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
-        if callable(own) or hasattr(own, "__get__"):
-            return f"a {name} of its own"
-    for name in _METHOD_NAMES:
-        home = next((base for base in kind.__mro__ if name in vars(base)), None)
-        if home is not None and not _is_of(home, name):
-            return f"a changed {name}"
-    return None
-
-
-def _is_of(home: type, name: str) -> bool:
-    """Whether a method was written with its class: what is put there later tells where it is from.
-
-    Decorators of scikit-learn wrap what they decorate.
-    """
-    packages = {"sklearn", home.__module__.partition(".")[0]}
-    method = vars(home)[name]
-    while True:
-        place = getattr(method, "__globals__", {}).get("__name__", "sklearn")
-        if place.partition(".")[0] not in packages:
-            return False
-        if not hasattr(method, "__wrapped__"):
-            break
-        method = method.__wrapped__
-    return getattr(method, "__qualname__", None) == f"{home.__qualname__}.{name}"

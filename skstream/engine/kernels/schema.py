@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import validate_data
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import OTHER_COLUMNS, Declined, Task, value_of
+from skstream.engine.kernels.base import OTHER_COLUMNS, Declined, value_of
 from skstream.utils._sklearn import output_container
 from skstream.utils._validation import is_classifier, is_fitted
 

@@ -7,23 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, value_of
+from skstream.engine.kernels.base import Declined, value_of
 from skstream.engine.kernels.compose import joined_rows, separate_rows
 from skstream.engine.kernels.inner import InnerKernel
 from skstream.engine.kernels.looped import LoopedModel
 from skstream.engine.kernels.memory import State, showing
 from skstream.engine.kernels.schema import refused_task
-from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.engine.sharing import key_of
 from skstream.temporal._augmentation import (
     extended_by_labels,
     lags_after,
     warn_if_labels_are_dropped,
 )
-from skstream.temporal._correction import corrected, corrections
+from skstream.temporal._correction import corrected, corrections, count_labels
 from skstream.utils._label_space import LabelSpace
-from skstream.utils._numba import jit
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -156,9 +155,8 @@ class TemporalCorrectionKernel(_TemporalKernel):
         classes, transitions = counts.classes.copy(), counts.transitions.copy()
         given, prior = np.empty((2, block.n_asks, len(classes)))
         codes = block.y.astype(np.int64, copy=False)
-        weights = np.ones(block.n_learns) if block.weight is None else block.weight
-        learns, fading = (codes, weights, block.stamp), float(self.estimator.fading_factor)
-        last = _count(*learns, fading, classes, transitions, counts.last, given, prior)
+        learns, fading = (codes, block.weights, block.stamp), float(self.estimator.fading_factor)
+        last = count_labels(*learns, fading, classes, transitions, counts.last, given, prior)
         factors = corrections(given, prior, self.estimator.smoothing)
         return factors, _Counts(classes, transitions, int(last))
 
@@ -166,30 +164,3 @@ class TemporalCorrectionKernel(_TemporalKernel):
         self.estimator.class_counts_ = memory.classes.copy()
         self.estimator.transition_counts_ = memory.transitions.copy()
         self.estimator.previous_labels_ = self._classes[[memory.last]]
-
-
-@jit
-def _count(  # type: ignore[no-untyped-def]
-    codes, weights, stamp, fading, classes, transitions, last, given, prior
-):
-    """Count learns in their order, in place; returns the code learnt last.
-
-    `given` and `prior` receive the counts of what followed the last class, and of the classes, at
-    each ask.
-    """
-    done = 0
-    for i in range(len(stamp) + 1):
-        until = stamp[i] if i < len(stamp) else len(codes)
-        for t in range(done, until):
-            if fading != 1.0:
-                classes *= fading
-                transitions *= fading
-            classes[codes[t]] += weights[t]
-            if last >= 0:
-                transitions[last, codes[t]] += weights[t]
-            last = codes[t]
-        done = until
-        if i < len(stamp):
-            given[i] = transitions[last]
-            prior[i] = classes
-    return last

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.compose import asks_of_next, used_rows
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
-from skstream.engine.kernels.schema import Columns, class_labels, refused_seed, refused_task
-from skstream.engine.kernels.scored import answers_to, best_or_all
+from skstream.engine.kernels.schema import Columns, refused_seed, refused_task
 from skstream.preprocessing._categories import MixedTypes
 from skstream.tree._features import Features, Read, read_columns
 from skstream.utils._values import holds_times
@@ -44,21 +44,19 @@ class TreeKernel(MemoryKernel):
 
     def row_bytes(self, state: State) -> int:
         """Memory of a row as numbers, and of its probabilities."""
-        return 64 * len(class_labels(self.task)) + 32 * (state.columns.number or 0)
+        return 64 * self._n_classes + 32 * (state.columns.number or 0)
 
     def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
-        n_classes = len(class_labels(self.task))
         if not block.n_learns and not block.n_asks:
-            return state, self._answers(np.empty((0, n_classes)))
+            return state, self._answers(np.empty((0, self._n_classes)))
         if state.memory is None and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
         tree = self.estimator
-        weight = np.ones(block.n_learns) if block.weight is None else block.weight
         try:
             columns, read, memory = self._numbers(state, block)
             model, shares = tree._executed(
-                memory.model, read, block.y, weight, block.stamp, asks_of_next(block)
+                memory.model, read, block.y, block.weights, block.stamp, asks_of_next(block)
             )
         except ValueError as error:  # for the tree itself to show at its row
             raise Declined("rows or parameters that the tree refuses have no kernel") from error
@@ -101,8 +99,8 @@ class TreeKernel(MemoryKernel):
             memory: _Memory = state.memory
             return memory
         assert columns.number is not None
-        n_classes = len(class_labels(self.task))
-        return _Memory(*self.estimator._begun(columns.number, columns.names, n_classes))
+        begun = self.estimator._begun(columns.number, columns.names, self._n_classes)
+        return _Memory(*begun)
 
     def _write(self, memory: _Memory) -> None:
         self.estimator.columns_ = memory.features

@@ -96,7 +96,7 @@ class CostMeter:
             seconds_asking=seconds["asking"],
             seconds_learning=seconds["learning"],
             seconds_in_kernel=seconds["kernel"],
-            seconds_loading=model.seconds_loading,
+            seconds_loading=model.by_kernel.seconds_loading,
             seconds_of_parts=model.seconds_of_parts,
             size=self._size,
             ram_hours=self._ram_hours,

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.engine.changing_features import Features
+from skstream.engine.delayed_blocks import Features
 from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered
 from skstream.engine.timeline import no_rows
@@ -180,7 +180,7 @@ class EvaluationRun(Steps):
     def _score_step(self) -> None:
         if self._n_arrived >= self._measured_at:
             for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
-                if not lane.model.slows_when_pickled:
+                if not lane.model.by_loop.is_direct:
                     meter.measure(lane.model)
             while self._measured_at <= self._n_arrived:
                 self._measured_at *= 2
@@ -283,7 +283,7 @@ class EvaluationRun(Steps):
                     scores=None if tape is None else tape.scores(k),
                     method=settings.scores.get(name),
                     cost=self._meters[k].cost(model),
-                    path=model.path,
+                    path=model.by_kernel.path(),
                     # A copy: the run continues, and the user may change the returned model.
                     estimator=deepcopy(model.estimator()) if settings.return_models else None,
                     failure=str(failures[k]) if k in failures else None,

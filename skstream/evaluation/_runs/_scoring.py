@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from skstream.drift import Detections
-from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
+from skstream.engine.timeline import sets_of
 from skstream.evaluation._runs._holdout_sets import HeldOutRows
 from skstream.evaluation._runs._input import EncodedRows
 from skstream.evaluation._runs._run_outcome import Place
@@ -120,8 +120,7 @@ class AskedAtCheckpoints(AskedOnce):
     def settle(self, answered: Sequence[Answered]) -> ScoredRows:
         """Return the sets of rows about which the models were asked."""
         operations = answered[0].operations
-        assert isinstance(operations, HoldoutOperations)
-        ends, checkpoints, numbers = operations.ends, operations.checkpoints, operations.ask_rows
+        (ends, checkpoints), numbers = sets_of(operations), operations.ask_rows
         sizes = np.diff(ends, prepend=0)
         if self._held_out is None:
             asked = self._arrived[numbers - self._n_settled]

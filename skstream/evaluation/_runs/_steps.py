@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from skstream.engine.changing_features import Features
+from skstream.engine.delayed_blocks import Features
 from skstream.engine.model import ModelRun
 from skstream.engine.run import Answered, Engine, Lane, Step
 from skstream.engine.timeline import Arrivals, End
@@ -156,13 +156,13 @@ class Steps(Exclusive):
     @property
     def path_of(self) -> dict[Place, str]:
         """How each model that goes on was executed so far, without reasons."""
-        return {place: model.path_in_short for place, model in self._models}
+        return {place: model.by_kernel.path(reasons=False) for place, model in self._models}
 
     @property
     def reasons_of_loops(self) -> dict[Place, str]:
         """Why models that go on are executed call by call, those that are."""
-        loops = {place: model for place, model in self._models if model.loops}
-        return {place: model.path.partition(": ")[2] for place, model in loops.items()}
+        kernels = {place: model.by_kernel for place, model in self._models if model.by_kernel.loops}
+        return {place: one.path().partition(": ")[2] for place, one in kernels.items()}
 
     # -- rows
 
@@ -416,7 +416,8 @@ class Steps(Exclusive):
                 self._stopped = Stopped(note=note, event=event, reason=reason)
             raise
         self._commit(step, note, skip=skip)
-        n_rows = [max(len(one.ask_rows), len(one.learn_rows)) for one in step.operations]
+        done = [one.operations for one in step.lanes]
+        n_rows = [max(len(one.ask_rows), len(one.learn_rows)) for one in done]
         if any(n_rows):  # else rows only wait
             self._pace.took(max(n_rows), perf_counter() - started)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from skstream.engine.answers import UNANSWERED
 from skstream.engine.failures import ModelError
-from skstream.engine.missing_answers import UNANSWERED
 from skstream.evaluation._runs._input import MissingLabelError
 from skstream.streams._chunk import Chunk
 from skstream.utils._label_space import LabelSpace

@@ -9,6 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
+from skstream.engine.answers import no_answers
 from skstream.engine.delayed import (
     Dated,
     DatedArrivals,
@@ -18,7 +19,6 @@ from skstream.engine.delayed import (
     TimePassed,
 )
 from skstream.engine.failures import ModelError
-from skstream.engine.loop import no_answers
 from skstream.engine.run import Answered, Step
 from skstream.engine.timeline import no_rows
 from skstream.evaluation._folder._read_checksums import LABEL_TIMES
@@ -211,13 +211,13 @@ class DelayedRun(EvaluationRun):
         failed = set(engine.failures)
         try:
             with self._interrupt or nullcontext():
-                step = engine.execute(self._arrivals(rows), rows.X, rows.y)
+                arrivals = self._arrivals(rows)
+                step = engine.execute(arrivals, rows.X, rows.y)
                 codes = [one.answers for one in step.lanes if len(one.answers)]
                 if not codes:  # in the warm-up: of models that were fitted before the run
                     codes = [no_answers(self._settings.task_of(), n) for _ in self._places]
                     if self._settings.parameters["warm_start"]:
-                        numbers = np.arange(self._n_arrived, self._n_arrived + n)
-                        codes = engine.preview(rows.X, numbers)
+                        codes = engine.preview(arrivals)
                 new = [error for k, error in engine.failures.items() if k not in failed]
                 if new and (skip or self._settings.error_score == "raise"):
                     raise min(new, key=lambda error: error.row)

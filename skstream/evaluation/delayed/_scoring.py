@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.changing_features import Features
+from skstream.engine.answers import UNANSWERED
 from skstream.engine.delayed import LAST, POLL, DelayedOperations, History, history_of
-from skstream.engine.missing_answers import UNANSWERED
+from skstream.engine.delayed_blocks import Features
 from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
 from skstream.evaluation._runs._input import EncodedRows

@@ -24,6 +24,7 @@ from scipy.special import expit
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils.class_weight import compute_class_weight
 
+from skstream.engine.answers import answers_to
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import (
     DENSE_AND_SPARSE,
@@ -41,7 +42,6 @@ from skstream.engine.kernels.linear.settings import Settings, is_aggressive, rea
 from skstream.engine.kernels.linear.support import agrees_with_sklearn, refused
 from skstream.engine.kernels.linear.ties import Decisions, room_for_ties
 from skstream.engine.kernels.schema import Columns
-from skstream.engine.kernels.scored import answers_to
 from skstream.engine.sharing import key_of
 from skstream.utils._numba import numba_enabled
 from skstream.utils._rows import own_rows, take_rows

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.multiclass import unique_labels
 
+from skstream.engine.answers import answers_to
 from skstream.engine.block import Block, part_of
 from skstream.engine.kernels.base import (
     OTHER_PRECISION,
@@ -31,7 +32,6 @@ from skstream.engine.kernels.cuts import Floats, Integers, distinct, pieces, row
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.naive_bayes import scores as scoring
 from skstream.engine.kernels.schema import Columns
-from skstream.engine.kernels.scored import answers_to
 from skstream.naive_bayes import normalised
 from skstream.utils._numba import jit
 from skstream.utils._running_sums import running_sums

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.engine.answers import answers_to
 from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.cuts import Floats
-from skstream.engine.kernels.scored import answers_to
 
 # More than sums of logarithms may differ by when they are added in another order, as a share.
 _ROUNDING = 1e-9

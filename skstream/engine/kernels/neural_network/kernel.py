@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 
+from skstream.engine.answers import answers_to
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Kernel, Task, value_of
 from skstream.engine.kernels.compose import asks_of_next
@@ -28,7 +29,6 @@ from skstream.engine.kernels.neural_network.network import (
     Weights,
 )
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_task
-from skstream.engine.kernels.scored import answers_to
 from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._sklearn import rows_of
 from skstream.utils._validation import is_fitted

@@ -20,7 +20,8 @@ from skstream.engine.kernels.base import (
     value_of,
 )
 from skstream.engine.kernels.compose import check_weights
-from skstream.engine.kernels.looped import check_parts, find_transform_part
+from skstream.engine.kernels.looped import check_parts
+from skstream.engine.kernels.registry import find_transform_part
 from skstream.engine.kernels.schema import Columns, refused_output
 from skstream.engine.kernels.transformers.row_by_row import laid_out_by_rows
 from skstream.pipeline._transformers import learn_rows, learns, prepared

@@ -11,9 +11,9 @@ from sklearn.frozen import FrozenEstimator
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, TransformKernel, value_of
 from skstream.engine.kernels.compose import used_rows
-from skstream.engine.kernels.registry import changed_methods
 from skstream.engine.kernels.schema import refused_output
 from skstream.engine.kernels.transformers.row_by_row import transformed
+from skstream.engine.loop import changed_methods
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
 
