@@ -241,7 +241,7 @@ class ARFFStream(TableStream):
         header = self._headers[self.files[0]]
         return {one.name for one in header.attributes if one.kind == NOMINAL}
 
-    def _may_be_whole(self, name: str, kind: Any) -> bool:
+    def _may_be_whole(self, name: str, kind: Any, largest: float) -> bool:
         attributes = self._headers[self.files[0]].attributes
         return any(one.name == name and one.kind == INTEGER for one in attributes)
 

@@ -194,9 +194,10 @@ class CSVStream(TableStream):
             for name, kind in self._types_in(file).items():
                 if name in types and pa.types.is_null(types[name]):
                     types[name] = kind
+        self._whole = {name for name, kind in types.items() if pa.types.is_integer(kind)}
         for name, kind in types.items():
             # Whole numbers in the first rows may be followed by fractions, and gaps by numbers.
-            if pa.types.is_null(kind) or (pa.types.is_integer(kind) and name != self.target):
+            if pa.types.is_null(kind) or (name in self._whole and name != self.target):
                 types[name] = pa.float64()
         self._arrow_types = types
         return types
@@ -209,8 +210,10 @@ class CSVStream(TableStream):
         types |= dict.fromkeys({*self.nominal, *self.text} & set(types), pa.string())
         return types | dict.fromkeys(set(self.numeric) & set(types), pa.float64())
 
-    def _may_be_whole(self, name: str, kind: Any) -> bool:
-        return True  # all features are read as floats
+    def _may_be_whole(self, name: str, kind: Any, largest: float) -> bool:
+        # All features are read as floats: those of whole numbers in the first rows, and whole
+        # numbers of more than 63 bits, which are no integers of Arrow.
+        return name in self._whole or largest >= 2.0**63
 
     @property
     def _about_commas(self) -> str:  # type: ignore[override]

@@ -306,7 +306,8 @@ class _Runs:
             raise ValueError("There is no label to profile: every row is without one.")
         counts = self._counts + Counter([self._last])
         classes = distinct_labels(as_labels(list({label: None for label, _ in counts})))
-        place = {label: k for k, label in enumerate(classes.tolist())}
+        names = classes.tolist()
+        place = {label: k for k, label in enumerate(names)}
         # places[k, l - 1]: rows at which the newest l labels were class k.
         places = np.zeros((len(classes), max_lag + 2), dtype=np.int64)
         for (label, length), count in counts.items():
@@ -326,7 +327,7 @@ class _Runs:
         right, successors = 0.0, np.full(len(classes), None, dtype=object)
         for k, after_it in enumerate(following):
             if after_it:
-                successors[k] = classes.tolist()[min(after_it)[1]]
+                successors[k] = names[min(after_it)[1]]
                 right += _right(sorted(count for count, _ in after_it))
         return LabelProfile(
             n_rows=n_rows,

@@ -266,7 +266,7 @@ class TableStream(FileStream):
         """Columns that the files themselves declare as categories."""
         return set()
 
-    def _may_be_whole(self, name: str, kind: Any) -> bool:
+    def _may_be_whole(self, name: str, kind: Any, largest: float) -> bool:
         """Whether a column of numbers may hold whole ones, as far as its file says it."""
         return role_of(name, kind) == INTEGER
 
@@ -395,8 +395,11 @@ class TableStream(FileStream):
         if max(-values.min(initial=0), values.max(initial=0)) < LARGEST_EXACT:
             return
         finite = values[np.isfinite(values)]
-        beyond = (np.abs(finite) >= LARGEST_EXACT) & (np.abs(finite) < 2.0**64)
-        if beyond.any() and self._may_be_whole(name, kind) and (finite == np.floor(finite)).all():
+        sizes = np.abs(finite[np.abs(finite) < 2.0**64])
+        largest = float(sizes.max(initial=0.0))
+        if largest < LARGEST_EXACT or not self._may_be_whole(name, kind, largest):
+            return
+        if (finite == np.floor(finite)).all():
             self._shortened.add(name)
             warn(
                 f"Column {name!r} holds whole numbers beyond 2**53, which lose their last digits "

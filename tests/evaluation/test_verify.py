@@ -50,7 +50,8 @@ def test_the_same_values_are_the_same_from_every_source_and_in_any_chunks(
     folder = tmp_path_factory.mktemp("files")
     frame.assign(y=y).to_csv(folder / "rows.csv", index=False)
     frame.assign(y=y).to_parquet(folder / "rows.parquet")
-    assert checksums(CSVStream(folder / "rows.csv", target="y")) == expected
+    quantities = {"target": "y", "numeric": ["a", "b"]}  # no identifiers that lose digits
+    assert checksums(CSVStream(folder / "rows.csv", **quantities)) == expected
     assert checksums(ParquetStream(folder / "rows.parquet", target="y", chunk_size=7)) == expected
     pl = pytest.importorskip("polars")
     assert checksums(as_stream(pl.from_pandas(frame), y)) == expected
