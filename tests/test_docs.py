@@ -1,5 +1,6 @@
 """Every Python block of the guide runs as it stands, or with fewer rows, without a warning."""
 
+import ast
 import os
 import re
 import shlex
@@ -17,20 +18,31 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 # Blocks read real streams by their bare names, as a user would in the folder of the data.
 DATA_FILE = re.compile(r"\"([\w]+\.parquet)\"")
-# Fewer rows than readers see, where a page would take long: the text of the page, and what runs.
-FEWER_ROWS = {
+# Less than readers see, where a page would take long: the text of the page, and what runs.
+SHORTER = {
     "drift": ("    range(30),", "    range(3),"),
+    "online_or_retrained": ("max_iter=30", "max_iter=2"),
     "everyday_data": ("make_transactions(3_000)", "make_transactions(600)"),
 }
 
 
 def runnable_blocks(text: str, folder: Path) -> list[str]:
-    """Python blocks of a page, without those whose data files are not in `folder`."""
-    return [
-        block
-        for block in BLOCK.findall(text)
-        if all((folder / name).is_file() for name in DATA_FILE.findall(block))
-    ]
+    """Python blocks of a page, without those whose data files are not in `folder`.
+
+    Blocks that use what a left-out block defines are left out with it.
+    """
+    blocks, absent = [], set()
+    for block in BLOCK.findall(text):
+        names = [node for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Name)]
+        made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        used = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+        files = DATA_FILE.findall(block)
+        if not all((folder / name).is_file() for name in files) or (used - made) & absent:
+            absent |= made
+        else:
+            blocks.append(block)
+            absent -= made
+    return blocks
 
 
 # The README's runs in tests/test_examples.py, without the extras too.
@@ -45,9 +57,9 @@ def test_blocks_run_in_their_order(page: Path, tmp_path: Path, run_program: Run)
     if not blocks:
         pytest.skip("this page has no Python that can run here")
     text = "\n".join(blocks)
-    if page.stem in FEWER_ROWS:
-        assert FEWER_ROWS[page.stem][0] in text
-        text = text.replace(*FEWER_ROWS[page.stem])
+    if page.stem in SHORTER:
+        assert SHORTER[page.stem][0] in text
+        text = text.replace(*SHORTER[page.stem])
     program = tmp_path / "page.py"
     program.write_text(text, "utf-8")
     run_program(program, tmp_path)
@@ -72,8 +84,9 @@ def test_rows_of_tables_are_whole(page: Path) -> None:
 
 
 def test_blocks_without_their_data_are_left_out(tmp_path: Path) -> None:
-    text = '```python\na = 1\n```\n```python\nread("absent.parquet")\n```\n'
-    assert runnable_blocks(text, tmp_path) == ["a = 1\n"]
+    blocks = ["a = 1\n", 'b = read("absent.parquet")\n', "print(b)\n", "b = 2\n", "print(a, b)\n"]
+    text = "".join(f"```python\n{block}```\n" for block in blocks)
+    assert runnable_blocks(text, tmp_path) == [blocks[0], *blocks[3:]]
 
 
 @pytest.mark.parametrize("text", ["import warnings\nwarnings.warn('no')", "raise SystemExit('no')"])

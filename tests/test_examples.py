@@ -14,7 +14,7 @@ OPTIONS = {
     "laptop_to_cluster": ["--rows", "200"],
     "search_fading_factors": ["--rows", "1500"],
     "online_or_retrained": ["--rows", "800"],
-    "how_often_to_refit": ["--rows", "1000"],
+    "how_often_to_refit": ["--rows", "600"],
     "estimates_before_labels": ["--rows", "3000"],
 }
 README_BLOCKS = re.findall(
