@@ -84,7 +84,7 @@ NOT_EXACT = [
 ]
 
 
-@pytest.mark.parametrize(("model", "task"), NOT_EXACT, ids=repr)
+@pytest.mark.parametrize(("model", "task"), NOT_EXACT)
 def test_what_is_not_exact_is_refused(model: Any, task: Task) -> None:
     assert make_kernel(model, task) is None
 
