@@ -15,7 +15,7 @@ from sklearn.utils._seq_dataset import ArrayDataset64, CSRDataset64
 
 from skstream.engine.block import Block
 from skstream.engine.kernels import Task
-from skstream.engine.kernels.linear import kernel as _linear
+from skstream.engine.kernels.linear import rows as linear_rows
 from skstream.engine.kernels.linear.loops import step_of
 from skstream.engine.kernels.linear.settings import Settings
 from tests._data import load_stream
@@ -140,9 +140,9 @@ def agrees(name: str) -> bool:
     X, y = rows(kind, n_classes, n)
     kernel = kernel_for(model, task_of(n_classes))
     kernel.run(prequential_block(X, y))
-    state = kernel.state
+    learnt = kernel.state.memory
     coef, intercept = expected(name)
-    return np.array_equal(state.W.read(), coef) and np.array_equal(state.b, intercept)
+    return np.array_equal(learnt.W.read(), coef) and np.array_equal(learnt.b, intercept)
 
 
 @pytest.mark.parametrize("name", LONG_RUNS)
@@ -180,7 +180,7 @@ def broken_sums(monkeypatch: pytest.MonkeyPatch) -> None:
             W[0] = (W[0] + x * (update / scale)) * scale
             b[0] += update
 
-    monkeypatch.setattr(_linear.blocks, "learn_dense", learn)
+    monkeypatch.setattr(linear_rows, "learn_dense", learn)
 
 
 def broken_schedule(monkeypatch: pytest.MonkeyPatch) -> None:

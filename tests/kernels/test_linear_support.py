@@ -16,7 +16,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Task, make_kernel
 from skstream.engine.kernels.linear import kernel as _linear
-from skstream.engine.kernels.linear import support as _linear_support
+from skstream.engine.kernels.linear import settings as linear_settings
 from skstream.engine.kernels.linear.loops import step_of
 from tests.kernels._linear_reference import (
     PATHS,
@@ -152,7 +152,7 @@ def test_half_fitted_estimators_are_not_taken_up() -> None:
 
 
 def test_other_arithmetic_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_linear_support, "agrees_with_sklearn", lambda dtype, compiled: False)
+    monkeypatch.setattr(linear_settings, "agrees_with_sklearn", lambda dtype, compiled: False)
     assert make_kernel(SGDClassifier(), BINARY) is None
 
 
@@ -182,9 +182,9 @@ def test_fused_arithmetic_would_be_noticed(
             b[0] += update
         W[0] = w
 
-    monkeypatch.setattr(_linear_support, "learn_dense", learn)
+    monkeypatch.setattr(linear_settings, "learn_dense", learn)
     is_exact = in_sums is rounded and in_updates is rounded
-    assert _linear_support.agrees_with_sklearn.__wrapped__(np.float64, False) == is_exact
+    assert linear_settings.agrees_with_sklearn.__wrapped__(np.float64, False) == is_exact
 
 
 def nan_in_row_5() -> np.ndarray:
@@ -239,7 +239,7 @@ def assert_declined(kernel: Any, block: Block) -> None:
     assert kernel.state is state
     model = SGDClassifier()
     run_row_by_row(model, learns(), BINARY)
-    np.testing.assert_array_equal(state.W.read(), model.coef_)
+    np.testing.assert_array_equal(state.memory.W.read(), model.coef_)
     kernel.export()
     assert_same_model(kernel.estimator, model)
 
@@ -257,7 +257,7 @@ def test_declined_first_rows(name: str) -> None:
     kernel = kernel_for(SGDClassifier(), BINARY)
     with pytest.raises(Declined):
         kernel.run(learns(DECLINED[name]()))
-    assert kernel.state is None
+    assert kernel.state.memory is None
     kernel.export()
     assert vars(kernel.estimator).keys() == vars(SGDClassifier()).keys()
 
@@ -374,7 +374,7 @@ def test_asks_before_anything_was_learnt_are_declined() -> None:
     block = replace(learns(), ask_index=np.array([3, 4]), stamp=np.array([0, 1]))
     with pytest.raises(Declined):
         kernel.run(block)
-    assert kernel.state is None
+    assert kernel.state.memory is None
     assert len(kernel.run(replace(asks(), ask_index=NONE, stamp=NONE))) == 0
 
 
@@ -414,15 +414,15 @@ def test_a_row_of_a_wide_stream_copies_no_weights(
     wide = sparse.csr_matrix((X[:6].ravel(), np.arange(18) * 3000, np.arange(7) * 3), (6, 1 << 16))
     kernel = make_kernel(SGDClassifier(loss="log_loss", penalty=penalty), BINARY)
     assert kernel is not None
-    state, _ = kernel.step(None, learns(wide, Y[:6]))
-    held = state.W.read()
+    state, _ = kernel.step(kernel.initial_state(), learns(wide, Y[:6]))
+    held = state.memory.W.read()
     before = held.copy()
     after, _ = kernel.step(state, learns(wide[2], Y[2:3]))
-    assert after.W.read() is held
+    assert after.memory.W.read() is held
     assert not np.array_equal(held, before)
     asked, _ = kernel.step(after, asks(wide))
     assert asked is after
-    np.testing.assert_array_equal(state.W.read(), before)
+    np.testing.assert_array_equal(state.memory.W.read(), before)
 
 
 @pytest.mark.parametrize("kind", [int, float, np.float64])

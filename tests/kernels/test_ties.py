@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDClassifier
 
 from skstream.engine.kernels import Task
-from skstream.engine.kernels.linear import blocks as _linear_blocks
+from skstream.engine.kernels.linear import rows as linear_rows
 from tests.kernels._linear_reference import PATHS, kernel_for, path, run_row_by_row
 from tests.kernels._reference import cut, make_block
 
@@ -74,8 +74,8 @@ def test_every_storage(storage: str) -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_fault_shows_without_a_second_look(n_classes: int, monkeypatch: Any) -> None:
-    learn = _linear_blocks.learn_dense
-    monkeypatch.setattr(_linear_blocks, "learn_dense", lambda *arguments: learn(*arguments[:9]))
+    learn = linear_rows.learn_dense
+    monkeypatch.setattr(linear_rows, "learn_dense", lambda *arguments: learn(*arguments[:9]))
     task = Task(np.arange(n_classes))
     differing = 0
     for seed in range(3):
