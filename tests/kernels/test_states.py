@@ -447,10 +447,10 @@ def test_single_rows_do_not_copy_large_counts(model: Any) -> None:
     kernel = running(model, Task(np.arange(2)))
     first, *parts = cut(make_block(X, rng.integers(0, 2, 40), "prequential", rng), range(20, 79))
     kernel.run(first)
-    memory = kernel.state.counts.read()
+    memory = kernel.state.memory.table.read()
     for part in parts:
         kernel.run(part)
-    assert kernel.state.counts.read() is memory
+    assert kernel.state.memory.table.read() is memory
 
 
 class TestRegistry:
