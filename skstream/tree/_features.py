@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skstream.preprocessing._categories import MISSING, MixedTypes, Numbering, encode, kind_of
 from skstream.utils._rows import take_rows
-from skstream.utils._values import Factorized, column_at, factorized_column
+from skstream.utils._values import Factorized, column_at, factorized_column, joined_columns
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -103,7 +103,7 @@ def read_columns(
                 if is_nominal[place] is None and not np.isnan(of_learns[:, place]).all():
                     is_nominal[place] = False
                 continue
-            column = _joined([factorized_column(one) for one in columns])
+            column = joined_columns([factorized_column(one) for one in columns])
             if is_nominal[place] is None:
                 is_nominal[place] = _has_categories(column, learnt, columns)
             if is_nominal[place] is None:  # no value is learnt, so that none asked has a meaning
@@ -132,18 +132,6 @@ def _is_of_numbers(column: Any) -> bool:
 def _check_finite(numbers: Floats) -> None:
     if np.isinf(numbers).any():
         raise MixedTypes("holds an infinite number")
-
-
-def _joined(parts: list[Factorized]) -> Factorized:
-    """Parts of a column as one."""
-    place_of: dict[Any, int] = {}
-    positions = [
-        np.array([place_of.setdefault(one, len(place_of)) for one in part.values], np.intp)[
-            part.positions
-        ]
-        for part in parts
-    ]
-    return Factorized(np.concatenate(positions), list(place_of))
 
 
 def _has_categories(column: Factorized, learnt: Integers, columns: list[Any]) -> bool | None:

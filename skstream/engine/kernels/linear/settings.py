@@ -224,9 +224,12 @@ def fitted_attributes(kind: type, parameters: dict[str, Any], task: Task, d: int
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
-    """What is no fitted attribute of an estimator."""
-    own = vars(estimator).items()
-    return {name: value for name, value in own if "_" not in (name[0], name[-1])}
+    """What is no fitted attribute of an estimator, and can be pickled."""
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if "_" not in (name[0], name[-1]) and not callable(value)
+    }
 
 
 def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
