@@ -25,10 +25,18 @@ from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import class_labels, refused_task
 from skstream.engine.kernels.scored import answers_to, best_or_all
-from skstream.tree._arrays import Rows, copied, execute, new_tree, with_room
+from skstream.tree._arrays import (
+    Rows,
+    Settings,
+    Tree,
+    copied,
+    execute,
+    n_leaves,
+    new_tree,
+    with_room,
+)
+from skstream.tree._base import LEAVES
 from skstream.tree._core import (
-    ADAPTIVE,
-    BAYES,
     BAYES_RIGHT,
     DEPTH,
     ENTROPY,
@@ -38,7 +46,6 @@ from skstream.tree._core import (
     HIGH,
     LAST_TRY,
     LOW,
-    MAJORITY,
     MAJORITY_RIGHT,
     MEAN,
     N_IDLE,
@@ -52,7 +59,6 @@ from skstream.tree._core import (
     N,
     exact_squares,
 )
-from skstream.tree._layout import Settings, Tree
 from skstream.utils._numba import numba_enabled
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
@@ -67,7 +73,6 @@ _FILES = (
     *("tree.split_criterion.info_gain_split_criterion", "proba.gaussian", "stats.mean"),
     *("stats.var", "utils.norm", "utils.math", "base.classifier", "base.base"),
 )
-_LEAVES = {"mc": MAJORITY, "nb": BAYES, "nba": ADAPTIVE}
 _CRITERIA = {"info_gain": ENTROPY, "gini": GINI}
 _LARGEST = 1e150  # the squares of larger numbers overflow, which is an error in River
 _LARGEST_WHOLE = 2.0**53
@@ -143,9 +148,9 @@ class RiverTreeKernel(MemoryKernel):
                 raise Declined("rows from River's memory_estimate_period on have no kernel")
             tree = copied(memory.tree)
         tree, shares = execute(
-            *(tree, self._settings, Rows(learn, False), block.y),
+            *(tree, self._settings, Rows.of(learn, False), block.y),
             np.ones(block.n_learns) if block.weight is None else block.weight,
-            Rows(ask, False),
+            Rows.of(ask, False),
             block.stamp,
             asks_of_next(block),
         )
@@ -230,7 +235,7 @@ def _has_usual_numbers(model: Any) -> bool:
 
 def _settings_of(model: Any) -> Settings:
     return Settings(
-        leaf=_LEAVES[model.leaf_prediction],
+        leaf=LEAVES[model.leaf_prediction],
         criterion=_CRITERIA[model.split_criterion],
         grace_period=float(model.grace_period),
         delta=float(model.delta),
@@ -286,12 +291,12 @@ def _is_the_same_here() -> bool:
         answer = model.predict_proba_one(x)
         expected.append([answer.get(0, 0.0), answer.get(1, 0.0)])
         model.learn_one(x, label)
-    rows = Rows(X, False)
+    rows = Rows.of(X, False)
     tree, shares = execute(
         *(new_tree(3, 2), _settings_of(model), rows, y, np.ones(300)),
         *(rows, np.arange(300), np.ones(300, np.bool_)),
     )
-    n_branches = int((tree.nodes[: tree.counts[N_NODES], FEATURE] >= 0).sum())
+    n_branches = n_leaves(tree) - 1
     return np.array_equal(shares, np.array(expected)) and model.n_branches == n_branches > 0
 
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,14 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstream.base import ForgetfulFit, check_classes, check_labels, check_rows, check_weight
 from skstream.preprocessing._categories import MixedTypes
+from skstream.tree._arrays import Settings
+from skstream.tree._core import ADAPTIVE, BAYES, ENTROPY, GINI, MAJORITY
 from skstream.tree._features import Features, Read, read_columns
 from skstream.utils._few_columns import best_columns
 from skstream.utils._label_space import LabelSpace
+from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._values import holds_times
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+
+LEAVES = {"mc": MAJORITY, "nb": BAYES, "nba": ADAPTIVE}
+CRITERIA = {"entropy": ENTROPY, "gini": GINI}
 
 
 class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
@@ -30,11 +37,35 @@ class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
     A subclass says how its model begins and how it asks and learns rows of numbers.
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "criterion": [StrOptions({*CRITERIA})],
+        "grace_period": [Interval(Real, 0, None, closed="neither")],
+        "delta": [Interval(Real, 0, 1, closed="neither")],
+        "tau": [Interval(Real, 0, None, closed="left")],
+        "leaf_prediction": [StrOptions({*LEAVES})],
+        "max_depth": [Interval(Integral, 0, None, closed="left"), None],
+        "n_splits": [Interval(Integral, 1, None, closed="left")],
+        "zero_variance": [StrOptions({"exclude", "ignore"})],
+        "pre_prune": ["boolean"],
+        "nominal_features": ["array-like", None],
+        "max_categories": [Interval(Integral, 2, None, closed="left")],
+        "max_bytes": [Interval(Integral, 1, None, closed="left"), None],
+    }
     #: Name of the attribute that holds the model.
     _model_name: ClassVar[str]
 
+    criterion: str
+    grace_period: float
+    delta: float
+    tau: float
+    leaf_prediction: str
+    max_depth: int | None
+    n_splits: int
+    zero_variance: str
+    pre_prune: bool
     nominal_features: Sequence[Any] | None
     max_categories: int
+    max_bytes: int | None
     classes_: NDArray[Any]
     columns_: Features
     n_features_in_: int
@@ -52,6 +83,21 @@ class TreeLearner(ForgetfulFit, ClassifierMixin, BaseEstimator):
         The model given is not changed. Of the asks, `stamp` counts the rows learnt before, and
         `is_next` says whether the row asked is the one that is learnt next.
         """
+
+    @property
+    def _settings(self) -> Settings:
+        """Parameters as numbers."""
+        return Settings(
+            leaf=LEAVES[self.leaf_prediction],
+            criterion=CRITERIA[self.criterion],
+            grace_period=float(self.grace_period),
+            delta=float(self.delta),
+            tau=float(self.tau),
+            max_depth=1 << 40 if self.max_depth is None else int(self.max_depth),
+            n_splits=int(self.n_splits),
+            constant_excludes=self.zero_variance == "exclude",
+            null_gains_nothing=bool(self.pre_prune),
+        )
 
     @property
     def _model(self) -> Any:

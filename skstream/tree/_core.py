@@ -1,7 +1,8 @@
 """Hoeffding trees, compiled: the nodes, the statistics of leaves, and what a row does to them.
 
 One core has two users: the trees of this library, and those of River, of which every bit is kept
-(`Settings.river`). What differs is decided by settings alone.
+(`Settings.river`). What differs is decided by settings alone. The arrays are described in
+`skstream.tree._arrays`.
 
 What decides the bits of a River tree
 -------------------------------------
@@ -622,27 +623,17 @@ def _child_with_gaps(tree, node, row, learns):  # type: ignore[no-untyped-def]
 
 
 @jit_of_row
-def leaf_of(tree, row, has_gaps):  # type: ignore[no-untyped-def]
-    """Leaf that answers to a row."""
+def leaf_of(tree, row, has_gaps, w, learns):  # type: ignore[no-untyped-def]
+    """Leaf that answers to a row, or that learns it with a weight.
+
+    Where it is learnt, a category that comes for the first time gets a branch.
+    """
     nodes, values, node = tree.nodes, tree.values, 0
+    if learns:
+        values[0, WEIGHT] += w
     while nodes[node, FEATURE] >= 0:
         if has_gaps:
-            node = _child_with_gaps(tree, node, row, False)
-        elif row[nodes[node, FEATURE]] <= values[node, THRESHOLD]:
-            node = nodes[node, FIRST]
-        else:
-            node = nodes[node, SECOND]
-    return node
-
-
-@jit_of_row
-def _leaf_to_learn(tree, row, w, has_gaps):  # type: ignore[no-untyped-def]
-    """Leaf that learns a row; a category that comes for the first time gets a branch."""
-    nodes, values, node = tree.nodes, tree.values, 0
-    values[0, WEIGHT] += w
-    while nodes[node, FEATURE] >= 0:
-        if has_gaps:
-            child = _child_with_gaps(tree, node, row, True)
+            child = _child_with_gaps(tree, node, row, learns)
             if child < 0:
                 child = _new_branch(tree, node, int(row[nodes[node, FEATURE]]))
             node = child
@@ -650,7 +641,8 @@ def _leaf_to_learn(tree, row, w, has_gaps):  # type: ignore[no-untyped-def]
             node = nodes[node, FIRST]
         else:
             node = nodes[node, SECOND]
-        values[node, WEIGHT] += w
+        if learns:
+            values[node, WEIGHT] += w
     return node
 
 
@@ -748,7 +740,7 @@ def run(  # type: ignore[no-untyped-def]
     while True:
         if i < len(stamp) and stamp[i] <= t:
             row = ask[i]
-            node = leaf_of(tree, row, ask_gaps[i])
+            node = leaf_of(tree, row, ask_gaps[i], 0.0, False)
             x = row
             if draws:
                 _gather(tree, node, row, scratch.gathered)
@@ -770,7 +762,7 @@ def run(  # type: ignore[no-untyped-def]
             asked_node = -1
             t += 1
             continue
-        node = _leaf_to_learn(tree, row, weight[t], has_gaps)
+        node = leaf_of(tree, row, has_gaps, weight[t], True)
         x = row
         if draws:
             _gather(tree, node, row, scratch.gathered)
