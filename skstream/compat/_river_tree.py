@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.compat._river_parameters import seeded
+from skstream.compat._river import seeded
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task
 from skstream.engine.kernels.compose import asks_of_next
@@ -94,7 +94,9 @@ class RiverTreeKernel(MemoryKernel):
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse other models than River's tree, and trees that work in other ways."""
         model = estimator.model_ if is_fitted(estimator) else estimator.model
-        if type(model).__name__ != "HoeffdingTreeClassifier" or _refused_model(model) == "kind":
+        if type(model) is not getattr(
+            sys.modules.get("river.tree"), "HoeffdingTreeClassifier", None
+        ):
             raise Declined(estimator.why_looped)
         refused = refused_task(estimator, task, ("predict", "predict_proba"))
         if refused is not None:
@@ -139,20 +141,16 @@ class RiverTreeKernel(MemoryKernel):
             memory = memory._replace(is_whole=is_whole)
         elif block.n_learns and not np.array_equal(is_whole, memory.is_whole):
             raise Declined("columns that were whole numbers before, or were not, have no kernel")
-        if not block.n_learns:
-            weight, tree = memory.weight, memory.tree
-        else:
-            steps = np.ones(block.n_learns) if block.weight is None else block.weight
-            weight = float(running_sums(memory.weight, steps)[-1])
+        weight, tree = memory.weight, memory.tree
+        weights = np.ones(block.n_learns) if block.weight is None else block.weight
+        if block.n_learns:
+            weight = float(running_sums(weight, weights)[-1])
             if weight >= self._model.memory_estimate_period:
                 raise Declined("rows from River's memory_estimate_period on have no kernel")
-            tree = copied(memory.tree)
+            tree = copied(tree)
         tree, shares = execute(
-            *(tree, self._settings, Rows.of(learn, False), block.y),
-            np.ones(block.n_learns) if block.weight is None else block.weight,
-            Rows.of(ask, False),
-            block.stamp,
-            asks_of_next(block),
+            *(tree, self._settings, Rows.of(learn, False), block.y, weights),
+            *(Rows.of(ask, False), block.stamp, asks_of_next(block)),
         )
         seen = memory.seen.copy()
         seen[block.y] = True
@@ -191,10 +189,7 @@ def _check_values(block: Block, learn: Any, ask: Any) -> NDArray[np.bool_]:
 
 
 def _refused_model(model: Any) -> str | None:
-    """Say what of a River tree has no kernel; "kind" where it is another model."""
-    kind = getattr(sys.modules.get("river.tree"), "HoeffdingTreeClassifier", None)
-    if type(model) is not kind:
-        return "kind"
+    """Say what of a River tree has no kernel."""
     splitter = model.splitter
     if type(splitter).__name__ != "GaussianSplitter" or "river" not in type(splitter).__module__:
         return f"with the splitter {type(splitter).__name__}"
@@ -205,8 +200,8 @@ def _refused_model(model: Any) -> str | None:
             return f"with {name}={getattr(model, name)!r}"
     if model.nominal_attributes:
         return "with nominal_attributes"
-    is_known = not isinstance(model.merit_preprune, bool) or not _has_usual_numbers(model)
-    if is_known or set(vars(model)) != set(vars(type(model)())):
+    usual = isinstance(model.merit_preprune, bool) and _has_usual_numbers(model)
+    if not usual or set(vars(model)) != set(vars(type(model)())):
         return "with parameters or attributes that are unusual"
     return None
 
