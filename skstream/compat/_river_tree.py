@@ -33,15 +33,11 @@ from skstream.tree._arrays import (
     execute,
     n_leaves,
     new_tree,
-    with_room,
 )
 from skstream.tree._base import LEAVES
 from skstream.tree._core import (
     BAYES_RIGHT,
-    DEPTH,
     ENTROPY,
-    FEATURE,
-    FIRST,
     GINI,
     HIGH,
     LAST_TRY,
@@ -50,10 +46,6 @@ from skstream.tree._core import (
     MEAN,
     N_IDLE,
     N_NODES,
-    N_SLOTS,
-    N_STATS,
-    SECOND,
-    SLOT,
     SQUARES,
     THRESHOLD,
     N,
@@ -84,7 +76,7 @@ class _Memory(NamedTuple):
     tree: Tree
     weight: float  # of all rows learnt
     seen: NDArray[np.bool_]  # classes learnt
-    is_whole: NDArray[np.bool_] | None  # features that are whole numbers; None: not known
+    is_whole: NDArray[np.bool_]  # features that are whole numbers
 
 
 class RiverTreeKernel(MemoryKernel):
@@ -93,7 +85,7 @@ class RiverTreeKernel(MemoryKernel):
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse other models than River's tree, and trees that work in other ways."""
-        model = estimator.model_ if is_fitted(estimator) else estimator.model
+        model = estimator.model
         if type(model) is not getattr(
             sys.modules.get("river.tree"), "HoeffdingTreeClassifier", None
         ):
@@ -101,7 +93,8 @@ class RiverTreeKernel(MemoryKernel):
         refused = refused_task(estimator, task, ("predict", "predict_proba"))
         if refused is not None:
             return refused
-        reason = _refused_model(model)
+        reason = "where it has learnt rows already" if is_fitted(estimator) else None
+        reason = reason or _refused_model(model)
         if reason is None and not numba_enabled():
             reason = 'without numba (pip install "skstream[fast]")'
         if reason is None:
@@ -112,13 +105,12 @@ class RiverTreeKernel(MemoryKernel):
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        self._model = estimator.model_ if is_fitted(estimator) else seeded(estimator.model, None)
+        self._model = seeded(estimator.model, None)
         self._labels = class_labels(task).tolist()
         self._settings = _settings_of(self._model)
 
     def _read(self) -> _Memory:
-        features = _names(self.estimator.n_features_in_, self.estimator)
-        return read_river(self._model, self._labels, features)
+        raise AssertionError("a tree that has learnt rows is refused")
 
     def row_bytes(self, state: State) -> int:
         """Memory of a row as numbers, and of its probabilities."""
@@ -137,8 +129,6 @@ class RiverTreeKernel(MemoryKernel):
         if memory is None:
             tree = new_tree(columns.number, len(self._labels))
             memory = _Memory(tree, 0.0, np.zeros(len(self._labels), np.bool_), is_whole)
-        elif memory.is_whole is None:
-            memory = memory._replace(is_whole=is_whole)
         elif block.n_learns and not np.array_equal(is_whole, memory.is_whole):
             raise Declined("columns that were whole numbers before, or were not, have no kernel")
         weight, tree = memory.weight, memory.tree
@@ -339,7 +329,7 @@ def _splitters(
     made = {}
     for f, name in enumerate(features if order else ()):
         splitter = made[name] = model.splitter.clone()
-        number = int if memory.is_whole is not None and memory.is_whole[f] else float
+        number = int if memory.is_whole[f] else float
         for k in order:
             moments = tree.moments[slot, k, :, f].tolist()
             one = gaussian()
@@ -349,75 +339,3 @@ def _splitters(
             splitter._min_per_class[labels[k]] = number(moments[LOW])
             splitter._max_per_class[labels[k]] = number(moments[HIGH])
     return made
-
-
-def read_river(model: Any, labels: Sequence[Any], features: Sequence[Any]) -> _Memory:
-    """Read a River tree; `Declined` where it has learnt what the core does not hold."""
-    place_of = {label: k for k, label in enumerate(labels)}
-    position = {name: f for f, name in enumerate(features)}
-    nodes = [] if model._root is None else [model._root]
-    for node in nodes:
-        nodes += getattr(node, "children", [])
-    number = {id(node): at for at, node in enumerate(nodes)}
-    tree = with_room(new_tree(len(features), len(labels)), len(nodes))
-    tree.counts[N_NODES] = len(nodes)
-    is_whole: list[bool | None] = [None] * len(features)
-    try:
-        seen = np.zeros(len(labels), np.bool_)
-        seen[[place_of[label] for label in model.classes]] = True
-        for at, node in enumerate(nodes):
-            tree.nodes[at, [DEPTH, N_STATS]] = node.depth, len(node.stats)
-            for j, (label, weight) in enumerate(node.stats.items()):
-                tree.orders[at, j] = place_of[label]
-                tree.stats[at, place_of[label]] = weight
-            if hasattr(node, "children"):
-                if type(node).__name__ != "NumericBinaryBranch":
-                    raise Declined("a River tree with categories has no kernel")
-                below = [number[id(child)] for child in node.children]
-                tree.nodes[at, [FEATURE, FIRST, SECOND]] = position[node.feature], *below
-                tree.values[at, THRESHOLD] = node.threshold
-                continue
-            tree.nodes[at, [FEATURE, SLOT]] = -1, -1
-            tree.values[at, LAST_TRY] = node.last_split_attempt_at
-            tree.values[at, MAJORITY_RIGHT] = getattr(node, "_mc_correct_weight", 0.0)
-            tree.values[at, BAYES_RIGHT] = getattr(node, "_nb_correct_weight", 0.0)
-            if node.splitters is None:
-                tree.counts[N_IDLE] += 1
-                continue
-            slot = tree.nodes[at, SLOT] = tree.counts[N_SLOTS]
-            tree.counts[N_SLOTS] += 1
-            if node.splitters:
-                _read_splitters(tree, slot, node.splitters, place_of, features, is_whole)
-    except KeyError as error:
-        raise Declined("a River tree of other classes or features has no kernel") from error
-    weight = float(model._train_weight_seen_by_model)
-    known = None if None in is_whole else np.array(is_whole, dtype=np.bool_)
-    return _Memory(tree, weight, seen, known)
-
-
-def _read_splitters(
-    tree: Tree,
-    slot: int,
-    splitters: Any,
-    place_of: dict[Any, int],
-    features: Sequence[Any],
-    is_whole: list[bool | None],
-) -> None:
-    if list(splitters) != list(features):
-        raise Declined("a River tree that has learnt rows with gaps has no kernel")
-    for f, splitter in enumerate(splitters.values()):
-        if type(splitter).__name__ != "GaussianSplitter":
-            raise Declined("a River tree with categories has no kernel")
-        for j, (label, one) in enumerate(splitter._att_dist_per_class.items()):
-            k, n = place_of[label], one.n_samples
-            if f and (tree.came[slot, 1 + j] != k or tree.seen[slot, k] != n):
-                raise Declined("a River tree that has learnt rows with gaps has no kernel")
-            low, high = splitter._min_per_class[label], splitter._max_per_class[label]
-            kinds = {type(low), type(high)}
-            whole = kinds == {int}
-            if (not whole and kinds != {float}) or is_whole[f] not in (None, whole):
-                raise Declined("a River tree of numbers of several types has no kernel")
-            is_whole[f] = whole
-            tree.came[slot, 1 + j], tree.seen[slot, k] = k, n
-            tree.moments[slot, k, :, f] = n, one._var.mean._mean, one._var._S, low, high
-            tree.came[slot, 0] = j + 1

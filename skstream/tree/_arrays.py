@@ -279,12 +279,6 @@ def enlarged(tree: Tree, max_bytes: int | None = None) -> Tree:
     return larger
 
 
-def with_room(tree: Tree, n_nodes: int) -> Tree:
-    """Copy a tree into arrays with room for so many nodes, all of which may watch."""
-    sizes = _sizes(tree)
-    return _with_sizes(tree, (max(sizes[0], n_nodes), max(sizes[1], n_nodes), *sizes[2:]))
-
-
 def _sizes(tree: Tree) -> tuple[int, int, int, int, int]:
     return (
         len(tree.nodes),
