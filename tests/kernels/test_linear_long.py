@@ -22,13 +22,11 @@ from tests._data import load_stream
 from tests.kernels._linear_reference import (
     PATHS,
     assert_same_answers,
-    assert_same_model,
     broken_scale,
-    kernel_for,
     path,
     run_row_by_row,
 )
-from tests.kernels._reference import prequential_block
+from tests.kernels._reference import assert_same_state, prequential_block, running
 
 # Model, storage, number of classes (0: regression), number of rows.
 LONG_RUNS: dict[str, tuple[Any, str, int, int]] = {
@@ -138,7 +136,7 @@ def agrees(name: str) -> bool:
     """Whether the kernel leaves scikit-learn's bits after all rows."""
     model, kind, n_classes, n = LONG_RUNS[name]
     X, y = rows(kind, n_classes, n)
-    kernel = kernel_for(model, task_of(n_classes))
+    kernel = running(model, task_of(n_classes))
     kernel.run(prequential_block(X, y))
     learnt = kernel.state.memory
     coef, intercept = expected(name)
@@ -210,7 +208,7 @@ def test_labels_of_the_first_rows_of_real_streams(name: str, n: int) -> None:
     size = 1.0 + np.abs(X).max() * np.abs(model.coef_).max()
     for run in PATHS:
         with path(run):
-            kernel = kernel_for(SGDClassifier(loss="log_loss"), task)
+            kernel = running(SGDClassifier(loss="log_loss"), task)
             assert_same_answers(kernel.run(block), wanted, scores, task, size)
             kernel.export()
-            assert_same_model(kernel.estimator, model)
+            assert_same_state(kernel.estimator, model)

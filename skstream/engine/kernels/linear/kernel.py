@@ -167,9 +167,8 @@ class LinearKernel(MemoryMachine, Kernel):
         """Write the fitted attributes into the estimator."""
         if state.has_learnt:
             # scikit-learn makes its attributes itself; then those that change are replaced.
-            estimator, d = self.estimator, state.columns.number
-            assert d is not None
-            made = fitted_attributes(type(estimator), parameters_of(estimator), self.task, d)
+            estimator, row = self.estimator, np.zeros((1, state.columns.number or 0))
+            made = fitted_attributes(type(estimator), parameters_of(estimator), self.task, row)
             vars(estimator).update(made)
         super().export(state)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from numpy.typing import NDArray
 from sklearn import get_config, linear_model
 
 from skstream.engine.kernels.base import Task, value_of
@@ -209,11 +210,12 @@ def read_settings(estimator: Any) -> Settings:
     )
 
 
-def fitted_attributes(kind: type, parameters: dict[str, Any], task: Task, d: int) -> dict[str, Any]:
-    """Attributes of an estimator that has learnt a row of `d` zeros."""
+def fitted_attributes(
+    kind: type, parameters: dict[str, Any], task: Task, row: NDArray[Any]
+) -> dict[str, Any]:
+    """Attributes of an estimator that has learnt a row."""
     estimator: Any = object.__new__(kind)  # the constructor of a deprecated class warns
     vars(estimator).update(parameters, random_state=0)
-    row = np.zeros((1, d))
     if is_one_class(estimator):
         estimator.partial_fit(row)
     elif task.classes is None:
@@ -250,36 +252,30 @@ def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
 def _check_that_it_learns(pickled: bytes) -> None:
     # Candidates of a search, folds and members have the same parameters over and over.
     kind, parameters, task, _ = pickle.loads(pickled)
-    fitted_attributes(kind, parameters, task, 1)
+    fitted_attributes(kind, parameters, task, np.zeros((1, 1)))
 
 
 def _can_be_taken_up(estimator: Any, task: Task) -> bool:
     """Whether a fitted state is complete, of this task, and of a precision that learning leaves."""
-    fitted, alone = vars(estimator), task.classes is None or is_one_class(estimator)
-    intercept = "offset_" if is_one_class(estimator) else "intercept_"
-    if not {"coef_", intercept, "t_", "n_iter_", "n_features_in_"} <= fitted.keys():
+    own = vars(estimator)
+    dtype = getattr(own.get("coef_"), "dtype", None)
+    if dtype not in (np.float32, np.float64) or "n_features_in_" not in own:
         return False
-    d = fitted["n_features_in_"]
-    if alone:
-        shapes: list[tuple[int, ...]] = [(d,), (1,)]
-    elif task.classes is None or not np.array_equal(fitted.get("classes_", ()), task.classes):
-        return False
-    else:
-        n_vectors = 1 if len(task.classes) == 2 else len(task.classes)
-        shapes = [(n_vectors, d), (n_vectors,)]
-    arrays = [fitted["coef_"], fitted[intercept]]
-    precision = np.float32 if getattr(arrays[0], "dtype", None) == np.float32 else np.float64
-    precisions = [precision, np.float64 if shapes[1] == (1,) else precision]
-    return (
-        all(
-            isinstance(array, np.ndarray)
-            and array.dtype == dtype
-            and array.shape == shape
-            and np.isfinite(array).all()
-            for array, dtype, shape in zip(arrays, precisions, shapes, strict=True)
-        )
-        and float(fitted["t_"]).is_integer()
-    )
+    row = np.zeros((1, own["n_features_in_"]), dtype)
+    for name, value in fitted_attributes(
+        type(estimator), parameters_of(estimator), task, row
+    ).items():
+        now = own.get(name)
+        if name == "classes_" and not np.array_equal(now, value):
+            return False
+        if name in ("coef_", "intercept_", "offset_") and not (
+            isinstance(now, np.ndarray)
+            and now.dtype == value.dtype
+            and now.shape == value.shape
+            and np.isfinite(now).all()
+        ):
+            return False
+    return "n_iter_" in own and float(own.get("t_", np.nan)).is_integer()
 
 
 @functools.cache
