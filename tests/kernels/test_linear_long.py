@@ -18,15 +18,13 @@ from skstream.engine.kernels import Task
 from skstream.engine.kernels.linear import rows as linear_rows
 from skstream.engine.kernels.linear.loops import step_of
 from skstream.engine.kernels.linear.settings import Settings
-from tests._data import load_stream
 from tests.kernels._linear_reference import (
     PATHS,
-    assert_same_answers,
     broken_scale,
     path,
     run_row_by_row,
 )
-from tests.kernels._reference import assert_same_state, prequential_block, running
+from tests.kernels._reference import prequential_block, running
 
 # Model, storage, number of classes (0: regression), number of rows.
 LONG_RUNS: dict[str, tuple[Any, str, int, int]] = {
@@ -196,19 +194,3 @@ def test_a_broken_twin_is_caught(
         assert agrees("default schedule")
         break_it(monkeypatch)
         assert not agrees("default schedule")
-
-
-@pytest.mark.parametrize(("name", "n"), [("electricity", 2000), ("covertype_head20k", 400)])
-def test_labels_of_the_first_rows_of_real_streams(name: str, n: int) -> None:
-    X, labels = load_stream(name, n)
-    classes, y = np.unique(labels, return_inverse=True)
-    task, block = Task(classes), prequential_block(np.ascontiguousarray(X, dtype=np.float64), y)
-    model = SGDClassifier(loss="log_loss")
-    wanted, scores = run_row_by_row(model, block, task)
-    size = 1.0 + np.abs(X).max() * np.abs(model.coef_).max()
-    for run in PATHS:
-        with path(run):
-            kernel = running(SGDClassifier(loss="log_loss"), task)
-            assert_same_answers(kernel.run(block), wanted, scores, task, size)
-            kernel.export()
-            assert_same_state(kernel.estimator, model)
