@@ -24,8 +24,7 @@ from skstream.tree._arrays import (
     with_known,
     with_nominal,
 )
-from skstream.tree._base import Bools, Codes, Floats, TreeLearner
-from skstream.tree._features import Read
+from skstream.tree._base import Bools, Codes, Floats, Read, TreeLearner
 from skstream.utils._few_columns import best_columns
 from skstream.utils._seeds import derive_seed, drawn_seed, poisson_weights
 from skstream.utils._sklearn import Interval, StrOptions

@@ -17,9 +17,8 @@ from skstream.tree._arrays import (
     new_tree,
     with_nominal,
 )
-from skstream.tree._base import Bools, Codes, Floats, TreeLearner
+from skstream.tree._base import Bools, Codes, Floats, Read, TreeLearner
 from skstream.tree._core import DEPTH, FEATURE, FIRST, N_NODES, N_STATS, SECOND, THRESHOLD
-from skstream.tree._features import Read
 
 
 class HoeffdingTreeClassifier(TreeLearner):
