@@ -46,7 +46,7 @@ from skstream.engine.kernels.linear.settings import (
     refused,
 )
 from skstream.engine.kernels.memory import MemoryMachine, State
-from skstream.engine.kernels.schema import Columns
+from skstream.engine.kernels.schema import Columns, refused_task
 from skstream.engine.kernels.scored import answers_to
 from skstream.engine.sharing import key_of
 from skstream.utils._numba import numba_enabled
@@ -259,13 +259,9 @@ class LinearClassifierKernel(LinearKernel):
         methods = ["predict", "decision_function"]
         if type(estimator) is SGDClassifier and estimator.loss in ("log_loss", "modified_huber"):
             methods.append("predict_proba")
-        if task.classes is None:
-            return "a regression task"
-        if len(task.classes) < 2:
+        if task.classes is not None and len(task.classes) < 2:
             return "a single class"
-        if task.method not in methods:
-            return f"{task.method} as the answer"
-        return refused(estimator, task)
+        return refused_task(estimator, task, methods) or refused(estimator, task)
 
     def _answers(self, raw: NDArray[Any], task: Task) -> NDArray[Any]:
         if task.method == "predict":  # of classes that tie the lowest

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.cuts import Floats
 from skstream.engine.kernels.memory import MemoryKernel, State
-from skstream.engine.kernels.schema import Columns
+from skstream.engine.kernels.schema import Columns, refused_task
 from skstream.engine.kernels.scored import answers_to
 from skstream.utils._running_sums import running_sums
 
@@ -29,14 +29,13 @@ class NaiveBayesKernel(MemoryKernel):
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
-        """Refuse tasks that naive Bayes does not do, and labels that scikit-learn refuses."""
-        if task.classes is None:
-            return "a regression task"
-        if task.method not in ("predict", "predict_proba"):
-            return f"{task.method} as the answer"
+        """Refuse other tasks, parameters and labels that scikit-learn refuses."""
+        refused = refused_task(estimator, task, ("predict", "predict_proba"))
+        if refused is not None:
+            return refused
+        assert task.classes is not None
         kind = task.classes.dtype.kind
-        is_of_texts = kind == "O" and all(isinstance(one, str) for one in task.classes)
-        proper = kind in "biuU" or is_of_texts
+        proper = kind in "biuU" or (kind == "O" and all(isinstance(k, str) for k in task.classes))
         if kind == "f":  # scikit-learn takes others for targets
             proper = bool((task.classes == np.trunc(task.classes)).all())
         return None if proper and len(task.classes) else "these class labels"
@@ -85,13 +84,11 @@ def class_sums(start: NDArray[Any], y: NDArray[Any], steps: Any) -> NDArray[Any]
     return running_sums(start, by_class)
 
 
-def is_proper_alpha(alpha: Any, force_alpha: Any) -> bool:
-    """Whether smoothing is a number or an array that no ``partial_fit`` objects to.
+def is_proper_alpha(alpha: Any) -> bool:
+    """Whether no ``partial_fit`` objects to a smoothing.
 
     Below 1e-10 scikit-learn replaces it with a warning, or takes logarithms of 0.
     """
-    if not isinstance(force_alpha, bool | np.bool_):
-        return False
     values = _as_numbers(alpha)
     return values.ndim <= 1 and bool(values.size and values.min() >= 1e-10)
 

@@ -30,9 +30,7 @@ from skstream.engine.kernels.naive_bayes.base import (
     is_proper_prior,
     tied,
 )
-from skstream.engine.kernels.schema import OTHER_CLASSES
 from skstream.utils._running_sums import running_sums
-from skstream.utils._validation import is_fitted
 from skstream.utils._versions import VersionedArray
 
 # With more classes than these, rows are learnt one by one: each changes one class only.
@@ -82,14 +80,11 @@ class CountsKernel(NaiveBayesKernel):
             return refused
         assert task.classes is not None
         prior = estimator.class_prior
-        if not is_proper_alpha(estimator.alpha, estimator.force_alpha):
+        if not is_proper_alpha(estimator.alpha):
             return value_of(estimator, "alpha")
-        if not isinstance(estimator.fit_prior, bool | np.bool_):
-            return value_of(estimator, "fit_prior")
         if prior is not None and not is_proper_prior(prior, len(task.classes)):
             return value_of(estimator, "class_prior")
-        known = not is_fitted(estimator) or np.array_equal(estimator.classes_, task.classes)
-        return None if known else OTHER_CLASSES
+        return None
 
     def _read(self) -> Counts:
         counts = VersionedArray(self._known_counts().T)

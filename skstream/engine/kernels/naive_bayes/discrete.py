@@ -82,17 +82,12 @@ class BernoulliKernel(FeatureCountsKernel):
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
-        """Add what scikit-learn asks of `binarize`; with an array alpha it fails.
+        """Add that `alpha` is one number, and not tiny.
 
-        With a tiny alpha it rounds the probability of an often seen feature to 1.
+        With a tiny one scikit-learn rounds the probability of an often seen feature to 1.
         """
-        threshold = estimator.binarize
         if not isinstance(estimator.alpha, Real) or float(estimator.alpha) < 1e-6:
             return value_of(estimator, "alpha")
-        if threshold is not None and not (
-            isinstance(threshold, Real) and 0 <= float(threshold) < np.inf
-        ):
-            return value_of(estimator, "binarize")
         return super().refusal(estimator, task)
 
     def _prepare(self, X: Any) -> Any:
@@ -172,13 +167,6 @@ class ComplementKernel(FeatureCountsKernel):
         self._has_prior = self._n_classes == 1
         if estimator.norm:
             self._min_sparse_columns = _WIDE
-
-    @classmethod
-    def refusal(cls, estimator: Any, task: Task) -> str | None:
-        """Add the type of `norm`."""
-        if not isinstance(estimator.norm, bool | np.bool_):
-            return value_of(estimator, "norm")
-        return super().refusal(estimator, task)
 
     def _check(self, block: Block, learn: Any, is_sparse: bool, n_columns: int) -> None:
         super()._check(block, learn, is_sparse, n_columns)

@@ -10,7 +10,6 @@ company the row comes.
 
 import math
 from functools import partial
-from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -237,7 +236,7 @@ class GaussianKernel(NaiveBayesKernel):
             return f"batch_size={task.batch_size}"
         assert task.classes is not None
         smoothing, priors = estimator.var_smoothing, estimator.priors
-        if not isinstance(smoothing, Real) or not 0 <= float(smoothing) < np.inf:
+        if not np.isfinite(smoothing):
             return value_of(estimator, "var_smoothing")
         if priors is not None and not (
             is_proper_prior(priors, len(task.classes)) and np.isclose(np.sum(priors), 1.0)

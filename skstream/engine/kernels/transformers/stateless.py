@@ -9,7 +9,6 @@ alike; else the function is called row by row, where the rows are.
 
 import copy
 import functools
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -29,74 +28,51 @@ from skstream.utils._optional import optional_import
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted, reads_frame_as_names
 
-
-def _learnt_categories(encoder: Any) -> str | None:
-    """Refuse an encoder that takes something from the rows, as `StreamPipeline` does."""
-    if isinstance(encoder.categories, str):
-        return value_of(encoder, "categories")
-    for name in ("min_frequency", "max_categories"):
-        if getattr(encoder, name) is not None:
-            return value_of(encoder, name)
-    return None
-
-
-def _other_function(transformer: Any) -> str | None:
-    """Refuse a function that is no ufunc of one argument: it may look at other rows.
-
-    One that takes a column as texts one by one, for a vectorizer, is ``np.ravel``.
-    """
-    function = transformer.func
-    is_ufunc = isinstance(function, np.ufunc) and function.nin == function.nout == 1
-    if function is not None and function is not np.ravel and not is_ufunc:
-        return "a function other than a ufunc of NumPy"
-    for name in ("kw_args", "inverse_func"):
-        if getattr(transformer, name):
-            return name
-    return None
-
-
-def _not_copied(transformer: Any) -> str | None:
-    return None if transformer.copy is True else value_of(transformer, "copy")
-
-
-def _learnt_values(imputer: Any) -> str | None:
-    """Refuse an imputer that takes something from the rows, as `StreamPipeline` does."""
-    if imputer.strategy != "constant":
-        return value_of(imputer, "strategy")
-    for name, fixed in (("keep_empty_features", True), ("add_indicator", False)):
-        if getattr(imputer, name) is not fixed:
-            return value_of(imputer, name)
-    return _not_copied(imputer)
-
-
-def _nothing(transformer: Any) -> None:
-    return None
-
-
-_Refusal = Callable[[Any], str | None]
+_COPIED = {"copy": True}
+# Of encoders and imputers that take nothing from the rows, as `StreamPipeline` has them.
+_ENCODER = {"min_frequency": None, "max_categories": None}
+_IMPUTER = {"strategy": "constant", "keep_empty_features": True, "add_indicator": False}
 
 # Transformers whose answer to a row depends on that row alone, to the last bit (nothing goes
-# through a matrix product), and what is refused of them.
-_STATELESS: dict[str, _Refusal] = {
-    "Binarizer": _not_copied,
-    "DatetimeFeatures": _nothing,
-    "FeatureHasher": _nothing,
-    "FunctionTransformer": _other_function,
-    "HashingVectorizer": _nothing,
-    "Normalizer": _not_copied,
-    "OneHotEncoder": _learnt_categories,
-    "OrdinalEncoder": _learnt_categories,
-    "PolynomialFeatures": _nothing,
-    "SimpleImputer": _learnt_values,
+# through a matrix product), and the parameters that they must have.
+_STATELESS: dict[str, dict[str, Any]] = {
+    "Binarizer": _COPIED,
+    "DatetimeFeatures": {},
+    "FeatureHasher": {},
+    "FunctionTransformer": {},
+    "HashingVectorizer": {},
+    "Normalizer": _COPIED,
+    "OneHotEncoder": _ENCODER,
+    "OrdinalEncoder": _ENCODER,
+    "PolynomialFeatures": {},
+    "SimpleImputer": {**_IMPUTER, **_COPIED},
 }
 # The same once they are fitted.
 _COPYING = ["MaxAbsScaler", "MinMaxScaler", "RobustScaler", "SimpleImputer", "StandardScaler"]
 _OTHERS = ["CountVectorizer", "KBinsDiscretizer", "OneHotEncoder", "OrdinalEncoder"]
-_FITTED: dict[str, _Refusal] = {
+_FITTED: dict[str, dict[str, Any]] = {
     **_STATELESS,
-    **dict.fromkeys(_COPYING, _not_copied),
-    **dict.fromkeys((*_OTHERS, "TfidfTransformer", "TfidfVectorizer"), _nothing),
+    **dict.fromkeys(_COPYING, _COPIED),
+    **{name: {} for name in (*_OTHERS, "TfidfTransformer", "TfidfVectorizer")},
 }
+
+
+def _refused(transformer: Any, fixed: dict[str, Any]) -> str | None:
+    """Which parameter, or function, has no kernel."""
+    for name, value in fixed.items():
+        if getattr(transformer, name) != value:
+            return value_of(transformer, name)
+    if fixed is _ENCODER and isinstance(transformer.categories, str):
+        return value_of(transformer, "categories")
+    if isinstance(transformer, FunctionTransformer):
+        function = transformer.func
+        is_ufunc = isinstance(function, np.ufunc) and function.nin == function.nout == 1
+        if function is not None and function is not np.ravel and not is_ufunc:
+            return "a function other than a ufunc of NumPy"  # it may look at other rows
+        for name in ("kw_args", "inverse_func"):
+            if getattr(transformer, name):
+                return name
+    return None
 
 
 class StatelessKernel(TransformKernel):
@@ -113,14 +89,14 @@ class StatelessKernel(TransformKernel):
         """Refuse what may look at other rows than the one that it transforms."""
         refused = refused_output(transformer)
         if refused is not None or not isinstance(transformer, FrozenEstimator):
-            return refused or _STATELESS[type(transformer).__name__](transformer)
+            return refused or _refused(transformer, _STATELESS[type(transformer).__name__])
         inner = transformer.estimator
         name = type(inner).__name__
         if name not in _FITTED or not type(inner).__module__.startswith(("sklearn.", "skstream.")):
             return f"{name} inside"
         if not is_fitted(inner):
             return f"an unfitted {name} inside"
-        refused = changed_methods(inner) or refused_output(inner) or _FITTED[name](inner)
+        refused = changed_methods(inner) or refused_output(inner) or _refused(inner, _FITTED[name])
         return None if refused is None else f"a {name} inside with {refused}"
 
     def initial_state(self) -> Any:
