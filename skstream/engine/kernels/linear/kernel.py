@@ -174,7 +174,7 @@ class LinearKernel(MemoryMachine, Kernel):
 
     def _write(self, memory: _Memory) -> None:
         W = memory.W.read()
-        self.estimator.coef_ = W.ravel() if self.task.classes is None else W.copy()
+        self.estimator.coef_ = W.flatten() if self.task.classes is None else W.copy()
         self.estimator.intercept_ = memory.b.copy()
         self.estimator.t_ = memory.t
 
