@@ -137,20 +137,18 @@ def _with_features(tree, settings, scratch, slot, k, x, has_gaps, vote):  # type
         for f in range(x.size):
             d = x[f] - mean[f]
             terms[f] = d * d / doubled[f] - HALF_LOG_TAU - half_logs[f]
-    if not has_gaps:
-        for f in range(terms.size):
-            vote += terms[f]
-        return vote
     for f in range(terms.size):
-        feature = tree.subset[slot, f]
-        n, n_known = tree.moments[slot, k, N, f], tree.known[feature]
-        if math.isnan(x[f]) or n == 0.0:
-            continue
-        if n_known < 0:
-            vote += terms[f]
-        elif 0 <= x[f] < n_known:
-            weight = tree.categories[slot, k, tree.column[feature, int(x[f])]]
-            vote += math.log((weight + 1.0) / (n + n_known))
+        if has_gaps:
+            feature = tree.subset[slot, f]
+            n, n_known = tree.moments[slot, k, N, f], tree.known[feature]
+            if math.isnan(x[f]) or n == 0.0:
+                continue
+            if n_known >= 0:
+                if 0 <= x[f] < n_known:
+                    weight = tree.categories[slot, k, tree.column[feature, int(x[f])]]
+                    vote += math.log((weight + 1.0) / (n + n_known))
+                continue
+        vote += terms[f]
     return vote
 
 
@@ -462,25 +460,17 @@ def _watch(tree, scratch, slot, x, k, w, has_gaps):  # type: ignore[no-untyped-d
     scratch.is_stale[slot, k] = True
     weights, mean, squares = moments[N], moments[MEAN], moments[SQUARES]
     low, high = moments[LOW], moments[HIGH]
-    if not has_gaps:
-        for f in range(x.size):
-            weights[f] += w
-            old = mean[f]
-            new = old + (w / weights[f]) * (x[f] - old)
-            mean[f] = new
-            squares[f] += w * (x[f] - old) * (x[f] - new)
-            low[f] = x[f] if x[f] < low[f] else low[f]
-            high[f] = x[f] if x[f] > high[f] else high[f]
-        return
     for f in range(x.size):
-        n_known = tree.known[tree.subset[slot, f]]
-        if math.isnan(x[f]) or 0 <= n_known <= x[f]:
-            continue
+        if has_gaps:
+            n_known = tree.known[tree.subset[slot, f]]
+            if math.isnan(x[f]) or 0 <= n_known <= x[f]:
+                continue
+            if n_known >= 0:
+                weights[f] += w
+                column = tree.column[tree.subset[slot, f], int(x[f])]
+                tree.categories[slot, k, column] += w
+                continue
         weights[f] += w
-        if n_known >= 0:
-            column = tree.column[tree.subset[slot, f], int(x[f])]
-            tree.categories[slot, k, column] += w
-            continue
         old = mean[f]
         new = old + (w / weights[f]) * (x[f] - old)
         mean[f] = new
