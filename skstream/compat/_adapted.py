@@ -7,10 +7,10 @@ from skstream.compat._river import (
     RiverClassifier,
     RiverRegressor,
     from_river,
+    is_new,
     is_river,
     model_name,
 )
-from skstream.compat._river_parameters import is_new
 
 
 def is_foreign(model: Any) -> bool:

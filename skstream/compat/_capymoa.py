@@ -19,6 +19,7 @@ from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow, RowC
 from skstream.utils._labels import is_missing
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import is_frame, take_rows
+from skstream.utils._values import column_at, column_lists
 
 _ROWS_AT_ONCE = 1000
 _TARGET = "target"
@@ -85,8 +86,7 @@ class Columns:
         if not self.places and not is_frame(rows):
             return np.array(rows, dtype=np.float64)
         numbers = np.empty(rows.shape)
-        for number in range(rows.shape[1]):
-            values = _column(rows, number)
+        for number, values in enumerate(column_lists(rows)):
             places = self.places.get(number)
             if places is None:
                 numbers[:, number] = [np.nan if is_missing(v) else float(v) for v in values]
@@ -95,30 +95,16 @@ class Columns:
         return numbers
 
 
-def _column(X: Any, number: int) -> list[Any]:
-    if not is_frame(X):
-        column = X[:, number]
-    else:
-        column = X.iloc[:, number] if hasattr(X, "iloc") else X[:, number]
-    values: list[Any] = column.to_list() if hasattr(column, "to_list") else column.tolist()
-    return values
-
-
 def _declared(X: Any, number: int) -> list[Any] | None:
     """Categories that the type of a column lists; None if it is of another type."""
-    if not is_frame(X):
-        return None
-    if not hasattr(X, "iloc"):
-        known = getattr(X.dtypes[number], "categories", None)
-        return None if known is None else list(known)
-    values = getattr(X.dtypes.iloc[number], "categories", None)
-    return None if values is None else values.tolist()
+    categories = getattr(column_at(X, number).dtype, "categories", None) if is_frame(X) else None
+    return None if categories is None else list(categories)
 
 
 def _has_texts(X: Any, number: int) -> bool:
     if sparse.issparse(X) or (not is_frame(X) and X.dtype.kind not in "OUS"):
         return False
-    return any(isinstance(value, str | bytes) for value in _column(X, number))
+    return any(isinstance(value, str | bytes) for value in column_at(X, number))
 
 
 _PURPOSE = "A learner of CapyMOA"
@@ -175,7 +161,6 @@ def takes_prepared(learner: Any) -> bool:
     return False
 
 
-_PURPOSE = "A learner of CapyMOA"
 _LARGEST_SEED = 2**31 - 1  # of Java's int
 
 

@@ -17,42 +17,40 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.compat._river_parameters import seeded
-from skstream.engine.answers import Task, answers_to, best_or_all
+from skstream.compat._river import seeded
+from skstream.engine.answers import answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined
+from skstream.engine.kernels.base import Declined, Task
 from skstream.engine.kernels.compose import asks_of_next
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import class_labels, refused_task
-from skstream.tree._arrays import Rows, copied, execute, new_tree, with_room
+from skstream.tree._arrays import (
+    Rows,
+    Settings,
+    Tree,
+    copied,
+    execute,
+    n_leaves,
+    new_tree,
+)
+from skstream.tree._base import LEAVES
 from skstream.tree._core import (
-    ADAPTIVE,
-    BAYES,
     BAYES_RIGHT,
-    DEPTH,
     ENTROPY,
-    FEATURE,
-    FIRST,
     GINI,
     HIGH,
     LAST_TRY,
     LOW,
-    MAJORITY,
     MAJORITY_RIGHT,
     MEAN,
     N_IDLE,
     N_NODES,
-    N_SLOTS,
-    N_STATS,
-    SECOND,
-    SLOT,
     SQUARES,
     THRESHOLD,
     N,
     exact_squares,
 )
-from skstream.tree._layout import Settings, Tree
 from skstream.utils._numba import numba_enabled
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
@@ -67,7 +65,6 @@ _FILES = (
     *("tree.split_criterion.info_gain_split_criterion", "proba.gaussian", "stats.mean"),
     *("stats.var", "utils.norm", "utils.math", "base.classifier", "base.base"),
 )
-_LEAVES = {"mc": MAJORITY, "nb": BAYES, "nba": ADAPTIVE}
 _CRITERIA = {"info_gain": ENTROPY, "gini": GINI}
 _LARGEST = 1e150  # the squares of larger numbers overflow, which is an error in River
 _LARGEST_WHOLE = 2.0**53
@@ -79,7 +76,7 @@ class _Memory(NamedTuple):
     tree: Tree
     weight: float  # of all rows learnt
     seen: NDArray[np.bool_]  # classes learnt
-    is_whole: NDArray[np.bool_] | None  # features that are whole numbers; None: not known
+    is_whole: NDArray[np.bool_]  # features that are whole numbers
 
 
 class RiverTreeKernel(MemoryKernel):
@@ -88,13 +85,16 @@ class RiverTreeKernel(MemoryKernel):
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse other models than River's tree, and trees that work in other ways."""
-        model = estimator.model_ if is_fitted(estimator) else estimator.model
-        if type(model).__name__ != "HoeffdingTreeClassifier" or _refused_model(model) == "kind":
+        model = estimator.model
+        if type(model) is not getattr(
+            sys.modules.get("river.tree"), "HoeffdingTreeClassifier", None
+        ):
             raise Declined(estimator.why_looped)
         refused = refused_task(estimator, task, ("predict", "predict_proba"))
         if refused is not None:
             return refused
-        reason = _refused_model(model)
+        reason = "where it has learnt rows already" if is_fitted(estimator) else None
+        reason = reason or _refused_model(model)
         if reason is None and not numba_enabled():
             reason = 'without numba (pip install "skstream[fast]")'
         if reason is None:
@@ -105,13 +105,12 @@ class RiverTreeKernel(MemoryKernel):
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        self._model = estimator.model_ if is_fitted(estimator) else seeded(estimator.model, None)
+        self._model = seeded(estimator.model, None)
         self._labels = class_labels(task).tolist()
         self._settings = _settings_of(self._model)
 
     def _read(self) -> _Memory:
-        features = _names(self.estimator.n_features_in_, self.estimator)
-        return read_river(self._model, self._labels, features)
+        raise AssertionError("a tree that has learnt rows is refused")
 
     def row_bytes(self, state: State) -> int:
         """Memory of a row as numbers, and of its probabilities."""
@@ -130,24 +129,18 @@ class RiverTreeKernel(MemoryKernel):
         if memory is None:
             tree = new_tree(columns.number, len(self._labels))
             memory = _Memory(tree, 0.0, np.zeros(len(self._labels), np.bool_), is_whole)
-        elif memory.is_whole is None:
-            memory = memory._replace(is_whole=is_whole)
         elif block.n_learns and not np.array_equal(is_whole, memory.is_whole):
             raise Declined("columns that were whole numbers before, or were not, have no kernel")
-        if not block.n_learns:
-            weight, tree = memory.weight, memory.tree
-        else:
-            steps = np.ones(block.n_learns) if block.weight is None else block.weight
-            weight = float(running_sums(memory.weight, steps)[-1])
+        weight, tree = memory.weight, memory.tree
+        weights = np.ones(block.n_learns) if block.weight is None else block.weight
+        if block.n_learns:
+            weight = float(running_sums(weight, weights)[-1])
             if weight >= self._model.memory_estimate_period:
                 raise Declined("rows from River's memory_estimate_period on have no kernel")
-            tree = copied(memory.tree)
+            tree = copied(tree)
         tree, shares = execute(
-            *(tree, self._settings, Rows(learn, False), block.y),
-            np.ones(block.n_learns) if block.weight is None else block.weight,
-            Rows(ask, False),
-            block.stamp,
-            asks_of_next(block),
+            *(tree, self._settings, Rows.of(learn, False), block.y, weights),
+            *(Rows.of(ask, False), block.stamp, asks_of_next(block)),
         )
         seen = memory.seen.copy()
         seen[block.y] = True
@@ -186,10 +179,7 @@ def _check_values(block: Block, learn: Any, ask: Any) -> NDArray[np.bool_]:
 
 
 def _refused_model(model: Any) -> str | None:
-    """Say what of a River tree has no kernel; "kind" where it is another model."""
-    kind = getattr(sys.modules.get("river.tree"), "HoeffdingTreeClassifier", None)
-    if type(model) is not kind:
-        return "kind"
+    """Say what of a River tree has no kernel."""
     splitter = model.splitter
     if type(splitter).__name__ != "GaussianSplitter" or "river" not in type(splitter).__module__:
         return f"with the splitter {type(splitter).__name__}"
@@ -200,8 +190,8 @@ def _refused_model(model: Any) -> str | None:
             return f"with {name}={getattr(model, name)!r}"
     if model.nominal_attributes:
         return "with nominal_attributes"
-    is_known = not isinstance(model.merit_preprune, bool) or not _has_usual_numbers(model)
-    if is_known or set(vars(model)) != set(vars(type(model)())):
+    usual = isinstance(model.merit_preprune, bool) and _has_usual_numbers(model)
+    if not usual or set(vars(model)) != set(vars(type(model)())):
         return "with parameters or attributes that are unusual"
     return None
 
@@ -230,7 +220,7 @@ def _has_usual_numbers(model: Any) -> bool:
 
 def _settings_of(model: Any) -> Settings:
     return Settings(
-        leaf=_LEAVES[model.leaf_prediction],
+        leaf=LEAVES[model.leaf_prediction],
         criterion=_CRITERIA[model.split_criterion],
         grace_period=float(model.grace_period),
         delta=float(model.delta),
@@ -286,12 +276,12 @@ def _is_the_same_here() -> bool:
         answer = model.predict_proba_one(x)
         expected.append([answer.get(0, 0.0), answer.get(1, 0.0)])
         model.learn_one(x, label)
-    rows = Rows(X, False)
+    rows = Rows.of(X, False)
     tree, shares = execute(
         *(new_tree(3, 2), _settings_of(model), rows, y, np.ones(300)),
         *(rows, np.arange(300), np.ones(300, np.bool_)),
     )
-    n_branches = int((tree.nodes[: tree.counts[N_NODES], FEATURE] >= 0).sum())
+    n_branches = n_leaves(tree) - 1
     return np.array_equal(shares, np.array(expected)) and model.n_branches == n_branches > 0
 
 
@@ -339,7 +329,7 @@ def _splitters(
     made = {}
     for f, name in enumerate(features if order else ()):
         splitter = made[name] = model.splitter.clone()
-        number = int if memory.is_whole is not None and memory.is_whole[f] else float
+        number = int if memory.is_whole[f] else float
         for k in order:
             moments = tree.moments[slot, k, :, f].tolist()
             one = gaussian()
@@ -349,75 +339,3 @@ def _splitters(
             splitter._min_per_class[labels[k]] = number(moments[LOW])
             splitter._max_per_class[labels[k]] = number(moments[HIGH])
     return made
-
-
-def read_river(model: Any, labels: Sequence[Any], features: Sequence[Any]) -> _Memory:
-    """Read a River tree; `Declined` where it has learnt what the core does not hold."""
-    place_of = {label: k for k, label in enumerate(labels)}
-    position = {name: f for f, name in enumerate(features)}
-    nodes = [] if model._root is None else [model._root]
-    for node in nodes:
-        nodes += getattr(node, "children", [])
-    number = {id(node): at for at, node in enumerate(nodes)}
-    tree = with_room(new_tree(len(features), len(labels)), len(nodes))
-    tree.counts[N_NODES] = len(nodes)
-    is_whole: list[bool | None] = [None] * len(features)
-    try:
-        seen = np.zeros(len(labels), np.bool_)
-        seen[[place_of[label] for label in model.classes]] = True
-        for at, node in enumerate(nodes):
-            tree.nodes[at, [DEPTH, N_STATS]] = node.depth, len(node.stats)
-            for j, (label, weight) in enumerate(node.stats.items()):
-                tree.orders[at, j] = place_of[label]
-                tree.stats[at, place_of[label]] = weight
-            if hasattr(node, "children"):
-                if type(node).__name__ != "NumericBinaryBranch":
-                    raise Declined("a River tree with categories has no kernel")
-                below = [number[id(child)] for child in node.children]
-                tree.nodes[at, [FEATURE, FIRST, SECOND]] = position[node.feature], *below
-                tree.values[at, THRESHOLD] = node.threshold
-                continue
-            tree.nodes[at, [FEATURE, SLOT]] = -1, -1
-            tree.values[at, LAST_TRY] = node.last_split_attempt_at
-            tree.values[at, MAJORITY_RIGHT] = getattr(node, "_mc_correct_weight", 0.0)
-            tree.values[at, BAYES_RIGHT] = getattr(node, "_nb_correct_weight", 0.0)
-            if node.splitters is None:
-                tree.counts[N_IDLE] += 1
-                continue
-            slot = tree.nodes[at, SLOT] = tree.counts[N_SLOTS]
-            tree.counts[N_SLOTS] += 1
-            if node.splitters:
-                _read_splitters(tree, slot, node.splitters, place_of, features, is_whole)
-    except KeyError as error:
-        raise Declined("a River tree of other classes or features has no kernel") from error
-    weight = float(model._train_weight_seen_by_model)
-    known = None if None in is_whole else np.array(is_whole, dtype=np.bool_)
-    return _Memory(tree, weight, seen, known)
-
-
-def _read_splitters(
-    tree: Tree,
-    slot: int,
-    splitters: Any,
-    place_of: dict[Any, int],
-    features: Sequence[Any],
-    is_whole: list[bool | None],
-) -> None:
-    if list(splitters) != list(features):
-        raise Declined("a River tree that has learnt rows with gaps has no kernel")
-    for f, splitter in enumerate(splitters.values()):
-        if type(splitter).__name__ != "GaussianSplitter":
-            raise Declined("a River tree with categories has no kernel")
-        for j, (label, one) in enumerate(splitter._att_dist_per_class.items()):
-            k, n = place_of[label], one.n_samples
-            if f and (tree.came[slot, 1 + j] != k or tree.seen[slot, k] != n):
-                raise Declined("a River tree that has learnt rows with gaps has no kernel")
-            low, high = splitter._min_per_class[label], splitter._max_per_class[label]
-            kinds = {type(low), type(high)}
-            whole = kinds == {int}
-            if (not whole and kinds != {float}) or is_whole[f] not in (None, whole):
-                raise Declined("a River tree of numbers of several types has no kernel")
-            is_whole[f] = whole
-            tree.came[slot, 1 + j], tree.seen[slot, k] = k, n
-            tree.moments[slot, k, :, f] = n, one._var.mean._mean, one._var._S, low, high
-            tree.came[slot, 0] = j + 1

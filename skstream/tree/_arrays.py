@@ -1,7 +1,11 @@
-"""Trees as arrays: made, enlarged, kept within a limit of memory, and executed."""
+"""Trees as arrays: made, enlarged, kept within a limit of memory, and executed.
+
+Numbers of columns are in `skstream.tree._core`, beside the code: its machine code is kept on disk,
+and made anew when that file changes, not when this one does.
+"""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +22,109 @@ from skstream.tree._core import (
     SEED,
     run,
 )
-from skstream.tree._layout import Floats, Integers, Scratch, Settings, Tree
 from skstream.utils._seeds import uniform
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+class Tree(NamedTuple):
+    """A tree as arrays, with room to grow; node 0 is the root.
+
+    A leaf that watches the features has a slot, in which their statistics are.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (9,), dtype int64
+        Numbers of nodes, slots ever used, free ones, branches, categories, and flags; the seed.
+    nodes : ndarray of shape (n_nodes, 6), dtype int64
+        Of a branch its feature (-1: a leaf) and children: two nodes, or for a nominal feature where
+        its branches begin in `branches`, and how many there are; depth, slot (-1: none), classes.
+    values : ndarray of shape (n_nodes, 5), dtype float64
+        Threshold; weights of the rows for which the majority and naive Bayes were right; weight at
+        the last attempt to split; weight of the rows that have come by.
+    stats : ndarray of shape (n_nodes, n_classes), dtype float64
+        Weight of each class.
+    orders : ndarray of shape (n_nodes, n_classes), dtype int64
+        The classes in the order in which they came.
+    branches : ndarray of dtype int64
+        Child for each category; -1: none.
+    free : ndarray of shape (n_slots,), dtype int64
+    subset : ndarray of shape (n_slots, n_watched), dtype int64
+        Features watched.
+    drawn : ndarray of shape (n_nodes, n_watched) or (n_nodes, 0), dtype int64
+        Features that each node watches once it is a leaf; of no width where all are watched.
+    seen : ndarray of shape (n_slots, n_classes), dtype float64
+        Weight of each class since the leaf began to watch.
+    came : ndarray of shape (n_slots, 1 + n_classes), dtype int64
+        Number of these classes, and they themselves in the order in which they came.
+    moments : ndarray of shape (n_slots, n_classes, 5, n_watched), dtype float64
+        Weight, mean, sum of squared deviations, smallest and largest value.
+    categories : ndarray of shape (n_slots, n_classes, n_categories), dtype float64
+        Weight of each category of all nominal features.
+    column : ndarray of shape (n_features, n_codes), dtype int64
+        Where the categories of a feature are in `categories`.
+    known : ndarray of shape (n_features,), dtype int64
+        Number of categories of a nominal feature that have come; -1: it is numeric.
+    """
+
+    counts: Integers
+    nodes: Integers
+    values: Floats
+    stats: Floats
+    orders: Integers
+    branches: Integers
+    free: Integers
+    subset: Integers
+    drawn: Integers
+    seen: Floats
+    came: Integers
+    moments: Floats
+    categories: Floats
+    column: Integers
+    known: Integers
+
+
+class Settings(NamedTuple):
+    """Parameters of a tree as numbers."""
+
+    leaf: int
+    criterion: int
+    grace_period: float = 200.0
+    delta: float = 1e-7
+    tau: float = 0.05
+    max_depth: int = 1 << 40
+    n_splits: int = 10
+    least_for_bayes: float = 0.0
+    least_share: float = 0.01
+    most_share: float = 0.99
+    # Whether a feature that was constant in a class excludes the class where it is another one.
+    constant_excludes: bool = True
+    # Whether not to split has a merit of 0, and not the least of all.
+    null_gains_nothing: bool = False
+    river: bool = False
+    prunes: bool = True  # River's merit_preprune
+    compensates: bool = False  # whether sums are compensated
+    # As arguments, so that the compiler keeps pow.
+    two: float = 2.0
+    half: float = 0.5
+
+
+class Scratch(NamedTuple):
+    """Room for what is computed of one row, and for factors that follow from the statistics."""
+
+    votes: Floats
+    bayes: Floats
+    powers: Floats
+    terms: Floats
+    parts: Floats  # [branch, class]
+    part_orders: Integers
+    part_sizes: Integers
+    doubled: Floats  # [slot, class, feature] -2 * variance
+    half_logs: Floats  # 0.5 * log(variance)
+    is_stale: Bools  # [slot, class]
+    gathered: Floats  # a row as a leaf that watches some features sees it
 
 
 def new_tree(n_features: int, n_classes: int, n_drawn: int = 0, seed: int = 0) -> Tree:
@@ -40,25 +143,19 @@ def with_known(tree: Tree, known: Integers, max_bytes: int | None = None) -> Tre
     """
     if known.max(initial=-1) < 0:
         return tree
-    larger = _with_known(tree, known)
-    while max_bytes is not None and n_bytes(larger) > max_bytes and known.max() > 0:
+    while True:
+        counts = np.maximum(known, 0)
+        n_codes = max(4, counts.max())
+        n_nodes, n_slots, *_ = _sizes(tree)
+        sizes = n_nodes, n_slots, 16, max(4 * len(known), counts.sum()), n_codes
+        larger = _with_sizes(tree, sizes)
+        places = (np.cumsum(counts) - counts)[:, None] + np.arange(n_codes)
+        larger.column[:] = np.where(np.arange(n_codes) < counts[:, None], places, 0)
+        larger.known[:] = known
+        larger.counts[[N_CATEGORIES, MOST_KNOWN]] = counts.sum(), counts.max()
+        if max_bytes is None or n_bytes(larger) <= max_bytes or known.max() <= 0:
+            return larger
         known = np.minimum(known, known.max() // 2)
-        larger = _with_known(tree, known)
-    return larger
-
-
-def _with_known(tree: Tree, known: Integers) -> Tree:
-    counts = np.maximum(known, 0)
-    n_codes = max(4, counts.max())
-    n_nodes, n_slots, *_ = _sizes(tree)
-    tree = _with_sizes(tree, (n_nodes, n_slots, 16, max(4 * len(known), counts.sum()), n_codes))
-    places = np.cumsum(counts) - counts
-    tree.column[:] = np.where(
-        np.arange(n_codes) < counts[:, None], places[:, None] + np.arange(n_codes), 0
-    )
-    tree.known[:] = known
-    tree.counts[[N_CATEGORIES, MOST_KNOWN]] = counts.sum(), counts.max()
-    return tree
 
 
 def with_nominal(
@@ -138,10 +235,13 @@ def copied(tree: Tree) -> Tree:
 
 def n_bytes(tree: Tree) -> int:
     """Memory of a tree: of its arrays, and of the factors that are formed while it is executed."""
-    n_slots, k, _, d = tree.moments.shape
     of_arrays: int = sum(array.nbytes for array in tree)
-    of_factors: int = n_slots * k * (16 * d + 1)
-    return of_arrays + of_factors
+    return of_arrays + len(tree.free) * _bytes_of_factors(tree)
+
+
+def n_leaves(tree: Tree) -> int:
+    """Number of leaves of a tree that has learnt a row."""
+    return int((tree.nodes[: tree.counts[N_NODES], FEATURE] < 0).sum())
 
 
 def enlarged(tree: Tree, max_bytes: int | None = None) -> Tree:
@@ -165,27 +265,18 @@ def enlarged(tree: Tree, max_bytes: int | None = None) -> Tree:
         n_nodes *= 2
     while n_used + n_parts + 1 > n_slots:
         n_slots *= 2
-    wanted = (n_nodes, n_slots, n_branches, n_categories, n_codes)
-    if max_bytes is None:
-        return _with_sizes(tree, wanted)
-    of_nodes, of_slots, fixed = _bytes_of(tree, wanted)
-    if n_nodes * of_nodes + n_slots * of_slots + fixed <= max_bytes:
-        return _with_sizes(tree, wanted)
+    larger = _with_sizes(tree, (n_nodes, n_slots, n_branches, n_categories, n_codes))
+    if max_bytes is None or n_bytes(larger) <= max_bytes:
+        return larger
     # The last time: a quarter for nodes, which are small, and the rest for statistics.
-    of_nodes, of_slots, fixed = _bytes_of(tree, sizes)
-    free = max_bytes - fixed
+    of_nodes, of_slots = _bytes_of_one(tree)
+    free = max_bytes - n_bytes(tree) + sizes[0] * of_nodes + sizes[1] * of_slots
     room = min(0.75 * free, free - sizes[0] * of_nodes)
     n_slots = max(sizes[1], int(room / of_slots))
     n_nodes = max(sizes[0], int((free - n_slots * of_slots) / of_nodes))
     larger = _with_sizes(tree, (n_nodes, n_slots, *sizes[2:]))
     larger.counts[IS_FULL] = 1
     return larger
-
-
-def with_room(tree: Tree, n_nodes: int) -> Tree:
-    """Copy a tree into arrays with room for so many nodes, all of which may watch."""
-    sizes = _sizes(tree)
-    return _with_sizes(tree, (max(sizes[0], n_nodes), max(sizes[1], n_nodes), *sizes[2:]))
 
 
 def _sizes(tree: Tree) -> tuple[int, int, int, int, int]:
@@ -198,13 +289,18 @@ def _sizes(tree: Tree) -> tuple[int, int, int, int, int]:
     )
 
 
-def _bytes_of(tree: Tree, sizes: tuple[int, int, int, int, int]) -> tuple[int, int, int]:
-    """Bytes of a node, of a slot, and of what depends on the number of neither."""
-    k, _, d = tree.moments.shape[1:]
-    _, _, n_branches, n_categories, n_codes = sizes
-    of_nodes = 8 * (6 + 5 + 2 * k + tree.drawn.shape[1])
-    of_slots = 8 * (1 + d + k + 1 + k + 5 * k * d + k * n_categories) + k * (16 * d + 1)
-    return of_nodes, of_slots, 8 * (9 + n_branches + len(tree.known) * (n_codes + 1))
+def _bytes_of_one(tree: Tree) -> tuple[int, int]:
+    """Bytes of a node, and of a slot."""
+    of_nodes = tree.nodes, tree.values, tree.stats, tree.orders, tree.drawn
+    of_slots = tree.free, tree.subset, tree.seen, tree.came, tree.moments, tree.categories
+    node, slot = (sum(one[0].nbytes for one in arrays) for arrays in (of_nodes, of_slots))
+    return node, slot + _bytes_of_factors(tree)
+
+
+def _bytes_of_factors(tree: Tree) -> int:
+    """Bytes of the factors of a slot that are formed while a tree is executed."""
+    k, d = tree.moments.shape[1], tree.moments.shape[3]
+    return int(k * (16 * d + 1))
 
 
 def _with_sizes(tree: Tree, sizes: tuple[int, int, int, int, int]) -> Tree:
@@ -230,39 +326,40 @@ def _writeable(array: NDArray[Any]) -> NDArray[Any]:
     return array if is_plain else np.array(array, order="C")
 
 
-class Rows:
+class Rows(NamedTuple):
     """Rows as a tree reads them.
 
-    Parameters
+    Attributes
     ----------
     X : ndarray of shape (n_rows, n_features), dtype float64
         Numbers, NaN where there is none; of nominal features codes, -1 for a category that the
         tree does not know.
-    has_nominal : bool
-        Whether there are nominal features.
+    gaps : ndarray of shape (n_rows,)
+        Which rows may have gaps or categories.
     """
 
-    def __init__(self, X: Floats, has_nominal: bool):
-        self.X = _writeable(np.ascontiguousarray(X, dtype=np.float64))
-        self.gaps: Bools = np.full(len(X), has_nominal)
+    X: Floats
+    gaps: Bools
+
+    @classmethod
+    def of(cls, X: Floats, has_nominal: bool) -> "Rows":
+        """Rows in an array."""
+        gaps: Bools = np.full(len(X), has_nominal)
         if not has_nominal and len(X):
             with np.errstate(all="ignore"):
-                may_have_gaps = np.isnan(self.X.sum())  # fast, and never wrong where there is one
+                may_have_gaps = np.isnan(X.sum())  # fast, and never wrong where there is one
             if may_have_gaps:
-                self.gaps = np.isnan(self.X).any(axis=1)
+                gaps = np.asarray(np.isnan(X).any(axis=1))
+        return cls(_writeable(np.ascontiguousarray(X, dtype=np.float64)), gaps)
 
     def part(self, start: int, stop: int) -> "Rows":
         """Some of the rows."""
-        some = Rows(self.X[:0], False)
-        some.X, some.gaps = self.X[start:stop], self.gaps[start:stop]
-        return some
+        return Rows(self.X[start:stop], self.gaps[start:stop])
 
     def joined(self, others: "Rows", index: Integers, order: Integers) -> "Rows":
         """Rows with some others behind them, in another order."""
-        both = Rows(self.X[:0], False)
-        both.X = np.concatenate([self.X, others.X[index]])[order]
-        both.gaps = np.concatenate([self.gaps, others.gaps[index]])[order]
-        return both
+        X = np.concatenate([self.X, others.X[index]])[order]
+        return Rows(X, np.concatenate([self.gaps, others.gaps[index]])[order])
 
 
 def execute(

@@ -1,7 +1,8 @@
 """Hoeffding trees, compiled: the nodes, the statistics of leaves, and what a row does to them.
 
 One core has two users: the trees of this library, and those of River, of which every bit is kept
-(`Settings.river`). What differs is decided by settings alone.
+(`Settings.river`). What differs is decided by settings alone. The arrays are described in
+`skstream.tree._arrays`.
 
 What decides the bits of a River tree
 -------------------------------------
@@ -136,20 +137,18 @@ def _with_features(tree, settings, scratch, slot, k, x, has_gaps, vote):  # type
         for f in range(x.size):
             d = x[f] - mean[f]
             terms[f] = d * d / doubled[f] - HALF_LOG_TAU - half_logs[f]
-    if not has_gaps:
-        for f in range(terms.size):
-            vote += terms[f]
-        return vote
     for f in range(terms.size):
-        feature = tree.subset[slot, f]
-        n, n_known = tree.moments[slot, k, N, f], tree.known[feature]
-        if math.isnan(x[f]) or n == 0.0:
-            continue
-        if n_known < 0:
-            vote += terms[f]
-        elif 0 <= x[f] < n_known:
-            weight = tree.categories[slot, k, tree.column[feature, int(x[f])]]
-            vote += math.log((weight + 1.0) / (n + n_known))
+        if has_gaps:
+            feature = tree.subset[slot, f]
+            n, n_known = tree.moments[slot, k, N, f], tree.known[feature]
+            if math.isnan(x[f]) or n == 0.0:
+                continue
+            if n_known >= 0:
+                if 0 <= x[f] < n_known:
+                    weight = tree.categories[slot, k, tree.column[feature, int(x[f])]]
+                    vote += math.log((weight + 1.0) / (n + n_known))
+                continue
+        vote += terms[f]
     return vote
 
 
@@ -461,25 +460,17 @@ def _watch(tree, scratch, slot, x, k, w, has_gaps):  # type: ignore[no-untyped-d
     scratch.is_stale[slot, k] = True
     weights, mean, squares = moments[N], moments[MEAN], moments[SQUARES]
     low, high = moments[LOW], moments[HIGH]
-    if not has_gaps:
-        for f in range(x.size):
-            weights[f] += w
-            old = mean[f]
-            new = old + (w / weights[f]) * (x[f] - old)
-            mean[f] = new
-            squares[f] += w * (x[f] - old) * (x[f] - new)
-            low[f] = x[f] if x[f] < low[f] else low[f]
-            high[f] = x[f] if x[f] > high[f] else high[f]
-        return
     for f in range(x.size):
-        n_known = tree.known[tree.subset[slot, f]]
-        if math.isnan(x[f]) or 0 <= n_known <= x[f]:
-            continue
+        if has_gaps:
+            n_known = tree.known[tree.subset[slot, f]]
+            if math.isnan(x[f]) or 0 <= n_known <= x[f]:
+                continue
+            if n_known >= 0:
+                weights[f] += w
+                column = tree.column[tree.subset[slot, f], int(x[f])]
+                tree.categories[slot, k, column] += w
+                continue
         weights[f] += w
-        if n_known >= 0:
-            column = tree.column[tree.subset[slot, f], int(x[f])]
-            tree.categories[slot, k, column] += w
-            continue
         old = mean[f]
         new = old + (w / weights[f]) * (x[f] - old)
         mean[f] = new
@@ -622,27 +613,17 @@ def _child_with_gaps(tree, node, row, learns):  # type: ignore[no-untyped-def]
 
 
 @jit_of_row
-def leaf_of(tree, row, has_gaps):  # type: ignore[no-untyped-def]
-    """Leaf that answers to a row."""
+def leaf_of(tree, row, has_gaps, w, learns):  # type: ignore[no-untyped-def]
+    """Leaf that answers to a row, or that learns it with a weight.
+
+    Where it is learnt, a category that comes for the first time gets a branch.
+    """
     nodes, values, node = tree.nodes, tree.values, 0
+    if learns:
+        values[0, WEIGHT] += w
     while nodes[node, FEATURE] >= 0:
         if has_gaps:
-            node = _child_with_gaps(tree, node, row, False)
-        elif row[nodes[node, FEATURE]] <= values[node, THRESHOLD]:
-            node = nodes[node, FIRST]
-        else:
-            node = nodes[node, SECOND]
-    return node
-
-
-@jit_of_row
-def _leaf_to_learn(tree, row, w, has_gaps):  # type: ignore[no-untyped-def]
-    """Leaf that learns a row; a category that comes for the first time gets a branch."""
-    nodes, values, node = tree.nodes, tree.values, 0
-    values[0, WEIGHT] += w
-    while nodes[node, FEATURE] >= 0:
-        if has_gaps:
-            child = _child_with_gaps(tree, node, row, True)
+            child = _child_with_gaps(tree, node, row, learns)
             if child < 0:
                 child = _new_branch(tree, node, int(row[nodes[node, FEATURE]]))
             node = child
@@ -650,7 +631,8 @@ def _leaf_to_learn(tree, row, w, has_gaps):  # type: ignore[no-untyped-def]
             node = nodes[node, FIRST]
         else:
             node = nodes[node, SECOND]
-        values[node, WEIGHT] += w
+        if learns:
+            values[node, WEIGHT] += w
     return node
 
 
@@ -748,7 +730,7 @@ def run(  # type: ignore[no-untyped-def]
     while True:
         if i < len(stamp) and stamp[i] <= t:
             row = ask[i]
-            node = leaf_of(tree, row, ask_gaps[i])
+            node = leaf_of(tree, row, ask_gaps[i], 0.0, False)
             x = row
             if draws:
                 _gather(tree, node, row, scratch.gathered)
@@ -770,7 +752,7 @@ def run(  # type: ignore[no-untyped-def]
             asked_node = -1
             t += 1
             continue
-        node = _leaf_to_learn(tree, row, weight[t], has_gaps)
+        node = leaf_of(tree, row, has_gaps, weight[t], True)
         x = row
         if draws:
             _gather(tree, node, row, scratch.gathered)

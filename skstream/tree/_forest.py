@@ -14,19 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 from skstream.drift import ADWIN, DriftDetector
 from skstream.tree._arrays import (
     Rows,
+    Tree,
     check_limit,
     copied,
     execute,
     n_bytes,
+    n_leaves,
     new_tree,
     with_known,
     with_nominal,
 )
-from skstream.tree._base import Bools, Codes, Floats, TreeLearner
-from skstream.tree._core import FEATURE, N_NODES
-from skstream.tree._features import Read
-from skstream.tree._hoeffding import CRITERIA, LEAVES
-from skstream.tree._layout import Settings, Tree
+from skstream.tree._base import Bools, Codes, Floats, Read, TreeLearner
 from skstream.utils._few_columns import best_columns
 from skstream.utils._seeds import derive_seed, drawn_seed, poisson_weights
 from skstream.utils._sklearn import Interval, StrOptions
@@ -222,6 +220,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **TreeLearner._parameter_constraints,
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "max_features": [
             StrOptions({*_FEATURES}),
@@ -232,18 +231,6 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         "mean_weight": [Interval(Real, 0, 100, closed="right")],
         "warning_detector": [StrOptions({"default"}), DriftDetector, None],
         "drift_detector": [StrOptions({"default"}), DriftDetector, None],
-        "criterion": [StrOptions({*CRITERIA})],
-        "grace_period": [Interval(Real, 0, None, closed="neither")],
-        "delta": [Interval(Real, 0, 1, closed="neither")],
-        "tau": [Interval(Real, 0, None, closed="left")],
-        "leaf_prediction": [StrOptions({*LEAVES})],
-        "max_depth": [Interval(Integral, 0, None, closed="left"), None],
-        "n_splits": [Interval(Integral, 1, None, closed="left")],
-        "zero_variance": [StrOptions({"exclude", "ignore"})],
-        "pre_prune": ["boolean"],
-        "nominal_features": ["array-like", None],
-        "max_categories": [Interval(Integral, 2, None, closed="left")],
-        "max_bytes": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
     }
 
@@ -312,7 +299,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         """
         check_is_fitted(self)
         trees = [place.tree for place in self.forest_.places]
-        return np.array([int((t.nodes[: t.counts[N_NODES], FEATURE] < 0).sum()) for t in trees])
+        return np.array([n_leaves(tree) for tree in trees])
 
     def get_n_bytes(self) -> int:
         """Return the memory of all trees, also of those in the background.
@@ -330,21 +317,6 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         if not hasattr(self, "seed_"):
             self.seed_ = drawn_seed(self.random_state)
         return self.seed_
-
-    @property
-    def _settings(self) -> Settings:
-        """Parameters as numbers."""
-        return Settings(
-            leaf=LEAVES[self.leaf_prediction],
-            criterion=CRITERIA[self.criterion],
-            grace_period=float(self.grace_period),
-            delta=float(self.delta),
-            tau=float(self.tau),
-            max_depth=1 << 40 if self.max_depth is None else int(self.max_depth),
-            n_splits=int(self.n_splits),
-            constant_excludes=self.zero_variance == "exclude",
-            null_gains_nothing=bool(self.pre_prune),
-        )
 
     def _n_drawn(self, n_features: int) -> int:
         """Features that a leaf watches; 0: all."""
@@ -388,7 +360,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
                 "Their number is fixed at the first call: set it back, or begin anew with fit."
             )
         nominal = read.features.is_nominal
-        learn, ask = Rows(read.learnt, True in nominal), Rows(read.asked, True in nominal)
+        learn, ask = Rows.of(read.learnt, True in nominal), Rows.of(read.asked, True in nominal)
         n_rows, known, places = model
         known = np.where((known < 0) & np.array([one is True for one in nominal]), 0, known)
         brought = [self._prepared(place, nominal, learns=len(y) > 0) for place in places]

@@ -1,42 +1,24 @@
 """A decision tree that splits a leaf once the Hoeffding bound says which feature is best."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skstream.tree._arrays import (
     Rows,
+    Tree,
     check_limit,
     copied,
     execute,
     n_bytes,
+    n_leaves,
     new_tree,
     with_nominal,
 )
-from skstream.tree._base import Bools, Codes, Floats, TreeLearner
-from skstream.tree._core import (
-    ADAPTIVE,
-    BAYES,
-    DEPTH,
-    ENTROPY,
-    FEATURE,
-    FIRST,
-    GINI,
-    MAJORITY,
-    N_NODES,
-    N_STATS,
-    SECOND,
-    THRESHOLD,
-)
-from skstream.tree._features import Read
-from skstream.tree._layout import Settings, Tree
-from skstream.utils._sklearn import Interval, StrOptions
-
-LEAVES = {"mc": MAJORITY, "nb": BAYES, "nba": ADAPTIVE}
-CRITERIA = {"entropy": ENTROPY, "gini": GINI}
+from skstream.tree._base import Bools, Codes, Floats, Read, TreeLearner
+from skstream.tree._core import DEPTH, FEATURE, FIRST, N_NODES, N_STATS, SECOND, THRESHOLD
 
 
 class HoeffdingTreeClassifier(TreeLearner):
@@ -137,21 +119,6 @@ class HoeffdingTreeClassifier(TreeLearner):
     (2, 1)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "criterion": [StrOptions({*CRITERIA})],
-        "grace_period": [Interval(Real, 0, None, closed="neither")],
-        "delta": [Interval(Real, 0, 1, closed="neither")],
-        "tau": [Interval(Real, 0, None, closed="left")],
-        "leaf_prediction": [StrOptions({*LEAVES})],
-        "max_depth": [Interval(Integral, 0, None, closed="left"), None],
-        "n_splits": [Interval(Integral, 1, None, closed="left")],
-        "zero_variance": [StrOptions({"exclude", "ignore"})],
-        "pre_prune": ["boolean"],
-        "nominal_features": ["array-like", None],
-        "max_categories": [Interval(Integral, 2, None, closed="left")],
-        "max_bytes": [Interval(Integral, 1, None, closed="left"), None],
-    }
-
     _model_name = "tree_"
     tree_: Tree
 
@@ -189,21 +156,6 @@ class HoeffdingTreeClassifier(TreeLearner):
         check_limit(tree, self.max_bytes)
         return tree
 
-    @property
-    def _settings(self) -> Settings:
-        """Parameters as numbers."""
-        return Settings(
-            leaf=LEAVES[self.leaf_prediction],
-            criterion=CRITERIA[self.criterion],
-            grace_period=float(self.grace_period),
-            delta=float(self.delta),
-            tau=float(self.tau),
-            max_depth=1 << 40 if self.max_depth is None else int(self.max_depth),
-            n_splits=int(self.n_splits),
-            constant_excludes=self.zero_variance == "exclude",
-            null_gains_nothing=bool(self.pre_prune),
-        )
-
     def _executed(
         self, model: Tree, read: Read, y: Codes, weight: Floats, stamp: Codes, is_next: Bools
     ) -> tuple[Tree, Floats]:
@@ -212,8 +164,8 @@ class HoeffdingTreeClassifier(TreeLearner):
             model = copied(model)
         model = with_nominal(model, nominal, self.max_bytes)
         return execute(
-            *(model, self._settings, Rows(read.learnt, True in nominal), y, weight),
-            *(Rows(read.asked, True in nominal), stamp, is_next, self.max_bytes),
+            *(model, self._settings, Rows.of(read.learnt, True in nominal), y, weight),
+            *(Rows.of(read.asked, True in nominal), stamp, is_next, self.max_bytes),
         )
 
     def get_n_leaves(self) -> int:
@@ -225,7 +177,7 @@ class HoeffdingTreeClassifier(TreeLearner):
             At least 1.
         """
         check_is_fitted(self)
-        return int((self.tree_.nodes[: self.tree_.counts[N_NODES], FEATURE] < 0).sum())
+        return n_leaves(self.tree_)
 
     def get_depth(self) -> int:
         """Return the depth of the deepest leaf.

@@ -147,17 +147,13 @@ class Groups:
         ends = np.append(begin, self._length)[1:]
         self._tables = list(zip(rooms.tolist(), begin, ends, strict=True))
 
-    def running(
-        self, starts: Floats, values: Floats, operation: np.ufunc = np.add
-    ) -> tuple[Floats, Floats]:
+    def running(self, starts: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Sum of each group before each of its values, and after all of them.
 
         Parameters
         ----------
         starts : ndarray of shape (n_groups,)
         values : ndarray of shape (n_values,)
-        operation : {numpy.add, numpy.maximum}, default=numpy.add
-            With `maximum`, largest values instead of sums; of numbers that are not negative.
 
         Returns
         -------
@@ -171,9 +167,9 @@ class Groups:
             table = sums[begin:end].reshape(-1, room + 1)
             if room <= _SHORT:
                 for j in range(room):
-                    operation(table[:, j], table[:, j + 1], out=table[:, j + 1])
+                    table[:, j + 1] += table[:, j]
             else:
-                operation.accumulate(table, axis=1, out=table)
+                table.cumsum(axis=1, out=table)
         return sums[self._before], sums[self._end]
 
 

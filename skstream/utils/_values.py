@@ -135,6 +135,18 @@ def factorized_columns(X: Any) -> list[Factorized]:
     return [factorized_column(X.iloc[:, place]) for place in range(X.shape[1])]
 
 
+def joined_columns(parts: Sequence[Factorized]) -> Factorized:
+    """Parts of a column as one."""
+    if len(parts) == 1:
+        return parts[0]
+    place_of: dict[Any, int] = {}
+    positions = []
+    for part in parts:
+        places = [place_of.setdefault(value, len(place_of)) for value in part.values]
+        positions.append(np.array(places, dtype=np.intp)[part.positions])
+    return Factorized(np.concatenate(positions), list(place_of))
+
+
 def factorized_column(series: Any) -> Factorized:
     """Column, as `column_at` returns it, each value looked at once."""
     if type(series).__module__.partition(".")[0] == "polars":

@@ -28,7 +28,7 @@ from skstream import KFoldEvaluator, PrequentialEvaluator
 from skstream.engine.failures import ModelError
 from skstream.engine.kernels import Task, registered_kernels
 from skstream.engine.kernels.linear.kernel import LinearClassifierKernel
-from skstream.engine.kernels.transformers.standard import StandardScalerKernel
+from skstream.engine.kernels.transformers.scalers import StandardScalerKernel
 from skstream.engine.model import ModelRun
 from skstream.engine.run import Engine, Lane
 from skstream.engine.timeline import Arrivals, PrequentialTimeline

@@ -17,7 +17,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from skstream.engine.block import Block
 from skstream.engine.kernels import Task
 from skstream.engine.kernels.linear.settings import Settings
-from tests.kernels._reference import Running, running
+from tests.kernels._reference import run_literally
 
 PATHS = ("plain", "compiled") if find_spec("numba") else ("plain",)
 
@@ -46,10 +46,6 @@ def path(name: str) -> Iterator[None]:
         yield
 
 
-def kernel_for(estimator: Any, task: Task) -> Running:
-    return running(estimator, task)
-
-
 def aggressive(name: str, **parameters: Any) -> Any:
     """A passive-aggressive estimator; None where scikit-learn has none any more."""
     estimator_type = getattr(linear_model, name, None)
@@ -60,41 +56,9 @@ def aggressive(name: str, **parameters: Any) -> Any:
 
 def run_row_by_row(estimator: Any, block: Block, task: Task) -> tuple[np.ndarray, np.ndarray]:
     """Answers, and the decision values or targets behind them, of the estimator itself."""
-    score = estimator.predict if task.classes is None else estimator.decision_function
-    classes = None if hasattr(estimator, "t_") else task.classes
-    weighted = not type(estimator).__name__.startswith("PassiveAggressive")
-    answers, scores = [], []
-    learnt = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        for ask in range(block.n_asks + 1):
-            while learnt < (block.n_learns if ask == block.n_asks else block.stamp[ask]):
-                row = _rows(block.learn_X, block.learn_index[learnt])
-                y = block.y[learnt : learnt + 1]
-                y = y if task.classes is None else task.classes[y]
-                how: dict[str, Any] = {} if classes is None else {"classes": classes}
-                if block.weight is not None and weighted:
-                    how["sample_weight"] = block.weight[learnt : learnt + 1]
-                elif block.weight is not None:
-                    times = int(block.weight[learnt])
-                    row = _rows(block.learn_X, [block.learn_index[learnt]] * times)
-                    y = np.repeat(y, times)
-                estimator.partial_fit(row, y, **how)
-                classes = None
-                learnt += 1
-            if ask < block.n_asks:
-                row = _rows(block.ask_X, block.ask_index[ask])
-                answers.append(getattr(estimator, task.method)(row)[0])
-                scores.append(score(row)[0])
-    answer = np.array(answers)
-    if task.classes is not None and task.method == "predict":
-        answer = np.searchsorted(task.classes, answer) if answers else np.empty(0, np.int64)
-    return answer, np.array(scores)
-
-
-def _rows(X: Any, index: Any) -> Any:
-    index = np.atleast_1d(index)
-    return X.iloc[index] if hasattr(X, "iloc") else X[index]
+    behind = "predict" if task.classes is None else "decision_function"
+    answers: tuple[np.ndarray, np.ndarray] = run_literally(estimator, block, task, behind)
+    return answers
 
 
 def assert_same_answers(
@@ -109,19 +73,6 @@ def assert_same_answers(
     for i in np.flatnonzero(answers != expected):
         two_best = np.sort(np.append(scores[i], 0.0) if scores.ndim == 1 else scores[i])[-2:]
         assert abs(two_best[1] - two_best[0]) <= 1e-9 * size, f"ask {i}: {scores[i]}"
-
-
-def assert_same_model(actual: Any, expected: Any) -> None:
-    """Same attributes of the same types; numbers equal to the last bit."""
-    found, wanted = vars(actual), vars(expected)
-    assert found.keys() == wanted.keys()
-    for name, value in wanted.items():
-        assert type(found[name]) is type(value), name
-        if isinstance(value, np.ndarray):
-            assert found[name].dtype == value.dtype, name
-            np.testing.assert_array_equal(found[name], value, err_msg=name)
-        elif isinstance(value, float | int | str):
-            assert found[name] == value, name
 
 
 @st.composite

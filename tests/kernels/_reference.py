@@ -130,17 +130,20 @@ def run_literally(estimator: Any, block: Block, task: Task, also: str | None = N
     others: list[Any] = []
     told = hasattr(estimator, "classes_") or not accepts_classes(estimator)
     classes = None if told else task.classes
-    learnt = 0
+    weighted, learnt = supports_sample_weight(estimator), 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         for ask in range(block.n_asks + 1):
             until = block.n_learns if ask == block.n_asks else block.stamp[ask]
             while learnt < until:
                 rows = _one_row(block.learn_X, block.learn_index[learnt])
-                known: dict[str, Any] = {} if classes is None else {"classes": classes}
-                if block.weight is not None:
-                    known["sample_weight"] = block.weight[learnt : learnt + 1]
                 y = block.y[learnt : learnt + 1]
+                known: dict[str, Any] = {} if classes is None else {"classes": classes}
+                if block.weight is not None and weighted:
+                    known["sample_weight"] = block.weight[learnt : learnt + 1]
+                elif block.weight is not None:  # the row, repeated
+                    times = np.zeros(int(block.weight[learnt]), dtype=int)
+                    rows, y = rows[times], y[times]
                 estimator.partial_fit(rows, y if task.classes is None else task.classes[y], **known)
                 classes = None
                 learnt += 1

@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from skstream import ModelError, PrequentialEvaluator
 from skstream.engine.kernels import Kernel, kernel_of, registry
 from skstream.engine.kernels.linear.kernel import LinearClassifierKernel
-from skstream.engine.kernels.transformers.standard import StandardScalerKernel
+from skstream.engine.kernels.transformers.scalers import StandardScalerKernel
 from skstream.pipeline import make_stream_pipeline
 
 

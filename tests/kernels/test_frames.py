@@ -129,7 +129,7 @@ def test_missing_values_are_left_to_the_loop(name: str, column: str) -> None:
     block = make_block(X, Y, "prequential", np.random.default_rng(0))
     with pytest.raises(Declined):
         kernel.run(block)
-    assert kernel.state is None
+    assert kernel.state.memory is None
 
 
 def test_missing_values_in_a_scaler() -> None:

@@ -15,20 +15,16 @@ from sklearn.utils._seq_dataset import ArrayDataset64, CSRDataset64
 
 from skstream.engine.block import Block
 from skstream.engine.kernels import Task
-from skstream.engine.kernels.linear import kernel as _linear
+from skstream.engine.kernels.linear import rows as linear_rows
 from skstream.engine.kernels.linear.loops import step_of
 from skstream.engine.kernels.linear.settings import Settings
-from tests._data import load_stream
 from tests.kernels._linear_reference import (
     PATHS,
-    assert_same_answers,
-    assert_same_model,
     broken_scale,
-    kernel_for,
     path,
     run_row_by_row,
 )
-from tests.kernels._reference import prequential_block
+from tests.kernels._reference import prequential_block, running
 
 # Model, storage, number of classes (0: regression), number of rows.
 LONG_RUNS: dict[str, tuple[Any, str, int, int]] = {
@@ -138,11 +134,11 @@ def agrees(name: str) -> bool:
     """Whether the kernel leaves scikit-learn's bits after all rows."""
     model, kind, n_classes, n = LONG_RUNS[name]
     X, y = rows(kind, n_classes, n)
-    kernel = kernel_for(model, task_of(n_classes))
+    kernel = running(model, task_of(n_classes))
     kernel.run(prequential_block(X, y))
-    state = kernel.state
+    learnt = kernel.state.memory
     coef, intercept = expected(name)
-    return np.array_equal(state.W.read(), coef) and np.array_equal(state.b, intercept)
+    return np.array_equal(learnt.W.read(), coef) and np.array_equal(learnt.b, intercept)
 
 
 @pytest.mark.parametrize("name", LONG_RUNS)
@@ -180,7 +176,7 @@ def broken_sums(monkeypatch: pytest.MonkeyPatch) -> None:
             W[0] = (W[0] + x * (update / scale)) * scale
             b[0] += update
 
-    monkeypatch.setattr(_linear.blocks, "learn_dense", learn)
+    monkeypatch.setattr(linear_rows, "learn_dense", learn)
 
 
 def broken_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,19 +194,3 @@ def test_a_broken_twin_is_caught(
         assert agrees("default schedule")
         break_it(monkeypatch)
         assert not agrees("default schedule")
-
-
-@pytest.mark.parametrize(("name", "n"), [("electricity", 2000), ("covertype_head20k", 400)])
-def test_labels_of_the_first_rows_of_real_streams(name: str, n: int) -> None:
-    X, labels = load_stream(name, n)
-    classes, y = np.unique(labels, return_inverse=True)
-    task, block = Task(classes), prequential_block(np.ascontiguousarray(X, dtype=np.float64), y)
-    model = SGDClassifier(loss="log_loss")
-    wanted, scores = run_row_by_row(model, block, task)
-    size = 1.0 + np.abs(X).max() * np.abs(model.coef_).max()
-    for run in PATHS:
-        with path(run):
-            kernel = kernel_for(SGDClassifier(loss="log_loss"), task)
-            assert_same_answers(kernel.run(block), wanted, scores, task, size)
-            kernel.export()
-            assert_same_model(kernel.estimator, model)

@@ -16,16 +16,15 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Task, make_kernel
 from skstream.engine.kernels.linear import kernel as _linear
-from skstream.engine.kernels.linear import support as _linear_support
+from skstream.engine.kernels.linear import settings as linear_settings
 from skstream.engine.kernels.linear.loops import step_of
 from tests.kernels._linear_reference import (
     PATHS,
     aggressive,
-    assert_same_model,
-    kernel_for,
     path,
     run_row_by_row,
 )
+from tests.kernels._reference import assert_same_state, running
 
 BINARY = Task(np.array([0, 1]))
 X = np.random.default_rng(0).normal(size=(20, 3))
@@ -99,7 +98,7 @@ def test_supported(name: str) -> None:
 
 def test_supports_draws_no_random_numbers() -> None:
     state = np.random.get_state()[1].copy()
-    kernel_for(SGDClassifier(), BINARY)
+    running(SGDClassifier(), BINARY)
     np.testing.assert_array_equal(np.random.get_state()[1], state)
 
 
@@ -152,7 +151,7 @@ def test_half_fitted_estimators_are_not_taken_up() -> None:
 
 
 def test_other_arithmetic_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_linear_support, "agrees_with_sklearn", lambda dtype, compiled: False)
+    monkeypatch.setattr(linear_settings, "agrees_with_sklearn", lambda dtype, compiled: False)
     assert make_kernel(SGDClassifier(), BINARY) is None
 
 
@@ -182,9 +181,9 @@ def test_fused_arithmetic_would_be_noticed(
             b[0] += update
         W[0] = w
 
-    monkeypatch.setattr(_linear_support, "learn_dense", learn)
+    monkeypatch.setattr(linear_settings, "learn_dense", learn)
     is_exact = in_sums is rounded and in_updates is rounded
-    assert _linear_support.agrees_with_sklearn.__wrapped__(np.float64, False) == is_exact
+    assert linear_settings.agrees_with_sklearn.__wrapped__(np.float64, False) == is_exact
 
 
 def nan_in_row_5() -> np.ndarray:
@@ -227,7 +226,7 @@ DECLINED: dict[str, Callable[[], Any]] = {
 @pytest.fixture(params=PATHS)
 def kernel(request: pytest.FixtureRequest) -> Any:
     with path(request.param):
-        kernel = kernel_for(SGDClassifier(), BINARY)
+        kernel = running(SGDClassifier(), BINARY)
         kernel.run(learns())
         yield kernel
 
@@ -239,9 +238,9 @@ def assert_declined(kernel: Any, block: Block) -> None:
     assert kernel.state is state
     model = SGDClassifier()
     run_row_by_row(model, learns(), BINARY)
-    np.testing.assert_array_equal(state.W.read(), model.coef_)
+    np.testing.assert_array_equal(state.memory.W.read(), model.coef_)
     kernel.export()
-    assert_same_model(kernel.estimator, model)
+    assert_same_state(kernel.estimator, model)
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
@@ -254,10 +253,10 @@ def test_declined_rows(name: str, kernel: Any) -> None:
 
 @pytest.mark.parametrize("name", ["NaN", "CSC", "a feature twice", "64-bit indices"])
 def test_declined_first_rows(name: str) -> None:
-    kernel = kernel_for(SGDClassifier(), BINARY)
+    kernel = running(SGDClassifier(), BINARY)
     with pytest.raises(Declined):
         kernel.run(learns(DECLINED[name]()))
-    assert kernel.state is None
+    assert kernel.state.memory is None
     kernel.export()
     assert vars(kernel.estimator).keys() == vars(SGDClassifier()).keys()
 
@@ -275,7 +274,7 @@ def test_rows_that_are_not_finite_are_declined_where_they_teach_nothing(
     y = np.digitize(X[:, 0], [0.0, 1.0][: n_classes - 1])
     convert = sparse.csr_array if kind == "csr" else np.asarray
     with path(run):
-        kernel = kernel_for(SGDClassifier(loss=loss, penalty=None), task)
+        kernel = running(SGDClassifier(loss=loss, penalty=None), task)
         kernel.run(learns(convert(X), y))
         state = kernel.state
         for code in range(n_classes):
@@ -292,7 +291,7 @@ def test_rows_that_are_not_finite_are_declined_where_they_teach_nothing(
 def test_decision_values_that_overflow_are_declined() -> None:
     """scikit-learn answers all the same; which answer, BLAS decides."""
     rows = X * 1e250
-    model, kernel = SGDClassifier(penalty=None), kernel_for(SGDClassifier(penalty=None), BINARY)
+    model, kernel = SGDClassifier(penalty=None), running(SGDClassifier(penalty=None), BINARY)
     run_row_by_row(model, learns(X * 1e100), BINARY)
     with np.errstate(all="ignore"):
         assert not np.isfinite(model.decision_function(rows)).all()
@@ -324,7 +323,7 @@ def test_many_features_are_left_to_the_estimator_where_loops_are_not_compiled(
     for run in PATHS:
         for n_features in (most, most + 1):
             with path(run):
-                kernel = kernel_for(SGDClassifier(), BINARY)
+                kernel = running(SGDClassifier(), BINARY)
                 block = learns(convert(np.eye(20, n_features)))
                 if run == "plain" and n_features > most:
                     with pytest.raises(Declined, match="kernel only with numba"):
@@ -352,7 +351,7 @@ def test_overflow_is_declined() -> None:
     model = SGDRegressor(learning_rate="constant", eta0=1e300, penalty=None)
     with pytest.raises(ValueError, match="overflow"):
         run_row_by_row(clone(model), learns(y=X[:, 1]), Task(None))
-    kernel = kernel_for(model, Task(None))
+    kernel = running(model, Task(None))
     kernel.run(learns(X[:1], X[:1, 1]))
     state = kernel.state
     with pytest.raises(Declined):
@@ -362,19 +361,19 @@ def test_overflow_is_declined() -> None:
 
 @pytest.mark.parametrize("target", [np.nan, np.inf])
 def test_targets_that_are_not_finite_are_declined(target: float) -> None:
-    kernel = kernel_for(SGDRegressor(), Task(None))
+    kernel = running(SGDRegressor(), Task(None))
     with pytest.raises(Declined):
         kernel.run(learns(y=np.where(Y == 1, target, 0.0)))
 
 
 def test_asks_before_anything_was_learnt_are_declined() -> None:
-    kernel = kernel_for(SGDClassifier(), BINARY)
+    kernel = running(SGDClassifier(), BINARY)
     with pytest.raises(Declined):
         kernel.run(asks())
     block = replace(learns(), ask_index=np.array([3, 4]), stamp=np.array([0, 1]))
     with pytest.raises(Declined):
         kernel.run(block)
-    assert kernel.state is None
+    assert kernel.state.memory is None
     assert len(kernel.run(replace(asks(), ask_index=NONE, stamp=NONE))) == 0
 
 
@@ -382,7 +381,7 @@ def test_fractional_repetition_is_declined() -> None:
     estimator = aggressive("PassiveAggressiveClassifier")
     if estimator is None:
         pytest.skip("scikit-learn has removed it")
-    kernel = kernel_for(estimator, BINARY)
+    kernel = running(estimator, BINARY)
     for weight in (np.linspace(1.0, 2.0, 20), np.full(20, -1.0), np.full(20, np.nan)):
         with pytest.raises(Declined):
             kernel.run(learns(weight=weight))
@@ -392,14 +391,14 @@ def test_fractional_repetition_is_declined() -> None:
 def test_frames_with_other_columns_are_declined() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    kernel = kernel_for(SGDClassifier(), BINARY)
+    kernel = running(SGDClassifier(), BINARY)
     kernel.run(learns(frame))
     for other in (X, frame[["b", "a", "c"]], frame.assign(c="text")):
         state = kernel.state
         with pytest.raises(Declined):
             kernel.run(learns(other))
         assert kernel.state is state
-    nameless = kernel_for(SGDClassifier(), BINARY)
+    nameless = running(SGDClassifier(), BINARY)
     nameless.run(learns())
     with pytest.raises(Declined):
         nameless.run(asks(frame))
@@ -414,15 +413,15 @@ def test_a_row_of_a_wide_stream_copies_no_weights(
     wide = sparse.csr_matrix((X[:6].ravel(), np.arange(18) * 3000, np.arange(7) * 3), (6, 1 << 16))
     kernel = make_kernel(SGDClassifier(loss="log_loss", penalty=penalty), BINARY)
     assert kernel is not None
-    state, _ = kernel.step(None, learns(wide, Y[:6]))
-    held = state.W.read()
+    state, _ = kernel.step(kernel.initial_state(), learns(wide, Y[:6]))
+    held = state.memory.W.read()
     before = held.copy()
     after, _ = kernel.step(state, learns(wide[2], Y[2:3]))
-    assert after.W.read() is held
+    assert after.memory.W.read() is held
     assert not np.array_equal(held, before)
     asked, _ = kernel.step(after, asks(wide))
     assert asked is after
-    np.testing.assert_array_equal(state.W.read(), before)
+    np.testing.assert_array_equal(state.memory.W.read(), before)
 
 
 @pytest.mark.parametrize("kind", [int, float, np.float64])
@@ -430,12 +429,12 @@ def test_the_number_of_a_warm_start_keeps_its_type(kind: Any) -> None:
     model = SGDClassifier().partial_fit(X[:5], Y[:5], classes=[0, 1])
     model.t_ = kind(model.t_)
     twin = copy.deepcopy(model)
-    kernel = kernel_for(model, BINARY)
+    kernel = running(model, BINARY)
     kernel.run(learns())
     kernel.export()
     run_row_by_row(twin, learns(), BINARY)
     assert type(model.t_) is type(twin.t_)
-    assert_same_model(model, twin)
+    assert_same_state(model, twin)
 
 
 def test_a_fitted_weight_that_is_not_finite_is_refused() -> None:

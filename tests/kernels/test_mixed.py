@@ -22,7 +22,7 @@ from skstream import (
     load_run,
 )
 from skstream.engine.kernels import registry
-from skstream.engine.kernels.transformers.standard import StandardScalerKernel
+from skstream.engine.kernels.transformers.scalers import StandardScalerKernel
 from skstream.noise import LabelNoise
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented

@@ -106,9 +106,10 @@ def test_many_classes_equal_the_loop(model: Any, timeline: str) -> None:
 def test_a_broken_twin_of_many_classes_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     block = make_block(counts(rng, 60, 12), labels(rng, 60, 150), TIMELINES[0], rng, None)
-    broken = counts_module.learn_one_by_one
+    kernel = counts_module.FeatureCountsKernel
+    right = kernel._scores_one_by_one
     monkeypatch.setattr(
-        counts_module, "learn_one_by_one", lambda piece, x, sums: broken(piece, x * 2.0, sums)
+        kernel, "_scores_one_by_one", lambda self, piece, x, *rest: right(self, piece, 2 * x, *rest)
     )
     with pytest.raises(AssertionError):
         assert_bayes_equals_loop(MultinomialNB(), block, Task(np.arange(150)), rng)

@@ -17,7 +17,6 @@ from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Task, make_kernel
 from skstream.engine.kernels.naive_bayes import gaussian as states_module
 from skstream.naive_bayes import IncrementalGaussianNB
-from tests._data import load_stream
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -97,16 +96,6 @@ def test_equals_the_loop(
     if has_priors:
         model = clone(model).set_params(priors=rng.dirichlet(np.ones(n_classes)))
     assert_bayes_equals_loop(model, block, Task(np.arange(n_classes) * 2, method), rng)
-
-
-@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
-@pytest.mark.parametrize("name", ["electricity", "weather_noaa", "covertype_head20k"])
-def test_real_streams(model: Any, name: str) -> None:
-    X, y = load_stream(name, 250)
-    classes, codes = np.unique(y, return_inverse=True)
-    rng = np.random.default_rng(1)
-    block = make_block(X, codes, "prequential", rng)
-    assert_bayes_equals_loop(model, block, Task(classes, "predict"), rng)
 
 
 @pytest.mark.parametrize("weight", [None, 3.0])

@@ -23,6 +23,7 @@ from skstream import (
 )
 from skstream.engine.kernels import Declined, Task, make_kernel
 from skstream.engine.kernels.linear import kernel as _linear
+from skstream.engine.kernels.naive_bayes import gaussian as gaussian_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests.kernels._linear_reference import PATHS, path
 from tests.kernels._reference import (
@@ -44,7 +45,6 @@ SCALERS: list[Any] = [
     StandardScaler(),
     StandardScaler(with_mean=False),
     StandardScaler(with_std=False),
-    StandardScaler(with_mean=False, with_std=False),
     MinMaxScaler(),
     MinMaxScaler((-0.1, 0.7), clip=True),
     MaxAbsScaler(),
@@ -99,7 +99,7 @@ def test_weights_of_a_standard_scaler(weights: list[float], run: str) -> None:
     rng = np.random.default_rng(2)
     X = numbers(40)
     block = make_block(X, rng.integers(0, 2, 40), "delayed", rng, rng.choice(weights, 40))
-    for scaler in SCALERS[:4]:
+    for scaler in SCALERS[:3]:
         literal = copy.deepcopy(scaler)
         learnt, asked = transform_literally(literal, block)
         with path(run):
@@ -107,8 +107,7 @@ def test_weights_of_a_standard_scaler(weights: list[float], run: str) -> None:
             try:
                 out = kernel.run(block)
             except Declined as declined:
-                idle = not (scaler.with_mean or scaler.with_std)
-                assert (weights != [1.0] or idle) and "weights" in declined.reason
+                assert weights != [1.0] and "weights" in declined.reason
                 continue
         assert_same_rows(out.learn_X, out.learn_index, learnt)
         assert_same_rows(out.ask_X, out.ask_index, asked)
@@ -116,7 +115,7 @@ def test_weights_of_a_standard_scaler(weights: list[float], run: str) -> None:
         assert_same_state(kernel.estimator, literal)
 
 
-@pytest.mark.parametrize("scaler", SCALERS[4:], ids=repr)
+@pytest.mark.parametrize("scaler", SCALERS[3:], ids=repr)
 def test_two_precisions_in_one_stream(scaler: Any) -> None:
     """Range scalers go on in float64 from the first row of it: for the loop."""
     kernel = running_transformer(scaler, Task(np.arange(2)))
@@ -259,8 +258,9 @@ def test_models_around_others(model: Any, n_classes: int) -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 9])
 @pytest.mark.parametrize("n_columns", [1, 5, 40])
-def test_gaussian_naive_bayes(n_columns: int, n_classes: int) -> None:
+def test_gaussian_naive_bayes(n_columns: int, n_classes: int, monkeypatch: Any) -> None:
     """Sums over rows of any width, to the last bit; a constant column makes scores NaN."""
+    monkeypatch.setattr(gaussian_module, "UNCOMPILED_MEANS", np.inf)
     rng, classes = np.random.default_rng(8), np.arange(n_classes)
     X, y = numbers(40, n_columns + 3)[:, 3:], rng.integers(0, n_classes, 40)
     X[:, 0] += y == 0

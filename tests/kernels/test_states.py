@@ -139,6 +139,27 @@ def test_no_step_changes_an_earlier_state(place: int, numba: str, monkeypatch: A
     assert [fingerprint(state) for state in states] == prints
 
 
+@pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning")
+@pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("place", LEARNING, ids=lambda i: name_of(KERNEL[i]))
+def test_what_is_exported_is_a_copy(place: int, is_sparse: bool) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 3, size=(40, 3)).astype(float), rng.integers(0, 2, 40)
+    kernel = running_any(copy.deepcopy(KERNEL[place]))
+    y = y.astype(float) if is_regressor(kernel.estimator) else y
+    rows = sparse.csr_array(X) if is_sparse else X
+    first, second = cut(make_block(rows, y, "polls", rng), [30])
+    try:
+        kernel.run(first)
+    except Declined:
+        assert is_sparse
+        return
+    kernel.export()
+    before = joblib.hash(kernel.estimator)
+    kernel.run(second)
+    assert joblib.hash(kernel.estimator) == before
+
+
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:Stochastic Optimizer")
 @pytest.mark.parametrize("fits", [False, True], ids=["partial_fit", "fit"])
 @pytest.mark.parametrize("place", LEARNING, ids=lambda i: name_of(KERNEL[i]))
@@ -429,10 +450,10 @@ def test_single_rows_do_not_copy_large_counts(model: Any) -> None:
     kernel = running(model, Task(np.arange(2)))
     first, *parts = cut(make_block(X, rng.integers(0, 2, 40), "prequential", rng), range(20, 79))
     kernel.run(first)
-    memory = kernel.state.counts.read()
+    memory = kernel.state.memory.table.read()
     for part in parts:
         kernel.run(part)
-    assert kernel.state.counts.read() is memory
+    assert kernel.state.memory.table.read() is memory
 
 
 class TestRegistry:

@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDClassifier
 
 from skstream.engine.kernels import Task
-from skstream.engine.kernels.linear import blocks as _linear_blocks
-from tests.kernels._linear_reference import PATHS, kernel_for, path, run_row_by_row
-from tests.kernels._reference import cut, make_block
+from skstream.engine.kernels.linear import rows as linear_rows
+from tests.kernels._linear_reference import PATHS, path, run_row_by_row
+from tests.kernels._reference import cut, make_block, running
 
 MODELS = [
     SGDClassifier(learning_rate="constant", eta0=0.1, penalty=None, random_state=0),
@@ -52,7 +52,7 @@ def test_no_answer_differs(model: Any, n_classes: int, kind: str) -> None:
     for name in PATHS:
         with path(name):
             for parts in ([block], cut(block, [50, 51, 200], own_storage=True)):
-                kernel = kernel_for(copy.deepcopy(model), task)
+                kernel = running(copy.deepcopy(model), task)
                 answers = np.concatenate([kernel.run(part) for part in parts])
                 np.testing.assert_array_equal(answers, expected)
 
@@ -68,21 +68,21 @@ def test_every_storage(storage: str) -> None:
     expected, _ = run_row_by_row(copy.deepcopy(MODELS[1]), block, task)
     for name in PATHS:
         with path(name):
-            answers = kernel_for(copy.deepcopy(MODELS[1]), task).run(block)
+            answers = running(copy.deepcopy(MODELS[1]), task).run(block)
             np.testing.assert_array_equal(answers, expected)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_fault_shows_without_a_second_look(n_classes: int, monkeypatch: Any) -> None:
-    learn = _linear_blocks.learn_dense
-    monkeypatch.setattr(_linear_blocks, "learn_dense", lambda *arguments: learn(*arguments[:9]))
+    learn = linear_rows.learn_dense
+    monkeypatch.setattr(linear_rows, "learn_dense", lambda *arguments: learn(*arguments[:9]))
     task = Task(np.arange(n_classes))
     differing = 0
     for seed in range(3):
         rng = np.random.default_rng(seed)
         block = make_block(rows("01", 250, 20, rng), rng.integers(0, n_classes, 250), "polls", rng)
         expected, _ = run_row_by_row(copy.deepcopy(MODELS[1]), block, task)
-        answers = kernel_for(copy.deepcopy(MODELS[1]), task).run(block)
+        answers = running(copy.deepcopy(MODELS[1]), task).run(block)
         differing += int((answers != expected).sum())
     if differing == 0:
         pytest.skip("this machine's BLAS adds in the order of the features")

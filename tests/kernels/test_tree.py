@@ -1,4 +1,4 @@
-"""The kernel of the Hoeffding tree answers and remembers what the loop does."""
+"""The kernels of the tree and the forest answer and remember what the loop does."""
 
 from typing import Any
 
@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from skstream.drift import DDM, PageHinkley, RandomAlarm
 from skstream.engine.kernels import Declined, Task
-from skstream.tree import HoeffdingTreeClassifier
+from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 from skstream.tree import _arrays as arrays
+from skstream.tree import _forest as forest
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -22,6 +24,12 @@ from tests.kernels._reference import (
 )
 
 LABELS = np.array(["a", "b", "c"])
+DETECTORS = [
+    None,
+    RandomAlarm(0.1, warm_up=0, random_state=0),
+    PageHinkley(1.0, delta=0.0),
+    DDM(min_values=5),
+]
 
 
 def rows_of(kind: str, n: int, rng: np.random.Generator) -> Any:
@@ -39,8 +47,31 @@ def rows_of(kind: str, n: int, rng: np.random.Generator) -> Any:
     return mixed
 
 
+def tree_with(rng: np.random.Generator, **parameters: Any) -> Any:
+    return HoeffdingTreeClassifier(
+        criterion=str(rng.choice(["entropy", "gini"])),
+        zero_variance=str(rng.choice(["exclude", "ignore"])),
+        pre_prune=bool(rng.random() < 0.5),
+        max_categories=int(rng.choice([2, 3, 256])),
+        **parameters,
+    )
+
+
+def forest_with(rng: np.random.Generator, **parameters: Any) -> Any:
+    return AdaptiveRandomForestClassifier(
+        int(rng.integers(1, 4)),
+        max_features=[None, "sqrt+1", "sqrt", 2, 0.7][rng.integers(5)],
+        mean_weight=float(rng.choice([0.5, 6.0])),
+        warning_detector=DETECTORS[rng.integers(4)],
+        drift_detector=DETECTORS[rng.integers(4)],
+        random_state=int(rng.integers(9)),
+        **parameters,
+    )
+
+
 @given(
     seed=st.integers(0, 2**32 - 1),
+    make=st.sampled_from([tree_with, forest_with]),
     timeline=st.sampled_from(TIMELINES),
     method=st.sampled_from(["predict", "predict_proba"]),
     kind=st.sampled_from(["numbers", "gaps", "categories"]),
@@ -48,10 +79,11 @@ def rows_of(kind: str, n: int, rng: np.random.Generator) -> Any:
     is_weighted=st.booleans(),
     has_learnt=st.booleans(),
     is_limited=st.booleans(),
+    at_once=st.sampled_from([3, 17, 2048]),
 )
-@examples(60)
+@examples(120)
 def test_kernel_is_the_loop_bit_for_bit(
-    seed, timeline, method, kind, leaf, is_weighted, has_learnt, is_limited
+    seed, make, timeline, method, kind, leaf, is_weighted, has_learnt, is_limited, at_once
 ) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 60))
@@ -59,22 +91,21 @@ def test_kernel_is_the_loop_bit_for_bit(
     first = np.array([len(str(value)) for value in X[:, 0]])
     y = (first + rng.integers(0, 2, n)) % 3
     block = make_block(X, y, timeline, rng, rng.random(n) + 0.1 if is_weighted else None)
-    model = HoeffdingTreeClassifier(
-        criterion=str(rng.choice(["entropy", "gini"])),
+    model = make(
+        rng,
         grace_period=float(rng.integers(2, 12)),
         delta=0.3,
         tau=0.5,
         leaf_prediction=leaf,
         max_depth=rng.choice([None, 1, 2]),
-        zero_variance=str(rng.choice(["exclude", "ignore"])),
-        pre_prune=bool(rng.random() < 0.5),
         nominal_features=[2] if rng.random() < 0.3 else None,
-        max_categories=int(rng.choice([2, 3, 256])),
         max_bytes=20_000 if is_limited else None,
     )
     if has_learnt:
         model.partial_fit(rows_of(kind, 9, rng), list("abcabcabc"), classes=LABELS)
-    kernel, _ = assert_equals_loop(model, block, Task(LABELS, method), random_cuts(block, rng))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forest, "_AT_ONCE", at_once)
+        kernel, _ = assert_equals_loop(model, block, Task(LABELS, method), random_cuts(block, rng))
     assert_untouched(running(kernel.estimator, Task(LABELS, method)), kernel.state)
 
 
@@ -96,7 +127,7 @@ def test_what_the_tree_refuses_is_left_to_the_loop() -> None:
         assert_untouched(kernel, before)
 
 
-def test_a_broken_kernel_is_caught(monkeypatch) -> None:
+def test_a_broken_tree_is_caught(monkeypatch) -> None:
     """Votes that are kept although a row was learnt in between are other votes."""
     rng = np.random.default_rng(0)
     X, y = rng.random((60, 2)), rng.integers(0, 3, 60)
@@ -112,3 +143,24 @@ def test_a_broken_kernel_is_caught(monkeypatch) -> None:
     monkeypatch.setattr(arrays, "run", run)
     with pytest.raises(AssertionError):
         assert_equals_loop(model, block, Task(LABELS, "predict_proba"), [])
+
+
+def test_a_broken_forest_is_caught(monkeypatch) -> None:
+    """Detectors that read a row too late replace a tree by another one."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((90, 2)), rng.integers(0, 3, 90)
+    block = make_block(X, y, "prequential", rng)
+    model = AdaptiveRandomForestClassifier(
+        2, grace_period=5, drift_detector=PageHinkley(1.0, delta=0.0), random_state=0
+    )
+    task = Task(LABELS, "predict_proba")
+    assert_equals_loop(model, block, task, [])
+    right = forest._first_alarm
+
+    def late(detector: Any, wrong: Any) -> Any:
+        at, ahead = right(detector, wrong)
+        return (at if at is None else min(at + 1, len(wrong) - 1)), ahead
+
+    monkeypatch.setattr(forest, "_first_alarm", late)
+    with pytest.raises(AssertionError):
+        assert_equals_loop(model, block, task, [])

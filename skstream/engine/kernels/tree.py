@@ -15,7 +15,7 @@ from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, rea
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import Columns, refused_seed, refused_task
 from skstream.preprocessing._categories import MixedTypes
-from skstream.tree._features import Features, Read, read_columns
+from skstream.tree._base import Features, Read, read_columns
 from skstream.utils._values import holds_times
 
 

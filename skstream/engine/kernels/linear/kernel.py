@@ -5,16 +5,15 @@ still has them, PassiveAggressiveClassifier and PassiveAggressiveRegressor, with
 penalty and learning rate, class weights, sample weights, dense and CSR rows. Coefficients,
 intercepts and ``t_`` are those of ``partial_fit`` to the last bit; decision values are added
 feature by feature where scikit-learn's ``predict`` calls BLAS, and agree to about 1e-15
-relative; where that could decide the answer, they are scikit-learn's own (`ties`).
+relative; where that could decide the answer, they are scikit-learn's own (`rows`).
 The one-class SVM is one of them, of dense float64 rows.
 Refused: averaging, early stopping, verbose output, a ``RandomState`` instance (each call would
-draw from it). Dense float32 rows have a loop of their own.
+draw from it).
 """
 
-from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
@@ -36,16 +35,21 @@ from skstream.engine.kernels.base import (
 )
 from skstream.engine.kernels.compose import asks_of_next
 from skstream.engine.kernels.input import Learnt, check_stored_once, read_block
-from skstream.engine.kernels.linear import blocks
-from skstream.engine.kernels.linear.loops import PA1, Floats, Integers, Learns, Ties
-from skstream.engine.kernels.linear.settings import Settings, is_aggressive, read_settings
-from skstream.engine.kernels.linear.support import agrees_with_sklearn, refused
-from skstream.engine.kernels.linear.ties import Decisions, room_for_ties
-from skstream.engine.kernels.schema import Columns
+from skstream.engine.kernels.linear import rows as linear_rows
+from skstream.engine.kernels.linear.loops import PA1, Floats, Integers, Learns
+from skstream.engine.kernels.linear.settings import (
+    agrees_with_sklearn,
+    fitted_attributes,
+    is_aggressive,
+    is_one_class,
+    parameters_of,
+    read_settings,
+    refused,
+)
+from skstream.engine.kernels.memory import MemoryMachine, State
+from skstream.engine.kernels.schema import Columns, refused_task
 from skstream.engine.sharing import key_of
 from skstream.utils._numba import numba_enabled
-from skstream.utils._rows import own_rows, take_rows
-from skstream.utils._validation import is_fitted
 from skstream.utils._versions import VersionedArray
 
 # Longer blocks run in parts.
@@ -55,46 +59,39 @@ PART_ROWS = 8192
 UNCOMPILED_FEATURES = 200
 
 
-@dataclass(frozen=True)
-class _State:
-    """What has been learnt. No step changes the arrays of a state.
+class _Memory(NamedTuple):
+    """What has been learnt. No step changes its arrays.
 
     Attributes
     ----------
-    columns : Columns
-        Number and names of the features.
     W : VersionedArray
         Weights of shape (n_vectors, n_features); one vector for two classes or regression.
     b : ndarray of shape (n_vectors,)
         Intercepts.
     t : int or float
         scikit-learn's ``t_``: one more than the number of rows learnt.
-    first : tuple or None
-        Row, target and weight learnt first by this kernel; None if nothing was.
     """
 
-    columns: Columns
     W: VersionedArray
-    b: Floats
-    t: float
-    first: tuple[Any, Any, float] | None
+    b: NDArray[Any]
+    t: float = 1.0
 
 
-# Weights after a block, margins of the rows learnt and decision values of the rows asked; the
-# intercepts are changed in place.
-_Learnt = tuple[VersionedArray, Floats, Floats]
 # Learns that are executed together, and bounds of the asks among them.
 _Parts = list[tuple[slice, Integers]]
+# Codes, targets, weights of steps for the own class and for others.
+_Targets = tuple[Integers, Floats, Floats, Floats]
 
 
-class LinearKernel(Kernel):
+class LinearKernel(MemoryMachine, Kernel):
     """What classifiers and regressors have in common."""
 
     shareable = True
+    gives_scores = True
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        self._settings: Settings = read_settings(estimator)
+        self._settings = read_settings(estimator)
         n_classes = 1 if task.classes is None else len(task.classes)
         self._n_vectors = 1 if n_classes == 2 else n_classes
         self._class_weight = np.ones(n_classes)
@@ -103,15 +100,10 @@ class LinearKernel(Kernel):
                 compute_class_weight(estimator.class_weight, classes=task.classes, y=task.classes),
                 dtype=np.float64,
             )
-        self._takes_weights = not is_aggressive(estimator)
         # What targets depend on.
         rule, is_regression = self._settings.rule, task.classes is None
         weights = self._class_weight.tobytes()
         self._key: tuple[Any, ...] = (weights, self._n_vectors, rule.low, is_regression)
-        self._ties: Ties | None = None
-        # The first learn whose traces are in the estimator, and the attributes it had before.
-        self._exported: tuple[Any, Any, float] | None = None
-        self._own_attributes = set(vars(estimator))
 
     def likeness(self) -> bytes | None:
         """Return what is equal for kernels that may share a step: all but the seed.
@@ -121,143 +113,103 @@ class LinearKernel(Kernel):
         others = {name: of for name, of in vars(self.estimator).items() if name != "random_state"}
         return key_of(type(self.estimator), others, self.task)
 
-    def initial_state(self) -> _State | None:
-        """Return what the estimator has learnt; None before the first row."""
-        estimator = self.estimator
-        if not is_fitted(estimator):
-            return None
-        W = VersionedArray(np.array(estimator.coef_, ndmin=2))
-        return _State(Columns.of(estimator), W, self._fitted_intercepts(), estimator.t_, None)
+    def _read(self) -> _Memory:
+        model = self.estimator
+        return _Memory(VersionedArray(np.array(model.coef_, ndmin=2)), self._intercepts(), model.t_)
 
-    def step(self, state: _State | None, block: Block) -> tuple[_State | None, NDArray[Any]]:
+    def _intercepts(self) -> NDArray[Any]:
+        """Intercepts of the fitted estimator, as states have them."""
+        return np.array(self.estimator.intercept_)
+
+    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         if block.batches is not None and len(block.batches) != block.n_learns + 1:
             raise Declined("batches of several rows have no kernel")
         if block.weight is not None and not (np.isfinite(block.weight) & (block.weight > 0)).all():
             raise Declined("weights that are not positive numbers have no kernel")
-        if not self._takes_weights:
+        if is_aggressive(self.estimator):
             block = _with_weights_as_repetition(block)
-        if state is None and block.n_asks and block.stamp[0] == 0:
+        memory: _Memory | None = state.memory
+        if memory is None and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
-        after, known = state, Columns() if state is None else state.columns
-        read = partial(_read, block, known)
-        foreign, asked, parts, rows = block.once("linear rows", known, read)
-        if rows.columns.number is None:
+        read = partial(_read, block, state.columns)
+        foreign, asked, parts, rows = block.once("linear rows", state.columns, read)
+        columns = rows.columns
+        if columns.number is None:
             nothing = np.empty((0, self._n_vectors))  # no work, and no state
             return state, answers_to(self.task, partial(self._answers, nothing))
-        if state is None:
-            nothing = np.zeros((self._n_vectors, rows.columns.number), rows.learn.dtype)
+        if memory is None:
+            nothing = np.zeros((self._n_vectors, columns.number), rows.learn.dtype)
             # A single intercept is a Python float on its way through scikit-learn.
             b = np.zeros(len(nothing), np.float64 if len(nothing) == 1 else nothing.dtype)
-            state = _State(rows.columns, VersionedArray(nothing), b, t=1.0, first=None)
-        dtype, b = state.W.read().dtype, state.b.copy()
+            memory = _Memory(VersionedArray(nothing), b)
+        dtype = memory.W.read().dtype
         for X in (rows.learn, rows.ask):
-            if X.dtype != dtype and X.shape[0]:
+            if X.shape[0] and X.dtype != dtype:
                 raise Declined(OTHER_PRECISION)
-        decline_uncompiled(rows.columns.number, "features", UNCOMPILED_FEATURES)
+            if X.shape[0] and is_one_class(self.estimator):
+                _check_one_class(X)
+        decline_uncompiled(columns.number, "features", UNCOMPILED_FEATURES)
         if dtype == np.float32 and not agrees_with_sklearn(np.float32, numba_enabled()):
             raise Declined("float32 rows have no kernel on this processor")
-        if dtype == np.float32 and not (sparse.issparse(rows.learn) or sparse.issparse(rows.ask)):
-            W, margins, raw = self._learn_single(block, rows, state, b)
-        else:
-            W, margins, raw = self._learn_rows(asked, parts, rows, state, b)
-        if block.n_learns:
-            first = state.first
-            if first is None:
-                row = own_rows(take_rows(block.learn_X, block.learn_index[:1]))
-                weight = 1.0 if block.weight is None else float(block.weight[0])
-                first = (row, block.y[0], weight)
-            after = replace(state, W=W, b=b, t=state.t + block.n_learns, first=first)
+        b = memory.b.copy()
+        W, margins, raw = self._learn_rows(asked, parts, rows, memory, b)
         if len(margins):  # decision values of rows learnt next, and those of the others
             others, raw = raw, margins.take(block.stamp, axis=0, mode="clip")
+            raw = raw.astype(b.dtype, copy=False)
             raw[foreign] = others
-        return after, answers_to(self.task, partial(self._answers, raw))
+        answers = answers_to(self.task, partial(self._answers, raw))
+        if not block.n_learns:
+            return state, answers
+        return state.after(block, columns, _Memory(W, b, memory.t + block.n_learns)), answers
 
-    def export(self, state: _State | None) -> None:
+    def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""
-        estimator = self.estimator
-        first = None if state is None else state.first
-        if first is None and self._exported is None:
-            return
-        if first is not self._exported:
-            # scikit-learn makes its attributes itself, from the first row learnt (anew if this is
-            # a state before it); then those that go on changing are replaced.
-            for name in set(vars(estimator)) - self._own_attributes:
-                delattr(estimator, name)
-            if first is not None:
-                row, target, weight = first
-                weights = {"sample_weight": [weight]} if self._takes_weights else {}
-                self._learn_first(row, target, **weights)
-            self._exported = first
-        if state is not None:
-            self._write(state.W.read(), state.b)
-            estimator.t_ = state.t
+        if state.has_learnt:
+            # scikit-learn makes its attributes itself; then those that change are replaced.
+            estimator, row = self.estimator, np.zeros((1, state.columns.number or 0))
+            made = fitted_attributes(type(estimator), parameters_of(estimator), self.task, row)
+            vars(estimator).update(made)
+        super().export(state)
 
-    def _fitted_intercepts(self) -> Floats:
-        """Intercepts of a fitted estimator, as states have them."""
-        return np.array(self.estimator.intercept_)
-
-    def _write(self, W: Floats, b: Floats) -> None:
-        """Write weights and intercepts into the estimator."""
-        shape = (-1,) if self.task.classes is None else W.shape
-        self.estimator.coef_ = W.reshape(shape).copy()
-        self.estimator.intercept_ = b.copy()
+    def _write(self, memory: _Memory) -> None:
+        W = memory.W.read()
+        self.estimator.coef_ = W.flatten() if self.task.classes is None else W.copy()
+        self.estimator.intercept_ = memory.b.copy()
+        self.estimator.t_ = memory.t
 
     def _learn_rows(
-        self, block: Block, parts: _Parts, rows: Learnt, state: _State, b: Floats
-    ) -> _Learnt:
-        """Of float64 rows, or CSR rows; a short sparse block copies no weights but those in use."""
+        self, block: Block, parts: _Parts, rows: Learnt, memory: _Memory, b: NDArray[Any]
+    ) -> tuple[VersionedArray, Floats, NDArray[Any]]:
+        """Weights after a block, margins of the rows learnt, decision values of the rows asked.
+
+        The intercepts are changed in place. A short sparse block copies no weights but those in
+        use.
+        """
         is_sparse = sparse.issparse(rows.learn) or sparse.issparse(rows.ask)
-        margins, answers = (np.empty((n, len(b)), b.dtype) for n in (block.n_learns, block.n_asks))
-        known, W = state.W, state.W.read()
+        margins = np.empty((block.n_learns, len(b)))
+        answers = np.empty((block.n_asks, len(b)), b.dtype)
+        known, W = memory.W, memory.W.read()
         if not is_sparse or block.n_learns > PART_ROWS:
             W = W.copy()
             known = VersionedArray(W)
         for part, bounds in parts:
             asked = slice(bounds[0], bounds[-1])
             X, Q = rows.learn[part], rows.ask[asked]
-            learns, rule = self._learns(block, part, X, state.t), self._settings.rule
+            learns, rule = self._learns(block, part, X, memory.t), self._settings.rule
             results = bounds - bounds[0], margins[part], answers[asked]
             if is_sparse:
-                pair = blocks.sparse_rows(X), blocks.sparse_rows(Q)
-                known = blocks.learn_sparse(pair[0], learns, rule, known, b, pair[1], *results)
+                pair = linear_rows.sparse_rows(X), linear_rows.sparse_rows(Q)
+                known = linear_rows.learn_sparse(pair[0], learns, rule, known, b, pair[1], *results)
                 continue
-            settling: tuple[Any, ...] = ()
-            if self.task.classes is not None:
-                if self._ties is None:
-                    self._ties = room_for_ties(*W.shape)
+            shown = None
+            if self.task.classes is not None or W.dtype == np.float32:
                 learnt_rows = block.learn_X, block.learn_index[part]
-                asked_rows = block.ask_X, block.ask_index[asked]
-                decisions = Decisions(*learnt_rows, *asked_rows, *results[1:])
-                settling = decisions.settle, self._ties
-            blocks.learn_dense(X, learns, rule, W, b, Q, *results, *settling)
+                shown = linear_rows.Shown(*learnt_rows, block.ask_X, block.ask_index[asked])
+            linear_rows.learn_dense(X, learns, rule, W, b, Q, *results, shown)
         if not is_sparse:
-            blocks.check_bounded(margins, answers, W, b)
+            linear_rows.check_bounded(margins, answers, W, b)
         return known, margins, answers
-
-    def _learn_single(self, block: Block, rows: Learnt, state: _State, b: Floats) -> _Learnt:
-        """Of dense float32 rows: there, too, the margins are not those of ``predict``."""
-        if not np.isfinite(rows.learn.sum(dtype=np.float64)):
-            raise Declined("rows that are not finite have no kernel")
-        W = state.W.read().copy()
-        n, size = block.n_learns, blocks.rows_at_once(W)
-        raw = np.empty((block.n_asks, len(b)), b.dtype)
-        for begin in range(0, max(n, 1), size):
-            part = slice(begin, min(begin + size, n))
-            first, last = np.searchsorted(block.stamp, [begin, part.stop + (part.stop == n)])
-            X = rows.learn[part]
-            learns = self._learns(block, part, X, state.t)
-            past = blocks.learn_single(X, learns, self._settings.rule, W, b)
-            states = block.stamp[first:last] - begin
-            raw[first:last] = blocks.raw_answers(
-                block.ask_X, block.ask_index[first:last], states, *past
-            )
-        nothing = raw[:0]
-        blocks.check_bounded(nothing, raw, W, b)
-        return VersionedArray(W), nothing, raw
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_ties": None}
 
     def _learns(self, block: Block, part: slice, X: Any, t: float) -> Learns:
         """All that is known about the rows of a part before the first of them is learnt."""
@@ -274,12 +226,9 @@ class LinearKernel(Kernel):
             shrink[passed_over], cut[passed_over] = 1.0, 0.0
         return Learns(code, target, own_weight, weight, eta, shrink, cut)
 
-    def _targets(
-        self, block: Block, part: slice, dtype: Any
-    ) -> tuple[Integers, Floats, Floats, Floats]:
-        """Codes of a part, targets, and weights of steps for the own class and for others."""
+    def _targets(self, block: Block, part: slice, dtype: Any) -> _Targets:
         n, y = part.stop - part.start, block.y[part]
-        read = blocks.rounded if dtype == np.float32 else np.asarray
+        read = _rounded if dtype == np.float32 else np.asarray
         weight = np.ones(n) if block.weight is None else read(block.weight[part])
         if block.weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
             raise Declined("weights beyond the range of float32 have no kernel")
@@ -296,19 +245,13 @@ class LinearKernel(Kernel):
             return np.zeros(n, np.int64), target, own_weight, weight
         return y.astype(np.int64, copy=False), np.ones(n), own_weight, weight
 
-    @abstractmethod
-    def _learn_first(self, row: Any, target: Any, **weight: Any) -> None:
-        """Let the estimator itself learn a row; `weight` is a ``sample_weight``, if it takes it."""
-
-    @abstractmethod
-    def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
+    def _answers(self, raw: NDArray[Any], task: Task) -> NDArray[Any]:
         """Turn decision values of shape (n_asks, n_vectors) into one kind of answer."""
+        raise NotImplementedError
 
 
 class LinearClassifierKernel(LinearKernel):
     """Linear classifiers: one weight vector for two classes, one against all for more."""
-
-    gives_scores = True
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -316,21 +259,11 @@ class LinearClassifierKernel(LinearKernel):
         methods = ["predict", "decision_function"]
         if type(estimator) is SGDClassifier and estimator.loss in ("log_loss", "modified_huber"):
             methods.append("predict_proba")
-        if task.classes is None:
-            return "a regression task"
-        if len(task.classes) < 2:
+        if task.classes is not None and len(task.classes) < 2:
             return "a single class"
-        if task.method not in methods:
-            return f"{task.method} as the answer"
-        return refused(estimator, task)
+        return refused_task(estimator, task, methods) or refused(estimator, task)
 
-    def _learn_first(self, row: Any, target: Any, **weight: Any) -> None:
-        classes = self.task.classes
-        assert classes is not None
-        new = None if is_fitted(self.estimator) else classes
-        self.estimator.partial_fit(row, classes[[target]], classes=new, **weight)
-
-    def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
+    def _answers(self, raw: NDArray[Any], task: Task) -> NDArray[Any]:
         if task.method == "predict":  # of classes that tie the lowest
             if raw.shape[1] == 1:
                 return (raw[:, 0] > 0).astype(np.int64)
@@ -353,10 +286,7 @@ class LinearRegressorKernel(LinearKernel):
             return "these answers"
         return refused(estimator, task)
 
-    def _learn_first(self, row: Any, target: Any, **weight: Any) -> None:
-        self.estimator.partial_fit(row, [target], **weight)
-
-    def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
+    def _answers(self, raw: NDArray[Any], task: Task) -> NDArray[Any]:
         return raw[:, 0]
 
 
@@ -367,8 +297,6 @@ class OneClassKernel(LinearKernel):
     pulls the intercept down by the learning rate times `nu`. Intercepts of states are one less than
     those of the loss, minus scikit-learn's ``offset_``: what its decision values add.
     """
-
-    gives_scores = True
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
@@ -383,33 +311,20 @@ class OneClassKernel(LinearKernel):
             return f"{task.method} as the answer"
         return refused(estimator, task)
 
-    def _targets(
-        self, block: Block, part: slice, dtype: Any
-    ) -> tuple[Integers, Floats, Floats, Floats]:
-        """Make all rows positive examples."""
+    def _targets(self, block: Block, part: slice, dtype: Any) -> _Targets:
         n = part.stop - part.start
         weight = np.ones(n) if block.weight is None else np.asarray(block.weight[part])
         return np.zeros(n, np.int64), np.ones(n), weight, weight
 
-    def _learn_rows(self, block: Block, parts: _Parts, rows: Learnt, *known: Any) -> _Learnt:
-        if sparse.issparse(rows.learn) or sparse.issparse(rows.ask):
-            raise Declined("sparse rows have no kernel in SGDOneClassSVM")
-        return super()._learn_rows(block, parts, rows, *known)
-
-    def _learn_single(self, *_: Any) -> Any:
-        raise Declined("float32 rows have no kernel in SGDOneClassSVM")
-
-    def _learn_first(self, row: Any, target: Any, **weight: Any) -> None:
-        self.estimator.partial_fit(row, **weight)
-
-    def _fitted_intercepts(self) -> Floats:
+    def _intercepts(self) -> NDArray[Any]:
         return -np.array(self.estimator.offset_)
 
-    def _write(self, W: Floats, b: Floats) -> None:
-        self.estimator.coef_ = W[0].copy()
-        self.estimator.offset_ = 0.0 - b  # no negative zero
+    def _write(self, memory: _Memory) -> None:
+        self.estimator.coef_ = memory.W.read()[0].copy()
+        self.estimator.offset_ = 0.0 - memory.b  # no negative zero
+        self.estimator.t_ = memory.t
 
-    def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
+    def _answers(self, raw: NDArray[Any], task: Task) -> NDArray[Any]:
         if task.method == "predict":
             return (raw[:, 0] >= 0).astype(np.int64)
         return raw[:, 0].astype(np.float64, copy=False)
@@ -435,8 +350,20 @@ def _read(block: Block, known: Columns) -> tuple[NDArray[np.intp], Block, _Parts
         np.cumsum(np.bincount(asked.stamp, minlength=n + 1), out=asks[1:])
     # The arrays of a part stay in the processor's cache.
     ends = [(begin, min(begin + PART_ROWS, n)) for begin in range(0, max(n, 1), PART_ROWS)]
-    parts = [(slice(begin, end), blocks.asks_between(asks, begin, end)) for begin, end in ends]
+    parts = [(slice(begin, end), linear_rows.asks_between(asks, begin, end)) for begin, end in ends]
     return foreign, asked, parts, rows
+
+
+def _check_one_class(X: Any) -> None:
+    if sparse.issparse(X) or X.dtype == np.float32:
+        kind = "sparse" if sparse.issparse(X) else "float32"
+        raise Declined(f"{kind} rows have no kernel in SGDOneClassSVM")
+
+
+def _rounded(numbers: Floats) -> Floats:
+    """Weights and targets as scikit-learn reads them beside float32 rows."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32).astype(np.float64)
 
 
 def _with_weights_as_repetition(block: Block) -> Block:

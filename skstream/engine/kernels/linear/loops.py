@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.utils._numba import jit
+from skstream.utils._numba import jit, jit_of_row, jit_without_arrays
 
 Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 
@@ -92,12 +91,14 @@ class SparseRows(NamedTuple):
 
 
 class Ties(NamedTuple):
-    """Room to note the rows at which the order of a sum may decide the answer.
+    """Room to note rows whose decision values are wanted from scikit-learn itself.
 
     Attributes
     ----------
     unit : float
-        By what share of the sizes of its products two sums of them may differ.
+        Noted is a row where the order of a sum may decide the answer: two sums of its products
+        differ by no more than this share of the sizes of the products. Minus infinity: no row is;
+        infinity: all are but those without products other than 0.
     number : ndarray of shape (room,)
         Number of the row learnt; or -1 minus the number of the row asked.
     W : ndarray of shape (room, n_vectors, n_features)
@@ -108,8 +109,8 @@ class Ties(NamedTuple):
 
     unit: float
     number: Integers
-    W: Floats
-    b: Floats
+    W: NDArray[Any]
+    b: NDArray[Any]
 
 
 # Gradients are clipped to this before they are used.
@@ -231,8 +232,8 @@ def truncated(w: float, cut: float, scale: float) -> float:
     return w
 
 
-@jit
-def may_round(W: Floats, X: Floats, i: int, size: float) -> bool:
+@jit_without_arrays
+def may_round(W: NDArray[Any], X: NDArray[Any], i: int, size: float) -> bool:
     """Whether the order of the products of a row and the weights may change their sum at all.
 
     Not so with whole numbers, and weights that are whole multiples of a power of two, as steps
@@ -247,33 +248,71 @@ def may_round(W: Floats, X: Floats, i: int, size: float) -> bool:
     return n_rounded > 0 or size > LARGEST_EXACT
 
 
-@jit
-def note(
-    number: int, W: Floats, b: Floats, n_ties: int, numbers: Integers, at_W: Floats, at_b: Floats
-) -> None:
-    """Note row `number`, and the weights at that time; see `Ties`."""
-    numbers[n_ties] = number
+@jit_without_arrays
+def note(number: int, W: NDArray[Any], b: NDArray[Any], n_ties: int, ties: Ties) -> None:
+    """Note row `number`, and the weights at that time."""
+    ties.number[n_ties] = number
     for k in range(len(b)):
-        at_b[n_ties, k] = b[k]
+        ties.b[n_ties, k] = b[k]
         for j in range(W.shape[1]):
-            at_W[n_ties, k, j] = W[k, j]
+            ties.W[n_ties, k, j] = W[k, j]
 
 
-@jit
+@jit_of_row
+def decide(
+    W: NDArray[Any],
+    b: NDArray[Any],
+    X: NDArray[Any],
+    i: int,
+    unit: float,
+    several: bool | None,
+    out: NDArray[Any],
+) -> tuple[float, float, bool]:
+    """Write the decision values of a row into a row of `out`.
+
+    Returns the sum of products and the decision value of the last vector, and whether the order of
+    a sum may decide the answer.
+    """
+    if several is None:
+        n_vectors = 1
+    else:
+        n_vectors = len(b)
+    best, second, size, p = -np.inf, -np.inf, 0.0, 0.0
+    total = np.float64(0.0)
+    for k in range(n_vectors):
+        total = np.float64(0.0)
+        for j in range(X.shape[1]):
+            product = W[k, j] * X[i, j]
+            total += product
+            size += abs(product)
+        p = np.float64(W.dtype.type(total)) + b[k]
+        out[i, k] = p
+        if several is not None:
+            low = p if p < best else best
+            second = low if low > second else second
+            best = p if p > best else best
+    if several is None:
+        is_near = abs(p) <= unit * size
+    else:
+        is_near = best - second <= unit * (2.0 * size + abs(best) + abs(second))
+    return total, p, is_near and (unit == np.inf or may_round(W, X, i, size))
+
+
+@jit_without_arrays
 def learn_rows(
-    X: Floats,
+    X: NDArray[Any],
     learns: Learns,
     rule: Rule,
-    W: Floats,
-    b: Floats,
-    Q: Floats,
+    W: NDArray[Any],
+    b: NDArray[Any],
+    Q: NDArray[Any],
     asks: Integers,
     margins: Floats,
-    answers: Floats,
+    answers: NDArray[Any],
     ties: Ties,
     several: bool | None,
 ) -> tuple[int, int, int]:
-    """Learn dense rows, as many as there is room for ties; see `_linear_blocks.learn_dense`.
+    """Learn dense rows of either precision, as many as there is room for ties.
 
     `several` is None if there is a single weight vector, else True. Where it is None, numba leaves
     out what is for several vectors: a single one has compiled code of its own.
@@ -281,66 +320,34 @@ def learn_rows(
     Returns how many rows were learnt (one more than there are where nothing is left to do), how
     many asked, and how many were noted in `ties`.
     """
+    kind = W.dtype.type
+    is_single = W.itemsize == 4
+    tiny = TINY_SINGLE_SCALE if is_single else TINY_SCALE
     n, d = X.shape
     if several is None:
         n_vectors = 1
     else:
         n_vectors = len(b)
-    # A call with arrays as arguments counts references to them: too slow, except for rows that tie.
-    unit, numbers, at_W, at_b = ties
-    room, n_ties = len(numbers), 0
+    room, n_ties = len(ties.number), 0
     for i in range(n + 1):
         for q in range(asks[i], asks[i + 1]):
-            best, second, size, p = -np.inf, -np.inf, 0.0, 0.0
-            for k in range(n_vectors):
-                p = 0.0
-                for j in range(d):
-                    product = W[k, j] * Q[q, j]
-                    p += product
-                    size += abs(product)
-                p += b[k]
-                answers[q, k] = p
-                if several is not None:
-                    low = p if p < best else best
-                    second = low if low > second else second
-                    best = p if p > best else best
-            if several is None:
-                is_near = abs(p) <= unit * size
-            else:
-                is_near = best - second <= unit * (2.0 * size + abs(best) + abs(second))
-            if is_near and may_round(W, Q, q, size):
+            total, p, is_tied = decide(W, b, Q, q, ties.unit, several, answers)
+            if is_tied:
                 if n_ties == room:
                     return i, q, n_ties
-                note(-1 - q, W, b, n_ties, numbers, at_W, at_b)
+                note(-1 - q, W, b, n_ties, ties)
                 n_ties += 1
         if i == n:
             break
         squared_norm = 0.0
         if rule.aggressive:
             for j in range(d):
-                squared_norm += X[i, j] * X[i, j]
-        best, second, size, p = -np.inf, -np.inf, 0.0, 0.0
-        for k in range(n_vectors):
-            p = 0.0
-            for j in range(d):
-                product = W[k, j] * X[i, j]
-                p += product
-                size += abs(product)
-            total = p
-            p += b[k]
-            margins[i, k] = p
-            if several is not None:
-                low = p if p < best else best
-                second = low if low > second else second
-                best = p if p > best else best
-        if several is None:
-            is_near = abs(p) <= unit * size
-        else:
-            is_near = best - second <= unit * (2.0 * size + abs(best) + abs(second))
-        if is_near and may_round(W, X, i, size):
+                squared_norm += np.float64(X[i, j]) * np.float64(X[i, j])
+        total, p, is_tied = decide(W, b, X, i, ties.unit, several, margins)
+        if is_tied:
             if n_ties == room:
                 return i, asks[i + 1], n_ties
-            note(i, W, b, n_ties, numbers, at_W, at_b)
+            note(i, W, b, n_ties, ties)
             n_ties += 1
         cut = learns.cut[i]
         for k in range(n_vectors):
@@ -354,17 +361,20 @@ def learn_rows(
             else:
                 update = step_of(rule, rule.low, p, learns.eta[i], squared_norm)
                 update *= learns.other_weight[i]
-            scale = learns.shrink[i]
-            if scale < TINY_SCALE:
+            scale = kind(learns.shrink[i])
+            if scale < tiny:
                 for j in range(d):
                     W[k, j] *= scale
-                scale = 1.0
+                scale = kind(1.0)
             # scikit-learn stores weights without their scale, and multiplies it in at the end
             # of every call.
-            step = update / scale
-            if cut > 0.0:
+            step = np.float64(kind(update) / scale)
+            if cut > 0.0 or is_single:
                 for j in range(d):
-                    W[k, j] = truncated(W[k, j] + X[i, j] * step, cut, scale) * scale
+                    w = kind(np.float64(W[k, j]) + np.float64(X[i, j]) * step)
+                    if cut > 0.0:
+                        w = kind(truncated(np.float64(w), cut, np.float64(scale)))
+                    W[k, j] = w * scale
             elif update != 0.0:
                 for j in range(d):
                     W[k, j] = (W[k, j] + X[i, j] * step) * scale
@@ -393,7 +403,7 @@ def learn_stretch(
     margins: NDArray[Any],
     answers: NDArray[Any],
 ) -> None:
-    """Learn a stretch of sparse rows, of either precision; see `blocks.learn_sparse`."""
+    """Learn a stretch of sparse rows, of either precision; see `rows.learn_sparse`."""
     kind = weights.dtype.type
     tiny = TINY_SCALE if weights.itemsize == 8 else TINY_SINGLE_SCALE
     n = len(margins)
@@ -446,53 +456,27 @@ def learn_stretch(
                 flat[j] *= scale
 
 
+# Weights that are multiplied by all factors before the next weights, and factors at a time.
+TILE = 2048
+FACTORS_PER_PASS = 8
+
+
 @jit
-def learn_single(
-    X: Singles,
-    learns: Learns,
-    rule: Rule,
-    W: Singles,
-    b: Any,
-    past_W: Singles,
-    past_b: Any,
-) -> None:
-    """Learn dense float32 rows; see `single.learn_rows`."""
-    for i in range(len(X)):
-        squared_norm = 0.0
-        if rule.aggressive:
-            for j in range(X.shape[1]):
-                value = np.float64(X[i, j])
-                squared_norm += value * value
-        past_W[i] = W
-        past_b[i] = b
-        cut = learns.cut[i]
-        for k in range(len(b)):
-            p = np.float64(0.0)
-            for j in range(X.shape[1]):
-                p += W[k, j] * X[i, j]
-            p = np.float64(np.float32(p)) + b[k]
-            if k == learns.code[i]:
-                update = step_of(rule, learns.target[i], p, learns.eta[i], squared_norm)
-                update *= learns.own_weight[i]
-            else:
-                update = step_of(rule, rule.low, p, learns.eta[i], squared_norm)
-                update *= learns.other_weight[i]
-            scale = np.float32(learns.shrink[i])
-            if scale < TINY_SINGLE_SCALE:
-                for j in range(X.shape[1]):
-                    W[k, j] *= scale
-                scale = np.float32(1.0)
-            if update != 0.0:
-                step = np.float64(np.float32(update) / scale)
-                for j in range(X.shape[1]):
-                    W[k, j] = np.float64(W[k, j]) + np.float64(X[i, j]) * step
-            if cut > 0.0:
-                for j in range(X.shape[1]):
-                    W[k, j] = truncated(np.float64(W[k, j]), cut, np.float64(scale))
-            if scale != 1.0:
-                for j in range(X.shape[1]):
-                    W[k, j] *= scale
-            if rule.fit_intercept:
-                b[k] += update
-    past_W[len(X)] = W
-    past_b[len(X)] = b
+def shrink(weights: NDArray[Any], factors: NDArray[Any]) -> None:
+    """Multiply all weights by one factor after the other."""
+    for begin in range(0, len(weights), TILE):
+        tile = weights[begin : begin + TILE]
+        for i in range(0, len(factors), FACTORS_PER_PASS):
+            f0, f1, f2, f3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+            f4, f5, f6, f7 = factors[i + 4], factors[i + 5], factors[i + 6], factors[i + 7]
+            for j in range(len(tile)):
+                tile[j] = tile[j] * f0 * f1 * f2 * f3 * f4 * f5 * f6 * f7
+
+
+@jit
+def inverse_scaling(eta0: float, power: float, t: float, rates: Floats) -> None:
+    """Fill in the learning rates of some steps from number `t` on."""
+    # NumPy's power may round differently from the C library's, which scikit-learn calls.
+    for i in range(len(rates)):
+        rates[i] = eta0 / math.pow(t, power)
+        t += 1.0

@@ -1,18 +1,25 @@
-"""Parameters of scikit-learn's SGD estimators, as its loops use them."""
+"""Which linear estimators the kernels execute exactly, and their parameters as the loops use them.
+
+In doubt an estimator is refused.
+"""
 
 import functools
 import math
+import pickle
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn import linear_model
+from numpy.typing import NDArray
+from sklearn import get_config, linear_model
 
-from skstream.engine.kernels.base import value_of
+from skstream.engine.kernels.base import Task, value_of
 from skstream.engine.kernels.linear import loops
-from skstream.engine.kernels.linear.loops import Floats, Rule
-from skstream.utils._numba import jit
+from skstream.engine.kernels.linear.loops import Floats, Learns, Rule
+from skstream.engine.kernels.linear.rows import Shown, learn_dense
+from skstream.utils._numba import numba_enabled
+from skstream.utils._validation import is_fitted
 
 # Deprecated since scikit-learn 1.8, absent from 1.10 on.
 _AGGRESSIVE_CLASSIFIER = getattr(linear_model, "PassiveAggressiveClassifier", None)
@@ -82,7 +89,7 @@ class Settings:
             np.divide(1.0, eta, out=eta)
         elif self.learning_rate == "invscaling":
             eta = np.empty(n)
-            _inverse_scaling(self.eta0, self.power_t, t, eta)
+            loops.inverse_scaling(self.eta0, self.power_t, t, eta)
         else:
             eta = np.full(n, self.eta0)
         shrink, cut = np.ones(n), np.zeros(n)
@@ -105,12 +112,23 @@ class Settings:
         return 1.0 / (first_rate * self.alpha)
 
 
-@jit
-def _inverse_scaling(eta0: float, power: float, t: float, rates: Floats) -> None:
-    # NumPy's power may round differently from the C library's, which scikit-learn calls.
-    for i in range(len(rates)):
-        rates[i] = eta0 / math.pow(t, power)
-        t += 1.0
+def refused(estimator: Any, task: Task) -> str | None:
+    """Which parameter or state, or this machine's arithmetic, has no kernel; None: none."""
+    if task.batch_size > 1:
+        return f"batch_size={task.batch_size}"
+    # What warns is refused by its parameter, before anything is tried.
+    try:
+        parameter = refused_parameter(estimator)
+    except (TypeError, ValueError):
+        return "parameters that it refuses"
+    if parameter is not None:
+        return parameter
+    if not _is_accepted_by_sklearn(estimator, task):
+        return "parameters that it refuses"
+    if is_fitted(estimator) and not _can_be_taken_up(estimator, task):
+        return "a fitted state of another kind than partial_fit leaves for these classes"
+    exact = agrees_with_sklearn(np.float64, numba_enabled())
+    return None if exact else "this processor's arithmetic"
 
 
 def refused_parameter(estimator: Any) -> str | None:
@@ -190,3 +208,101 @@ def read_settings(estimator: Any) -> Settings:
         shrinks=penalty in ("l2", "elasticnet"),
         cuts=penalty in ("l1", "elasticnet"),
     )
+
+
+def fitted_attributes(
+    kind: type, parameters: dict[str, Any], task: Task, row: NDArray[Any]
+) -> dict[str, Any]:
+    """Attributes of an estimator that has learnt a row."""
+    estimator: Any = object.__new__(kind)  # the constructor of a deprecated class warns
+    vars(estimator).update(parameters, random_state=0)
+    if is_one_class(estimator):
+        estimator.partial_fit(row)
+    elif task.classes is None:
+        estimator.partial_fit(row, [0.0])
+    else:
+        estimator.partial_fit(row, task.classes[:1], classes=task.classes)
+    return {name: value for name, value in vars(estimator).items() if name not in parameters}
+
+
+def parameters_of(estimator: Any) -> dict[str, Any]:
+    """What is no fitted attribute of an estimator, and can be pickled."""
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if "_" not in (name[0], name[-1]) and not callable(value)
+    }
+
+
+def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
+    """Whether an unfitted copy learns a row without an error; errors are left to the loop.
+
+    Warnings are not looked for, because their filters belong to the whole process: other
+    threads would be affected. Of the parameters that are not refused before, none warns.
+    """
+    own = type(estimator), parameters_of(estimator), Task(task.classes), get_config()
+    try:
+        _check_that_it_learns(pickle.dumps(own))
+    except Exception:
+        return False
+    return True
+
+
+@functools.lru_cache(maxsize=4096)
+def _check_that_it_learns(pickled: bytes) -> None:
+    # Candidates of a search, folds and members have the same parameters over and over.
+    kind, parameters, task, _ = pickle.loads(pickled)
+    fitted_attributes(kind, parameters, task, np.zeros((1, 1)))
+
+
+def _can_be_taken_up(estimator: Any, task: Task) -> bool:
+    """Whether a fitted state is complete, of this task, and of a precision that learning leaves."""
+    own = vars(estimator)
+    dtype = getattr(own.get("coef_"), "dtype", None)
+    if dtype not in (np.float32, np.float64) or "n_features_in_" not in own:
+        return False
+    row = np.zeros((1, own["n_features_in_"]), dtype)
+    for name, value in fitted_attributes(
+        type(estimator), parameters_of(estimator), task, row
+    ).items():
+        now = own.get(name)
+        if name == "classes_" and not np.array_equal(now, value):
+            return False
+        if name in ("coef_", "intercept_", "offset_") and not (
+            isinstance(now, np.ndarray)
+            and now.dtype == value.dtype
+            and now.shape == value.shape
+            and np.isfinite(now).all()
+        ):
+            return False
+    return "n_iter_" in own and float(own.get("t_", np.nan)).is_integer()
+
+
+@functools.cache
+def agrees_with_sklearn(dtype: type[np.floating[Any]], compiled: bool) -> bool:
+    """Whether the arithmetic of this machine and this scikit-learn is ours, to the last bit.
+
+    Compilers may fuse a product and a sum into one rounding (usual on ARM), and another version
+    may compute otherwise; after 40 rows of the default schedule both make a difference. Decision
+    values in float32 are compared, too.
+    """
+    n, d = 40, 5
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, d)).astype(dtype), rng.integers(0, 2, size=n)
+    model = linear_model.SGDClassifier(loss="log_loss", random_state=0)
+    asked = []
+    for i in range(n):
+        model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
+        asked.append(model.decision_function(X[i : i + 1]))
+    settings = read_settings(model)
+    ones, none = np.ones(n), np.zeros(n, dtype=np.int64)
+    learns = Learns(none, y.astype(np.float64), ones, ones, *settings.schedule(1.0, n))
+    W, b = np.zeros((1, d), dtype), np.zeros(1)
+    if model.coef_.dtype != W.dtype or model.intercept_.dtype != b.dtype:
+        return False
+    margins, answers = np.empty((n, 1)), np.empty((n, 1))
+    asks, index = np.arange(-1, n + 1).clip(0), np.arange(n)
+    shown = Shown(X, index, X, index)
+    learn_dense(X, learns, settings.rule, W, b, X, asks, margins, answers, shown)
+    same_answers = dtype is np.float64 or np.array_equal(answers, asked)
+    return same_answers and np.array_equal(W, model.coef_) and np.array_equal(b, model.intercept_)

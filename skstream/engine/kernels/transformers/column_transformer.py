@@ -21,9 +21,10 @@ from skstream.engine.kernels.base import (
 )
 from skstream.engine.kernels.compose import check_weights
 from skstream.engine.kernels.looped import check_parts
+from skstream.engine.kernels.memory import showing
 from skstream.engine.kernels.registry import find_transform_part
 from skstream.engine.kernels.schema import Columns, refused_output
-from skstream.engine.kernels.transformers.row_by_row import laid_out_by_rows
+from skstream.engine.kernels.transformers.stateless import laid_out_by_rows
 from skstream.pipeline._transformers import learn_rows, learns, prepared
 from skstream.utils._rows import take_rows
 from skstream.utils._sklearn import column_positions, columns_of, is_column_transformer
@@ -200,13 +201,7 @@ def _side_by_side(block: Block, blocks: list[Block], is_sparse: bool) -> Block:
     asked = [take_rows(part.ask_X, part.ask_index) for part in blocks]
     learn_X = _stacked(learnt, is_sparse) if block.n_learns else None
     ask_X = _stacked(asked, is_sparse) if block.n_asks else learn_X
-    return replace(
-        block,
-        learn_X=ask_X if learn_X is None else learn_X,
-        learn_index=np.arange(block.n_learns),
-        ask_X=ask_X,
-        ask_index=np.arange(block.n_asks),
-    )
+    return showing(block, ask_X if learn_X is None else learn_X, ask_X)
 
 
 def _stacked(parts: list[Any], is_sparse: bool) -> Any:

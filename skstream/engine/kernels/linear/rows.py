@@ -7,33 +7,35 @@ are executed in stretches. The weights that a stretch reads or changes are gathe
 array, and learn there row by row. All others are then shrunk as often as there were rows, tile by
 tile. Weights that are zero and stay zero are left out.
 
-Of float32 rows scikit-learn keeps float32 weights. ``partial_fit`` multiplies in float32, adds in
-float64 and rounds the sum; ``predict`` has BLAS do everything in float32. The two differ in the
-seventh digit, which is too much for an answer. So the weights before every dense row are kept for a
-while, and scikit-learn's own product is taken of those that a row asked about sees.
+The loops add the products of a row and the weights feature by feature, as ``partial_fit`` does.
+``predict`` has BLAS add the products of a dense row, in another order. Both sums are right to a few
+units in the last place; but where classes tie, as they do for zeros and ones and a constant rate,
+these units alone decide. So a row whose margin may be only rounding is noted with the weights at
+that time, and scikit-learn's own product of the two is taken. Sparse rows do not need this:
+scikit-learn, too, adds their products in the order in which they are stored. In float32, where
+``partial_fit`` adds in float64 and ``predict`` does not, every row is noted.
 """
 
 import itertools
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import check_array
 
 from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.linear import loops
 from skstream.engine.kernels.linear.loops import (
+    FACTORS_PER_PASS,
     Floats,
     Integers,
     Learns,
     Rule,
-    Singles,
     SparseRows,
     Ties,
 )
-from skstream.engine.kernels.linear.ties import decisions, no_room
-from skstream.utils._numba import jit
+from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._versions import VersionedArray
 
 # A stretch has at most so many rows, and (but for its first row) stored values.
@@ -41,6 +43,26 @@ STRETCH_ROWS = 64
 STRETCH_VALUES = 4096
 # Positions of fewer values than one in so many columns are searched, not looked up in a table.
 _FEW = 16
+# Weights that may be noted before the rows noted are settled.
+_ROOM = 1 << 19
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class Shown(NamedTuple):
+    """Rows of a part of a block as the loop would show them to the model.
+
+    Attributes
+    ----------
+    learn_X, ask_X : {ndarray, dataframe}
+        Storage of the rows.
+    learn_index, ask_index : ndarray of shape (n_learns,) and (n_asks,)
+        Positions of the rows in it.
+    """
+
+    learn_X: Any
+    learn_index: NDArray[np.intp]
+    ask_X: Any
+    ask_index: NDArray[np.intp]
 
 
 def sparse_rows(X: Any) -> SparseRows:
@@ -68,24 +90,23 @@ def asks_between(asks: Integers, begin: int, end: int) -> Integers:
 
 
 def learn_dense(
-    X: Floats,
+    X: NDArray[Any],
     learns: Learns,
     rule: Rule,
-    W: Floats,
-    b: Floats,
-    Q: Floats,
+    W: NDArray[Any],
+    b: NDArray[Any],
+    Q: NDArray[Any],
     asks: Integers,
     margins: Floats,
-    answers: Floats,
-    settle: Callable[[Ties], None] | None = None,
-    room: Ties | None = None,
+    answers: NDArray[Any],
+    shown: Shown | None = None,
 ) -> None:
     """Learn the rows of `X`, answering between them.
 
     Parameters
     ----------
     X : ndarray of shape (n_learns, n_features)
-        Rows to learn, C order.
+        Rows to learn, C order, float64 or float32.
     learns : Learns
         Their targets, weights and rates.
     rule : Rule
@@ -102,29 +123,48 @@ def learn_dense(
         Filled with the decision values of every row just before it is learnt.
     answers : ndarray of shape (n_asks, n_vectors)
         Filled with the decision values of the rows asked.
-    settle : callable, default=None
-        Called with `Ties` whenever some have been noted; may change `margins` and `answers`.
-    room : Ties, default=None
-        Where they are noted; its contents are overwritten.
+    shown : Shown, default=None
+        The same rows. None: the order of sums does not matter.
     """
-    if room is None or settle is None:
-        room = no_room(*W.shape)
+    n_rows = 0 if shown is None else len(X) + len(Q)
+    room = min(int(np.clip(_ROOM // W.size, 8, 4096)), n_rows)
+    # By what share of the sizes of its products two sums may differ, with a margin.
+    unit = np.inf if W.dtype == np.float32 else 2.0 * (W.shape[1] + 2) * _EPS
+    ties = Ties(
+        -np.inf if shown is None else unit,
+        np.empty(room, np.int64),
+        np.empty((room, *W.shape), W.dtype),
+        np.empty((room, *b.shape), b.dtype),
+    )
     several = True if len(b) > 1 else None
     learnt = asked = 0
     while True:
-        rows = X, learns, rule, W, b, Q, asks, margins, answers
-        n_learnt, n_asked, n = loops.learn_rows(*rows, room, several)
-        if n and settle is not None:
-            number = room.number[:n]
+        n_learnt, n_asked, n = loops.learn_rows(
+            X[learnt:],
+            Learns._make(values[learnt:] for values in learns),
+            rule,
+            W,
+            b,
+            Q[asked:],
+            np.maximum(asks[learnt:] - asked, 0),
+            margins[learnt:],
+            answers[asked:],
+            ties,
+            several,
+        )
+        if shown is not None and n:
+            number = ties.number[:n]
             number += np.where(number >= 0, learnt, -asked)
-            settle(Ties(room.unit, number, room.W[:n], room.b[:n]))
-        if n_learnt > len(X):
-            return
+            for X_of, index, values, noted, at in (
+                (shown.learn_X, shown.learn_index, margins, number >= 0, number),
+                (shown.ask_X, shown.ask_index, answers, number < 0, -1 - number),
+            ):
+                some: Any = slice(None) if noted.all() else noted  # a slice copies nothing
+                W_of, b_of, at = ties.W[:n][some], ties.b[:n][some], at[some]
+                values[at] = decisions(X_of, index[at], W_of, b_of)
         learnt, asked = learnt + n_learnt, asked + n_asked
-        X, Q = X[n_learnt:], Q[n_asked:]
-        learns = Learns._make(values[n_learnt:] for values in learns)
-        asks = np.maximum(asks[n_learnt:] - n_asked, 0)
-        margins, answers = margins[n_learnt:], answers[n_asked:]
+        if learnt > len(X):
+            return
 
 
 def learn_sparse(
@@ -135,7 +175,7 @@ def learn_sparse(
     b: NDArray[Any],
     Q: SparseRows,
     asks: Integers,
-    margins: NDArray[Any],
+    margins: Floats,
     answers: NDArray[Any],
 ) -> VersionedArray:
     """Learn sparse rows, answering between them; as `learn_dense`, which see.
@@ -166,7 +206,7 @@ def learn_sparse(
             answers[first:last],
         )
         if shrinks:
-            shrink(active.reshape(-1), _padded(part.shrink.astype(W.dtype)))
+            loops.shrink(active.reshape(-1), _padded(part.shrink.astype(W.dtype)))
         active[here] = weights
     check_bounded(margins, answers, active, b)
     if not len(margins):
@@ -176,58 +216,57 @@ def learn_sparse(
     return after
 
 
-# So many weights of float32 rows are kept at a time (rows times vectors times features).
-_KEPT_NUMBERS = 1 << 19
-_MOST_ROWS = 4096
-
-
-def rows_at_once(W: Singles) -> int:
-    """Rows whose weights may be kept together."""
-    return int(np.clip(_KEPT_NUMBERS // W.size, 1, _MOST_ROWS))
-
-
-def rounded(numbers: Floats) -> Floats:
-    """Weights and targets as scikit-learn reads them beside float32 rows."""
-    with np.errstate(over="ignore"):
-        return numbers.astype(np.float32).astype(np.float64)
-
-
-def learn_single(
-    X: Singles, learns: Learns, rule: Rule, W: Singles, b: NDArray[Any]
-) -> tuple[Singles, NDArray[Any]]:
-    """Learn the rows of `X`; return weights and intercepts before each, and after the last.
+def decisions(X: Any, index: NDArray[np.intp], W: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """What ``decision_function`` computes, on each row that it would see.
 
     Parameters
     ----------
-    X : ndarray of shape (n_learns, n_features), dtype float32
-    learns : Learns
-    rule : Rule
-    W : ndarray of shape (n_vectors, n_features), dtype float32
-        Changed in place.
-    b : ndarray of shape (n_vectors,), dtype float32, or float64 if there is one vector
-        Changed in place.
-
-    Returns
-    -------
-    past_W : ndarray of shape (n_learns + 1, n_vectors, n_features)
-    past_b : ndarray of shape (n_learns + 1, n_vectors)
+    X : {ndarray, dataframe}
+        Storage of the rows.
+    index : ndarray of shape (n_rows,)
+        Their positions in it.
+    W : ndarray of shape (n_rows, n_vectors, n_features)
+        Weights that each row sees.
+    b : ndarray of shape (n_rows, n_vectors)
+        Intercepts.
     """
-    past_W = np.empty((len(X) + 1, *W.shape), W.dtype)
-    past_b = np.empty((len(X) + 1, *b.shape), b.dtype)
-    loops.learn_single(X, learns, rule, W, b, past_W, past_b)
-    return past_W, past_b
+    rows = _laid_out_alike(X, index, W.dtype) if len(index) else None
+    if rows is not None:
+        # A product of matrices for each row: the very calls of BLAS that single rows make.
+        values: NDArray[Any] = np.matmul(rows[:, np.newaxis], W.transpose(0, 2, 1))[:, 0] + b
+        return values
+    values = np.empty(b.shape, b.dtype)
+    for i in range(len(index)):
+        row = _checked(own_rows(take_rows(X, index[i : i + 1])))
+        values[i] = (row @ W[i].T + b[i])[0]
+    return values
 
 
-def raw_answers(
-    X: Any, index: NDArray[np.intp], state: NDArray[np.int64], W: Singles, b: NDArray[Any]
-) -> NDArray[Any]:
-    """Decision values of rows of `X`, each of which sees one of several states of the weights."""
-    raw = np.empty((len(index), b.shape[1]), b.dtype)
-    n = rows_at_once(W[0])
-    for begin in range(0, len(index), n):
-        part = slice(begin, begin + n)
-        raw[part] = decisions(X, index[part], W[state[part]], b[state[part]])
-    return raw
+def _laid_out_alike(X: Any, index: NDArray[np.intp], dtype: Any) -> NDArray[Any] | None:
+    """Rows whose numbers are side by side, or apart, as in single rows; None: cannot be had.
+
+    BLAS adds in another order where numbers are not side by side, however far apart they are.
+    """
+    single = _checked(own_rows(take_rows(X, index[:1])))  # as the loop shows it
+    stride = single.strides[1]
+    if single.dtype != dtype or not single.flags.aligned or stride <= 0 or stride % single.itemsize:
+        return None
+    if isinstance(X, np.ndarray):
+        rows: NDArray[Any] = np.asarray(X).take(index, axis=0)
+    else:
+        rows = np.ascontiguousarray(_checked(take_rows(X, index)))
+    if stride == single.itemsize:
+        return rows
+    apart: NDArray[Any] = np.empty((*rows.shape, 2), dtype)[..., 0]
+    apart[...] = rows
+    return apart
+
+
+def _checked(rows: Any) -> NDArray[Any]:
+    """Rows as scikit-learn sees them after its validation."""
+    if not isinstance(rows, np.ndarray):
+        rows = check_array(rows, ensure_all_finite=False)
+    return np.asarray(rows)
 
 
 def check_bounded(margins: Floats, answers: Floats, W: Floats, b: Floats) -> None:
@@ -289,24 +328,7 @@ def _gather(
 
 
 def _padded(factors: NDArray[Any]) -> NDArray[Any]:
-    """Factors and ones, a multiple of `FACTORS_PER_PASS`."""
+    """Factors and ones, a multiple of `loops.FACTORS_PER_PASS`."""
     padded = np.ones(-(-len(factors) // FACTORS_PER_PASS) * FACTORS_PER_PASS, factors.dtype)
     padded[: len(factors)] = factors
     return padded
-
-
-# Weights that are multiplied by all factors before the next weights, and factors at a time.
-TILE = 2048
-FACTORS_PER_PASS = 8
-
-
-@jit
-def shrink(weights: NDArray[Any], factors: NDArray[Any]) -> None:
-    """Multiply all weights by one factor after the other."""
-    for begin in range(0, len(weights), TILE):
-        tile = weights[begin : begin + TILE]
-        for i in range(0, len(factors), FACTORS_PER_PASS):
-            f0, f1, f2, f3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
-            f4, f5, f6, f7 = factors[i + 4], factors[i + 5], factors[i + 6], factors[i + 7]
-            for j in range(len(tile)):
-                tile[j] = tile[j] * f0 * f1 * f2 * f3 * f4 * f5 * f6 * f7

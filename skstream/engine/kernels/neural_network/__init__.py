@@ -1,1 +1,0 @@
-"""Kernels of scikit-learn's multi-layer perceptrons."""
