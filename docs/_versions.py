@@ -1,7 +1,7 @@
 """Lists the versions of the site that a folder holds: ``python docs/_versions.py FOLDER``.
 
-Writes ``switcher.json``, which the pages read for their list of versions, and an ``index.html`` that
-leads to the newest release.
+Writes ``switcher.json``, which the pages read for their list of versions, and an ``index.html``
+that leads to the newest release.
 """
 
 import json
@@ -16,13 +16,18 @@ def main(folder: Path) -> None:
     releases.sort(key=lambda name: [int(part) for part in name.split(".")], reverse=True)
     stable = releases[0] if releases else "dev"
     listed = [
-        {"name": f"{name} (stable)" if name == stable else name, "version": name, "url": f"../{name}/"}
+        {
+            "name": f"{name} (stable)" if name == stable else name,
+            "version": name,
+            "url": f"../{name}/",
+        }
         for name in [*releases, *(["dev"] if "dev" in names else [])]
     ]
     (folder / "switcher.json").write_text(json.dumps(listed, indent=2), "utf-8")
     (folder / "index.html").write_text(
         f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={stable}/index.html">'
-        f'<link rel="canonical" href="{stable}/index.html"><a href="{stable}/index.html">skstream</a>\n',
+        f'<link rel="canonical" href="{stable}/index.html">'
+        f'<a href="{stable}/index.html">skstream</a>\n',
         "utf-8",
     )
 

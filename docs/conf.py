@@ -1,8 +1,8 @@
 """Configuration of the documentation (Sphinx).
 
 `make docs` builds everything, the gallery too, and reads what it has built before. With
-SKSTREAM_DOCS=quick the examples of the gallery are shown and not run. With SKSTREAM_DOCS=online names
-of other libraries are links; their inventories are read over the network.
+SKSTREAM_DOCS=quick the examples of the gallery are shown and not run. With SKSTREAM_DOCS=online
+names of other libraries are links; their inventories are read over the network.
 """
 
 import os
@@ -63,6 +63,15 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
 }
+if MODE == "online":  # the list of versions lies beside them: docs/_versions.py writes it
+    html_theme_options |= {
+        "switcher": {
+            "json_url": "../switcher.json",
+            "version_match": os.environ.get("SKSTREAM_DOCS_VERSION", version),
+        },
+        "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+        "check_switcher": False,
+    }
 html_sidebars = {"index": []}
 html_show_sourcelink = False
 html_copy_source = False

@@ -2,8 +2,8 @@
 Are the alarms better than chance?
 ==================================
 
-A detector that raises many alarms finds every drift. `score_detections` puts beside its scores those
-of as many alarms at random.
+A detector that raises many alarms finds every drift. `score_detections` puts beside its scores
+those of as many alarms at random.
 """
 
 from sklearn.linear_model import SGDClassifier

@@ -2,9 +2,9 @@
 Any model in one table
 ======================
 
-scikit-learn's models with ``partial_fit``, those of River, boosting on a schedule, trees and forests
-of this library, and your own class: whatever answers and learns is asked about the same rows. The
-column ``path`` says how each was executed.
+scikit-learn's models with ``partial_fit``, those of River, boosting on a schedule, trees and
+forests of this library, and your own class: whatever answers and learns is asked about the same
+rows. The column ``path`` says how each was executed.
 """
 
 from collections import Counter
@@ -71,6 +71,6 @@ result.plot("accuracy", forgetting="window:1000")
 best = max(result.scores, key=lambda name: result.scores[name]["accuracy"])
 by_kernel = sum(path == "kernel" for path in result.paths.values())
 print(
-    f"{best} is best with {result.scores[best]['accuracy']:.3f}. {by_kernel} of {len(models)} models "
-    "were executed by kernels, with the answers of their own loop."
+    f"{best} is best with {result.scores[best]['accuracy']:.3f}. {by_kernel} of "
+    f"{len(models)} models were executed by kernels, with the answers of their own loop."
 )

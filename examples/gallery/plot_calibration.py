@@ -2,8 +2,8 @@
 Does 0.7 mean 70 percent, all the time?
 =======================================
 
-Naive Bayes ranks well and is far too sure of itself. `PrequentialCalibrator` learns along the stream
-to correct its probabilities, each by what was known before it.
+Naive Bayes ranks well and is far too sure of itself. `PrequentialCalibrator` learns along the
+stream to correct its probabilities, each by what was known before it.
 """
 
 import numpy as np

@@ -3,8 +3,8 @@ A fading factor chosen without cheating
 =======================================
 
 `TemporalCorrection` corrects a model by how often labels follow one another. How fast should it
-forget? `PrequentialSearch` runs all candidates along one pass, chooses on the first rows, and scores
-the chosen one on rows by which nothing was chosen.
+forget? `PrequentialSearch` runs all candidates along one pass, chooses on the first rows, and
+scores the chosen one on rows by which nothing was chosen.
 """
 
 import numpy as np

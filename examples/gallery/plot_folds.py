@@ -2,8 +2,8 @@
 Ten copies of every model, and a test that holds
 ================================================
 
-One run gives one number per model. Ten copies, each with its own weights of the rows (bootstrap), show
-how much such a number varies by chance, and which models can be told apart.
+One run gives one number per model. Ten copies, each with its own weights of the rows (bootstrap),
+show how much such a number varies by chance, and which models can be told apart.
 """
 
 from sklearn.linear_model import Perceptron, SGDClassifier

@@ -2,8 +2,8 @@
 From a frame with texts, gaps and dates to a picture
 ====================================================
 
-Card payments as they come: who paid, when, where, what for. Columns become numbers along the stream,
-with what was known at each row; the customer's past tells more than the row.
+Card payments as they come: who paid, when, where, what for. Columns become numbers along the
+stream, with what was known at each row; the customer's past tells more than the row.
 """
 
 from sklearn.compose import ColumnTransformer
@@ -20,8 +20,8 @@ y, known = X.pop("fraud"), X.pop("label_time")
 print(X.head(3).T)
 
 # %%
-# `make_stream_preprocessor` looks at the first rows and prepares each column as its kind needs. What
-# the customer did before is a part of its own.
+# `make_stream_preprocessor` looks at the first rows and prepares each column as its kind needs.
+# What the customer did before is a part of its own.
 
 columns = make_stream_preprocessor(
     X[:500], kinds={"customer": "drop"}, sparse_output=False, n_text_features=32
@@ -62,6 +62,7 @@ result.plot("average_precision", forgetting="window:1000")
 
 row, past = (result.scores[name]["average_precision"] for name in ("row alone", "with the past"))
 print(
-    f"Four rows of a hundred are frauds. Average precision is {row:.2f} for the model that sees the "
+    f"Four rows of a hundred are frauds. Average precision is {row:.2f} for the model that "
+    "sees the "
     f"row alone, and {past:.2f} for the one that knows the customer's past."
 )

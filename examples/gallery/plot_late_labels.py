@@ -26,8 +26,8 @@ result = evaluator.evaluate(models, make_demo_stream(10_000))
 print(result)
 
 # %%
-# At the left the answers at arrival, at the right those given just before the label is learnt, which
-# is all that test-then-train measures.
+# At the left the answers at arrival, at the right those given just before the label is learnt,
+# which is all that test-then-train measures.
 
 BinnedPerformanceDisplay.from_result(result)
 
@@ -38,7 +38,8 @@ at_arrival, at_label = result.select(bins=0).scores, result.scores
 first, last = (one["last label"]["accuracy"] for one in (at_arrival, at_label))
 linear = [one["linear"]["accuracy"] for one in (at_arrival, at_label)]
 print(
-    f"Measured when the label comes, repeating the last label has {last:.2f}; measured when the row "
+    f"Measured when the label comes, repeating the last label has {last:.2f}; measured "
+    "when the row "
     f"arrives, {first:.2f}. The linear model has {linear[1]:.2f} and {linear[0]:.2f}."
 )
 assert first < last

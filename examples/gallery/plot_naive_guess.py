@@ -3,7 +3,8 @@ Does a model beat the label before?
 ===================================
 
 On a stream whose labels come in runs, repeating the last label is right most of the time. Accuracy
-does not show whether a model knows more than that; kappa_temporal does: it is 0 for the naive guess.
+does not show whether a model knows more than that; kappa_temporal does: it is 0 for the naive
+guess.
 """
 
 from sklearn.linear_model import SGDClassifier
@@ -20,8 +21,8 @@ from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import make_demo_stream
 
 # %%
-# Two models, one of them also with the last label among its features, and two naive guesses. Every row
-# is predicted before it is learnt.
+# Two models, one of them also with the last label among its features, and two naive guesses.
+# Every row is predicted before it is learnt.
 
 models = {
     "majority": MajorityClass(),
@@ -52,7 +53,8 @@ bayes, last, naive = (
 )
 print(
     f"Naive Bayes has an accuracy of {bayes['accuracy']:.2f}, and repeating the last label has "
-    f"{naive['accuracy']:.2f}: kappa_temporal is {bayes['kappa_temporal']:.2f}. Told the last label, "
+    f"{naive['accuracy']:.2f}: kappa_temporal is {bayes['kappa_temporal']:.2f}. Told the "
+    "last label, "
     f"it has {last['accuracy']:.2f}, no more than the last label alone."
 )
 assert bayes["kappa_temporal"] < 0

@@ -2,8 +2,9 @@
 Learn from every row, or refit on a schedule?
 =============================================
 
-Boosting has no ``partial_fit``; `PeriodicRefit` fits it again on the newest rows, every so many rows.
-So it stands in the same table as a model that learns from every row, asked about the same rows.
+Boosting has no ``partial_fit``; `PeriodicRefit` fits it again on the newest rows, every so many
+rows. So it stands in the same table as a model that learns from every row, asked about the same
+rows.
 """
 
 from sklearn.ensemble import HistGradientBoostingClassifier

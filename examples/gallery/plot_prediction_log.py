@@ -12,8 +12,8 @@ import pandas as pd
 from skstream import PredictionLog
 
 # %%
-# Payments of two months, whose labels come about five days late. After April 1st the model no longer
-# sees what is fraud.
+# Payments of two months, whose labels come about five days late. After April 1st the model no
+# longer sees what is fraud.
 
 rng = np.random.default_rng(0)
 n = 20_000

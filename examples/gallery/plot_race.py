@@ -2,8 +2,9 @@
 A thousand models raced
 =======================
 
-Most candidates of a large grid are soon seen to be worse than others. A race drops them when that is
-shown, at a level that holds at every row; those that are left answer as they would have without it.
+Most candidates of a large grid are soon seen to be worse than others. A race drops them when that
+is shown, at a level that holds at every row; those that are left answer as they would have
+without it.
 """
 
 import matplotlib.pyplot as plt
@@ -49,7 +50,7 @@ ax.set(xlabel="rows", ylabel="candidates left", yscale="log", title="A race of 1
 low, high = search.honest_interval_
 work = np.where(dropped < 0, 8_000, dropped).sum() / (8_000 * len(dropped))
 print(
-    f"{left[-1]} of {len(dropped):,} candidates are left, for {work:.0%} of the work. The best has an "
-    f"accuracy of {search.honest_score_:.3f}, between {low:.3f} and {high:.3f}, on rows that chose "
-    "nothing."
+    f"{left[-1]} of {len(dropped):,} candidates are left, for {work:.0%} of the work. The best has "
+    f"an accuracy of {search.honest_score_:.3f}, between {low:.3f} and {high:.3f}, on rows that "
+    "chose nothing."
 )

@@ -10,8 +10,8 @@ from sklearn.linear_model import SGDClassifier
 
 from skstream import PrequentialEvaluator
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.plotting import TestbedDisplay
 from skstream.neighbors import WindowedKNeighborsClassifier
+from skstream.plotting import TestbedDisplay
 from skstream.streams import load_testbed
 
 # %%

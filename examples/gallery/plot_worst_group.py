@@ -2,14 +2,13 @@
 For whom is the model bad?
 ==========================
 
-A score of all rows is a mean over groups. `score_slices` scores each group from the answers that are
-kept, without running a model again, and names the one that is surely worst.
+A score of all rows is a mean over groups. `score_slices` scores each group from the answers that
+are kept, without running a model again, and names the one that is surely worst.
 """
 
 import numpy as np
 
-from skstream import as_stream, score_slices
-from skstream import PrequentialEvaluator
+from skstream import PrequentialEvaluator, as_stream, score_slices
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import SEA
 
