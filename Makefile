@@ -23,13 +23,14 @@ PLAIN := .venv/plain/installed-$(VERSION)
 IN_LATEST := .venv/latest/bin/python -m
 IN_PREVIOUS := .venv/previous/bin/python -m
 
-.PHONY: help demo test lint types package doctest test-previous test-latest test-cores docs bench clean
+.PHONY: help demo test lint types package doctest test-previous test-latest test-cores docs quick-docs \
+    release-check bench clean
 
 help:
 	@echo "make demo    install, compare models on a stream, end with a table and a picture"
 	@echo "make test    everything CI runs: lint, types, package, doctests, tests with two scikit-learns,"
 	@echo "             kernels with the BLAS loops of another processor"
-	@echo "make docs    build the documentation into build/docs"
+	@echo "make docs    build the site into build/docs, with the gallery (the first time: minutes)"
 	@echo "make bench   run every benchmark (long)"
 	@echo "make clean   remove environments, caches and build results"
 
@@ -39,7 +40,7 @@ demo: $(DEMO)
 
 # What uses one processor runs side by side; the tests use several themselves.
 test:
-	$(MAKE) -j$(WORKERS) lint types package docs doctest
+	$(MAKE) -j$(WORKERS) lint types package quick-docs doctest
 	$(MAKE) test-previous test-latest test-cores
 
 lint: $(LATEST)
@@ -77,9 +78,21 @@ test-cores: $(LATEST)
 	    --dist worksteal $(addprefix tests/kernels/test_,$(addsuffix .py, \
 	    linear linear_long naive_bayes_ties neural_network single ties))
 
-# Every page anew (-E): pages read by an earlier build are not warned about again.
+# What has been built before, and has not changed, is not built again: the gallery above all.
 docs: $(LATEST)
-	$(IN_LATEST) sphinx -q -E -W --keep-going -b html docs build/docs
+	$(IN_LATEST) sphinx -q -W --keep-going -b html docs build/docs
+
+# Every page anew (-E), with the examples of the gallery shown and not run: tests run them.
+quick-docs: $(LATEST)
+	rm -rf build/quick-docs
+	SKSTREAM_DOCS=quick $(IN_LATEST) sphinx -q -E -W --keep-going -b html docs build/quick-docs
+
+# What a tag would upload, without uploading: the files are built, checked, installed, tried.
+release-check: package
+	$(IN_LATEST) twine check --strict build/dist/*
+	$(IN_LATEST) towncrier build --draft --version $(VERSION) > build/changes.md
+	cd build && ../.venv/plain/bin/skstream demo --out release-demo
+	@echo "build/dist is ready to be uploaded as $(VERSION); build/changes.md is what it says"
 
 bench: $(LATEST)
 	set -e; for script in benchmarks/bench_*.py; do \

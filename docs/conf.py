@@ -1,8 +1,22 @@
-"""Configuration of the documentation (Sphinx)."""
+"""Configuration of the documentation (Sphinx).
 
+`make docs` builds everything, the gallery too, and reads what it has built before. With
+SKSTREAM_DOCS=quick the examples of the gallery are shown and not run. With SKSTREAM_DOCS=online
+names of other libraries are links; their inventories are read over the network.
+"""
+
+import os
 import re
+import sys
+from pathlib import Path
 
 import skstream
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from _reference import write_benchmarks, write_reference  # noqa: E402 (the folder of this file has to be known first)
+
+MODE = os.environ.get("SKSTREAM_DOCS", "")
 
 project = "skstream"
 author = copyright = "The skstream developers"
@@ -12,18 +26,77 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    *(["sphinx.ext.intersphinx"] if MODE == "online" else []),
 ]
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+    "pandas": ("https://pandas.pydata.org/docs", None),
+    "joblib": ("https://joblib.readthedocs.io/en/stable", None),
+    "river": ("https://riverml.xyz/latest", None),
+}
 # Headings can be linked to, as they can where the pages are read as plain Markdown.
 myst_heading_anchors = 3
-myst_enable_extensions = ["dollarmath"]
-exclude_patterns = ["_build"]
-html_theme = "alabaster"
-html_theme_options = {"description": "Exact, fast evaluation of models that learn from streams"}
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+exclude_patterns = ["_build", "gallery/**/*.ipynb"]
+templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["skstream.css"]
+html_title = f"skstream {version}"
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {
+    "logo": {"text": "skstream"},
+    "header_links_before_dropdown": 6,
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "monokai",
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+}
+if MODE == "online":  # the list of versions lies beside them: docs/_versions.py writes it
+    html_theme_options |= {
+        "switcher": {
+            "json_url": "../switcher.json",
+            "version_match": os.environ.get("SKSTREAM_DOCS_VERSION", version),
+        },
+        "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+        "check_switcher": False,
+    }
+html_sidebars = {"index": []}
+html_show_sourcelink = False
+html_copy_source = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 default_role = "literal"
 autodoc_typehints = "none"
+autosummary_generate = True
 # autodoc shows the members; numpydoc would list them once more.
 numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples/gallery"],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"plot_",
+    "plot_gallery": MODE != "quick",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "min_reported_time": 1000,
+    "abort_on_example_error": True,
+    "within_subsection_order": "ExampleTitleSortKey",
+    "image_scrapers": ("matplotlib",),
+}
 
 
 def quote_attributes_in_shapes(app, what, name, value, options, lines):
@@ -31,11 +104,14 @@ def quote_attributes_in_shapes(app, what, name, value, options, lines):
     lines[:] = [re.sub(r"\((\w+_),", r"(``\1``,", line) for line in lines]
 
 
-def skip_metadata_requests(app, what, name, value, skip, options):
-    # scikit-learn adds these to every estimator; their text links into its own documentation.
-    return skip or name.endswith("_request")
+def skip_what_others_describe(app, what, name, value, skip, options):
+    # What scikit-learn's base classes add links into scikit-learn's own documentation.
+    of_sklearn = str(getattr(value, "__module__", "")).startswith("sklearn")
+    return skip or of_sklearn or name.endswith("_request")
 
 
 def setup(app):
+    write_reference(HERE / "api")
+    write_benchmarks(HERE / "benchmarks.md", HERE.parent / "benchmarks")
     app.connect("autodoc-process-docstring", quote_attributes_in_shapes, priority=400)
-    app.connect("autodoc-skip-member", skip_metadata_requests)
+    app.connect("autodoc-skip-member", skip_what_others_describe)

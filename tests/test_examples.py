@@ -17,6 +17,13 @@ OPTIONS = {
     "how_often_to_refit": ["--rows", "600"],
     "estimates_before_labels": ["--rows", "3000"],
 }
+GALLERY = sorted((PROJECT / "examples" / "gallery").glob("plot_*.py"))
+# Less than readers see, where an example would take long: its text, and what runs.
+SHORTER = {
+    "plot_any_model": ("RandomRBF(10_000", "RandomRBF(1_500"),
+    "plot_online_or_retrained": ("max_iter=20", "max_iter=2"),
+    "plot_race": ("0, 10)", "0, 4)"),
+}
 README_BLOCKS = re.findall(
     r"^```python\n(.*?)^```$", (PROJECT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
 )
@@ -29,6 +36,19 @@ def test_example_runs(example: Path, tmp_path: Path, run_program: Run) -> None:
     if "cluster" in example.stem:
         pytest.importorskip("distributed", reason="the example starts a Dask cluster")
     run_program(example, tmp_path, OPTIONS.get(example.stem, []))
+
+
+@pytest.mark.parametrize("example", GALLERY, ids=lambda path: path.stem)
+def test_example_of_the_gallery_runs(example: Path, tmp_path: Path, run_program: Run) -> None:
+    for extra in ("matplotlib", "pandas", "pyarrow"):
+        pytest.importorskip(extra, reason="examples of the gallery show every extra")
+    text = example.read_text("utf-8")
+    if example.stem in SHORTER:
+        assert SHORTER[example.stem][0] in text
+        text = text.replace(*SHORTER[example.stem])
+    program = tmp_path / example.name
+    program.write_text(text, "utf-8")
+    run_program(program, tmp_path)
 
 
 def test_readme_code_runs_in_its_order(tmp_path: Path, run_program: Run) -> None:

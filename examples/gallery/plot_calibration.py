@@ -1,0 +1,46 @@
+"""
+Does 0.7 mean 70 percent, all the time?
+=======================================
+
+Naive Bayes ranks well and is far too sure of itself. `PrequentialCalibrator` learns along the
+stream to correct its probabilities, each by what was known before it.
+"""
+
+import numpy as np
+
+from skstream import PrequentialCalibrator, PrequentialEvaluator
+from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.plotting import ReliabilityDisplay
+from skstream.streams import make_demo_stream
+
+# %%
+# Each feature comes three times, as correlated features do: naive Bayes takes them for three
+# independent witnesses.
+
+stream = make_demo_stream(20_000)
+X = np.tile(stream.X, (1, 3))
+models = {
+    "naive Bayes": IncrementalGaussianNB(),
+    "calibrated": PrequentialCalibrator(IncrementalGaussianNB(), method="isotonic"),
+}
+evaluator = PrequentialEvaluator(
+    ["accuracy", "log_loss", "brier", "calibration_error"], random_state=0
+)
+result = evaluator.evaluate(models, X, stream.y)
+print(result)
+
+# %%
+# The share of the second class against the probability, in four stretches of the stream.
+
+ReliabilityDisplay.from_result(result, n_panels=4)
+
+# %%
+# The finding:
+
+before, after = (result.scores[name] for name in models)
+print(
+    f"The calibration error falls from {before['calibration_error']:.3f} to "
+    f"{after['calibration_error']:.3f}, and the log loss from {before['log_loss']:.3f} to "
+    f"{after['log_loss']:.3f}."
+)
+assert after["calibration_error"] < before["calibration_error"]

@@ -1,0 +1,73 @@
+"""
+A live run that survives being killed
+=====================================
+
+Rows are passed to a run as they come. It is saved now and then; after a crash another process loads
+the file and goes on. The result is that of a run that was never disturbed, to the last bit.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
+
+from skstream import Persistent, PrequentialEvaluator, load_run, make_stream_pipeline
+from skstream.streams import make_demo_stream
+
+stream = make_demo_stream(6_000)
+models = {
+    "linear": make_stream_pipeline(StandardScaler(), SGDClassifier(loss="log_loss")),
+    "last label": Persistent(),
+}
+evaluator = PrequentialEvaluator("accuracy", forgetting="window:500", random_state=0)
+
+# %%
+# A process takes rows in pieces of 100, saves after every 1,000, and is killed in the middle of the
+# 35th piece.
+
+program = """
+import os, signal, sys
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
+from skstream import Persistent, PrequentialEvaluator, make_stream_pipeline
+from skstream.streams import make_demo_stream
+
+stream = make_demo_stream(6_000)
+models = {
+    "linear": make_stream_pipeline(StandardScaler(), SGDClassifier(loss="log_loss")),
+    "last label": Persistent(),
+}
+evaluator = PrequentialEvaluator("accuracy", forgetting="window:500", random_state=0)
+run = evaluator.start(models, classes=["DOWN", "UP"])
+for start in range(0, 6_000, 100):
+    run.update(stream.X[start : start + 100], stream.y[start : start + 100])
+    if run.n_rows % 1_000 == 0:
+        run.save(sys.argv[1])
+    if run.n_rows == 3_500:
+        os._exit(9)
+"""
+checkpoint = Path(tempfile.mkdtemp(), "run.joblib")
+ended = subprocess.run([sys.executable, "-c", program, str(checkpoint)], check=False)
+print(f"The process ended with code {ended.returncode}.")
+
+# %%
+# Another process (here: this one) goes on from the file.
+
+run = load_run(checkpoint)
+rows_kept = run.n_rows
+print(f"The file holds a run after {rows_kept:,} rows.")
+for start in range(rows_kept, 6_000, 100):
+    run.update(stream.X[start : start + 100], stream.y[start : start + 100])
+result = run.close().result()
+result.plot()
+
+# %%
+# The finding:
+
+undisturbed = evaluator.evaluate(models, stream)
+equal = all((result.curve(name) == undisturbed.curve(name)).all() for name in models)
+print(f"Every point of every curve is that of an undisturbed evaluation: {equal}.")
+assert equal

@@ -1,0 +1,61 @@
+"""
+How good were the predictions in this log, day by day?
+======================================================
+
+In production, models have answered already. `PredictionLog` scores the log as an evaluation scores
+the answers of its models: under any forgetting, also by time, in hindsight or as it was known then.
+"""
+
+import numpy as np
+import pandas as pd
+
+from skstream import PredictionLog
+
+# %%
+# Payments of two months, whose labels come about five days late. After April 1st the model no
+# longer sees what is fraud.
+
+rng = np.random.default_rng(0)
+n = 20_000
+when = pd.Timestamp("2025-03-01") + pd.to_timedelta(np.sort(rng.uniform(0, 60, n)), unit="D")
+fraud = rng.random(n) < 0.1
+seen = fraud & (when < "2025-04-01")
+known = when + pd.to_timedelta(rng.exponential(5, n), unit="D")
+log = pd.DataFrame(
+    {
+        "fraud": pd.Series(fraud.astype(int), dtype="Int64").mask(known > when[-1]),
+        "p_model": np.clip(0.1 + 0.4 * seen + rng.normal(0, 0.1, n), 0.01, 0.99),
+        "time": when,
+        "label_time": known,
+    }
+)
+payments = PredictionLog(
+    log,
+    target="fraud",
+    probabilities={"model": "p_model"},
+    arrival="time",
+    label_time="label_time",
+)
+options = {"forgetting": "window:7D", "record_every": "1D"}
+hindsight = payments.score("auc", **options)
+known_then = payments.score("auc", view="as_known", **options)
+print(hindsight)
+
+# %%
+# The last seven days, at the end of each day.
+
+hindsight.plot()
+
+# %%
+# The finding:
+
+
+def first_day_below(result, level=0.9):
+    """Return the first day on which the curve is below a level."""
+    curve = result.to_frame().set_index("time")["value"]
+    return curve[curve < level].index[0].date()
+
+
+early, late = first_day_below(hindsight), first_day_below(known_then)
+print(f"The model was bad from {early} on; by the labels known then, this was seen on {late}.")
+assert early < late
