@@ -79,7 +79,8 @@ class CumulativeSums(RunningSums):
             codes, self.carried[LABELS, "label"] = leading_codes(coded, before, self.alpha)
         else:
             everywhere = _Ends(np.empty(0, dtype=np.intp), slice(None))
-            codes = leading_code([*self._sums(self.of_labels, rows, everywhere, LABELS).values()])
+            self.latest = self._sums(self.of_labels, rows, everywhere, LABELS)
+            codes = leading_code([*self.latest.values()])
         self.n_rows += len(rows)
         return Majority.of(codes, rows, self.n_rows - len(rows))
 
@@ -97,6 +98,10 @@ class CumulativeSums(RunningSums):
         total = prefix_sums(values)
         self.carried[number, series] = float(total[-1] + before)
         return np.asarray(total[at.places] + before)
+
+    def _take(self, series: Series, sums: Floats, at: _Ends) -> Floats:
+        self.carried[LABELS, series] = float(sums[-1])
+        return sums[at.places]
 
     def _faded(self, series: Series, values: Array, before: float) -> Floats:
         start = before if abs(before) > _SUBNORMAL else 0.0
@@ -199,6 +204,7 @@ class FadingOfTimeSums(CumulativeSums):
         nothing = np.empty(0, dtype=rows.y.dtype)
         majority = super().majority
         parts = [Majority(nothing, nothing), *map(majority, self._growing(rows))]
+        self.latest = {}  # of a part of the rows
         return Majority(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _growing(self, rows: ScoredRows) -> Iterator[ScoredRows]:

@@ -1,7 +1,7 @@
 """Sums over ranges of rows: the last ones, those of a duration, and sets of rows."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -33,11 +33,14 @@ class Ranges(NamedTuple):
         Number of rows remembered.
     starts, stops : ndarray of shape (n_ends,)
         The first row of each range, and the first after it; neither decreases.
+    places : slice or ndarray of shape (n_ends,)
+        Numbers of new rows before the stops, as a slice where they follow on.
     """
 
     n_old: int
     starts: Integers
     stops: Integers
+    places: slice | Integers
 
     @property
     def pairs(self) -> Iterator[tuple[int, int]]:
@@ -63,7 +66,8 @@ class RangeSums(RunningSums):
         if self.many_classes:
             codes = self._leading(remembered, at)
         else:
-            codes = leading_code([*self._sums(self.of_labels, remembered, at, LABELS).values()])
+            self.latest = self._sums(self.of_labels, remembered, at, LABELS)
+            codes = leading_code([*self.latest.values()])
         self._end(remembered, at)
         self._noted = None  # as long as the rows
         return Majority.of(codes, rows, n_before)
@@ -79,7 +83,10 @@ class RangeSums(RunningSums):
         n_old = len(remembered) - len(rows)
         starts = self._starts(remembered, ends + n_old, now)
         self._noted = self.n_rows + ends, self.n_rows - n_old + starts
-        return remembered, Ranges(n_old, starts, ends + n_old)
+        return remembered, Ranges(n_old, starts, ends + n_old, as_slice(ends))
+
+    def _take(self, series: Series, sums: Floats, at: Ranges) -> Floats:
+        return sums[at.places]
 
     def _spread(self, rows: ScoredRows, at: Ranges) -> Floats:
         y, weight = rows.y, all_weights(rows)
@@ -155,11 +162,11 @@ class SlidingSums(RangeSums):
     def _sum(self, series: Series, values: Array, at: Ranges, number: int) -> Floats:
         if values.dtype == bool and _MANY_ROWS * len(at.stops) < len(values):
             return range_sums(values, at.starts, at.stops)
-        return window_sums(values, at.n_old, self.window_size)[as_slice(at.stops - at.n_old)]
+        return window_sums(values, at.n_old, self.window_size)[at.places]
 
     def _spread(self, rows: ScoredRows, at: Ranges) -> Floats:
         spreads = window_spreads(rows.y, all_weights(rows), at.n_old, self.window_size)
-        return spreads[at.stops - at.n_old]
+        return spreads[at.places]
 
     def _ranking(
         self, target: Target, rows: Sided, measures: list[str], at: Ranges, number: int
@@ -202,6 +209,10 @@ class WindowOfTimeSums(RangeSums):
         assert rows.time is not None
         now = rows.time[np.maximum(stops - 1, 0)] if now is None else now
         return np.searchsorted(rows.time, now - self.duration, "right")
+
+    def _known_labels(self, scored: Integers | None, n_new: int) -> Mapping[Series, Floats]:
+        super()._known_labels(scored, n_new)
+        return {}  # the end may be later than the row before it, and the window with it
 
     def _leading(self, rows: ScoredRows, at: Ranges) -> Array:
         return _leading_of_many(rows, at, self.n_classes)

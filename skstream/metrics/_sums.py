@@ -8,6 +8,7 @@ exact integers, and no sum of real numbers is the difference of larger ones.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -67,6 +68,8 @@ class RunningSums(ABC):
     #: Sums of all labelled rows, for a series that compares with the majority of the labels before;
     #: None where the rows tell what that is.
     labels: Any = None
+    #: Sums of the labels after each of the rows that `majority` has read last.
+    latest: Mapping[Series, Floats] = MappingProxyType({})
     #: What remains of a row's weight with every later row.
     alpha: float = 1.0
 
@@ -116,7 +119,10 @@ class RunningSums(ABC):
             must be taken.
         """
         rows, at = self._begin(self._scored(labelled, scored), ends, labelled.now)
-        of_labels = self._sums(self.of_labels, rows, at, LABELS)
+        known = self._known_labels(scored, len(labelled))
+        of_labels = {series: self._take(series, known[series], at) for series in known}
+        rest = [series for series in self.of_labels if series not in known]
+        of_labels |= self._sums(rest, rows, at, LABELS)
         if SPREAD in self.series:
             of_labels[SPREAD] = self._spread(rows, at)
         for number in range(self.n_models):
@@ -142,6 +148,18 @@ class RunningSums(ABC):
             rows = labelled.models(slice(None))
             rows.majority, rows.inclusive = self.labels.majority(labelled.models(slice(0)))
         return rows if scored is None else rows[scored]
+
+    def _known_labels(self, scored: Integers | None, n_new: int) -> Mapping[Series, Floats]:
+        """Sums of the labels that the majority baseline has formed, where its rows are the same."""
+        if self.labels is None:
+            return {}
+        latest, self.labels.latest = self.labels.latest, {}
+        all_scored = scored is None and self.labels.n_rows == self.n_rows + n_new
+        return {s: latest[s] for s in self.of_labels if s in latest} if all_scored else {}
+
+    def _take(self, series: Series, sums: Floats, at: Any) -> Floats:
+        """Sums at the ends, of those of the labels after every row."""
+        raise NotImplementedError
 
     def _sums(
         self, wanted: Sequence[Series], rows: ScoredRows, at: Any, number: int
