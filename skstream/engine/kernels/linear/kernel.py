@@ -39,10 +39,9 @@ from skstream.engine.kernels.linear import rows as linear_rows
 from skstream.engine.kernels.linear.loops import PA1, Floats, Integers, Learns
 from skstream.engine.kernels.linear.settings import (
     agrees_with_sklearn,
-    fitted_attributes,
+    attributes_to_write,
     is_aggressive,
     is_one_class,
-    parameters_of,
     read_settings,
     refused,
 )
@@ -167,9 +166,9 @@ class LinearKernel(MemoryMachine, Kernel):
         """Write the fitted attributes into the estimator."""
         if state.has_learnt:
             # scikit-learn makes its attributes itself; then those that change are replaced.
-            estimator, row = self.estimator, np.zeros((1, state.columns.number or 0))
-            made = fitted_attributes(type(estimator), parameters_of(estimator), self.task, row)
-            vars(estimator).update(made)
+            n_features = state.columns.number or 0
+            made = attributes_to_write(self.estimator, self.task, n_features)
+            vars(self.estimator).update(made)
         super().export(state)
 
     def _write(self, memory: _Memory) -> None:

@@ -225,6 +225,21 @@ def fitted_attributes(
     return {name: value for name, value in vars(estimator).items() if name not in parameters}
 
 
+def attributes_to_write(estimator: Any, task: Task, n_features: int) -> dict[str, Any]:
+    """Attributes of a copy of an estimator that has learnt a row; None for its weights."""
+    own = type(estimator), parameters_of(estimator), Task(task.classes), n_features, get_config()
+    made: dict[str, Any] = pickle.loads(_pickled_attributes(pickle.dumps(own)))
+    return made
+
+
+@functools.lru_cache(maxsize=4096)
+def _pickled_attributes(pickled: bytes) -> bytes:
+    # Candidates of a search, folds and members have the same parameters over and over.
+    kind, parameters, task, n_features, _ = pickle.loads(pickled)
+    made = fitted_attributes(kind, parameters, task, np.zeros((1, n_features)))
+    return pickle.dumps(made | {"coef_": None})
+
+
 def parameters_of(estimator: Any) -> dict[str, Any]:
     """What is no fitted attribute of an estimator, and can be pickled."""
     return {
@@ -240,19 +255,11 @@ def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
     Warnings are not looked for, because their filters belong to the whole process: other
     threads would be affected. Of the parameters that are not refused before, none warns.
     """
-    own = type(estimator), parameters_of(estimator), Task(task.classes), get_config()
     try:
-        _check_that_it_learns(pickle.dumps(own))
+        attributes_to_write(estimator, task, 1)
     except Exception:
         return False
     return True
-
-
-@functools.lru_cache(maxsize=4096)
-def _check_that_it_learns(pickled: bytes) -> None:
-    # Candidates of a search, folds and members have the same parameters over and over.
-    kind, parameters, task, _ = pickle.loads(pickled)
-    fitted_attributes(kind, parameters, task, np.zeros((1, 1)))
 
 
 def _can_be_taken_up(estimator: Any, task: Task) -> bool:
