@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.drift._base import DRIFT, LARGEST, NORMAL, DetectorState, DriftDetector, Levels
-from skstream.utils._numba import jit, numba_enabled
+from skstream.utils._numba import jit, numba_enabled, numba_in_use
 from skstream.utils._sklearn import Interval, StrOptions
 
 Floats = NDArray[np.float64]
@@ -33,9 +33,9 @@ _SLOTS = np.arange(MAX_BUCKETS)
 #: Largest distance of mean and centre, in standard deviations.
 _FAR = 8.0
 # Importing numba and loading machine code takes as long as some ten thousand plain checks, once in
-# a process: a detector compiles after so many checks of its own, or once another detector has done
-# so.
-_COMPILED_AFTER = 1_000
+# a process, and loading alone as long as two hundred: a detector compiles after so many checks of
+# its own, or once another detector has done so.
+_COMPILED_AFTER, _LOADED_AFTER = 1_000, 100
 _FEW = 16  # checks
 #: Values that may be read.
 RANGES = {"moa": (-LARGEST, LARGEST), "theorem": (0.0, 1.0)}
@@ -295,7 +295,8 @@ class _Window(DetectorState):
         width = self.n_checked - self.start
         if not width:
             self.centre = float(np.sort(values[: self.clock])[self.clock // 2])
-        due = _read_until_cut.is_compiled or self.n_checked >= _COMPILED_AFTER * self.clock
+        n_plain = _LOADED_AFTER if numba_in_use() else _COMPILED_AFTER
+        due = _read_until_cut.is_compiled or self.n_checked >= n_plain * self.clock
         if due and not self._compiled and numba_enabled():
             self._compiled = True
             self._load(self.lengths, self.buckets)

@@ -37,12 +37,18 @@ def numba_enabled() -> bool:
 
 
 _LOADING = local()
+_LOADED = False  # whether numba was imported for a function
 
 
 def seconds_of_loading() -> float:
     """Seconds in which this thread has imported numba, compiled functions, or loaded their code."""
     seconds: float = getattr(_LOADING, "seconds", 0.0)
     return seconds
+
+
+def numba_in_use() -> bool:
+    """Whether a function was compiled, or its code loaded, in this process before."""
+    return _LOADED
 
 
 class Jitted(Generic[P, R]):
@@ -90,7 +96,9 @@ class Jitted(Generic[P, R]):
     @functools.cached_property
     def compiled(self) -> Callable[P, R]:
         """The function compiled by numba, which is imported now at the latest."""
+        global _LOADED
         numba = optional_import("numba", "A compiled loop")
+        _LOADED = True
         # Without fastmath LLVM neither reorders sums nor fuses a product with a sum, so that
         # every operation rounds as it does in Python. error_model: 1 / 0 is inf, as in C.
         options: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
