@@ -59,9 +59,7 @@ from skstream.utils._warnings import warn
 
 #: Parameters of a search, and of its evaluator, that may change while it goes on.
 _FREE = ("refit", "evaluator")
-_FREE_OF_EVALUATOR = (
-    *("n_jobs", "retries", "progress", "checkpoint", "checkpoint_every", "fingerprint"),
-)
+_FREE_OF_EVALUATOR = ("n_jobs", "retries", "progress", "checkpoint", "fingerprint")
 #: What parameters of the evaluator are called as those of a search.
 _INNER = "evaluator__"
 
@@ -115,9 +113,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         they mean there, and for `random_state`, `n_jobs` and `checkpoint` see the notes. Taken are
         `forgetting` (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`,
         `unanswered`, `keep_tape`, `engine`, `random_state`, `n_jobs`, `retries`, `progress`,
-        `fingerprint`, `checkpoint` and `checkpoint_every`. Refused are `metrics` and `error_score`,
-        for which a search has parameters of its own, `monitors`, `callbacks`, `warm_start`,
-        `return_models` and ``keep_tape="disk"``.
+        `fingerprint` and `checkpoint`. Refused are `metrics` and `error_score`, for which a search
+        has parameters of its own, `monitors`, `callbacks`, `warm_start`, `return_models` and
+        ``keep_tape="disk"``.
     n_iter : int, default=None
         Number of candidates to sample. None: all of the grid.
     metric : str, callable, Measure, or dict with one of them, default="kappa_plus"

@@ -16,7 +16,7 @@ from joblib import effective_n_jobs
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
 from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._execution import EvaluationInterrupted, Execution
-from skstream.evaluation._folder import GroupFolder, RunFolder, fingerprint, opened
+from skstream.evaluation._folder import GroupFolder, OpenedFolder, fingerprint, opened
 from skstream.evaluation._parallel._groups import grouped
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._runs._checkpoint import KeptRun
@@ -402,7 +402,7 @@ def too_short(tuning: Any, n_rows: int, kept: str) -> ValueError:
 @contextmanager
 def folder_of(
     search: Any, evaluator: PrequentialEvaluator, stream: Stream
-) -> Iterator[RunFolder | None]:
+) -> Iterator[OpenedFolder | None]:
     """Open the folder that keeps the search, if there is one."""
     if evaluator.checkpoint is None:
         yield None
@@ -414,11 +414,11 @@ def folder_of(
             "random_state=...), a number."
         )
     evaluator._check_can_go_on(stream)
-    with opened(evaluator.checkpoint, evaluator.checkpoint_every) as folder:
+    with opened(evaluator.checkpoint) as folder:
         yield folder
 
 
-def begin_in(folder: RunFolder, search: Any, plan: Plan, stream: Stream) -> None:
+def begin_in(folder: OpenedFolder, search: Any, plan: Plan, stream: Stream) -> None:
     """Begin a search in a folder, or check that the one in it is the same."""
     candidates = plan.candidates.models(search.estimator)
     of_this = fingerprint(plan.evaluator, candidates, plan.settings, stream, search=search)
@@ -442,7 +442,7 @@ def begin_in(folder: RunFolder, search: Any, plan: Plan, stream: Stream) -> None
 
 
 def evaluate(
-    search: Any, plan: Plan, stream: Stream, keep: Keep, folder: RunFolder | None = None
+    search: Any, plan: Plan, stream: Stream, keep: Keep, folder: OpenedFolder | None = None
 ) -> None:
     """Run all candidates along the tuning rows of a stream, and the best one along the rest.
 
@@ -456,7 +456,7 @@ def evaluate(
         The rows.
     keep : callable
         Called with the run that the search has from now on, before it goes on.
-    folder : RunFolder, default=None
+    folder : OpenedFolder, default=None
         Where it was begun, and goes on.
     """
     if folder is None:
@@ -495,7 +495,7 @@ def _evaluate_in_one(
 
 
 def _chosen_by_workers(
-    search: Any, plan: Plan, stream: Stream, groups: Any, folder: RunFolder | None
+    search: Any, plan: Plan, stream: Stream, groups: Any, folder: OpenedFolder | None
 ) -> tuple[SearchRun, Checksums]:
     """Let workers run the candidates along the tuning rows; return the run of the best.
 

@@ -1054,7 +1054,7 @@ def test_every_setting_of_an_evaluator_is_taken_or_refused() -> None:
     taken = {
         *("forgetting", "n_warmup", "batch_size", "record_every", "missing_labels", "unanswered"),
         *("keep_tape", "engine", "random_state", "n_jobs", "retries", "progress", "checkpoint"),
-        *("checkpoint_every", "fingerprint"),
+        "fingerprint",
     }
     assert {*PrequentialEvaluator().get_params(), *taken} == {*taken, *REFUSED}
     words = str(PrequentialSearch.__doc__)

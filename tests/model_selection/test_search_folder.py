@@ -23,6 +23,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 
 from skstream import EvaluationInterrupted, PrequentialEvaluator, load, run_status
+from skstream.evaluation import RunFolder
 from skstream.evaluation._folder import _fingerprint, _run_folder
 from skstream.evaluation._folder._reports import Report
 from skstream.evaluation._parallel import _groups, _workers
@@ -73,8 +74,10 @@ class Source:
             yield X[first : first + 50], y[first : first + 50]
 
 
-def search(name: str, folder: Path | None = None, **parameters: Any) -> PrequentialSearch:
-    kept = {} if folder is None else {"checkpoint": folder, "checkpoint_every": 30}
+def search(
+    name: str, folder: Path | None = None, every: int = 30, **parameters: Any
+) -> PrequentialSearch:
+    kept = {} if folder is None else {"checkpoint": RunFolder(folder, every)}
     return search_of(SGDClassifier(), GRID, **{**kept, **SEARCHES[name], **parameters})
 
 
@@ -182,7 +185,7 @@ def test_killed_at_any_change_of_its_folder_it_goes_on(
         with pytest.raises(ValueError, match="the line is dead"):
             fit(search(name, run, n_jobs=n_jobs), Source(50))
     with copied_states(run, tmp_path / "states", monkeypatch) as states:
-        fit(search(name, run, checkpoint_every=200))
+        fit(search(name, run, every=200))
     assert len(states) > 8
     few = np.random.default_rng(0).permutation(len(states) - 1)[: scaled(5)]
     for number in [*few, len(states) - 1, len(states) - 2]:
@@ -227,7 +230,7 @@ class Rule(ClassifierMixin, BaseEstimator):
 
 def slow(folder: Path | None, **parameters: Any) -> PrequentialSearch:
     """Two candidates that are executed call by call."""
-    kept = {} if folder is None else {"checkpoint": folder, "checkpoint_every": 40}
+    kept = {} if folder is None else {"checkpoint": RunFolder(folder, every=40)}
     grid = {"k": [0, 1]}
     return search_of(Rule(), grid, tuning=200, **kept, **parameters)
 
@@ -294,8 +297,6 @@ def test_what_cannot_go_on_is_refused_in_words(tmp_path: Path) -> None:
         search("tuning", tmp_path).fit(iter([(X, y)]), classes=["DOWN", "UP"])
     with pytest.raises(ValueError, match="checkpoint= of the evaluator is for fit"):
         search("tuning", tmp_path).partial_fit(X, y, classes=["DOWN", "UP"])
-    with pytest.raises(ValueError, match="Name a folder for them"):
-        fit(search("tuning", checkpoint_every=10))
 
 
 def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ Fingerprint = dict[str, dict[str, str]]
 HEAD = 1000
 #: Parameters on which no answer and no score depends, and those that are compared resolved.
 IGNORED = (
-    *("n_jobs", "retries", "progress", "checkpoint", "checkpoint_every"),
+    *("n_jobs", "retries", "progress", "checkpoint"),
     *("fingerprint", "callbacks", "metrics", "forgetting"),
 )
 #: Parameters of a search that are compared; its candidates and its measure are, too.
