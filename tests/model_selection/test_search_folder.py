@@ -264,6 +264,20 @@ def test_candidates_that_went_on_alone_keep_their_runs(
     assert_same(fit(search("tuning", tmp_path)), undisturbed("tuning"))
 
 
+@pytest.mark.usefixtures("divided")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_workers_that_die_are_tried_again_as_often_as_the_evaluator_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run(workers: Any, jobs: Any) -> None:
+        raise KilledWorker
+
+    monkeypatch.setattr(_workers.Workers, "_run", run)
+    for retries, times in ((0, "once"), (1, "2 times")):
+        with pytest.raises(ValueError, match=f"its worker died {times}, alone"):
+            fit(search("tuning", n_jobs=2, retries=retries))
+
+
 def test_a_search_that_does_not_fit_the_folder_is_refused_in_words(tmp_path: Path) -> None:
     one = fit(search("tuning", tmp_path))
     before = vars(one).copy()
@@ -272,6 +286,8 @@ def test_a_search_that_does_not_fit_the_folder_is_refused_in_words(tmp_path: Pat
         ({"param_grid": {"alpha": [1.0]}}, "model 'alpha=0.0001, penalty=l2'"),
         ({"metric": "error"}, "the parameter metric is error and was kappa_plus"),
         ({"estimator": SGDClassifier(eta0=3.0)}, "the parameter eta0 of model"),
+        ({"race": "halving"}, "the parameter race is 'halving' and was None"),
+        ({"evaluator__n_warmup": 3}, "the parameter n_warmup is 3 and was 1"),
         ({"evaluator__random_state": 1}, "the parameter random_state is 1 and was 0"),
     ]
     for parameters, message in others:
