@@ -46,6 +46,7 @@ from skstream import (
     PrequentialEvaluator,
     load,
 )
+from skstream.evaluation import RunFolder
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import ParquetStream
 
@@ -82,8 +83,7 @@ def victim(kind: str, folder: Path, save: Path, rows: int) -> None:
         METRICS,
         random_state=0,
         n_jobs=2 if kind in IN_WORKERS else 1,
-        checkpoint=folder,
-        checkpoint_every="0.3s",
+        checkpoint=RunFolder(folder, every="0.3s"),
         **params,
     )
     if kind == "strings":

@@ -205,7 +205,8 @@ def searches(X: np.ndarray, y: np.ndarray, repeat: int) -> None:
 
 
 def _seconds(grid: dict[str, list[Any]], rows: list[np.ndarray], parameters: Any) -> float:
-    search = PrequentialSearch(model(), grid, metric="accuracy", keep_tape=False, **parameters)
+    evaluator = PrequentialEvaluator(keep_tape=False)
+    search = PrequentialSearch(model(), grid, evaluator=evaluator, metric="accuracy", **parameters)
     begin = time.process_time()
     search.fit(*rows)
     return time.process_time() - begin

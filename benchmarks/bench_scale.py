@@ -53,6 +53,7 @@ from skstream import (
     as_stream,
     load_run,
 )
+from skstream.evaluation import RunFolder
 from skstream.evaluation._folder import _group
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._runs._checkpoint import save_checkpoint
@@ -341,8 +342,8 @@ def while_evaluating(options: argparse.Namespace) -> None:
                 tempfile.TemporaryDirectory(dir=options.folder) as folder,
                 patch(f"{_group.__name__}.save_checkpoint", wraps=save_checkpoint) as save,
             ):
-                place = None if every is None else Path(folder) / "run"
-                evaluator.set_params(checkpoint=place, checkpoint_every=every or "10min")
+                kept = None if every is None else RunFolder(Path(folder) / "run", every)
+                evaluator.set_params(checkpoint=kept)
                 run = measured(lambda: evaluator.evaluate(MODELS, X, y))
             seconds[name].append(run.processor)
             print(f"{name:16}{run}{save.call_count:6} written", flush=True)

@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from skstream import PrequentialSearch
+from skstream import PrequentialEvaluator, PrequentialSearch
 
 ACCURACY = 0.6
 TUNING = 200
@@ -51,7 +51,11 @@ def held(n_rows: int, correlation: float, n_searches: int) -> tuple[int, int]:
     for seed in range(n_searches):
         y = chain(TUNING + n_rows, correlation, seed)
         search = PrequentialSearch(
-            AlwaysOne(), {"number": [0]}, metric="accuracy", tuning=TUNING, batch_size=50
+            AlwaysOne(),
+            {"number": [0]},
+            evaluator=PrequentialEvaluator(batch_size=50),
+            metric="accuracy",
+            tuning=TUNING,
         ).fit(np.zeros((len(y), 1)), y)
         for k, (low, high) in enumerate((search.honest_interval_, search.long_run_interval_)):
             found[k] += low <= ACCURACY <= high

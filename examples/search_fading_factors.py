@@ -91,11 +91,10 @@ def in_one_pass(X: np.ndarray, y: np.ndarray, n_tuning: int) -> Any:
     search = PrequentialSearch(
         MODEL,
         LARGE,
+        evaluator=PrequentialEvaluator(n_warmup=N_WARMUP, random_state=0),
         metric="kappa_temporal",
         tuning=n_tuning,
         race={"kind": "anytime", "indifference": 0.002},
-        n_warmup=N_WARMUP,
-        random_state=0,
     )
     return search.fit(X, y)
 

@@ -20,6 +20,7 @@ from skstream.evaluation import (
     EvaluationResult,
     HoldoutEvaluator,
     PrequentialEvaluator,
+    RunFolder,
 )
 from skstream.streams import CSVStream, StreamError, make_demo_stream
 from tests._data import data_path
@@ -130,7 +131,7 @@ def test_options_reach_the_evaluator(
     wanted = {
         "batch_size": 7, "n_warmup": 5, "n_jobs": 2, "random_state": 3, "progress": True,
         "forgetting": ["adwin"], "metrics": ["kappa"], "unanswered": "wrong",
-        "missing_labels": "skip", "checkpoint_every": 50_000,
+        "missing_labels": "skip", "checkpoint": RunFolder(Path("run"), every=50_000),
     }  # fmt: skip
     assert {name: seen[name] for name in wanted} == wanted
 
@@ -249,6 +250,9 @@ def test_a_distance_of_checkpoints_needs_their_folder(run: Run, csv_file: Path) 
         status, _, errors = run(*command, every)
         assert status == 2
         assert "--checkpoint-every needs a folder for checkpoints: add --checkpoint" in errors
+    status, _, errors = run(*command, "soon", "--checkpoint", csv_file.parent / "run")
+    assert status == 2
+    assert '--checkpoint-every must be a text such as "30s"' in errors
 
 
 @pytest.mark.filterwarnings("default:Undefined")

@@ -102,6 +102,7 @@ EXAMPLES: dict[type, list[Any]] = {
         PrequentialSearch(
             make_stream_pipeline(StandardScaler(), SGDRegressor(random_state=0)),
             {"sgdregressor__alpha": [1e-4, 1e-2]},
+            evaluator=PrequentialEvaluator(forgetting="fading:0.99", random_state=0),
             metric="mae",
         ),
     ],

@@ -372,7 +372,8 @@ def test_regressors(inner, options):
 def test_schedules_are_searched():
     model = PeriodicRefit(TREE, every=100, window=100, detector=DDM())
     grid = {"every": [50, 100], "window": [100, None], "weight_decay": [None, 0.99]}
-    search = PrequentialSearch(model, grid, metric="accuracy", random_state=0).fit(X, Y)
+    evaluator = PrequentialEvaluator(random_state=0)
+    search = PrequentialSearch(model, grid, evaluator=evaluator, metric="accuracy").fit(X, Y)
     assert set(search.best_params_) == set(grid)
     few = {"every": [50], "detector__drift_level": [3.0, 4.0]}
     assert GridSearchCV(model, few, cv=2).fit(X, Y).best_score_ > 0.4

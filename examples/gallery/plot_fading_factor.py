@@ -9,7 +9,7 @@ scores the chosen one on rows by which nothing was chosen.
 
 import numpy as np
 
-from skstream import PrequentialSearch, TemporalCorrection
+from skstream import PrequentialEvaluator, PrequentialSearch, TemporalCorrection
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import SearchDisplay
 from skstream.streams import make_demo_stream
@@ -24,7 +24,7 @@ search = PrequentialSearch(
     grid,
     metric="kappa_temporal",
     tuning=10_000,
-    random_state=0,
+    evaluator=PrequentialEvaluator(random_state=0),
 )
 search.fit(make_demo_stream(20_000))
 print(search)

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import SGDClassifier
 
-from skstream import PrequentialSearch
+from skstream import PrequentialEvaluator, PrequentialSearch
 from skstream.streams import RotatingHyperplane
 
 # %%
@@ -29,7 +29,7 @@ search = PrequentialSearch(
     metric="accuracy",
     race={"kind": "anytime", "indifference": 0.01},
     tuning=8_000,
-    random_state=0,
+    evaluator=PrequentialEvaluator(random_state=0),
 )
 search.fit(RotatingHyperplane(10_000, random_state=0))
 print(search)

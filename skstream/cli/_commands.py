@@ -39,10 +39,11 @@ from skstream.evaluation import (
     EvaluationInterrupted,
     HoldoutEvaluator,
     PrequentialEvaluator,
+    RunFolder,
     run_status,
 )
 from skstream.evaluation import verify as verify_result
-from skstream.evaluation._evaluator import EVERY_CHECKPOINT, StreamEvaluator
+from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.evaluation._folder import collect_result
 from skstream.evaluation._results._storage import load_result
 from skstream.evaluation._settings import check_can_answer
@@ -283,8 +284,7 @@ def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
         "n_jobs": options.n_jobs,
         "random_state": options.random_state,
         "progress": options.progress,
-        "checkpoint": options.checkpoint,
-        "checkpoint_every": options.checkpoint_every or EVERY_CHECKPOINT,
+        "checkpoint": _run_folder(options),
     }
     if holdout is not None:
         every = options.every or EVERY
@@ -295,6 +295,14 @@ def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
         batch_size=options.batch_size,
         **common,
     )
+
+
+def _run_folder(options: argparse.Namespace) -> Path | RunFolder | None:
+    """Return the folder of the run, and how often it is written, if that was said."""
+    folder: Path | None = options.checkpoint
+    if folder is None or options.checkpoint_every is None:
+        return folder
+    return RunFolder(folder, options.checkpoint_every)
 
 
 def _evaluated(

@@ -26,7 +26,7 @@ _OPTIONS = {
     **{
         name: f"--{name.replace('_', '-')}"
         for name in (
-            *("batch_size", "checkpoint", "checkpoint_every", "decimal", "delimiter", "encoding"),
+            *("batch_size", "checkpoint", "decimal", "delimiter", "encoding"),
             *("error_score", "every", "exclude", "forgetting", "holdout", "keep_tape"),
             *("label_time", "max_categories", "max_wait", "missing", "missing_labels", "n_jobs"),
             *("nominal", "numeric", "predictions", "probabilities", "random_state", "target"),
@@ -196,6 +196,7 @@ def in_options(message: str) -> str:
     message = message.replace(", or pass options={'filesystem': ...} and the plain path", "")
     message = _READING.sub(_as_parameters, message).replace("header=False", "--no-header")
     message = message.replace("the option header", "--no-header")
+    message = message.replace("every of a RunFolder", "--checkpoint-every")
     message = _KEPT_TEXT.sub("--not-null ", message)
     parts = _MODEL.split(message)  # every second part is one of a model's parameters
     parts[::2] = [_PARAMETER.sub(_option, part) for part in parts[::2]]

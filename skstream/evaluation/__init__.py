@@ -6,7 +6,7 @@ from skstream.evaluation._callbacks import CallbackError, Checkpoint, CSVLog
 from skstream.evaluation._class_report import ClassReport, class_report
 from skstream.evaluation._estimates import LabelEstimates, estimate_unlabelled
 from skstream.evaluation._execution import EvaluationInterrupted
-from skstream.evaluation._folder import RunStatus, run_status
+from skstream.evaluation._folder import RunFolder, RunStatus, run_status
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._intervals import IntervalScores, interval_scores
 from skstream.evaluation._kfold import KFoldEvaluator
@@ -42,6 +42,7 @@ __all__ = [
     "ModelError",
     "PredictionLog",
     "PrequentialEvaluator",
+    "RunFolder",
     "RunStatus",
     "SliceScores",
     "Tape",

@@ -19,7 +19,7 @@ from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._callbacks import Followers, as_callbacks
 from skstream.evaluation._execution import Execution
-from skstream.evaluation._folder import RunFolder, fingerprint, opened, record
+from skstream.evaluation._folder import OpenedFolder, RunFolder, fingerprint, opened, record
 from skstream.evaluation._parallel._groups import grouped, slow_loops
 from skstream.evaluation._parallel._slowest_part import warn_of_slow_models
 from skstream.evaluation._results._assemble import assemble
@@ -55,8 +55,6 @@ from skstream.utils._sklearn import (
 )
 from skstream.utils._warnings import warn
 
-#: Distance of the checkpoints, unless the user says another one.
-EVERY_CHECKPOINT = "10min"
 #: Fewest rows of a stream of which some are tried beforehand with models that may be slow.
 FEWEST_ROWS_TIMED = 2000
 #: Options of a generator that give other rows of the same kind.
@@ -98,7 +96,6 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "progress": ["boolean"],
     "fingerprint": ["boolean"],
     "checkpoint": [str, os.PathLike, None],
-    "checkpoint_every": "no_validation",
 }
 
 
@@ -134,8 +131,7 @@ class StreamEvaluator(BaseEstimator):
     unanswered: Literal["error", "wrong"] = "error"
     error_score: Any = "raise"
     progress: bool = False
-    checkpoint: str | os.PathLike[str] | None = None
-    checkpoint_every: Any = EVERY_CHECKPOINT
+    checkpoint: str | os.PathLike[str] | RunFolder | None = None
     fingerprint: bool = True
     callbacks: Any = None
 
@@ -261,12 +257,12 @@ class StreamEvaluator(BaseEstimator):
 
     def _evaluate(self, models: Any, stream: Stream, classes: Any) -> EvaluationResult:
         with ExitStack() as stack:
-            folder: RunFolder | None = None
+            folder: OpenedFolder | None = None
             if self.checkpoint is not None:
                 self._validate()  # before a folder is made
                 refuse_endless(stream)
                 self._check_can_go_on(stream)
-                folder = stack.enter_context(opened(self.checkpoint, self.checkpoint_every))
+                folder = stack.enter_context(opened(self.checkpoint))
             seed = None if folder is None else folder.seed
             settings, prepared = self._prepare(models, classes, stream, seed)
             followers: Followers | None = None
@@ -298,7 +294,7 @@ class StreamEvaluator(BaseEstimator):
         return result
 
     def _result_of(
-        self, execution: Execution, models: Any, folder: RunFolder | None
+        self, execution: Execution, models: Any, folder: OpenedFolder | None
     ) -> EvaluationResult:
         """Do what is to be done, or go on with it in a folder."""
         settings, stream = execution.settings, execution.stream
@@ -422,13 +418,6 @@ class StreamEvaluator(BaseEstimator):
             )
         if self.callbacks is not None:
             as_callbacks(self.callbacks)
-        every = self.checkpoint_every
-        if self.checkpoint is None and not (isinstance(every, str) and every == EVERY_CHECKPOINT):
-            raise ValueError(
-                f"checkpoint_every={every!r} says how often checkpoints are written, and "
-                "checkpoint=None that there are none. Name a folder for them, checkpoint=FOLDER, "
-                "or leave checkpoint_every= out."
-            )
 
     def _checked_timelines(self, seed: int) -> list[Timeline]:
         """Return one timeline per fold; an error if the class says what cannot be."""

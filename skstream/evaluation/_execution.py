@@ -8,7 +8,7 @@ from typing import Any
 
 from skstream.engine.failures import ModelError
 from skstream.evaluation._callbacks import Followers
-from skstream.evaluation._folder import GroupFolder, RunFolder, check_importable
+from skstream.evaluation._folder import GroupFolder, OpenedFolder, check_importable
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._folder._reports import rows_of_models
 from skstream.evaluation._parallel._joined_outcomes import joined, result_so_far
@@ -96,7 +96,7 @@ class Execution:
         self,
         header: ResultHeader,
         groups: Sequence[Sequence[Place]] = (),
-        folder: RunFolder | None = None,
+        folder: OpenedFolder | None = None,
     ) -> tuple[RunOutcome, list[RunOutcome]]:
         """Evaluate groups of models and folds, each along its own pass through the stream.
 
@@ -183,7 +183,7 @@ class Execution:
         return rows_of_models(n_rows, len(self.models), self.n_tuning)
 
     def _apart(
-        self, header: ResultHeader, groups: Sequence[Sequence[Place]], folder: RunFolder | None
+        self, header: ResultHeader, groups: Sequence[Sequence[Place]], folder: OpenedFolder | None
     ) -> tuple[RunOutcome, list[RunOutcome]]:
         """Evaluate every group of models and folds in a separate worker."""
         places = list(self.models)
@@ -241,7 +241,7 @@ def _so_far(run: Any, header: ResultHeader, _: BaseException) -> EvaluationResul
         return assemble(kept.header, run.outcome(), so_far=True) if kept else None
 
 
-def _advice(folder: RunFolder | None) -> str:
+def _advice(folder: OpenedFolder | None) -> str:
     """Say how rows that workers have done are not lost."""
     if folder is not None:
         return f" The same call goes on from the checkpoints in {folder.path}."

@@ -77,11 +77,10 @@ class KFoldEvaluator(StreamEvaluator):
         "raise": a failure ends the evaluation, and a lack of probabilities is an error before it.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
-    checkpoint : str or path-like, default=None
+    checkpoint : str, path-like or RunFolder, default=None
         Folder from which the same call of `evaluate` goes on where it was stopped. It keeps
-        checkpoints, and what has finished as data: see `skstream.load`.
-    checkpoint_every : str, timedelta or int, default="10min"
-        Distance of the checkpoints: a time such as "30s", "10min" or "2h", or a number of rows.
+        checkpoints, one every ten minutes, and what has finished as data: see `skstream.load`.
+        `RunFolder` says another distance of them, as ``RunFolder("run", every="2h")``.
     fingerprint : bool, default=True
         Note checksums of the rows in the result, by which `skstream.evaluation.verify` knows them
         again. They take a few milliseconds per million values; see "Check a result" in the guide.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.tape import Tape
-from skstream.evaluation._evaluator import EVERY_CHECKPOINT, StreamEvaluator, known_classes
+from skstream.evaluation._evaluator import StreamEvaluator, known_classes
 from skstream.evaluation._folder._fingerprint import IGNORED
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._kfold import KFoldEvaluator
@@ -163,8 +163,7 @@ def verify(
 def _again(result: EvaluationResult, given: StreamEvaluator | None) -> StreamEvaluator:
     """Return the evaluator that made a result."""
     keep = {"keep_tape": result.tape is not None, "random_state": result.parameters.get("seed")}
-    keep |= {"checkpoint": None, "checkpoint_every": EVERY_CHECKPOINT}
-    keep |= {"fingerprint": True, "callbacks": None}
+    keep |= {"checkpoint": None, "fingerprint": True, "callbacks": None}
     if given is not None:
         return copy(given).set_params(**keep)
     kind = _EVALUATORS.get(result.protocol)

@@ -1,7 +1,5 @@
 """A search for the best parameters in one pass through a stream."""
 
-import numbers
-import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from copy import deepcopy
@@ -24,23 +22,21 @@ from skstream.base import (
     forget,
     offered_if,
 )
-from skstream.evaluation._evaluator import (
-    COMMON_CONSTRAINTS,
-    EVERY_CHECKPOINT,
-    known_classes,
-)
+from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, known_classes
 from skstream.evaluation._folder._fingerprint import as_text
+from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._checkpoint import save_checkpoint
 from skstream.model_selection._candidates import Candidates, candidates_of
 from skstream.model_selection._search_plan import (
-    OF_EVALUATOR,
     Plan,
     begin_in,
     checked_rows,
     evaluate,
+    evaluator_of,
     folder_of,
+    given_evaluator,
     plan_of,
     stream_of,
     too_short,
@@ -57,12 +53,15 @@ from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts
 from skstream.utils._choices import check_count
 from skstream.utils._content import NotComparable
-from skstream.utils._sklearn import Interval, StrOptions
+from skstream.utils._sklearn import StrOptions
 from skstream.utils._validation import tags_of
 from skstream.utils._warnings import warn
 
-#: Parameters that may change while a search goes on.
-_FREE = ("refit", "n_jobs", "progress", "checkpoint", "checkpoint_every")
+#: Parameters of a search, and of its evaluator, that may change while it goes on.
+_FREE = ("refit", "evaluator")
+_FREE_OF_EVALUATOR = ("n_jobs", "retries", "progress", "checkpoint", "fingerprint")
+#: What parameters of the evaluator are called as those of a search.
+_INNER = "evaluator__"
 
 
 class OptimisticScoreWarning(UserWarning):
@@ -109,13 +108,19 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     param_grid : dict of str to list, or list of such dicts
         Values by parameter, as for `sklearn.model_selection.GridSearchCV`; with `n_iter`,
         distributions too, as for `RandomizedSearchCV`.
+    evaluator : PrequentialEvaluator, default=None
+        How the candidates are evaluated; None: ``PrequentialEvaluator()``. Its settings mean what
+        they mean there, and for `random_state`, `n_jobs` and `checkpoint` see the notes. Taken are
+        `forgetting` (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`,
+        `unanswered`, `keep_tape`, `engine`, `random_state`, `n_jobs`, `retries`, `progress`,
+        `fingerprint` and `checkpoint`. Refused are `metrics` and `error_score`, for which a search
+        has parameters of its own, `monitors`, `callbacks`, `warm_start`, `return_models` and
+        ``keep_tape="disk"``.
     n_iter : int, default=None
         Number of candidates to sample. None: all of the grid.
     metric : str, callable, Measure, or dict with one of them, default="kappa_plus"
         Measure by which the best is chosen. Among equals the one with the higher accuracy is
         better, then the earlier one. Regressors need another, such as "mae".
-    forgetting : str or Forgetting, default="cumulative"
-        Which rows count in the scores, as for `PrequentialEvaluator`.
     tuning : int or float, default=None
         Rows of the tuning prefix, after which the best is chosen, or their share of a known
         length; more, up to the end of a batch, where `batch_size` is above 1. None: all rows are
@@ -142,30 +147,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
           interval of the honest score under "mae".
     refit : bool, default=True
         Keep the best model, and predict with it. It is never fitted a second time.
-    n_warmup, batch_size, missing_labels : int, int, str
-        As for `PrequentialEvaluator`.
-    keep_tape : bool or "auto", default="auto"
-        Keep labels and answers, so that `result_` can be scored again and compared. "auto": where
-        the number of rows is known.
-    engine : {"auto", "loop"}, default="auto"
-        As for `PrequentialEvaluator`.
-    random_state : int, default=None
-        Seed of the sampling, and of every random_state that is None: all candidates get the same
-        seeds, those that ``PrequentialEvaluator(random_state=...)`` gives to one model alone.
-    n_jobs : int, default=None
-        Workers at once, each with some of the candidates; the results do not depend on it. With a
-        race all of them are in one process.
     error_score : "raise" or float, default=nan
         Score of a candidate that fails, while the others go on; "raise": the search ends. A failure
         of the chosen one, after the choice, is always an error.
-    progress : bool, default=False
-        Show a progress bar (needs tqdm).
-    checkpoint : str or path-like, default=None
-        Folder that keeps what `fit` has done: if the process is killed, the same call goes on from
-        there, with any number of workers and to an identical result. For streams that can be read
-        again. It holds models: use only folders that you trust.
-    checkpoint_every : str, timedelta or int, default="10min"
-        Time between two checkpoints, or number of rows.
 
     Attributes
     ----------
@@ -186,6 +170,12 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
+    The `random_state` of the evaluator is the seed of the sampling, too; all candidates get the
+    same seeds, those that it gives to one model alone. Each of its `n_jobs` workers has some of the
+    candidates; with a race all of them are in one process. With its `checkpoint`, the same call of
+    `fit` goes on after the process was killed, with any number of workers and to an identical
+    result. The folder holds models: use only folders that you trust.
+
     The best model is the very one that was evaluated, and ``partial_fit`` goes on with it.
 
     A dropped candidate costs nothing any more; those that are left answer as if it had never been
@@ -196,14 +186,14 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from skstream import PrequentialSearch, TemporalCorrection
+    >>> from skstream import PrequentialEvaluator, PrequentialSearch, TemporalCorrection
     >>> from skstream.streams import make_demo_stream
     >>> search = PrequentialSearch(
     ...     TemporalCorrection(SGDClassifier(loss="log_loss")),
     ...     {"fading_factor": [0.9, 0.99, 1.0], "estimator__alpha": [0.0001, 0.01]},
+    ...     evaluator=PrequentialEvaluator(random_state=0),
     ...     metric="kappa_temporal",
     ...     tuning=1000,
-    ...     random_state=0,
     ... )
     >>> search = search.fit(make_demo_stream(3000))
     >>> search.n_candidates_, search.best_params_["estimator__alpha"]
@@ -217,9 +207,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         "n_iter": "no_validation",
         "race": [StrOptions({"anytime", "halving"}), dict, None],
         "refit": ["boolean"],
-        "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
-        **{name: COMMON_CONSTRAINTS[name] for name in OF_EVALUATOR},
-        "keep_tape": ["boolean", StrOptions({"auto"})],
+        "error_score": COMMON_CONSTRAINTS["error_score"],
     }
 
     # Weights decide what is learnt and scored here.
@@ -238,43 +226,23 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         estimator: Any,
         param_grid: Any,
         *,
+        evaluator: PrequentialEvaluator | None = None,
         n_iter: int | None = None,
         metric: Any = "kappa_plus",
-        forgetting: Any = "cumulative",
         tuning: int | float | None = None,
         race: str | dict[str, Any] | None = None,
         refit: bool = True,
-        n_warmup: int = 1,
-        batch_size: int = 1,
-        missing_labels: str = "error",
-        keep_tape: bool | str = "auto",
-        engine: str = "auto",
-        random_state: int | None = None,
-        n_jobs: int | None = None,
         error_score: Any = np.nan,
-        progress: bool = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: Any = EVERY_CHECKPOINT,
     ):
         self.estimator = estimator
         self.param_grid = param_grid
+        self.evaluator = evaluator
         self.n_iter = n_iter
         self.metric = metric
-        self.forgetting = forgetting
         self.tuning = tuning
         self.race = race
         self.refit = refit
-        self.n_warmup = n_warmup
-        self.batch_size = batch_size
-        self.missing_labels = missing_labels
-        self.keep_tape = keep_tape
-        self.engine = engine
-        self.random_state = random_state
-        self.n_jobs = n_jobs
         self.error_score = error_score
-        self.progress = progress
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
 
     # -- learning
 
@@ -307,7 +275,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             that it has taken; but not after a second Ctrl-C, or one inside of a model, which stops
             in the middle of a row: `result_` has what came before, and `fit` begins anew. Where
             workers run the candidates (`n_jobs`), it keeps nothing: the error has the scores of
-            those that finished, and `fit` begins anew. With `checkpoint`, the same call goes on.
+            those that finished, and `fit` begins anew. With a `checkpoint`, the same call goes on.
         ModelError
             If the chosen candidate fails after the choice.
         OSError
@@ -316,14 +284,15 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         before = dict(vars(self))
         with ExitStack() as stack:
             try:  # the search stays as it was, unless the evaluation begins
-                self._check()
+                evaluator = self._check()
                 self._forget()
                 stream = stream_of(self, X, y, sample_weight)
                 known = known_classes(stream) if classes is None else classes
                 source = "y" if classes is None else "classes"
-                folder = stack.enter_context(folder_of(self, stream))
+                folder = stack.enter_context(folder_of(self, evaluator, stream))
                 seed = None if folder is None else folder.seed
-                plan = self._plan(known, stream.n_rows, source, seed, as_drifts(stream.drifts))
+                drifts = as_drifts(stream.drifts)
+                plan = self._plan(evaluator, known, stream.n_rows, source, seed, drifts)
                 if folder is not None:
                     begin_in(folder, self, plan, stream)
             except BaseException:
@@ -368,32 +337,33 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a row or a label is bad, all candidates have failed, or `checkpoint` is given.
+            If a row or a label is bad, all candidates have failed, or the evaluator has a
+            `checkpoint`.
         RuntimeError
             If `fit` has ended the stream, or a second Ctrl-C has stopped the search in the middle
             of a row.
 
         Notes
         -----
-        A search goes on as it began: of its parameters only `refit`, `n_jobs`, `progress` and those
-        of checkpoints may be set to another value before the next call; others are an error. The
-        candidates are copies that were made at the first call.
+        A search goes on as it began: only `refit`, and the evaluator's `n_jobs`, `retries`,
+        `progress`, `fingerprint` and `checkpoint`, may be set to another value before the next
+        call; others are an error. The candidates are copies that were made at the first call.
         """
-        if self.checkpoint is not None:
+        if given_evaluator(self).checkpoint is not None:
             raise ValueError(
-                "checkpoint= is for fit, which reads the stream itself. Save the search whenever "
-                "you want, with save(path), and go on with load_run(path); after "
-                "fit, set_params(checkpoint=None) lets partial_fit go on."
+                "checkpoint= of the evaluator is for fit, which reads the stream itself. Save the "
+                "search whenever you want, with save(path), and go on with load_run(path); after "
+                "fit, set_params(evaluator__checkpoint=None) lets partial_fit go on."
             )
         first = not hasattr(self, "_run")
         if first:
-            self._check()
+            evaluator = self._check()
         else:
             self._check_unchanged()
         X, y = checked_rows(self, X, y, reset=first)
         weight = check_weight(sample_weight, len(y))
         if first:
-            plan = self._plan(classes, None, "classes", None)
+            plan = self._plan(evaluator, classes, None, "classes", None)
             self._run = plan.new_run()(plan.models)
         elif classes is not None and self._run.settings.classes is not None:
             check_classes(self, classes)
@@ -410,16 +380,20 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             self._run.warn_of_undefined()
         return self
 
-    def _check(self) -> None:
+    def _check(self) -> PrequentialEvaluator:
+        """Check the parameters; return the evaluator that does what they ask for."""
         self._validate_params()
         if self.n_iter is not None:
             check_count(self.n_iter, "n_iter", 1)
         check_can_learn(self.estimator)
+        return evaluator_of(self)
 
     def _check_unchanged(self) -> None:
         """Raise an error if a parameter is another one than when the search began."""
+        evaluator = given_evaluator(self)
         for name, value in self._began_with.items():
-            now = getattr(self, name)
+            own = name.removeprefix(_INNER)
+            now = getattr(self if own == name else evaluator, own)
             if now is not value and not _is_same(now, value):
                 raise ValueError(
                     f"{name} was {value!r} when the search began, and is {now!r} now: a search "
@@ -434,6 +408,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _plan(
         self,
+        evaluator: PrequentialEvaluator,
         classes: Any,
         n_rows: int | None,
         source: str,
@@ -441,11 +416,13 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         drifts: tuple[Drift, ...] = (),
     ) -> Plan:
         """Resolve the parameters; make the candidates."""
-        candidates = candidates_of(self.param_grid, self.n_iter, self.random_state)
-        plan = plan_of(self, candidates, classes, n_rows, source, seed, drifts)
+        candidates = candidates_of(self.param_grid, self.n_iter, evaluator.random_state)
+        plan = plan_of(self, evaluator, candidates, classes, n_rows, source, seed, drifts)
         self._candidates = candidates
+        inner = given_evaluator(self).get_params(deep=False).items()
         self._began_with = {
-            name: value for name, value in self.get_params(deep=False).items() if name not in _FREE
+            **{name: one for name, one in self.get_params(deep=False).items() if name not in _FREE},
+            **{_INNER + name: one for name, one in inner if name not in _FREE_OF_EVALUATOR},
         }
         return plan
 
@@ -592,7 +569,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
         It is for one look, of about the level ``1 - alpha``, and from leaving out each of 20 blocks
         of the rows: errors may depend on each other within a block, and rows must be alike over
-        time. It needs the answers (`keep_tape`); NaN where there is none.
+        time. It needs the answers (`keep_tape` of the evaluator); NaN where there is none.
         """
         return long_run_interval(self._after_choice())[:2]
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -15,7 +16,7 @@ from joblib import effective_n_jobs
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
 from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._execution import EvaluationInterrupted, Execution
-from skstream.evaluation._folder import GroupFolder, RunFolder, fingerprint, opened
+from skstream.evaluation._folder import GroupFolder, OpenedFolder, fingerprint, opened
 from skstream.evaluation._parallel._groups import grouped
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._runs._checkpoint import KeptRun
@@ -50,27 +51,62 @@ _MEANS = [
     (_MAE, "absolute"),
 ]
 
-#: Parameters that mean what they mean for an evaluator.
-OF_EVALUATOR = (
-    *("n_warmup", "missing_labels", "keep_tape", "engine", "random_state", "n_jobs"),
-    *("error_score", "progress", "checkpoint", "checkpoint_every"),
-)
+#: Parameters of an evaluator that a search refuses: the only value, and what there is instead.
+_REFUSED: dict[str, tuple[Any, str]] = {
+    "metrics": (
+        None,
+        "The measure by which a search chooses is its own parameter metric; others follow from "
+        "result_.rescore(metrics), without running a model again.",
+    ),
+    "error_score": (
+        "raise",
+        "A candidate that fails gets the error_score of the search itself.",
+    ),
+    "monitors": (None, "Watch the chosen model: evaluate best_estimator_ with monitors."),
+    "callbacks": (None, "They follow a single evaluation."),
+    "warm_start": (False, "A search begins every candidate anew, fitted or not."),
+    "return_models": (False, "A search keeps the best model as best_estimator_."),
+}
+
+
+def given_evaluator(search: Any) -> PrequentialEvaluator:
+    """Return the evaluator that a search was given, or the default."""
+    evaluator = search.evaluator
+    if evaluator is None:
+        return PrequentialEvaluator()
+    if not isinstance(evaluator, PrequentialEvaluator):
+        kind = evaluator if isinstance(evaluator, type) else type(evaluator)
+        raise TypeError(
+            "evaluator must be a PrequentialEvaluator, or None: a search predicts every row, then "
+            f"learns it. Got {'the class ' if kind is evaluator else ''}{kind.__name__} instead."
+        )
+    return evaluator
 
 
 def evaluator_of(search: Any) -> PrequentialEvaluator:
-    """Return the evaluator that does what a search asks for."""
+    """Return the evaluator that does what a search asks for; it is checked."""
     metrics = search.metric if isinstance(search.metric, dict) else [search.metric]
     if len(metrics) != 1 or isinstance(search.metric, list | tuple):
         raise ValueError(
             f"metric must be one measure, by which the best is chosen. Got {search.metric!r}. "
             "Others follow from result_.rescore(metrics), without running a model again."
         )
-    return PrequentialEvaluator(
-        search.metric if isinstance(search.metric, dict) else [search.metric],
-        forgetting=search.forgetting,
-        batch_size=search.batch_size,
-        **{name: getattr(search, name) for name in OF_EVALUATOR},
-    )
+    given = given_evaluator(search)
+    for name, (only, instead) in _REFUSED.items():
+        value = getattr(given, name)
+        if value != only if isinstance(value, str) else value or only:
+            raise ValueError(
+                f"The evaluator of a search has {name}={value!r}, which a search does not take. "
+                f"{instead} Leave {name} of the evaluator {only!r}."
+            )
+    if given.keep_tape == "disk":
+        raise ValueError(
+            'The evaluator of a search has keep_tape="disk", and a search keeps labels and answers '
+            'in memory. Use keep_tape="auto", True or False.'
+        )
+    evaluator = copy(given).set_params(metrics=metrics, error_score=search.error_score)
+    evaluator._validate()
+    return evaluator
 
 
 def with_tie_breaker(settings: Settings, tuning: int | None) -> Settings:
@@ -200,6 +236,8 @@ class Plan:
     ----------
     candidates : Candidates
         The candidates.
+    evaluator : PrequentialEvaluator
+        How they are evaluated.
     settings : Settings
         Of the evaluation.
     models : dict of (str, int) to estimator
@@ -209,6 +247,7 @@ class Plan:
     """
 
     candidates: Candidates
+    evaluator: PrequentialEvaluator
     settings: Settings
     models: Mapping[Place, Any]
     rules: Rules
@@ -217,14 +256,14 @@ class Plan:
         """Return the function that makes a run of some candidates."""
         return partial(SearchRun, self.settings, rules=self.rules, in_group=in_group)
 
-    def groups(self, search: Any, stream: Stream) -> Sequence[Sequence[Place]]:
+    def groups(self, stream: Stream) -> Sequence[Sequence[Place]]:
         """Divide the candidates among workers; those of a race stay together."""
         places = list(self.models)
         if self.rules.race is not None:
             return [places]
         tuning = self.rules.tuning
         first = stream if tuning is None else take_rows(stream, tuning)
-        found = grouped(search.n_jobs, self.new_run(in_group=True), self.models, first)
+        found = grouped(self.evaluator.n_jobs, self.new_run(in_group=True), self.models, first)
         if found.why_one:
             self.settings.parameters["in_one_process"] = found.why_one
         return found.places
@@ -242,10 +281,11 @@ class Plan:
             new_run=new_run,
             models=self.models,
             stream=stream,
-            n_jobs=search.n_jobs,
-            retries=2,
+            n_jobs=self.evaluator.n_jobs,
+            retries=self.evaluator.retries,
             title=type(search).__name__,
-            progress=search.progress,
+            progress=self.evaluator.progress,
+            fingerprint=self.evaluator.fingerprint,
             on_run=on_run,
             n_tuning=self.rules.tuning,
         )
@@ -253,6 +293,7 @@ class Plan:
 
 def plan_of(
     search: Any,
+    evaluator: PrequentialEvaluator,
     candidates: Candidates,
     classes: Any,
     n_rows: int | None,
@@ -260,21 +301,19 @@ def plan_of(
     seed: int | None,
     drifts: tuple[Drift, ...] = (),
 ) -> Plan:
-    """Resolve the parameters of a search.
+    """Resolve the parameters of a search and of its evaluator, that of `evaluator_of`.
 
     `source` is where the classes come from, and `seed` the one drawn by a search that goes on.
     """
-    if n_rows is not None and n_rows <= search.n_warmup:
+    if n_rows is not None and n_rows <= evaluator.n_warmup:
         raise ValueError(
-            f"n_warmup={search.n_warmup} leaves no row to score (n_samples={n_rows}): the warm-up "
-            "is learnt unasked. Pass more rows, or a shorter warm-up."
+            f"n_warmup={evaluator.n_warmup} leaves no row to score (n_samples={n_rows}): the "
+            "warm-up is learnt unasked. Pass more rows, or a shorter warm-up."
         )
     tuning = tuning_rows(
-        search.tuning, n_rows, n_warmup=search.n_warmup, batch_size=search.batch_size
+        search.tuning, n_rows, n_warmup=evaluator.n_warmup, batch_size=evaluator.batch_size
     )
     options = RaceOptions.of(search.race)
-    evaluator = evaluator_of(search)
-    evaluator._validate()
     named = named_models(candidates.models(search.estimator))
     settings = evaluator._settings(
         named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts, all_have_scores=True
@@ -289,16 +328,18 @@ def plan_of(
     # the model alone: what a candidate does depends on no other, and luck is the same for all.
     seed, alone = settings.parameters["seed"], type(search.estimator).__name__
     models = {(name, 0): seed_estimator(one, seed, alone, 0) for name, one in named.items()}
-    if search.n_warmup == 0:
+    if evaluator.n_warmup == 0:
         advice = "A search begins every candidate anew, fitted or not: pass n_warmup=1."
         check_can_answer(models, advice)
     n_tuning = n_rows if tuning is None else tuning
-    n_scored = None if n_tuning is None else max(1, n_tuning - search.n_warmup)
+    n_scored = None if n_tuning is None else max(1, n_tuning - evaluator.n_warmup)
     rules = rules_of(options, settings, tuning)
     rules = replace(rules, race=options.race(len(candidates), n_scored))
-    if rules.race is not None and search.n_jobs not in (None, 1):
+    if rules.race is not None and evaluator.n_jobs not in (None, 1):
         settings.parameters["in_one_process"] = "a race compares the candidates after few rows"
-    return Plan(candidates=candidates, settings=settings, models=models, rules=rules)
+    return Plan(
+        candidates=candidates, evaluator=evaluator, settings=settings, models=models, rules=rules
+    )
 
 
 def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
@@ -316,10 +357,11 @@ def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
         return as_stream(X, y, sample_weight=weight)
     stream = as_stream(X, sample_weight=sample_weight)
     refuse_endless(stream)
-    in_workers = RaceOptions.of(search.race).kind is None and effective_n_jobs(search.n_jobs) > 1
+    n_jobs = given_evaluator(search).n_jobs
+    in_workers = RaceOptions.of(search.race).kind is None and effective_n_jobs(n_jobs) > 1
     if in_workers and not begins_again(stream):
         raise ValueError(
-            f"n_jobs={search.n_jobs} needs a stream that can be read again, by every worker, and "
+            f"{n_jobs=} needs a stream that can be read again, by every worker, and "
             "this one is a one-shot iterator. Pass the generator function itself instead of "
             "its result, a list of chunks, or files; or n_jobs=None."
         )
@@ -329,7 +371,7 @@ def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
 def checked_rows(search: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     """Check rows as scikit-learn's estimators do; values may be missing."""
     X = check_rows(search, X, reset=reset, texts=True)
-    if y is not None and (search.missing_labels == "skip" or _has_none(y)):
+    if y is not None and (given_evaluator(search).missing_labels == "skip" or _has_none(y)):
         return X, y  # the run names the row, where that is an error
     return X, (check_targets if is_regressor(search.estimator) else check_labels)(search, y)
 
@@ -343,11 +385,9 @@ def _has_none(y: Any) -> bool:
 #: What is said where Ctrl-C comes while workers run the candidates.
 _LOST = (
     " The search keeps nothing of what its workers did: fit begins anew. With n_jobs=None it keeps "
-    "all, and partial_fit goes on; with checkpoint=FOLDER the same call of fit goes on."
+    "all, and partial_fit goes on; with checkpoint=FOLDER of the evaluator the same call of fit "
+    "goes on."
 )
-#: Parameters that are compared in another form, or on which nothing depends.
-_RESOLVED = ("estimator", "param_grid", "n_iter", "metric", "refit")
-
 Keep = Callable[[SearchRun], None]
 
 
@@ -360,32 +400,35 @@ def too_short(tuning: Any, n_rows: int, kept: str) -> ValueError:
 
 
 @contextmanager
-def folder_of(search: Any, stream: Stream) -> Iterator[RunFolder | None]:
+def folder_of(
+    search: Any, evaluator: PrequentialEvaluator, stream: Stream
+) -> Iterator[OpenedFolder | None]:
     """Open the folder that keeps the search, if there is one."""
-    if search.checkpoint is None:
+    if evaluator.checkpoint is None:
         yield None
         return
-    if search.n_iter is not None and search.random_state is None:
+    if search.n_iter is not None and evaluator.random_state is None:
         raise ValueError(
             f"checkpoint= goes on with the same candidates, and n_iter={search.n_iter} draws "
-            "others each time where random_state is None. Pass random_state=, a number."
+            "others each time where random_state is None. Pass evaluator=PrequentialEvaluator("
+            "random_state=...), a number."
         )
-    evaluator_of(search)._check_can_go_on(stream)
-    with opened(search.checkpoint, search.checkpoint_every) as folder:
+    evaluator._check_can_go_on(stream)
+    with opened(evaluator.checkpoint) as folder:
         yield folder
 
 
-def begin_in(folder: RunFolder, search: Any, plan: Plan, stream: Stream) -> None:
+def begin_in(folder: OpenedFolder, search: Any, plan: Plan, stream: Stream) -> None:
     """Begin a search in a folder, or check that the one in it is the same."""
     candidates = plan.candidates.models(search.estimator)
-    of_this = fingerprint(search, candidates, plan.settings, stream, ignored=_RESOLVED)
+    of_this = fingerprint(plan.evaluator, candidates, plan.settings, stream, search=search)
     if folder.manifest is not None:
         folder.check_same(of_this, plan.settings.header)
         why = folder.manifest.header.parameters.get("in_one_process")
         if why:
             plan.settings.parameters["in_one_process"] = why
         return
-    groups = plan.groups(search, stream)
+    groups = plan.groups(stream)
     folder.begin(
         groups,
         list(plan.models),
@@ -399,7 +442,7 @@ def begin_in(folder: RunFolder, search: Any, plan: Plan, stream: Stream) -> None
 
 
 def evaluate(
-    search: Any, plan: Plan, stream: Stream, keep: Keep, folder: RunFolder | None = None
+    search: Any, plan: Plan, stream: Stream, keep: Keep, folder: OpenedFolder | None = None
 ) -> None:
     """Run all candidates along the tuning rows of a stream, and the best one along the rest.
 
@@ -413,11 +456,11 @@ def evaluate(
         The rows.
     keep : callable
         Called with the run that the search has from now on, before it goes on.
-    folder : RunFolder, default=None
+    folder : OpenedFolder, default=None
         Where it was begun, and goes on.
     """
     if folder is None:
-        groups, first = plan.groups(search, stream), None
+        groups, first = plan.groups(stream), None
     else:
         assert folder.manifest is not None
         groups, first = folder.manifest.groups, folder.group(0)
@@ -452,7 +495,7 @@ def _evaluate_in_one(
 
 
 def _chosen_by_workers(
-    search: Any, plan: Plan, stream: Stream, groups: Any, folder: RunFolder | None
+    search: Any, plan: Plan, stream: Stream, groups: Any, folder: OpenedFolder | None
 ) -> tuple[SearchRun, Checksums]:
     """Let workers run the candidates along the tuning rows; return the run of the best.
 

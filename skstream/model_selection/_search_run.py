@@ -459,9 +459,9 @@ class SearchRun(EvaluationRun):
         if self._state == "broken":
             raise RuntimeError(
                 "The search was stopped in the middle of a row by an error or an interrupt: "
-                "result_ has what came before, but it cannot go on. Call fit again (with "
-                "checkpoint=, the same call goes on from its last checkpoint), or go on with one "
-                "that was saved, load_run(path)."
+                "result_ has what came before, but it cannot go on. Call fit again (with a "
+                "checkpoint= of the evaluator, the same call goes on from its last checkpoint), or "
+                "go on with one that was saved, load_run(path)."
             )
         super()._require_open()
 

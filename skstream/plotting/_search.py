@@ -75,7 +75,7 @@ class SearchDisplay(BaseDisplay):
     >>> from skstream.plotting import SearchDisplay
     >>> from skstream.streams import make_demo_stream
     >>> grid = {"alpha": [1e-4, 1e-2], "penalty": ["l1", "l2"]}
-    >>> search = PrequentialSearch(SGDClassifier(), grid, metric="accuracy", random_state=0)
+    >>> search = PrequentialSearch(SGDClassifier(random_state=0), grid, metric="accuracy")
     >>> search = search.fit(make_demo_stream(300))
     >>> display = SearchDisplay.from_search(search)  # doctest: +SKIP
     >>> display.figure_.savefig("search.png")  # doctest: +SKIP

@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
-from skstream.evaluation import CallbackError, CSVLog, _callbacks
+from skstream.evaluation import CallbackError, CSVLog, RunFolder, _callbacks
 from skstream.streams import make_demo_stream
 from tests._programs import PROJECT
 
@@ -193,8 +193,7 @@ def test_a_run_that_goes_on_writes_all_lines(tmp_path, at_every_piece):
         return sk.PrequentialEvaluator(
             "accuracy",
             record_every=50,
-            checkpoint=tmp_path / "run",
-            checkpoint_every=50,
+            checkpoint=RunFolder(tmp_path / "run", every=50),
             callbacks=list(callbacks),
         ).evaluate(models(), chunks, classes=["DOWN", "UP"])
 

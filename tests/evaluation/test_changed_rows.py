@@ -14,7 +14,7 @@ from joblib import parallel_config
 from scipy import sparse
 
 import skstream as sk
-from skstream.evaluation import _evaluator
+from skstream.evaluation import RunFolder, _evaluator
 from skstream.evaluation._folder import _fingerprint
 from skstream.evaluation._folder._group import Keeper
 from skstream.evaluation._folder._run_folder import existing
@@ -85,9 +85,9 @@ def columns_of(name):
     return ROWS | TIMES if name == "delayed" else ROWS
 
 
-def evaluate(name, folder, columns=None, held_out=HELD_OUT, size=N, **params):
+def evaluate(name, folder, columns=None, held_out=HELD_OUT, size=N):
     own = {"holdout": Source(held_out, size)} if name == "fresh" else {}
-    evaluator = EVALUATORS[name]("accuracy", random_state=0, checkpoint=folder, **params, **own)
+    evaluator = EVALUATORS[name]("accuracy", random_state=0, checkpoint=folder, **own)
     source = Source(columns_of(name) if columns is None else columns, size)
     return evaluator.evaluate(sk.MajorityClass(), source, classes=[0, 1])
 
@@ -119,7 +119,7 @@ def stopping(monkeypatch, rows=lambda run: STOP):
 def stopped(request, tmp_path, monkeypatch):
     """An evaluator, and its folder, in the middle of its only chunk."""
     with stopping(monkeypatch):
-        evaluate(request.param, tmp_path / "run", checkpoint_every=1)
+        evaluate(request.param, RunFolder(tmp_path / "run", every=1))
     assert load_run(tmp_path / "run" / "group-0" / "run.checkpoint").n_rows == STOP
     return request.param, tmp_path / "run"
 
@@ -188,9 +188,9 @@ def as_polars(X):
 def test_no_row_in_any_container_changes_unnoticed(as_X, tmp_path, monkeypatch):
     labels = np.where(np.arange(N) % 4 == 2, None, ROWS["y"])  # a label comes, or goes away
     columns = {"X": ROWS["X"], "y": labels}
-    evaluator = sk.PrequentialEvaluator("accuracy", missing_labels="skip", checkpoint=tmp_path)
+    evaluator = sk.PrequentialEvaluator("accuracy", missing_labels="skip")
     with stopping(monkeypatch):
-        evaluator.set_params(checkpoint_every=1)
+        evaluator.set_params(checkpoint=RunFolder(tmp_path, every=1))
         evaluator.evaluate(sk.MajorityClass(), Source(columns, N, as_X), classes=[0, 1])
     for size in (1, 5, N):
         pass_over(tmp_path, columns, size, as_X)
@@ -230,7 +230,7 @@ def test_no_delay_of_a_function_changes_unnoticed(is_random, tmp_path, monkeypat
     undisturbed = evaluate_delayed(Delays())
     seeded()
     with stopping(monkeypatch):
-        evaluate_delayed(Delays(), checkpoint=tmp_path / "run", checkpoint_every=1)
+        evaluate_delayed(Delays(), checkpoint=RunFolder(tmp_path / "run", every=1))
     for _, (row,), columns in changes({"delays": Delays.values}, STOP + 1):
         shutil.copytree(tmp_path / "run", tmp_path / f"run-{row}")
         call = partial(evaluate_delayed, Delays(), checkpoint=tmp_path / f"run-{row}")
@@ -248,7 +248,7 @@ def test_no_delay_of_a_function_changes_unnoticed(is_random, tmp_path, monkeypat
 
 def test_no_delay_in_an_array_changes_unnoticed(tmp_path, monkeypatch):
     with stopping(monkeypatch):
-        evaluate_delayed(Delays.values, checkpoint=tmp_path, checkpoint_every=1)
+        evaluate_delayed(Delays.values, checkpoint=RunFolder(tmp_path, every=1))
     for _, _, columns in changes({"delays": Delays.values}, N):
         with pytest.raises(ValueError, match="the parameter delay is"):
             evaluate_delayed(columns["delays"], checkpoint=tmp_path)
@@ -281,8 +281,8 @@ def test_groups_that_stopped_at_different_rows_ask_the_same(is_finished, tmp_pat
     def run(held_out):
         holdout = Source(held_out, 5)
         evaluator = sk.HoldoutEvaluator("accuracy", holdout=holdout, every=PIECE, n_jobs=2)
-        evaluator.set_params(holdout_size=SIZE, engine="loop", checkpoint=tmp_path)
-        evaluator.set_params(checkpoint_every=1)
+        evaluator.set_params(holdout_size=SIZE, engine="loop")
+        evaluator.set_params(checkpoint=RunFolder(tmp_path, every=1))
         models = {"a": sk.MajorityClass(), "b": sk.MajorityClass()}
         with parallel_config(backend="sequential"):
             return evaluator.evaluate(models, Source(ROWS), classes=[0, 1])

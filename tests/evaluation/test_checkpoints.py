@@ -3,18 +3,22 @@
 import errno
 import json
 import os
+import pickle
 import shutil
 import sys
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
+from skstream.evaluation import RunFolder
 from skstream.evaluation._folder import _fingerprint, _group, _lock, _run_folder
 from skstream.evaluation._parallel import _groups, _workers
 from skstream.evaluation._runs._checkpoint import load_run
@@ -59,9 +63,9 @@ class Source:
             yield X[first : first + self.size], y[first : first + self.size]
 
 
-def evaluator_in(name, folder, **params):
-    every = "10min" if folder is None else 10
-    params = {"random_state": 1, "checkpoint": folder, "checkpoint_every": every, **params}
+def evaluator_in(name, folder, every=10, **params):
+    kept = None if folder is None else RunFolder(folder, every)
+    params = {"random_state": 1, "checkpoint": kept, **params}
     params.setdefault("keep_tape", True)
     return type(EVALUATORS[name])(**{**own_params(name), **params})
 
@@ -172,7 +176,7 @@ def test_a_group_whose_worker_dies_goes_on_from_its_checkpoint(n_deaths, tmp_pat
         _groups, "seconds_per_row", lambda *_: {("dies", 0): 1, ("a", 0): 3, ("b", 0): 1}
     )
     models = {"dies": SGDClassifier(), "a": BernoulliNB(), "b": sk.Persistent()}
-    evaluator = evaluator_in("prequential", tmp_path, n_jobs=2, retries=2, checkpoint_every=1)
+    evaluator = evaluator_in("prequential", tmp_path, n_jobs=2, retries=2, every=1)
     with parallel_config(backend="threading"):
         result = evaluate(evaluator, Source(), models)
     alone = evaluate(evaluator_in("prequential", None), Source(), models)
@@ -319,7 +323,7 @@ def test_rows_in_memory_are_compared_to_the_last(what, as_list, tmp_path):
 def test_what_changes_no_score_may_change(tmp_path):
     evaluator = sk.PrequentialEvaluator("accuracy", random_state=1, checkpoint=tmp_path)
     first = evaluator.evaluate(MODELS, X, y)
-    evaluator.set_params(checkpoint=str(tmp_path), checkpoint_every="3s", n_jobs=1)
+    evaluator.set_params(checkpoint=RunFolder(str(tmp_path), "3s"), n_jobs=1)
     assert evaluator.evaluate(MODELS, X, y).scores == first.scores
 
 
@@ -522,22 +526,48 @@ def test_a_run_whose_folder_was_taken_over_writes_nothing_more(tmp_path, monkeyp
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"checkpoint_every": "soon"}, "checkpoint_every must be a text such as"),
-        ({"checkpoint_every": 0}, "checkpoint_every must be"),
-        ({"checkpoint_every": "10m"}, r"units of time are .*D or d \(days\), h, min, s.*Got '10m'"),
-        (
-            {"checkpoint": None},
-            "checkpoint_every=10 says how often .* there are none. Name a folder",
-        ),
-        ({"checkpoint_every": timedelta(0)}, "checkpoint_every must be"),
+        ({"every": "soon"}, "every of a RunFolder must be a text such as"),
+        ({"every": 0}, "every of a RunFolder must be"),
+        ({"every": "10m"}, r"units of time are .*D or d \(days\), h, min, s.*Got '10m'"),
+        ({"every": timedelta(0)}, "every of a RunFolder must be"),
+        ({"every": None}, "every of a RunFolder must be .*Got None"),
         ({"return_models": True}, "return_models=True does not go with checkpoint="),
         ({"checkpoint": 3}, "The 'checkpoint' parameter"),
+        ({"checkpoint": RunFolder("")}, "The name of the run folder is empty"),
     ],
 )
 def test_mistaken_parameters(params, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         evaluator_in("prequential", tmp_path / "new", **params).evaluate(MODELS, X, y)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("path", [3, None, b"run", RunFolder("run")])
+def test_the_path_of_a_run_folder_is_a_path(path):
+    message = r"path of a RunFolder must be a text or a path\. Got .* instead"
+    with pytest.raises(TypeError, match=message):
+        sk.PrequentialEvaluator(checkpoint=RunFolder(path)).evaluate(MODELS, X, y)
+
+
+def test_a_run_folder_is_a_value(tmp_path):
+    given = RunFolder(tmp_path, every=timedelta(hours=2))
+    evaluator = clone(sk.PrequentialEvaluator("accuracy", random_state=1, checkpoint=given))
+    assert evaluator.checkpoint == given != RunFolder(tmp_path)
+    assert pickle.loads(pickle.dumps(given)) == given
+    assert hash(given) == hash(RunFolder(tmp_path, every=timedelta(hours=2)))
+    with pytest.raises(AttributeError):
+        given.every = 3
+    result = evaluator.evaluate(MODELS, X, y)
+    short = evaluator.set_params(checkpoint=tmp_path).evaluate(MODELS, X, y)  # the same run
+    assert short.scores == result.scores == sk.load(given).scores
+    assert sk.run_status(given).state == "finished"
+
+
+def test_a_run_folder_is_printed_as_it_was_given():
+    assert repr(RunFolder("run")) == "RunFolder('run')"
+    assert repr(RunFolder(Path("run"), every=500)) == "RunFolder('run', every=500)"
+    text = repr(sk.PrequentialEvaluator(checkpoint=RunFolder("run", "2h")))
+    assert text == "PrequentialEvaluator(checkpoint=RunFolder('run', every='2h'))"
 
 
 def test_what_cannot_go_on_is_refused_before_the_first_row(tmp_path):

@@ -13,6 +13,7 @@ from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
 from skstream.drift import DDM, PageHinkley
+from skstream.evaluation import RunFolder
 from skstream.evaluation._folder import _run_folder
 from skstream.evaluation._folder._group import load_outcome
 from skstream.evaluation._parallel import _groups
@@ -111,7 +112,7 @@ def test_files_of_another_run_are_refused(file, how, tmp_path):
     def evaluate(name, alpha=1e-4, seed=0):
         models = {"sgd": SGDClassifier(alpha=alpha)} | ({"m": Breaks(at=33)} if is_stopped else {})
         evaluator = sk.PrequentialEvaluator(
-            "accuracy", random_state=seed, checkpoint=tmp_path / name, checkpoint_every=10
+            "accuracy", random_state=seed, checkpoint=RunFolder(tmp_path / name, every=10)
         )
         return evaluator.evaluate(models, X, y)
 

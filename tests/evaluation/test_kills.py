@@ -9,6 +9,7 @@ import pytest
 from joblib import parallel_config
 
 import skstream as sk
+from skstream.evaluation import RunFolder
 from skstream.evaluation._folder import Reporter, _group, _lock
 from skstream.evaluation._folder._lock import only_writer
 from skstream.evaluation._parallel import _workers
@@ -51,7 +52,7 @@ QUICK = {"one": Slow(0.0), "two": Slow(0.0), "three": Slow(0.0)}
 def evaluate(folder, n_jobs, models=MODELS):
     evaluator = sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0, n_jobs=n_jobs)
     if folder is not None:
-        evaluator.set_params(checkpoint=folder, checkpoint_every=8)
+        evaluator.set_params(checkpoint=RunFolder(folder, every=8))
     with parallel_config(backend="threading"):
         return evaluator.evaluate(models, X, y)
 
@@ -90,9 +91,7 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_result(n_jobs, tmp_path):
 
 
 def protocol_in(name, folder, keep_tape):
-    evaluator = evaluator_in(name, folder, keep_tape=keep_tape)
-    if folder is not None:
-        evaluator.set_params(checkpoint_every=50)
+    evaluator = evaluator_in(name, folder, every=50, keep_tape=keep_tape)
     return test_checkpoints.evaluate(evaluator, Source())
 
 

@@ -23,7 +23,7 @@ EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
 #: Parameters that change no number, and those that a table shows otherwise.
 WITHOUT_A_WORD = {
     "metrics", "forgetting", "record_every", "keep_tape", "engine", "return_models", "random_state",
-    "n_jobs", "retries", "error_score", "progress", "n_folds", "checkpoint", "checkpoint_every",
+    "n_jobs", "retries", "error_score", "progress", "n_folds", "checkpoint",
     "monitors", "fingerprint", "callbacks",
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
 from skstream.engine.tape import StoredAnswers, Tape
-from skstream.evaluation import _tape_rows
+from skstream.evaluation import RunFolder, _tape_rows
 from skstream.evaluation._folder import _fingerprint
 from skstream.evaluation._folder._group import load_outcome
 from skstream.evaluation._parallel._joined_outcomes import joined
@@ -72,7 +72,7 @@ class Source:
 def evaluate(name, folder=None, models=MODELS, source=None, **params):
     params = {"random_state": 1, **params}
     if folder is not None:
-        params = {"keep_tape": "disk", "checkpoint": folder, "checkpoint_every": 10, **params}
+        params = {"keep_tape": "disk", "checkpoint": RunFolder(folder, every=10), **params}
     source = Source() if source is None else source
     if source.skip:
         params["missing_labels"] = "skip"

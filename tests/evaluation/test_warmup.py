@@ -225,12 +225,13 @@ def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluato
 
 def test_a_search_without_a_warm_up():
     y = np.tile(["a", "b"], 20)
-    search = PrequentialSearch(MajorityWindow(), {"window_size": [1, 2]}, n_warmup=0)
+    at_once = PrequentialEvaluator(n_warmup=0)
+    search = PrequentialSearch(MajorityWindow(), {"window_size": [1, 2]}, evaluator=at_once)
     search.fit(np.zeros((40, 1)), y)
     assert search.result_.n_rows == 40
     assert search.best_params_ == {"window_size": 2}  # a, a, then ties, which are a
     with pytest.raises(ValueError, match="'alpha=1' has learnt nothing, and n_warmup=0"):
-        PrequentialSearch(SGDClassifier(), {"alpha": [1]}, n_warmup=0).fit(X, Y)
+        PrequentialSearch(SGDClassifier(), {"alpha": [1]}, evaluator=at_once).fit(X, Y)
 
 
 def test_the_first_answer_of_baselines_in_every_kind_of_score():

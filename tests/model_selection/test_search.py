@@ -25,6 +25,7 @@ from sklearn.svm import SVC
 from skstream import (
     EvaluationInterrupted,
     FadingFactor,
+    KFoldEvaluator,
     ModelError,
     PrequentialEvaluator,
     TemporalCorrection,
@@ -39,6 +40,7 @@ from skstream.model_selection._candidates import candidates_of
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import as_stream
 from skstream.utils._seeds import seed_estimator
+from tests.model_selection._searches import search_of
 
 N_ROWS, TUNING = 900, 400
 GRID = {"alpha": [1e-4, 1e-2, 1.0, 100.0], "penalty": ["l2", "l1"]}
@@ -51,10 +53,10 @@ def stream(n: int = N_ROWS) -> tuple[np.ndarray, np.ndarray]:
 
 
 def search(estimator: Any = None, grid: Any = None, **parameters: Any) -> PrequentialSearch:
-    return PrequentialSearch(
+    return search_of(
         SGDClassifier() if estimator is None else estimator,
         GRID if grid is None else grid,
-        **{"random_state": 0, "keep_tape": True, **parameters},
+        **parameters,
     )
 
 
@@ -95,6 +97,7 @@ SEARCHES: list[tuple[Any, Any, dict[str, Any]]] = [
     (SGDClassifier(), GRID, {}),
     (SGDClassifier(), GRID, {"metric": "error", "forgetting": FadingFactor(0.99)}),
     (SGDClassifier(), GRID, {"metric": "kappa", "batch_size": 40, "n_warmup": 5}),
+    (SGDClassifier(), GRID, {"metric": "accuracy", "record_every": 70}),
     (
         make_stream_pipeline(StandardScaler(), TemporalCorrection(SGDClassifier(loss="log_loss"))),
         {
@@ -182,7 +185,7 @@ def test_it_resumes_at_any_row(parameters: dict[str, Any], tmp_path: Path) -> No
         one.partial_fit(X[:cut], y[:cut], classes=["UP", "DOWN"])
         one = load_run(one.save(tmp_path / "search"))
         one.partial_fit(X[cut:], y[cut:])
-        if one.batch_size > 1:
+        if one.evaluator.batch_size > 1:
             one.run_.close()  # as fit does: an incomplete batch is learnt
         assert_same(one, whole)
 
@@ -225,7 +228,7 @@ def test_it_does_not_depend_on_workers(
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_candidate_is_the_same_up_to_its_drop(shared: bool) -> None:
     X, y = stream()
-    estimator, grid, _ = SEARCHES[3] if shared else SEARCHES[0]
+    estimator, grid, _ = SEARCHES[4] if shared else SEARCHES[0]
     one = fitted(estimator, grid, metric="accuracy", race={"kind": "anytime", "indifference": 0.03})
     whole = PrequentialEvaluator("accuracy", random_state=0).evaluate(models_of(one), X, y)
     assert one.result_.ended
@@ -458,7 +461,7 @@ def test_a_search_that_was_stopped_in_a_row_says_what_can_be_done(tmp_path: Path
         one.fit(X, y)
     assert one.result_.n_rows == 50
     with pytest.raises(
-        RuntimeError, match=r"result_ has what came before, .* Call fit again \(with checkpoint="
+        RuntimeError, match=r"result_ has what came before, .* Call fit again \(with a checkpoint="
     ):
         one.partial_fit(X, y)
 
@@ -789,7 +792,7 @@ def test_odd_arguments_are_refused_in_words(tmp_path: Path) -> None:
         search(Rule(), {1: [2]}).fit(X, y)
     with pytest.raises(ValueError, match="which brings its own labels"):
         search(Rule(), {"k": [0]}).fit(as_stream(X, y), y)
-    with pytest.raises(ValueError, match="'n_jobs' parameter of PrequentialSearch"):
+    with pytest.raises(ValueError, match="'n_jobs' parameter of PrequentialEvaluator"):
         search(Rule(), {"k": [0]}, n_jobs=0).fit(X, y)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -905,6 +908,7 @@ def test_a_fit_that_is_refused_keeps_the_search_before_it() -> None:
         {"tuning": 1000},
         {"metric": "none"},
         {"param_grid": {"no": [1]}},
+        {"evaluator": PrequentialEvaluator(warm_start=True)},
     ):
         good = {name: getattr(one, name) for name in bad}
         with pytest.raises(ValueError, match=r"\S"):
@@ -919,9 +923,17 @@ def test_a_search_goes_on_as_it_began(tmp_path: Path) -> None:
     X, y = rare(100)
     one = search(Rule(), {"k": [0, 1]}, tuning=50).partial_fit(X[:20], y[:20], classes=[0, 1])
     one = load_run(one.save(tmp_path / "search"))
-    one.set_params(refit=False, n_jobs=2, tuning=int("50")).partial_fit(X[20:25], y[20:25])
-    for name, value in {"tuning": 60, "metric": "error", "param_grid": {"k": [0]}}.items():
-        good = getattr(one, name)
+    one.set_params(refit=False, evaluator__n_jobs=2, tuning=int("50"))
+    one.partial_fit(X[20:25], y[20:25])
+    others = {
+        "tuning": 60,
+        "metric": "error",
+        "param_grid": {"k": [0]},
+        "evaluator__n_warmup": 2,
+        "evaluator__forgetting": FadingFactor(0.9),
+    }
+    for name, value in others.items():
+        good = one.get_params()[name]
         with pytest.raises(ValueError, match=f"^{name} was .* when the search began"):
             one.set_params(**{name: value}).partial_fit(X[25:], y[25:])
         one.set_params(**{name: good})
@@ -955,8 +967,7 @@ def test_candidates_are_chosen_by_probabilities(race):
     y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
     grid = {"alpha": [1e-4, 1.0]}
     model = SGDClassifier(loss="log_loss", random_state=0)
-    search = PrequentialSearch(model, grid, metric="log_loss", tuning=80, race=race, random_state=0)
-    search.fit(X, y)
+    search = search_of(model, grid, metric="log_loss", tuning=80, race=race).fit(X, y)
     shares = {
         alpha: prequential_predict(
             clone(model).set_params(alpha=alpha), X, y, method="predict_proba"
@@ -992,3 +1003,86 @@ def test_rows_without_an_error_have_no_interval_of_the_long_run() -> None:
     one.fit(X, y)
     assert one.honest_score_ == 1.0
     assert np.isnan(one.long_run_interval_).all()
+
+
+def test_an_evaluator_is_that_of_its_search_and_stays_as_it_was() -> None:
+    X, y = stream(300)
+    evaluator = PrequentialEvaluator(forgetting="window:50", n_warmup=5, random_state=3)
+    one = PrequentialSearch(SGDClassifier(), GRID, evaluator=evaluator, tuning=100)
+    assert one.get_params()["evaluator__n_warmup"] == 5
+    copied = clone(one)
+    assert copied.evaluator is not evaluator
+    assert str(copied) == str(one)
+    before = evaluator.get_params()
+    assert one.fit(X, y).evaluator is evaluator
+    assert evaluator.get_params() == before
+    assert_same(copied.fit(X, y), one)
+    assert one.result_.parameters["seed"] == 3
+    assert one.result_.forgetting_names == ["window:50"]
+    copied.set_params(evaluator__n_warmup=9).fit(X, y)
+    assert (evaluator.n_warmup, copied.result_.parameters["n_warmup"]) == (5, 9)
+
+
+def test_without_an_evaluator_a_search_has_the_default_one() -> None:
+    one = PrequentialSearch(SGDClassifier(random_state=0), GRID, tuning=100).fit(*stream(300))
+    other = clone(one).set_params(evaluator=PrequentialEvaluator()).fit(*stream(300))
+    assert_same(one, other)
+    assert one.result_.parameters | {"seed": 0} == other.result_.parameters | {"seed": 0}
+
+
+REFUSED = {
+    "metrics": "accuracy",
+    "error_score": 0.0,
+    "monitors": {"drift": object()},
+    "callbacks": [object()],
+    "warm_start": True,
+    "return_models": True,
+    "keep_tape": "disk",
+}
+
+
+@pytest.mark.parametrize(("name", "value"), REFUSED.items(), ids=list(REFUSED))
+def test_settings_that_a_search_does_not_take_are_refused(name: str, value: Any) -> None:
+    message = f"^The evaluator of a search has {name}="
+    with pytest.raises(ValueError, match=message):
+        search(**{name: value} if name != "error_score" else {}).set_params(
+            **{f"evaluator__{name}": value}
+        ).fit(*stream(200))
+
+
+def test_every_setting_of_an_evaluator_is_taken_or_refused() -> None:
+    taken = {
+        *("forgetting", "n_warmup", "batch_size", "record_every", "missing_labels", "unanswered"),
+        *("keep_tape", "engine", "random_state", "n_jobs", "retries", "progress", "checkpoint"),
+        "fingerprint",
+    }
+    assert {*PrequentialEvaluator().get_params(), *taken} == {*taken, *REFUSED}
+    words = str(PrequentialSearch.__doc__)
+    assert [name for name in {*taken, *REFUSED} if f"`{name}`" not in words] == []
+
+
+@pytest.mark.parametrize("bad", [KFoldEvaluator(), PrequentialEvaluator, "prequential"])
+def test_another_evaluator_is_refused(bad: Any) -> None:
+    X, y = stream(50)
+    one = PrequentialSearch(SGDClassifier(), GRID, evaluator=bad)
+    says = r"evaluator must be a PrequentialEvaluator, or None: .* Got .*\w instead"
+    for call in (one.fit, partial(one.partial_fit, classes=["DOWN", "UP"])):
+        with pytest.raises(TypeError, match=says):
+            call(X, y)
+
+
+def test_a_candidate_without_an_answer_may_be_wrong_instead_of_a_failure() -> None:
+    X, y = rare(200)
+
+    class Silent(Rule):
+        def predict(self, X: Any) -> Any:
+            answers = super().predict(X).astype(float)
+            return np.where(X[:, 0] > 0.5, np.nan, answers)
+
+    one = search(Silent(), {"k": [0, 1]}, metric="accuracy", unanswered="wrong", tuning=100)
+    one.fit(X, y)
+    right = Silent(k=one.best_params_["k"]).predict(X) == y
+    assert one.honest_score_ == pytest.approx(right[100:].mean())
+    failing = search(Silent(), {"k": [0, 1]}, metric="accuracy", tuning=100)
+    with pytest.raises(ValueError, match="All 2 candidates failed"):
+        failing.fit(X, y)

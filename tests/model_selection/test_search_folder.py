@@ -23,6 +23,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 
 from skstream import EvaluationInterrupted, PrequentialEvaluator, load, run_status
+from skstream.evaluation import RunFolder
 from skstream.evaluation._folder import _fingerprint, _run_folder
 from skstream.evaluation._folder._reports import Report
 from skstream.evaluation._parallel import _groups, _workers
@@ -30,6 +31,7 @@ from skstream.model_selection import PrequentialSearch
 from tests._examples import newest_alone, scaled
 from tests.evaluation._disk_states import copied_states
 from tests.evaluation._models import KilledWorker
+from tests.model_selection._searches import search_of
 
 N, TUNING = 900, 500
 GRID = {"alpha": [1e-4, 1e-2, 1.0, 100.0], "penalty": ["l2", "l1"]}
@@ -72,13 +74,11 @@ class Source:
             yield X[first : first + 50], y[first : first + 50]
 
 
-def search(name: str, folder: Path | None = None, **parameters: Any) -> PrequentialSearch:
-    kept = {} if folder is None else {"checkpoint": folder, "checkpoint_every": 30}
-    return PrequentialSearch(
-        SGDClassifier(),
-        GRID,
-        **{"random_state": 0, "keep_tape": True, **kept, **SEARCHES[name], **parameters},
-    )
+def search(
+    name: str, folder: Path | None = None, every: int = 30, **parameters: Any
+) -> PrequentialSearch:
+    kept = {} if folder is None else {"checkpoint": RunFolder(folder, every)}
+    return search_of(SGDClassifier(), GRID, **{**kept, **SEARCHES[name], **parameters})
 
 
 def fit(one: PrequentialSearch, source: Any = None) -> PrequentialSearch:
@@ -111,8 +111,11 @@ def assert_same(one: PrequentialSearch, other: PrequentialSearch) -> None:
     for ours, theirs in results:
         assert_same_result(ours, theirs)
     assert_array_equal(one.best_estimator_.coef_, other.best_estimator_.coef_)
-    if one.batch_size == 1 and not (one.n_jobs and one.tuning is None):
-        more = [s.set_params(checkpoint=None).partial_fit(X[:60], y[:60]) for s in (one, other)]
+    if one.evaluator.batch_size == 1 and not (one.evaluator.n_jobs and one.tuning is None):
+        more = [
+            s.set_params(evaluator__checkpoint=None).partial_fit(X[:60], y[:60])
+            for s in (one, other)
+        ]
         assert_array_equal(more[0].best_estimator_.coef_, more[1].best_estimator_.coef_)
 
 
@@ -156,7 +159,7 @@ def assert_goes_on(name: str, folder: Path, n_jobs: int | None) -> None:
     assert_same(one, whole)
     # A finished folder is read, and not computed again.
     again = fit(search(name, folder, n_jobs=2 if n_jobs is None else None))
-    assert_same(again.set_params(n_jobs=n_jobs), undisturbed(name))
+    assert_same(again.set_params(evaluator__n_jobs=n_jobs), undisturbed(name))
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -182,7 +185,7 @@ def test_killed_at_any_change_of_its_folder_it_goes_on(
         with pytest.raises(ValueError, match="the line is dead"):
             fit(search(name, run, n_jobs=n_jobs), Source(50))
     with copied_states(run, tmp_path / "states", monkeypatch) as states:
-        fit(search(name, run, checkpoint_every=200))
+        fit(search(name, run, every=200))
     assert len(states) > 8
     few = np.random.default_rng(0).permutation(len(states) - 1)[: scaled(5)]
     for number in [*few, len(states) - 1, len(states) - 2]:
@@ -227,11 +230,9 @@ class Rule(ClassifierMixin, BaseEstimator):
 
 def slow(folder: Path | None, **parameters: Any) -> PrequentialSearch:
     """Two candidates that are executed call by call."""
-    kept = {} if folder is None else {"checkpoint": folder, "checkpoint_every": 40}
+    kept = {} if folder is None else {"checkpoint": RunFolder(folder, every=40)}
     grid = {"k": [0, 1]}
-    return PrequentialSearch(
-        Rule(), grid, tuning=200, random_state=0, keep_tape=True, **kept, **parameters
-    )
+    return search_of(Rule(), grid, tuning=200, **kept, **parameters)
 
 
 def begin_and_die(folder: Path) -> None:
@@ -263,6 +264,20 @@ def test_candidates_that_went_on_alone_keep_their_runs(
     assert_same(fit(search("tuning", tmp_path)), undisturbed("tuning"))
 
 
+@pytest.mark.usefixtures("divided")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_workers_that_die_are_tried_again_as_often_as_the_evaluator_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run(workers: Any, jobs: Any) -> None:
+        raise KilledWorker
+
+    monkeypatch.setattr(_workers.Workers, "_run", run)
+    for retries, times in ((0, "once"), (1, "2 times")):
+        with pytest.raises(ValueError, match=f"its worker died {times}, alone"):
+            fit(search("tuning", n_jobs=2, retries=retries))
+
+
 def test_a_search_that_does_not_fit_the_folder_is_refused_in_words(tmp_path: Path) -> None:
     one = fit(search("tuning", tmp_path))
     before = vars(one).copy()
@@ -271,10 +286,12 @@ def test_a_search_that_does_not_fit_the_folder_is_refused_in_words(tmp_path: Pat
         ({"param_grid": {"alpha": [1.0]}}, "model 'alpha=0.0001, penalty=l2'"),
         ({"metric": "error"}, "the parameter metric is error and was kappa_plus"),
         ({"estimator": SGDClassifier(eta0=3.0)}, "the parameter eta0 of model"),
-        ({"random_state": 1}, "the parameter random_state is 1 and was 0"),
+        ({"race": "halving"}, "the parameter race is 'halving' and was None"),
+        ({"evaluator__n_warmup": 3}, "the parameter n_warmup is 3 and was 1"),
+        ({"evaluator__random_state": 1}, "the parameter random_state is 1 and was 0"),
     ]
     for parameters, message in others:
-        good = {name: getattr(one, name) for name in parameters}
+        good = {name: one.get_params()[name] for name in parameters}
         with pytest.raises(ValueError, match=re.escape(message)):
             fit(one.set_params(**parameters))
         one.set_params(**good)
@@ -294,10 +311,8 @@ def test_what_cannot_go_on_is_refused_in_words(tmp_path: Path) -> None:
         fit(drawn)
     with pytest.raises(ValueError, match="a stream that can be read again"):
         search("tuning", tmp_path).fit(iter([(X, y)]), classes=["DOWN", "UP"])
-    with pytest.raises(ValueError, match="checkpoint= is for fit"):
+    with pytest.raises(ValueError, match="checkpoint= of the evaluator is for fit"):
         search("tuning", tmp_path).partial_fit(X, y, classes=["DOWN", "UP"])
-    with pytest.raises(ValueError, match="Name a folder for them"):
-        fit(search("tuning", checkpoint_every=10))
 
 
 def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
@@ -332,7 +347,7 @@ def test_ctrl_c_says_how_it_goes_on(n_jobs: int | None, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="No model has finished yet"):
         load(tmp_path)
     if n_jobs is None:  # it can also go on without the folder
-        one.set_params(checkpoint=None).partial_fit(X[300:], y[300:])
+        one.set_params(evaluator__checkpoint=None).partial_fit(X[300:], y[300:])
         assert_same(one, undisturbed("tuning"))
     else:
         with pytest.raises(NotFittedError):

@@ -45,7 +45,8 @@ def comparison() -> Any:
 
 
 def searched(grid: Any) -> Any:
-    search = PrequentialSearch(MODELS["sgd"], grid, metric="accuracy", random_state=0)
+    evaluator = PrequentialEvaluator(random_state=0)
+    search = PrequentialSearch(MODELS["sgd"], grid, evaluator=evaluator, metric="accuracy")
     return search.fit(make_demo_stream(80))
 
 

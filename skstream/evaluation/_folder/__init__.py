@@ -3,11 +3,12 @@
 from skstream.evaluation._folder._fingerprint import fingerprint, record
 from skstream.evaluation._folder._group import GroupFolder, check_importable, first_not_pickled
 from skstream.evaluation._folder._reports import Reporter
-from skstream.evaluation._folder._run_folder import RunFolder, opened
+from skstream.evaluation._folder._run_folder import OpenedFolder, RunFolder, opened
 from skstream.evaluation._folder._status import RunStatus, collect_result, run_status
 
 __all__ = [
     "GroupFolder",
+    "OpenedFolder",
     "Reporter",
     "RunFolder",
     "RunStatus",

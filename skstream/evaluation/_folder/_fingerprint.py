@@ -37,9 +37,11 @@ Fingerprint = dict[str, dict[str, str]]
 HEAD = 1000
 #: Parameters on which no answer and no score depends, and those that are compared resolved.
 IGNORED = (
-    *("n_jobs", "retries", "progress", "checkpoint", "checkpoint_every"),
+    *("n_jobs", "retries", "progress", "checkpoint"),
     *("fingerprint", "callbacks", "metrics", "forgetting"),
 )
+#: Parameters of a search that are compared; its candidates and its measure are, too.
+_OF_SEARCH = ("tuning", "race")
 #: Values that their text tells apart.
 _BY_TEXT = (*PLAIN, date, datetime, time, timedelta, Decimal, Fraction, PurePath, range, slice)
 #: Where the classes of such values are from: those of others may hold more than their text.
@@ -161,25 +163,28 @@ def fingerprint(
     settings: Settings,
     stream: Any,
     held_out: Any = None,
-    ignored: Collection[str] = (),
+    search: Any = None,
 ) -> Fingerprint:
     """Return what must be the same where this evaluation of a stream goes on.
 
-    `held_out` is the stream of held-out rows, None where there is none; `ignored` are parameters
-    of the evaluator that are compared in another form.
+    `held_out` is the stream of held-out rows, and `search` the search whose candidates the models
+    are; None where there is none.
 
     Raises
     ------
     TypeError
         If something cannot be compared; names it.
     """
-    found: Fingerprint = {EVALUATION: {"the evaluator": type(evaluator).__name__}}
-    is_search = hasattr(evaluator, "metric")
-    for name, value in evaluator.get_params(deep=False).items():
-        if name in IGNORED or name in ignored or (name == "holdout" and held_out is not None):
+    whole = evaluator if search is None else search
+    found: Fingerprint = {EVALUATION: {"the evaluator": type(whole).__name__}}
+    given = evaluator.get_params(deep=False)
+    if search is None:
+        del given["error_score"]  # no score before a failure depends on it
+    else:
+        given |= {name: getattr(search, name) for name in _OF_SEARCH}
+    for name, value in given.items():
+        if name in IGNORED or (name == "holdout" and held_out is not None):
             continue
-        if name == "error_score" and not is_search:
-            continue  # no score before a failure depends on it
         if name == "monitors" and value is not None:
             found[EVALUATION]["the parameter monitors"] = ", ".join(map(str, value))
             for monitor, one in value.items():
@@ -191,7 +196,7 @@ def fingerprint(
             _put(found, EVALUATION, f"{PARAMETER}{name}[{k}]", one)
         if not parts:
             _put(found, EVALUATION, f"{PARAMETER}{name}", value)
-    if is_search:  # other measures are none of its parameters
+    if search is not None:  # other measures are none of its parameters
         found[EVALUATION]["the parameter metric"] = next(iter(settings.metrics))
     else:
         found[EVALUATION]["the parameter metrics"] = ", ".join(settings.metrics)

@@ -51,14 +51,14 @@ class Every:
 
     @classmethod
     def of(cls, given: Any) -> "Every":
-        """Read the parameter ``checkpoint_every`` of an evaluator."""
+        """Read the parameter `every` of a `RunFolder`."""
         if isinstance(given, Integral) and not isinstance(given, bool) and int(given) > 0:
             return cls(rows=int(given))
         duration = parse_duration(given) if isinstance(given, str) else given
         if isinstance(duration, timedelta) and duration > timedelta(0):
             return cls(seconds=duration.total_seconds())
         raise ValueError(
-            'checkpoint_every must be a text such as "30s", "10min" or "2h", a timedelta, or a '
+            'every of a RunFolder must be a text such as "30s", "10min" or "2h", a timedelta, or a '
             f"number of rows, and more than 0; units of time are {UNITS}. Got {given!r} instead."
         )
 

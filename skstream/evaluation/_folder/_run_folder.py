@@ -26,6 +26,65 @@ KIND = "skstream run folder"
 _ADVICE = "Take a copy of it, or begin in another folder."
 
 
+#: Distance of the checkpoints, unless the user says another one.
+EVERY_CHECKPOINT = "10min"
+
+
+@dataclass(frozen=True, repr=False)
+class RunFolder:
+    """Folder from which a stopped evaluation goes on, and how often it is written.
+
+    It is given to an evaluator as ``checkpoint=RunFolder("run", every="2h")``; a path alone,
+    ``checkpoint="run"``, is the short form.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder: a new or empty one, or that of the same call. It holds models: use only folders
+        that you trust.
+    every : str, timedelta or int, default="10min"
+        Distance of the checkpoints: a time such as "30s", "10min" or "2h", or a number of rows.
+
+    Raises
+    ------
+    TypeError
+        From the evaluation, if `path` is no path.
+    ValueError
+        From the evaluation, if `every` is not a time or number of rows above 0.
+
+    See Also
+    --------
+    run_status : Says how far the run in a folder is.
+    skstream.load : Loads the result of what has finished in it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from skstream import MajorityClass, PrequentialEvaluator, load
+    >>> from skstream.evaluation import RunFolder
+    >>> from skstream.streams import make_demo_stream
+    >>> with TemporaryDirectory() as path:
+    ...     evaluator = PrequentialEvaluator("accuracy", checkpoint=RunFolder(path, every=500))
+    ...     result = evaluator.evaluate(MajorityClass(), make_demo_stream(2000))
+    ...     load(path).scores == result.scores
+    True
+    >>> RunFolder("run", every="2h")
+    RunFolder('run', every='2h')
+    """
+
+    path: str | os.PathLike[str]
+    every: Any = EVERY_CHECKPOINT
+
+    def __fspath__(self) -> str:
+        """Return the path, so that `skstream.load` and `run_status` take it."""
+        return os.fspath(self.path)
+
+    def __repr__(self) -> str:
+        path = str(self.path) if isinstance(self.path, os.PathLike) else self.path
+        is_default = isinstance(self.every, str) and self.every == EVERY_CHECKPOINT
+        return f"RunFolder({path!r}{'' if is_default else f', every={self.every!r}'})"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
     """What a run folder holds.
@@ -130,8 +189,8 @@ def checksum(plain: dict[str, Any]) -> str:
 _PICKLED = ("skstream", "scikit-learn", "numpy")
 
 
-class RunFolder:
-    """Folder of an evaluation: a manifest, and a folder for each group of models.
+class OpenedFolder:
+    """Opened folder of an evaluation: a manifest, and a folder for each group of models.
 
     Parameters
     ----------
@@ -275,26 +334,34 @@ class RunFolder:
 
 
 @contextmanager
-def opened(path: Any, every: Any) -> Iterator[RunFolder]:
-    """Open a folder to run in it, and hold its lock meanwhile.
+def opened(given: Any) -> Iterator[OpenedFolder]:
+    """Open a folder, given as `RunFolder` or path, to run in it, and hold its lock meanwhile.
 
     Raises
     ------
+    TypeError
+        If its path is no path.
     ValueError
-        If it is the folder of something else.
+        If it is the folder of something else, or `every` no distance.
     RuntimeError
         If another process runs in it.
     OSError
         If it cannot be written.
     """
-    folder = _as_folder(path)
-    distance = Every.of(every)
+    where = given if isinstance(given, RunFolder) else RunFolder(given)
+    if not isinstance(where.path, str | os.PathLike) or isinstance(where.path, RunFolder):
+        raise TypeError(
+            "path of a RunFolder must be a text or a path. Got "
+            f"{where.path!r} of type {type(where.path).__name__} instead."
+        )
+    folder = _as_folder(where.path)
+    distance = Every.of(where.every)
     with ExitStack() as stack:
         with _writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             _check_own(folder)
             lock = stack.enter_context(Lock(folder / "lock"))
-        run_folder = RunFolder(folder, distance, lock.token)
+        run_folder = OpenedFolder(folder, distance, lock.token)
         try:
             yield run_folder
         except BaseException:
@@ -351,7 +418,7 @@ def _check_own(folder: Path) -> None:
         )
 
 
-def existing(path: Any) -> RunFolder:
+def existing(path: Any) -> OpenedFolder:
     """Return the folder of a run that was begun, to read it.
 
     Raises
@@ -362,7 +429,7 @@ def existing(path: Any) -> RunFolder:
     folder = _as_folder(path)
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
-    run_folder = RunFolder(folder, Every())
+    run_folder = OpenedFolder(folder, Every())
     if run_folder.manifest is None:
         raise ValueError(
             f"{folder} holds no run: it has no manifest.json. Give the folder that was given to an "

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from skstream.evaluation._folder import RunFolder
+from skstream.evaluation._folder import OpenedFolder
 from skstream.evaluation._folder._reports import FINISHED, Report, Reporter, of_place, slowest
 from skstream.evaluation._runs._run_outcome import Place
 from skstream.utils._optional import optional_import
@@ -80,7 +80,7 @@ def progress_bar(total: int | None, what: str) -> Iterator[Bar]:
 
 @contextmanager
 def bar_of_workers(
-    total: int | None, what: str, wanted: bool, n_jobs: int, folder: RunFolder | None
+    total: int | None, what: str, wanted: bool, n_jobs: int, folder: OpenedFolder | None
 ) -> Iterator[list[Reporter]]:
     """Give a reporter for every job, and show a progress bar of their reports, if requested.
 
