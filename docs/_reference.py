@@ -40,6 +40,7 @@ def public_modules() -> dict[str, ModuleType]:
 def write_reference(folder: Path) -> None:
     """Write one page per module, and the page that lists them; only where they differ."""
     modules = public_modules()
+    folder.mkdir(parents=True, exist_ok=True)
     for name, module in modules.items():
         _write(folder / f"skstream.{name}.rst", _page(name, module))
     for page in folder.glob("skstream.*.rst"):
