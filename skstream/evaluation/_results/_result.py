@@ -13,12 +13,12 @@ from skstream.evaluation._results._compare import rank
 from skstream.evaluation._results._detect import detected
 from skstream.evaluation._results._report import in_words
 from skstream.evaluation._results._rescore import (
+    cautions,
     curve_of_one,
     final_value,
     mean_of_curves,
     rescored,
-    warn_of_bounds,
-    warn_of_undefined,
+    warn_of,
     with_scores,
 )
 from skstream.evaluation._results._select import named, number, pick, select
@@ -367,8 +367,7 @@ class EvaluationResult:
             If no tape was kept.
         """
         result = with_scores(self, **rescored(tape_of(self), metrics, forgetting, record_every))
-        warn_of_undefined(result)
-        warn_of_bounds(result)
+        warn_of(cautions(result))
         return result
 
     def detect(self, monitor: DriftMonitor) -> FoundByModel:
