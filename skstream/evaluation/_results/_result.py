@@ -670,8 +670,8 @@ class EvaluationResult:
         >>> print(result.to_markdown())
         | model | accuracy |
         |---|---:|
-        | last *(naive guess)* | **0.8040** |
-        | majority *(naive guess)* | 0.5126 |
+        | last *(naive guess)* | **0.8744** |
+        | majority *(naive guess)* | 0.5377 |
         <BLANKLINE>
         Prequential evaluation after 200 rows.
         <BLANKLINE>
