@@ -566,3 +566,12 @@ def test_the_page_fits_a_phone_and_says_nothing_to_the_console(
     assert width > 390
     assert "H1" in wide
     assert "undefined_function is not defined" in said
+
+
+def test_drawings_get_shorter_and_stay_what_they_are() -> None:
+    lines, letter = ' d="M 1.25 2 L 3.999 4.5\nL 5 6.0001" ', ' d="M 1 2 Q 3 4.06 5 6 L 7 8 z" '
+    short = _page._as_element(f"<svg>{lines}{letter}<!-- a name --></svg>", "a & b")
+    assert ' d="M 1.2 2 3.9 4.5 5 6.0" ' in short
+    assert ' d="M 1 2 Q 3 4.0 5 6 L 7 8 z" ' in short
+    assert "name" not in short
+    assert short.startswith('<svg role="img" aria-label="a &amp; b">')
