@@ -677,6 +677,44 @@ def test_status_and_collect_of_a_folder(run: Run, csv_file: Path) -> None:
     assert saved_scores(Path("again")) == saved_scores(Path("out"))
 
 
+def test_a_saved_result_is_written_as_a_page(run: Run, csv_file: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pages have pictures")
+    command = ["evaluate", csv_file, "--target", "label", "--metric", "accuracy"]
+    status, out, _ = run(
+        *command, "--save", "out", "--checkpoint", "run", "--report", "at_once.html"
+    )
+    assert status == 0
+    assert out.endswith("Report: at_once.html\n")
+    pages = {"at once": Path("at_once.html").read_text("utf-8")}
+    assert "No model has a" in pages["at once"] or "naive guesses alone" in pages["at once"]
+    for given in ("out/result.npz", "out"):
+        assert run("report", given) == (0, "Report: report.html\n", "")
+        pages[given] = Path("report.html").read_text("utf-8")
+        assert pages[given] == pages["at once"]
+    assert run("report", "run", "--out", "of_run", "--title", "A <run>")[0] == 0
+    assert "<h1>A &lt;run&gt;</h1>" in Path("of_run.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["report", "nothing.npz"], "nothing.npz"),
+        (["report", "nothing.npz", "--out", "no/page.html"], "needs the folder no"),
+        (["report", "nothing.npz", "--out", "."], "is a folder; name a file in it"),
+        (["demo", "--report", "x.html"], "unrecognized arguments"),
+    ],
+)
+def test_what_cannot_be_written_as_a_page_is_said(
+    run: Run, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        status, _, error = run(*arguments)
+    except SystemExit as ended:
+        status, error = ended.code, capsys.readouterr().err
+    assert status == 2
+    assert words in error
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -152,3 +152,16 @@ def test_mistakes_are_said(score: Run, arguments: tuple[str, ...], message: str)
     assert (status, out) == (2, "")
     assert message in errors
     assert len(errors.splitlines()) == 1
+
+
+def test_the_page_has_the_slices(score: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pages have pictures")
+    page = tmp_path / "page.html"
+    status, out, errors = score(
+        *("--predictions", "gbm", "--metric", "accuracy", "--slices", "gbm", "--report", page)
+    )
+    assert (status, errors) == (0, "")
+    assert f"Report: {page}" in out
+    text = page.read_text("utf-8")
+    assert "<h2>Slice scores</h2>" in text
+    assert text.count("<svg") == 2

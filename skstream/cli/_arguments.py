@@ -34,6 +34,7 @@ examples:
   skstream evaluate month/ --target click --model sgd --checkpoint run --n-jobs -1
   skstream evaluate --generator "SEA(n_rows=50000, noise=0.2)" --model nb
   skstream verify results/result.npz --data power.csv
+  skstream report results/result.npz --out report.html
   skstream status run
 
 models:
@@ -135,6 +136,8 @@ _PROTOCOL = f"""\
 _PICTURE = """\
 --plot FILE  picture of a measure over the stream: .png, .svg, .pdf
 --plot-metric NAME  measure to plot (default: the first one)
+--report FILE  page for people who will not run anything (.html): the answer first, then tables,
+  pictures, tests
 """
 _SAVE = """\
 --save DIR  folder for the result (result.npz, which skstream.load reads) and its scores
@@ -177,6 +180,11 @@ RESULT  result.npz, as --save has written it
 --model MODEL...  model to check, as of evaluate; repeatable (default: those of the command that
   made the result)
 --target COL  column of the labels (default: that of the command)
+"""
+_REPORT = """\
+RESULT  result.npz, or the folder that was given as --save or --checkpoint
+--out FILE [report.html]  page to write (default: report.html)
+--title TEXT  heading of the page (default: the protocol)
 """
 _FOLDER = """\
 FOLDER  folder that was given as --checkpoint
@@ -247,6 +255,12 @@ _COMMANDS = {
         "something differs, 2 after an error.",
         {"": _VERIFY},
     ),
+    "report": (
+        "write a saved result as one page for people who will not run anything",
+        "Write a saved result as one HTML page, which needs no other file: the answer first, then "
+        "tables, pictures, tests in sentences, alarms, costs, settings. Pictures need matplotlib.",
+        {"": _REPORT},
+    ),
     "status": (
         "say how far an evaluation with --checkpoint is",
         "Say how far the evaluation in a folder is: rows done, rows per second, time left, and the "
@@ -262,7 +276,9 @@ _COMMANDS = {
 }
 #: What reads the values that are no plain texts.
 _TYPES: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("FOLDER", "RESULT", "--checkpoint", "--out", "--plot", "--save"), Path),
+    **dict.fromkeys(
+        ("FOLDER", "RESULT", "--checkpoint", "--out", "--plot", "--report", "--save"), Path
+    ),
     **dict.fromkeys(("--batch-size", "--max-categories", "--n-rows", "--every N"), _positive),
     **dict.fromkeys(("--checkpoint-every", "--every TIME"), _time_or_rows),
     **dict.fromkeys(("--n-jobs", "--random-state"), _whole),

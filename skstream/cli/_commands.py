@@ -23,6 +23,7 @@ from skstream.cli._models import (
     models_given,
 )
 from skstream.cli._output import (
+    RESULT_FILE,
     check_outputs,
     in_options,
     make_folder,
@@ -32,6 +33,7 @@ from skstream.cli._output import (
     show,
     with_command,
     write,
+    write_report,
 )
 from skstream.cli._score import score
 from skstream.engine.failures import ModelError, ends_program
@@ -135,7 +137,7 @@ class _Planned:
 
 def evaluate(options: argparse.Namespace) -> int:
     """Evaluate the models on a file or a generator, and write what was asked for."""
-    check_outputs(options.plot, options.save, options.plot_metric)
+    check_outputs(options.plot, options.save, options.plot_metric, options.report)
     plan = _planned(options)
     stream = plan.opened.stream
     drawn = metric_to_draw(options.plot_metric, plan.metrics)
@@ -145,6 +147,7 @@ def evaluate(options: argparse.Namespace) -> int:
         show(f"{_about(plan.opened, plan.classes)}\n")
         show(result)
         write(result, options.plot, options.save, metric=drawn)
+        write_report(result, options.report)
         if status == 0 and result.failures:
             status = f"error: {'; '.join(_words(why, stream) for why in result.failures.values())}"
         if status == 0 and result._why_nothing_scored():
@@ -186,6 +189,16 @@ def verify(options: argparse.Namespace) -> int:
     )
     show(found)
     return 0 if found.identical else DIFFERENT
+
+
+def report(options: argparse.Namespace) -> int:
+    """Write a saved result as a page."""
+    check_outputs(None, None, report=options.out)
+    saved = options.result / RESULT_FILE
+    path = saved if saved.is_file() else options.result
+    result = collect_result(path) if path.is_dir() else load_result(path)
+    write_report(result, options.out, title=options.title)
+    return 0
 
 
 def _planned(options: argparse.Namespace) -> _Planned:
@@ -269,7 +282,7 @@ def collect(options: argparse.Namespace) -> int:
 
 _COMMANDS = {
     **{"demo": demo, "evaluate": evaluate, "score": score},
-    **{"verify": verify, "status": show_status, "collect": collect},
+    **{"verify": verify, "report": report, "status": show_status, "collect": collect},
 }
 
 

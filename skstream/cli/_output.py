@@ -51,7 +51,12 @@ _MODEL = re.compile(r"((?:PeriodicRefit|refit|fixed)\([^()]*\))")
 _KEPT_TEXT = re.compile(r"null_values= without (?=')")
 
 
-def check_outputs(picture: Path | None, folder: Path | None, metric: str | None = None) -> None:
+def check_outputs(
+    picture: Path | None,
+    folder: Path | None,
+    metric: str | None = None,
+    report: Path | None = None,
+) -> None:
     """Fail before the evaluation rather than after it; `metric` is to be drawn."""
     if metric is not None and picture is None:
         raise ValueError("--plot-metric says what to draw, and needs --plot FILE.")
@@ -63,14 +68,21 @@ def check_outputs(picture: Path | None, folder: Path | None, metric: str | None 
             raise ValueError(
                 f"--plot {picture} must be a file whose ending says its format: {endings}."
             )
-        if picture.is_dir():
-            raise IsADirectoryError(f"--plot {picture} is a folder; name a file in it.")
-        if not picture.parent.is_dir():
-            raise FileNotFoundError(
-                f"--plot needs the folder {picture.parent}, which is not there or is no folder."
-            )
+        _check_file(picture, "--plot")
+    if report is not None:
+        _check_file(report, "The page")
     if folder is not None:
         make_folder(folder, "--save")
+
+
+def _check_file(path: Path, option: str) -> None:
+    """Fail where a file of this name cannot be written."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{option} {path} is a folder; name a file in it.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"{option} needs the folder {path.parent}, which is not there or is no folder."
+        )
 
 
 def metric_to_draw(asked: str | None, metrics: Sequence[str]) -> str:
@@ -116,6 +128,12 @@ def write(
             say(f"replaced an earlier result in {folder}: {', '.join(replaced)}")
     if picture is not None:
         draw(result.plot(metric, forgetting=forgetting), picture)
+
+
+def write_report(result: Any, path: Path | None, **options: Any) -> None:
+    """Write the result as a page, where it is asked for."""
+    if path is not None:
+        print(f"Report: {result.report(path, **options)}")
 
 
 def draw(display: Any, picture: Path) -> None:

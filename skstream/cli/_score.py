@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from skstream.cli._output import check_outputs, draw, metric_to_draw, show, write
+from skstream.cli._output import check_outputs, draw, metric_to_draw, show, write, write_report
 from skstream.evaluation import (
     EvaluationResult,
     LabelEstimates,
@@ -18,7 +18,7 @@ from skstream.evaluation import (
 
 def score(options: argparse.Namespace) -> int:
     """Score the predictions of a log, and write what was asked for."""
-    check_outputs(options.plot, options.save, options.plot_metric)
+    check_outputs(options.plot, options.save, options.plot_metric, options.report)
     if options.max_wait is not None and not options.estimate:
         raise ValueError("--max-wait is about rows that wait for labels, and needs --estimate.")
     log = PredictionLog(
@@ -41,10 +41,11 @@ def score(options: argparse.Namespace) -> int:
     slices = _slices(log, result, options) if options.slices else None
     estimates = _estimates(log, options) if options.estimate else None
     show(result)
-    for more in (slices, estimates):
-        if more is not None:
-            show(f"\n{more}")
+    further = [more for more in (slices, estimates) if more is not None]
+    for more in further:
+        show(f"\n{more}")
     write(result, options.plot, options.save, metric=drawn)
+    write_report(result, options.report, also=further)
     if options.plot is not None:
         if slices is not None:
             draw(slices.plot(drawn, kind="bars"), _beside(options.plot, "slices"))

@@ -8,7 +8,7 @@ from sklearn.exceptions import FitFailedWarning
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._results._report import failed_refits
-from skstream.evaluation._results._rescore import end_at_failures, warn_of_bounds, warn_of_undefined
+from skstream.evaluation._results._rescore import cautions, end_at_failures, warn_of
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._run_outcome import EndedModel, LaneOutcome, ResultHeader, RunOutcome
@@ -108,8 +108,7 @@ def assemble(
         # Without survivors the error is message enough.
         for message in [*(failures.values() if header.survives else ()), *failed_refits(result)]:
             warn(message, FitFailedWarning)
-        warn_of_undefined(result)
-        warn_of_bounds(result)
+        warn_of(cautions(result))
     return result
 
 

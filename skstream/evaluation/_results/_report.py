@@ -181,10 +181,9 @@ NEXT_CALLS = "to_frame(), plot(), rescore(), compare(), save()"
 def one_line(result: "EvaluationResult") -> str:
     """Answer first: the first measure of every model, then the next calls."""
     metric = result.metric_names[0]
-    scores = result.scores
     answers = ", ".join(
-        f"{name}: {metric} {_shown_score(result, name, metric, scores[name][metric])}"
-        for name in scores
+        f"{name}: {metric} {one[metric]:.4f}{_at_end(result, name)}"
+        for name, one in last_scores(result).items()
     )
     scored = scored_with(result, result.forgetting_names[0])
     unusual = in_words(unusual_parameters(result))
@@ -194,13 +193,19 @@ def one_line(result: "EvaluationResult") -> str:
     )
 
 
-def _shown_score(result: "EvaluationResult", name: str, metric: str, score: float) -> str:
-    """Write a score, or the last one and its row of a model that ended earlier."""
+def last_scores(result: "EvaluationResult") -> dict[str, dict[str, float]]:
+    """Return `scores`, and of models that ended early those at their end."""
+    forgetting, scores = result.forgetting_names[0], result.scores
+    for name, end in result.ended.items():
+        of_end = end.scores[forgetting]
+        scores[name] = {metric: float(np.mean(of_end[metric])) for metric in scores[name]}
+    return scores
+
+
+def _at_end(result: "EvaluationResult", name: str) -> str:
+    """Say at which row a model ended earlier."""
     end = result.ended.get(name)
-    if end is None:
-        return f"{score:.4f}"
-    last = np.mean(end.scores[result.forgetting_names[0]][metric])
-    return f"{last:.4f} after {end.n_rows:,} rows"
+    return "" if end is None else f" after {end.n_rows:,} rows"
 
 
 def _after(result: "EvaluationResult") -> str:
@@ -212,25 +217,25 @@ def _after(result: "EvaluationResult") -> str:
 
 def table(result: "EvaluationResult") -> str:
     """Scores of all models as aligned text, one block per forgetting mechanism."""
-    lines = [_title(result)]
+    lines = [title(result)]
     for forgetting in result.forgetting_names:
         header, rows = _cells(result, forgetting)
         if len(result.forgetting_names) > 1:
-            lines.append(f"{_heading(result, forgetting)}:")
+            lines.append(f"{heading(result, forgetting)}:")
         lines.extend(aligned(header, rows))
-    return "\n".join([*lines, *_notes(result)])
+    return "\n".join([*lines, *notes(result)])
 
 
-def _notes(result: "EvaluationResult") -> list[str]:
+def notes(result: "EvaluationResult") -> list[str]:
     """What is said below the scores."""
-    notes = [*_counts(result), *_alarms(result), *_reasons(result)]
-    notes += slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
-    notes += failed_refits(result)
-    notes += [f"{name} failed: {message}" for name, message in result.failures.items()]
-    notes += _ends(result)
-    notes += [f"{name} is left out: {why}" for name, why in result.left_out.items()]
+    lines = [*_counts(result), *_alarms(result), *_reasons(result)]
+    lines += slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
+    lines += failed_refits(result)
+    lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
+    lines += _ends(result)
+    lines += [f"{name} is left out: {why}" for name, why in result.left_out.items()]
     why = result.parameters.get("in_one_process")
-    return [*notes, f"All in one process: {why}"] if why else notes
+    return [*lines, f"All in one process: {why}"] if why else lines
 
 
 def _counts(result: "EvaluationResult") -> list[str]:
@@ -293,15 +298,15 @@ def html(result: "EvaluationResult") -> str:
     def row(cells: list[str], tag: str) -> str:
         return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    parts = [f"<p><b>{escape(_title(result))}</b></p>"]
+    parts = [f"<p><b>{escape(title(result))}</b></p>"]
     for forgetting in result.forgetting_names:
         header, rows = _cells(result, forgetting)
         body = "".join(row(cells, "td") for cells in rows)
         parts.append(
-            f"<p>{escape(_heading(result, forgetting))}</p><table><thead>{row(header, 'th')}"
+            f"<p>{escape(heading(result, forgetting))}</p><table><thead>{row(header, 'th')}"
             f"</thead><tbody>{body}</tbody></table>"
         )
-    parts.extend(f"<p>{escape(line)}</p>" for line in _notes(result))
+    parts.extend(f"<p>{escape(line)}</p>" for line in notes(result))
     return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
 
 
@@ -331,7 +336,7 @@ def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
     return columns
 
 
-def _title(result: "EvaluationResult") -> str:
+def title(result: "EvaluationResult") -> str:
     """Protocol and rows, and whatever about them is not the default."""
     folds = of_folds(result)
     alone = len(result.forgetting_names) == 1  # else each mechanism has its own heading
@@ -350,7 +355,7 @@ def _scored_bin(result: "EvaluationResult") -> str:
     return of_bin(result, result.bins[-1])
 
 
-def _heading(result: "EvaluationResult", forgetting: str) -> str:
+def heading(result: "EvaluationResult", forgetting: str) -> str:
     return with_own(forgetting, result.details.mechanisms.get(forgetting, ""))
 
 
@@ -394,14 +399,9 @@ def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list
         *(["refits", "seconds of refits"] if refitted else []),
         *(["seconds", "path"] if has_run else []),
     ]
-    scores = result.select(forgetting=forgetting).scores
     rows = []
-    for name, values in scores.items():
+    for name, values in last_scores(result.select(forgetting=forgetting)).items():
         cost, end = result.costs.get(name), result.ended.get(name)
-        if end is not None:
-            values = {
-                metric: float(np.mean(last)) for metric, last in end.scores[forgetting].items()
-            }
         rows.append(
             [
                 name,

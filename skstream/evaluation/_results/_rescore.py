@@ -1,6 +1,6 @@
 """Scores from a tape without running a model, and values that stand for curves."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -76,14 +76,24 @@ def _undefined_folds(last: np.ndarray) -> str:
     return f", in {n} of {len(last)} folds" if n < len(last) else ""
 
 
-def warn_of_undefined(result: "EvaluationResult") -> None:
-    """Warn where nothing was scored, or a last value is undefined."""
+def cautions(result: "EvaluationResult") -> Iterator[tuple[str, type[Warning]]]:
+    """Yield what is to be warned of: nothing was scored, undefined last values, wrong bounds."""
     reason = result._why_nothing_scored()
     if reason:
-        message = f"No row was scored, so that all scores are NaN: {reason}"
-        warn(message, UndefinedMetricWarning)
-    if reason or not result.n_rows:
-        return
+        yield f"No row was scored, so that all scores are NaN: {reason}", UndefinedMetricWarning
+    elif result.n_rows:
+        yield from _undefined(result)
+    yield from _out_of_bounds(result)
+
+
+def warn_of(cautions: Iterable[tuple[str, type[Warning]]]) -> None:
+    """Warn of each of some cautions."""
+    for message, category in cautions:
+        warn(message, category)
+
+
+def _undefined(result: "EvaluationResult") -> Iterator[tuple[str, type[Warning]]]:
+    """Say which last values are undefined."""
     lack = result.parameters.get("error_score") != "raise"  # then some models may have none
     undefined = {
         f"{metric} of '{model}' ({forgetting}{_undefined_folds(_last(curve))})"
@@ -95,16 +105,16 @@ def warn_of_undefined(result: "EvaluationResult") -> None:
         and not (lack and result.measures[metric].needs == "probabilities")
     }
     if undefined:
-        warn(
+        message = (
             f"Undefined at the last row, and so NaN: {listed(sorted(undefined), 3)}. A kappa is "
             "undefined where its baseline makes no error, a measure of rankings where a class has "
-            "no row; every measure is where no row was scored.",
-            UndefinedMetricWarning,
+            "no row; every measure is where no row was scored."
         )
+        yield message, UndefinedMetricWarning
 
 
-def warn_of_bounds(result: "EvaluationResult") -> None:
-    """Warn of each measure with a value that its bounds say cannot occur."""
+def _out_of_bounds(result: "EvaluationResult") -> Iterator[tuple[str, type[Warning]]]:
+    """Name each measure with a value that its bounds say cannot occur."""
     for metric, measure in result.measures.items():
         low, high = measure.bounds
         if -low == high == np.inf:
@@ -114,10 +124,11 @@ def warn_of_bounds(result: "EvaluationResult") -> None:
             values = np.concatenate([curves[metric].ravel() for curves in by_forgetting.values()])
             beyond = values[(values < low - rounding) | (values > high + rounding)]
             if len(beyond) and model not in result.failures:
-                warn(
+                message = (
                     f"Measure {metric!r} of '{model}' is {beyond[0]:g}, and its bounds say that it "
                     f"is in [{low:g}, {high:g}]: correct the measure or its bounds."
                 )
+                yield message, UserWarning
                 break
 
 

@@ -8,17 +8,17 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.engine.tape import Tape
-from skstream.evaluation._results import _compare, _report
+from skstream.evaluation._results import _compare, _page, _paper_tables, _report
 from skstream.evaluation._results._compare import rank
 from skstream.evaluation._results._detect import detected
 from skstream.evaluation._results._report import in_words
 from skstream.evaluation._results._rescore import (
+    cautions,
     curve_of_one,
     final_value,
     mean_of_curves,
     rescored,
-    warn_of_bounds,
-    warn_of_undefined,
+    warn_of,
     with_scores,
 )
 from skstream.evaluation._results._select import named, number, pick, select
@@ -367,8 +367,7 @@ class EvaluationResult:
             If no tape was kept.
         """
         result = with_scores(self, **rescored(tape_of(self), metrics, forgetting, record_every))
-        warn_of_undefined(result)
-        warn_of_bounds(result)
+        warn_of(cautions(result))
         return result
 
     def detect(self, monitor: DriftMonitor) -> FoundByModel:
@@ -591,6 +590,110 @@ class EvaluationResult:
         """
         name = "FoldDisplay" if self.n_folds > 1 else "PrequentialDisplay"
         return display(name).from_result(self, metric, **options)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        title: str | None = None,
+        also: Sequence[Any] = (),
+        alpha: float = 0.05,
+    ) -> Path:
+        """Write one HTML page for people who will not run anything; it needs no other file.
+
+        The answer comes first: which model has the best score by the first measure, by how much,
+        against which naive guess, and how sure that is. Then scores, pictures, tests in sentences,
+        alarms, warnings, costs, the stream, settings and versions. Without matplotlib the page has
+        no pictures and says so, and there is a warning.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; ``.html`` is appended where it has no suffix.
+        title : str, default=None
+            Heading; None: the protocol.
+        also : sequence of results, default=()
+            Further results to show, such as slices, comparisons or class reports: what they
+            print, and what their ``plot()`` draws.
+        alpha : float, default=0.05
+            Level of the tests of the best model against the others, in (0, 1), for all pairs of
+            models together, because the best is chosen by the scores that are tested. Over rows
+            each pair is tested at `alpha` divided by their number; over folds p-values are
+            corrected as by Holm.
+
+        Returns
+        -------
+        path : Path
+            The file written.
+
+        Raises
+        ------
+        TypeError
+            If `also` is no list.
+        ValueError
+            If `alpha` is not in (0, 1).
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from skstream import MajorityClass, Persistent, PrequentialEvaluator
+        >>> from skstream.streams import make_demo_stream
+        >>> models = {"last": Persistent(), "majority": MajorityClass()}
+        >>> result = PrequentialEvaluator("accuracy").evaluate(models, make_demo_stream(200))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.report(Path(folder, "report")).name
+        'report.html'
+        """
+        return _page.write_page(self, path, title=title, also=also, alpha=alpha)
+
+    def to_markdown(self, *, digits: int = 4) -> str:
+        """Return the scores as a Markdown table: the best bold, naive guesses marked.
+
+        Parameters
+        ----------
+        digits : int, default=4
+            Digits after the point. Scores that are written alike are best together.
+
+        Returns
+        -------
+        str
+            A table under the first mechanism, with standard deviations over several folds, and a
+            sentence that says what the numbers are.
+
+        Examples
+        --------
+        >>> from skstream import MajorityClass, Persistent, PrequentialEvaluator
+        >>> from skstream.streams import make_demo_stream
+        >>> models = {"last": Persistent(), "majority": MajorityClass()}
+        >>> result = PrequentialEvaluator("accuracy").evaluate(models, make_demo_stream(200))
+        >>> print(result.to_markdown())
+        | model | accuracy |
+        |---|---:|
+        | last *(naive guess)* | **0.8744** |
+        | majority *(naive guess)* | 0.5377 |
+        <BLANKLINE>
+        Prequential evaluation after 200 rows.
+        <BLANKLINE>
+        """
+        return _paper_tables.to_markdown(self, digits)
+
+    def to_latex(self, *, digits: int = 4, label: str | None = None) -> str:
+        """Return the scores as a table for a paper, for LaTeX's package booktabs.
+
+        Parameters
+        ----------
+        digits : int, default=4
+            Digits after the point. Scores that are written alike are best together.
+        label : str, default=None
+            What the table is referred to by.
+
+        Returns
+        -------
+        str
+            A ``table`` as `to_markdown`, with the sentence as its caption.
+        """
+        return _paper_tables.to_latex(self, digits, label)
 
     def save(self, path: str | Path) -> Path:
         """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
