@@ -308,7 +308,9 @@ def losses_of(
     for name in names[1:]:
         rows = compared_rows(result, names[0], name, loss)
     if rows.tape.sets is not None or rows.tape.weight is not None:
-        what = "scoring weights" if rows.tape.sets is None else "held-out rows, asked again and again"
+        what = (
+            "scoring weights" if rows.tape.sets is None else "held-out rows, asked again and again"
+        )
         raise ValueError(
             f"A leaderboard is certified for rows that are asked once, each with the weight 1. Got "
             f"a result of {what}; evaluate with PrequentialEvaluator, without sample_weight."
@@ -400,7 +402,9 @@ def leaderboard(
 
     logs, rivals = looks(read(), len(names))
     means = [
-        np.mean([losses_of(one, names, of_streams)[0].mean(axis=1) for one in study.results], axis=0)
+        np.mean(
+            [losses_of(one, names, of_streams)[0].mean(axis=1) for one in study.results], axis=0
+        )
         for study in studies.values()
     ]
     low, high = of_streams.bounds or (0.0, 1.0)
@@ -419,15 +423,13 @@ def leaderboard(
     )
 
 
-
-
 def _loss_of(result: EvaluationResult, metric: str | None) -> RowLoss:
     metric, _ = named(result, metric, None)
     if result.measures[metric].row_loss is None:
         known = [name for name, one in result.measures.items() if one.row_loss is not None]
         raise ValueError(
-            f"No leaderboard can be certified by {metric!r}: it is not the mean of a loss that each "
-            "row has by itself. Pass one that is, such as 'accuracy' or 'brier'"
+            f"No leaderboard can be certified by {metric!r}: it is not the mean of a loss that "
+            "each row has by itself. Pass one that is, such as 'accuracy' or 'brier'"
             f"{f'; in these results: {known}' if known else ', to the evaluation'}."
         )
     loss = row_loss(result, "anytime", metric)
@@ -439,9 +441,7 @@ def _loss_of(result: EvaluationResult, metric: str | None) -> RowLoss:
     return loss
 
 
-def _checked_bounds(
-    studies: Mapping[str, SeedStudy], metric: str | None, loss: RowLoss
-) -> RowLoss:
+def _checked_bounds(studies: Mapping[str, SeedStudy], metric: str | None, loss: RowLoss) -> RowLoss:
     """Return the loss with bounds that hold for all streams: those of Brier hang on classes."""
     bounds = [_loss_of(one, metric).bounds for study in studies.values() for one in study.results]
     low = min(one[0] for one in bounds if one)

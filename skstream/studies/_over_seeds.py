@@ -620,8 +620,10 @@ class StreamStudy(StudyOfModels):
 
         What is not certified: other streams than these (for them there is `rank`, which takes
         streams as a sample), the rows to come, what a model is worth now rather than over all rows
-        so far, and which one of the others is better than a model that is ruled out. A model
-        that was ruled out comes back where its later rows are good.
+        so far, and which one of the others is better than a model that is ruled out. A model that
+        was ruled out comes back where its later rows are good. Nor what another run would give:
+        where wrong answers come in bursts, models that are alike in the long run differ by their
+        expected losses so far, and some are ruled out rightly.
 
         How. Let d be the loss of model i minus that of j in a row, times the row's weight as a part
         of the largest weight (a row of a short stream weighs more), S the sum of all d so far and
