@@ -5,8 +5,10 @@ differences of their losses, row by row. See the notes of `StreamStudy.leaderboa
 """
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from skstream.utils._tables import aligned
 N_LOOKS = 100
 #: Above this an e-value is printed as its power of ten.
 _LARGE = 1e6
+LINE = 88
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -177,7 +180,8 @@ class Leaderboard(SavedStudy):
             the share of the streams since which it is ruled out, and the model that gives most of
             this evidence; and what that certifies.
         """
-        return "\n".join([f"{self._title()}:", *aligned(*self.columns()), *self.sentences()])
+        words = [textwrap.fill(one, width=LINE) for one in self.sentences()]
+        return "\n".join([f"{self._title()}:", *aligned(*self.columns()), *words])
 
     def _title(self) -> str:
         over = f"{plural(len(self.streams), 'stream')}, {plural(self.n_rows, 'row')}"
@@ -352,7 +356,7 @@ def looks(
         stops = np.arange(n_looks + 1) * n_rows // n_looks
         sums = np.zeros((n_looks, n_models))
         weight = part / n_rows
-        for look, (start, stop) in enumerate(zip(stops[:-1], stops[1:], strict=True)):
+        for look, (start, stop) in enumerate(pairwise(stops.tolist())):
             if stop > start:
                 some = losses[:, start:stop]
                 sums[look] = some.sum(axis=1)

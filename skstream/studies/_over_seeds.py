@@ -491,6 +491,7 @@ class StreamStudy(StudyOfModels):
         forgetting: str | None = None,
         references: str | Sequence[str] = (),
         value: str = "last",
+        alpha: float = 0.05,
     ) -> str:
         """Return scores and ranks as text: a line per stream, and the average ranks (Demšar).
 
@@ -502,6 +503,8 @@ class StreamStudy(StudyOfModels):
             Models that are shown and not ranked, such as the Bayes classifier.
         value : {"last", "mean"}, default="last"
             What stands for a curve: its last value, or the mean of its values.
+        alpha : float, default=0.05
+            Level of the test in the last sentence.
 
         Returns
         -------
@@ -510,7 +513,7 @@ class StreamStudy(StudyOfModels):
             of which 1 is best. Under it the sentence of `rank`, where models can be ranked.
         """
         title, header, rows, notes = self.parts_of_table(
-            metric, forgetting=forgetting, references=references, value=value
+            metric, forgetting=forgetting, references=references, value=value, alpha=alpha
         )
         return "\n".join([title, *aligned(header, rows), *notes])
 
@@ -521,12 +524,13 @@ class StreamStudy(StudyOfModels):
         forgetting: str | None = None,
         references: str | Sequence[str] = (),
         value: str = "last",
+        alpha: float = 0.05,
     ) -> tuple[str, list[str], list[list[str]], list[str]]:
         """Return what `table` writes in its parts, for a table in another form.
 
         Parameters
         ----------
-        metric, forgetting, references, value
+        metric, forgetting, references, value, alpha
             As of `table`.
 
         Returns
@@ -555,7 +559,9 @@ class StreamStudy(StudyOfModels):
             ]
             rows.append([stream, *cells, plural(study.n_seeds, "seed")])
         try:
-            found = self.rank(metric, forgetting=forgetting, models=ranked, value=value)
+            found = self.rank(
+                metric, forgetting=forgetting, models=ranked, value=value, alpha=alpha
+            )
             # Of different streams: those that are the same are one.
             average = {
                 name: f"({one:.2f})" for name, one in zip(ranked, found.average_ranks, strict=True)
