@@ -43,7 +43,7 @@ KEYS = ("alpha", "certify", "metric", "models", "protocol", "references", "seeds
 #: A model that is shown where the truth is known, and never competes.
 OPTIMAL = "bayes-optimal"
 DIFFERENT, FAILED, INTERRUPTED = 1, 2, 130
-_STREAM_NAME = re.compile(r"[\w.+-]+")
+_STREAM_NAME = re.compile(r"[\w+-][\w.+-]*")
 
 #: Reads the words of a command, and returns what they plan.
 Plan = Callable[[Sequence[str]], Any]
@@ -323,8 +323,8 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
         )
         return INTERRUPTED
     outcome = Outcome.of(suite, runs, found)
-    table = {"references": outcome.not_ranked, "alpha": suite.alpha}
-    show(outcome.study.table(suite.metrics[0], **table))
+    references, alpha = outcome.not_ranked, suite.alpha
+    show(outcome.study.table(suite.metrics[0], references=references, alpha=alpha))
     if outcome.board is not None:
         show(f"\n{outcome.board}")
     for name, text in outcome.files().items():
@@ -333,7 +333,7 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
     outcome.draw(folder)
     if outcome.failed:
         sys.stdout.flush()
-        say(f"error: {', '.join(outcome.failed)} failed, and are not ranked; see the table")
+        say(f"error: models that failed are not ranked: {', '.join(outcome.failed)}")
         return FAILED
     return 0
 
@@ -345,7 +345,9 @@ def _write(path: Path, text: str) -> None:
 
 def finished(runs: Sequence[Run], folder: Path) -> dict[Path, EvaluationResult]:
     """Return results that are there already; an error where they are not those of the suite."""
-    there = sorted((folder / RESULTS).glob("*.npz"))
+    # What a killed process was writing is hidden.
+    files = sorted((folder / RESULTS).glob("*.npz"))
+    there = [path for path in files if not path.name.startswith(".")]
     known = {run.path: run for run in runs}
     found = {}
     for path in there:
