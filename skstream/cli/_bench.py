@@ -501,16 +501,16 @@ class Outcome:
 
     def _markdown(self) -> str:
         metric = self.suite.metrics[0]
-        title, header, rows, notes = self.study.parts_of_table(
+        title, header, rows, notes = self.study._parts_of_table(
             metric, references=self.not_ranked, alpha=self.suite.alpha
         )
         parts = ["# Benchmark", f"{title}.", _markdown_table(header, rows), *notes]
         if self._ranks() is not None:
             parts.append(f"![Average ranks and the critical difference]({RANKS_PICTURE})")
         if self.board is not None:
-            board = _markdown_table(*self.board.columns())
+            board = _markdown_table(*self.board._columns())
             parts += ["# Certified leaderboard", f"By {self.board.loss}.", board]
-            parts += [*self.board.sentences(), f"![Who may be the best]({BOARD_PICTURE})"]
+            parts += [*self.board._sentences(), f"![Who may be the best]({BOARD_PICTURE})"]
         parts.append(f"Made with {'; and with '.join(self._versions)}.")
         parts.append("Check: `skstream verify FOLDER` runs every evaluation again.")
         return "\n\n".join(parts) + "\n"

@@ -122,16 +122,8 @@ class Leaderboard(SavedStudy):
     def _order(self) -> np.ndarray:
         return np.argsort(self.mean_losses, kind="stable")
 
-    def columns(self) -> tuple[list[str], list[list[str]]]:
-        """Return the header and the rows of the table as texts, the smallest mean loss first.
-
-        Returns
-        -------
-        header : list of str
-            What the columns are.
-        rows : list of list of str
-            A row for each model.
-        """
+    def _columns(self) -> tuple[list[str], list[list[str]]]:
+        """Return the header and the rows of the table, the smallest mean loss first."""
         header = ["model", "mean loss", "average rank", "e-value", "ruled out since", "against"]
         means, ranks, since = self.mean_losses, self.average_ranks, self.since
         rows = []
@@ -149,14 +141,8 @@ class Leaderboard(SavedStudy):
             )
         return header, rows
 
-    def sentences(self) -> list[str]:
-        """Return what the table certifies, and what it does not.
-
-        Returns
-        -------
-        sentences : list of str
-            To be quoted with the table.
-        """
+    def _sentences(self) -> list[str]:
+        """Return what the table certifies, and what it does not."""
         left = len(self.possible)
         return [
             f"{left} of {plural(len(self.names), 'model')} may still be the best: "
@@ -180,8 +166,8 @@ class Leaderboard(SavedStudy):
             the share of the streams since which it is ruled out, and the model that gives most of
             this evidence; and what that certifies.
         """
-        words = [textwrap.fill(one, width=LINE) for one in self.sentences()]
-        return "\n".join([f"{self._title()}:", *aligned(*self.columns()), *words])
+        words = [textwrap.fill(one, width=LINE) for one in self._sentences()]
+        return "\n".join([f"{self._title()}:", *aligned(*self._columns()), *words])
 
     def _title(self) -> str:
         over = f"{plural(len(self.streams), 'stream')}, {plural(self.n_rows, 'row')}"

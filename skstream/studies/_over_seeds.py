@@ -512,12 +512,12 @@ class StreamStudy(StudyOfModels):
             Mean and standard deviation over the seeds of every stream, and in brackets the rank,
             of which 1 is best. Under it the sentence of `rank`, where models can be ranked.
         """
-        title, header, rows, notes = self.parts_of_table(
+        title, header, rows, notes = self._parts_of_table(
             metric, forgetting=forgetting, references=references, value=value, alpha=alpha
         )
         return "\n".join([title, *aligned(header, rows), *notes])
 
-    def parts_of_table(
+    def _parts_of_table(
         self,
         metric: str | None = None,
         *,
@@ -526,24 +526,7 @@ class StreamStudy(StudyOfModels):
         value: str = "last",
         alpha: float = 0.05,
     ) -> tuple[str, list[str], list[list[str]], list[str]]:
-        """Return what `table` writes in its parts, for a table in another form.
-
-        Parameters
-        ----------
-        metric, forgetting, references, value, alpha
-            As of `table`.
-
-        Returns
-        -------
-        title : str
-            What the values are.
-        header : list of str
-            What the columns are.
-        rows : list of list of str
-            A row for each stream, and one of average ranks.
-        notes : list of str
-            The sentence of `rank`, and what is left out.
-        """
+        """Return the title of `table`, its header, its rows, and the sentences below it."""
         metric, forgetting = named(self._first.results[0], metric, forgetting)
         left = chosen(references, self.model_names, "model") if len(references) else []
         ranked = [name for name in self.model_names if name not in left]
