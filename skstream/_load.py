@@ -6,12 +6,12 @@ from typing import Any
 
 from skstream.evaluation._folder import collect_result
 from skstream.evaluation._results._storage import CLASSES, HINT, check_result
-from skstream.studies import DetectorStudy, SeedStudy, StreamStudy
+from skstream.studies import DetectorStudy, Leaderboard, SeedStudy, StreamStudy
 from skstream.studies._detector_study import StudiedDetector
 from skstream.utils._choices import check_count
 from skstream.utils._saved import load_npz
 
-_STUDIES = (SeedStudy, StreamStudy, DetectorStudy)
+_STUDIES = (SeedStudy, StreamStudy, DetectorStudy, Leaderboard)
 _CLASSES = CLASSES | {one.__name__: one for one in (*_STUDIES, StudiedDetector)}
 
 
@@ -31,7 +31,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
 
     Returns
     -------
-    found : EvaluationResult, DelayedResult, SeedStudy, StreamStudy or DetectorStudy
+    found : EvaluationResult, DelayedResult, SeedStudy, StreamStudy, DetectorStudy or Leaderboard
         What was saved, without fitted models. Of a run folder, the result of the models that have
         finished; ``left_out`` names the others, and why. Where no model has finished in all folds,
         that of the folds that have finished, which ``folds`` names. Of a search, the result of the

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skstream.cli._generators import COMPOSITIONS, GENERATORS
+from skstream.cli._generators import COMPOSITIONS, FETCHED, GENERATORS
 from skstream.cli._models import MODELS
 from skstream.metrics._registry import OF_CLASSES, REGRESSION
 from skstream.utils._version import __version__
@@ -52,6 +52,7 @@ generators (those of the testbed, NSGT and so on, come with the best possible an
   Parameters as of models: "SEA(n_rows=50000, noise=0.2)". Streams in quotes are
   composed: "join_streams('SEA', 'SEA(random_state=1)', position=5000, width=500)", and by
   {compositions}.
+  Real streams are fetched once: {fetched}.
 
 measures of labels (default: accuracy and four kappas; f1:UP is the f1 of label UP):
 {classification}
@@ -71,6 +72,28 @@ examples:
   skstream score log.parquet --target fraud --predictions gbm=pred_gbm
   skstream score log.parquet --target fraud --probabilities gbm=p_gbm --time time \\
       --label-time label_time --metric auc --forgetting window:7D --every 1D --plot auc.png"""
+
+BENCH_DESCRIPTION = """\
+Evaluate the models of a suite on all its streams with all its seeds. It ends with a table,
+average ranks with their critical difference, and a leaderboard that certifies which models
+are not the best over these streams. What has finished is kept: the same command goes on."""
+BENCH_EPILOG = """\
+a suite:
+  metric = "accuracy"
+  seeds = 3
+
+  [models]
+  nb = "nb"
+  slow = "sgd(alpha=0.001)"
+
+  [streams]
+  SEA = "SEA(noise=0.2)"
+  power = {file = "power.csv", target = "class"}
+
+  Models and generators are written as for evaluate; each seed gives a generator other
+  rows. Other keys: certify (measure of the leaderboard, or false), references (models
+  that are shown and do not compete), alpha, and a table [protocol] of options of
+  evaluate, such as warmup. skstream verify DIR runs it all again and says what differs."""
 
 
 #: Options, each with what is given ("..." repeatedly, "+" and "*" several at once, "!" always), its
@@ -175,7 +198,7 @@ FILE+  Parquet or CSV file, or several in time order
   (default), or it is not scored for that model, or it counts as a wrong answer
 """
 _VERIFY = """\
-RESULT  result.npz, as --save has written it
+RESULT  result.npz, as --save has written it, or the folder of bench, whose results are all checked
 --data FILE+  files of the stream (default: those that the result was made of)
 --model MODEL...  model to check, as of evaluate; repeatable (default: those of the command that
   made the result)
@@ -185,6 +208,13 @@ _REPORT = """\
 RESULT  result.npz, or the folder that was given as --save or --checkpoint
 --out FILE [report.html]  page to write (default: report.html)
 --title TEXT  heading of the page (default: the protocol)
+"""
+_BENCH = """\
+SUITE?  TOML file: models, streams, seeds, see below (default: the suite that ships)
+--out DIR [skstream-bench]  folder for the results, the table and the pictures; the same command
+  goes on from there (default: skstream-bench)
+--n-jobs N  runs at once, each one stream with one seed and all models; -1: one per core
+--list  print the suite and end
 """
 _FOLDER = """\
 FOLDER  folder that was given as --checkpoint
@@ -261,6 +291,11 @@ _COMMANDS = {
         "tables, pictures, tests in sentences, alarms, costs, settings. Pictures need matplotlib.",
         {"": _REPORT},
     ),
+    "bench": (
+        "run models over streams and seeds; ends with ranks and a certified leaderboard",
+        BENCH_DESCRIPTION,
+        {"": _BENCH},
+    ),
     "status": (
         "say how far an evaluation with --checkpoint is",
         "Say how far the evaluation in a folder is: rows done, rows per second, time left, and the "
@@ -277,7 +312,7 @@ _COMMANDS = {
 #: What reads the values that are no plain texts.
 _TYPES: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(
-        ("FOLDER", "RESULT", "--checkpoint", "--out", "--plot", "--report", "--save"), Path
+        ("FOLDER", "RESULT", "SUITE", "--checkpoint", "--out", "--plot", "--report", "--save"), Path
     ),
     **dict.fromkeys(("--batch-size", "--max-categories", "--n-rows", "--every N"), _positive),
     **dict.fromkeys(("--checkpoint-every", "--every TIME"), _time_or_rows),
@@ -286,7 +321,22 @@ _TYPES: dict[str, Callable[[str], Any]] = {
     "--missing": _number_or("error", "nan"),
     "--error-score": _number_or("raise"),
 }
-_OPTION = re.compile(r"(--[\w-]+|[A-Z]+)(?: ([A-Z=]+|\{.*\}))?(\.\.\.|\+|\*|!)?(?: \[(.*)\])?")
+_OPTION = re.compile(r"(--[\w-]+|[A-Z]+)(?: ([A-Z=]+|\{.*\}))?(\.\.\.|\+|\*|\?|!)?(?: \[(.*)\])?")
+
+
+def _names_of(table: str) -> tuple[str, ...]:
+    """Names of the options of a table, without dashes."""
+    lines = [_OPTION.fullmatch(line.split("  ", 1)[0]) for line in _lines_of(table)]
+    return tuple(one[1].removeprefix("--").lower() for one in lines if one is not None)
+
+
+def _lines_of(table: str) -> list[str]:
+    """Lines of a table, each with one option."""
+    return re.sub(r"\n +", " ", table).splitlines()
+
+
+#: Options of `evaluate` that say what a stream is.
+OPTIONS_OF_STREAMS = _names_of(_FILES)
 
 
 def make_parser(**run: Command) -> argparse.ArgumentParser:
@@ -299,7 +349,8 @@ def make_parser(**run: Command) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     for name, (words, description, tables) in _COMMANDS.items():
-        epilog = {"evaluate": _epilog(), "score": SCORE_EPILOG}.get(name)
+        epilogs = {"evaluate": _epilog(), "score": SCORE_EPILOG, "bench": BENCH_EPILOG}
+        epilog = epilogs.get(name)
         form = argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter
         command = commands.add_parser(
             name, help=words, description=description, epilog=epilog, formatter_class=form
@@ -312,7 +363,7 @@ def make_parser(**run: Command) -> argparse.ArgumentParser:
 
 def _add_options(group: Any, table: str) -> None:
     """Add the options of a table, in which each begins a line."""
-    for line in re.sub(r"\n +", " ", table).splitlines():
+    for line in _lines_of(table):
         option, words = line.split("  ", 1)
         found = _OPTION.fullmatch(option)
         assert found is not None, option
@@ -344,6 +395,7 @@ def _epilog() -> str:
             ", ".join(GENERATORS), 76, initial_indent="  ", subsequent_indent="  "
         ),
         compositions=", ".join(others),
+        fetched=", ".join(FETCHED),
         classification=textwrap.fill(", ".join(OF_CLASSES), 76),
         regression=textwrap.fill(", ".join(REGRESSION), 76),
     )

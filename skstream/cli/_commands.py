@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstream.cli import _bench
 from skstream.cli._arguments import EVERY, make_parser
 from skstream.cli._generators import best_possible
 from skstream.cli._holdout import Opened, check_options, open_stream
@@ -156,7 +157,12 @@ def evaluate(options: argparse.Namespace) -> int:
 
 
 def verify(options: argparse.Namespace) -> int:
-    """Run the evaluation of a saved result again, and say what differs."""
+    """Run the evaluation of a saved result, or of all of a benchmark, and say what differs."""
+    if _bench.is_bench(options.result):
+        given = vars(options)
+        return _bench.verify_bench(
+            options.result, lambda path: verify(argparse.Namespace(**given | {"result": path}))
+        )
     result = load_result(options.result)
     words = result.details.record.get("command")
     if words is None and not (options.data and options.model):
@@ -199,6 +205,16 @@ def report(options: argparse.Namespace) -> int:
     result = collect_result(path) if path.is_dir() else load_result(path)
     write_report(result, options.out, title=options.title)
     return 0
+
+
+def bench(options: argparse.Namespace) -> int:
+    """Run a suite of models, streams and seeds, or what is left of it."""
+    return _bench.bench(options, _planned_of)
+
+
+def _planned_of(words: Sequence[str]) -> _Planned:
+    """Plan the evaluation that the words of a command say."""
+    return _planned(make_parser(**_COMMANDS).parse_args(words))
 
 
 def _planned(options: argparse.Namespace) -> _Planned:
@@ -282,7 +298,13 @@ def collect(options: argparse.Namespace) -> int:
 
 _COMMANDS = {
     **{"demo": demo, "evaluate": evaluate, "score": score},
-    **{"verify": verify, "report": report, "status": show_status, "collect": collect},
+    **{
+        "verify": verify,
+        "report": report,
+        "bench": bench,
+        "status": show_status,
+        "collect": collect,
+    },
 }
 
 

@@ -20,6 +20,10 @@ COMPOSITIONS: dict[str, str | Callable[..., Any]] = {
         *("with_delay", "with_imbalance", "with_label_noise"),
     )
 }
+#: Functions that fetch a real stream; each takes `data_home`.
+FETCHED: dict[str, str | Callable[..., Any]] = {
+    name: getattr(streams, name) for name in streams.__all__ if name.startswith("fetch_")
+}
 
 
 def _of_testbed(name: str) -> Callable[..., Stream]:
@@ -39,11 +43,13 @@ GENERATORS: dict[str, str | Callable[..., Any]] = {
         and kind not in (GeneratedStream, GaussianMixtureStream)
     },
 }
+#: All streams that a text can describe.
+KNOWN_STREAMS = GENERATORS | COMPOSITIONS | FETCHED
 
 
 def make_stream(text: str) -> Stream:
     """Return the stream that a text describes, such as ``SEA(n_rows=50000, noise=0.2)``."""
-    made: Stream = make_model(text, GENERATORS | COMPOSITIONS, GENERATOR)
+    made: Stream = make_model(text, KNOWN_STREAMS, GENERATOR)
     return made
 
 

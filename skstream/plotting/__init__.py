@@ -5,6 +5,7 @@ from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
 from skstream.plotting._drift import DriftDisplay
 from skstream.plotting._estimates import EstimateDisplay
+from skstream.plotting._leaderboard import LeaderboardDisplay
 from skstream.plotting._loss_dependence import LossDependenceDisplay
 from skstream.plotting._operating_characteristic import OperatingCharacteristicDisplay
 from skstream.plotting._prequential import FoldDisplay, PrequentialDisplay, SeedDisplay
@@ -22,6 +23,7 @@ __all__ = [
     "DriftDisplay",
     "EstimateDisplay",
     "FoldDisplay",
+    "LeaderboardDisplay",
     "LossDependenceDisplay",
     "OperatingCharacteristicDisplay",
     "PrequentialDisplay",

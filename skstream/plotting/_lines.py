@@ -125,7 +125,7 @@ OPTIONS = (
 def line_key(**style: Any) -> Any:
     """Return a line that stands for all lines of a style in a legend."""
     lines = optional_import("matplotlib.lines", "Plotting")
-    return lines.Line2D([], [], color=ink(), **style)
+    return lines.Line2D([], [], **{"color": ink(), **style})
 
 
 def patch_key(**style: Any) -> Any:

@@ -1,6 +1,7 @@
 """Studies: models over many seeds and streams, recovery after drifts, detectors, forgetting."""
 
 from skstream.studies._detector_study import Calibration, DetectorStudy, calibrate, detector_study
+from skstream.studies._leaderboard import Leaderboard
 from skstream.studies._loss_dependence import LossDependence, loss_dependence
 from skstream.studies._over_seeds import StreamStudy, evaluate_over_seeds, evaluate_over_streams
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
@@ -11,6 +12,7 @@ __all__ = [
     "Calibration",
     "DetectorStudy",
     "ForgettingSelection",
+    "Leaderboard",
     "LossDependence",
     "RecoveryResult",
     "SeedStudy",

@@ -31,6 +31,7 @@ from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
 from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural
 from skstream.streams import Stream, as_stream
+from skstream.studies._leaderboard import Leaderboard, leaderboard
 from skstream.studies._seed_study import SeedStudy, StudyOfModels, of_value
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import checked_seeds
@@ -490,6 +491,7 @@ class StreamStudy(StudyOfModels):
         forgetting: str | None = None,
         references: str | Sequence[str] = (),
         value: str = "last",
+        alpha: float = 0.05,
     ) -> str:
         """Return scores and ranks as text: a line per stream, and the average ranks (Demšar).
 
@@ -501,6 +503,8 @@ class StreamStudy(StudyOfModels):
             Models that are shown and not ranked, such as the Bayes classifier.
         value : {"last", "mean"}, default="last"
             What stands for a curve: its last value, or the mean of its values.
+        alpha : float, default=0.05
+            Level of the test in the last sentence.
 
         Returns
         -------
@@ -508,6 +512,21 @@ class StreamStudy(StudyOfModels):
             Mean and standard deviation over the seeds of every stream, and in brackets the rank,
             of which 1 is best. Under it the sentence of `rank`, where models can be ranked.
         """
+        title, header, rows, notes = self._parts_of_table(
+            metric, forgetting=forgetting, references=references, value=value, alpha=alpha
+        )
+        return "\n".join([title, *aligned(header, rows), *notes])
+
+    def _parts_of_table(
+        self,
+        metric: str | None = None,
+        *,
+        forgetting: str | None = None,
+        references: str | Sequence[str] = (),
+        value: str = "last",
+        alpha: float = 0.05,
+    ) -> tuple[str, list[str], list[list[str]], list[str]]:
+        """Return the title of `table`, its header, its rows, and the sentences below it."""
         metric, forgetting = named(self._first.results[0], metric, forgetting)
         left = chosen(references, self.model_names, "model") if len(references) else []
         ranked = [name for name in self.model_names if name not in left]
@@ -523,26 +542,124 @@ class StreamStudy(StudyOfModels):
             ]
             rows.append([stream, *cells, plural(study.n_seeds, "seed")])
         try:
-            found = self.rank(metric, forgetting=forgetting, models=ranked, value=value)
+            found = self.rank(
+                metric, forgetting=forgetting, models=ranked, value=value, alpha=alpha
+            )
             # Of different streams: those that are the same are one.
             average = {
                 name: f"({one:.2f})" for name, one in zip(ranked, found.average_ranks, strict=True)
             }
             rows.append(["average rank", *(average.get(name, "") for name in self.model_names), ""])
-            verdict = str(found)
+            notes = [str(found)]
         except ValueError as error:
-            verdict = f"Not ranked by a test: {error}"
-        words = self._words(metric, forgetting, value)
-        lines = [
-            f"{words}: mean ± standard deviation over seeds (rank)",
-            *aligned(["stream", *self.model_names, ""], rows),
-            verdict,
-        ]
+            notes = [f"Not ranked by a test: {error}"]
         if left:
-            lines.append(f"not ranked: {', '.join(left)}")
+            notes.append(f"not ranked: {', '.join(left)}")
         for stream, study in self.studies.items():
-            lines += [f"{stream}: {line}" for line in study._left_out_words()]
-        return "\n".join(lines)
+            notes += [f"{stream}: {line}" for line in study._left_out_words()]
+        words = self._words(metric, forgetting, value)
+        title = f"{words}: mean ± standard deviation over seeds (rank)"
+        return title, ["stream", *self.model_names, ""], rows, notes
+
+    def leaderboard(
+        self,
+        metric: str | None = None,
+        *,
+        models: str | Sequence[str] | None = None,
+        alpha: float = 0.05,
+    ) -> Leaderboard:
+        """Say which models are certainly not the best over these streams, at any moment.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            Measure that is the mean of a bounded loss of each row, such as accuracy, error, brier
+            or log_loss; None: the first. A kappa is no such mean.
+        models : str or sequence of str, default=None
+            Models that compete; None: all. Leave out a reference such as the Bayes classifier.
+        alpha : float, default=0.05
+            Largest probability that any model is ever ruled out while it is the best, in (0, 1).
+
+        Returns
+        -------
+        board : Leaderboard
+            Losses, average ranks and evidence of all models; ``plot()`` draws who could still be
+            the best, along the streams.
+
+        Raises
+        ------
+        KeyError
+            If there is no such model or measure.
+        ValueError
+            If the measure is not the mean of a bounded loss, a result has no tape (evaluate with
+            ``keep_tape=True``), scoring weights, several folds or sets of held-out rows, or fewer
+            than two models are left. Models that failed are left out.
+
+        Notes
+        -----
+        What is certified. All streams, and all their seeds, are read at the same pace: after the
+        share p of the reading, the share p of the rows of each. The value of a model at that moment
+        is the mean over the rows so far of the loss that was to be expected given everything
+        before each row, where each stream weighs the same (and each seed the same within its
+        stream). The best is the model with the smallest value at that moment; it may change.
+        **With probability at least 1 - alpha no model is ruled out at a moment at which it is the
+        best**, at all moments at once, whichever model is the best then and however often it
+        changes, whatever drifts, and however rows depend on the past and models on each other.
+        So the leaderboard may be looked at at any time, and the benchmark stopped.
+
+        What is not certified: other streams than these (for them there is `rank`, which takes
+        streams as a sample), the rows to come, what a model is worth now rather than over all rows
+        so far, and which one of the others is better than a model that is ruled out. A model that
+        was ruled out comes back where its later rows are good. Nor what another run would give:
+        where wrong answers come in bursts, models that are alike in the long run differ by their
+        expected losses so far, and some are ruled out rightly.
+
+        How. Let d be the loss of model i minus that of j in a row, times the row's weight as a part
+        of the largest weight (a row of a short stream weighs more), S the sum of all d so far and
+        V that of d**2. For d >= -1, ``exp(l S - psi(l) V)`` with ``psi(l) = -log(1 - l) - l`` is
+        at most a supermartingale that starts at 1, as long as i is not worse than j (Fan et al.;
+        Howard et al., Theorem 4); so is its mixture over l in (0, 1), and so is the mean of these
+        mixtures over all j: the e-value against "i is the best". By Ville's inequality it reaches
+        k / alpha with probability at most alpha / k at a moment at which i is the best, and any of
+        the k models does with probability at most alpha. Were it known beforehand that one and the
+        same model is the best at all moments, 1 / alpha would be enough; but which one is the best
+        so far depends on the rows. The mean of the e-values of the pairs is never smaller than
+        what a union bound over all k (k - 1) pairs takes of the largest.
+
+        Streams and seeds that have the same labels, row by row, are no independent rows: of them
+        the mean loss of each row is taken, as one row. The number of rows of each stream counts as
+        known beforehand.
+
+        `benchmarks.verify_leaderboard` simulates the level with 100 models whose losses depend on
+        each other and on their past.
+
+        References
+        ----------
+        S. R. Howard, A. Ramdas, J. McAuliffe and J. Sekhon. Time-uniform, nonparametric,
+        nonasymptotic confidence sequences. Annals of Statistics 49, 2021, Theorem 4 and
+        Proposition 9.
+        X. Fan, I. Grama and Q. Liu. Exponential inequalities for martingales with applications.
+        Electronic Journal of Probability 20, 2015.
+        V. Vovk and R. Wang. E-values: calibration, combination and applications. Annals of
+        Statistics 49, 2021, section 3 (means of dependent e-values).
+
+        Examples
+        --------
+        >>> from skstream import MajorityClass, Persistent, PrequentialEvaluator
+        >>> from skstream import evaluate_over_streams
+        >>> from skstream.naive_bayes import IncrementalGaussianNB
+        >>> from skstream.streams import SEA, Sine
+        >>> streams = {
+        ...     "SEA": lambda seed: SEA(2000, random_state=seed),
+        ...     "Sine": lambda seed: Sine(2000, random_state=seed + 100),
+        ... }
+        >>> models = {"bayes": IncrementalGaussianNB(), "majority": MajorityClass()}
+        >>> evaluator = PrequentialEvaluator("accuracy", keep_tape=True)
+        >>> study = evaluate_over_streams(streams, models, range(2), evaluator=evaluator)
+        >>> study.leaderboard().possible
+        ('bayes',)
+        """
+        return leaderboard(self.studies, metric, models, alpha)
 
     def to_frame(self) -> Any:
         """Return all values as a tidy data frame.

@@ -19,6 +19,7 @@ from skstream import (
     PrequentialSearch,
     estimate_unlabelled,
     evaluate_over_seeds,
+    evaluate_over_streams,
     score_slices,
 )
 from skstream.drift import DDM, PageHinkley
@@ -63,6 +64,11 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "EstimateDisplay": lambda: estimate_unlabelled(
         [0, 1] * 20, [0.7] * 40, arrival=range(40), label_time=range(9, 49)
     ),
+    "LeaderboardDisplay": lambda: evaluate_over_streams(
+        {"SEA": SEA(80), "testbed": SHORT_TESTBED},
+        MODELS,
+        evaluator=PrequentialEvaluator("accuracy", keep_tape=True),
+    ).leaderboard(),
     "LossDependenceDisplay": lambda: loss_dependence(evaluated(PrequentialEvaluator("error"))),
     "OperatingCharacteristicDisplay": lambda: detector_study(
         lambda seed: np.random.default_rng(seed).random(900) < np.repeat([0.1, 0.6], [500, 400]),

@@ -174,14 +174,14 @@ class Losses(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedRows:
-    """Rows of a tape, which may lie on disk, on which two models are compared.
+    """Rows of a tape, which may lie on disk, on which models are compared.
 
     Attributes
     ----------
     tape : Tape
         Labels and answers.
-    names : tuple of two str
-        The models.
+    names : tuple of str
+        The models, two of them in `pieces`.
     fold : int
         Position of the fold on the tape.
     bin : int or None
@@ -197,7 +197,7 @@ class ComparedRows:
     """
 
     tape: Tape
-    names: tuple[str, str]
+    names: tuple[str, ...]
     fold: int
     bin: int | None
     loss: RowLoss
@@ -207,7 +207,7 @@ class ComparedRows:
     place: str = ""
 
     def scored(self) -> Iterator[np.ndarray]:
-        """Yield positions of rows on which both were scored, some at a time, in their order."""
+        """Yield positions of rows on which all were scored, some at a time, in their order."""
         for start in range(self.start, self.stop, ROWS_AT_ONCE):
             rows = slice(start, min(self.stop, start + ROWS_AT_ONCE))
             scored = is_given(np.asarray(self.tape.y[rows]))
@@ -221,12 +221,17 @@ class ComparedRows:
     def pieces(self, bounds: tuple[float, float] | None = None) -> Iterator[Losses]:
         """Yield the losses of these rows; log losses above the upper bound are clipped to it."""
         highest = np.inf if bounds is None or self.loss.kind != "log" else bounds[1]
+        for (a, b), places in self.tables():
+            weight = self.tape.weight
+            a, b = np.minimum(a, highest), np.minimum(b, highest)
+            yield Losses(a, b, None if weight is None else weight[places], places + 1)
+
+    def tables(self) -> Iterator[tuple[list[np.ndarray], np.ndarray]]:
+        """Yield the losses of each model in some of these rows, and the positions of the rows."""
         for places in self.scored():
             rows = slice(places[0], places[-1] + 1)
             some = places - places[0]
-            a, b = (np.minimum(self._of_model(name, rows, some), highest) for name in self.names)
-            weight = self.tape.weight
-            yield Losses(a, b, None if weight is None else weight[rows][some], places + 1)
+            yield [self._of_model(name, rows, some) for name in self.names], places
 
     @property
     def largest_weight(self) -> float:

@@ -1,0 +1,608 @@
+"""The command ``skstream bench``: models × streams × seeds of a suite, and what comes of them.
+
+A run of the suite is one stream with one seed and all models: the evaluation that the words of an
+`evaluate` command say. Each is saved as soon as it has finished, with its words, by which it is
+known when the suite goes on, and by which `skstream verify` makes it again.
+"""
+
+import argparse
+import inspect
+import json
+import re
+import sys
+import time
+import tomllib
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils.parallel import delayed
+
+from skstream.cli._arguments import OPTIONS_OF_STREAMS
+from skstream.cli._generators import KNOWN_STREAMS
+from skstream.cli._model_strings import GENERATOR, parse_model_string
+from skstream.cli._output import draw, make_folder, one_line_warnings, say, show, with_command
+from skstream.evaluation import EvaluationResult
+from skstream.evaluation._results._storage import load_result
+from skstream.metrics._resolve import resolve_metrics
+from skstream.stats._report import plural
+from skstream.studies import Leaderboard, SeedStudy, StreamStudy
+from skstream.utils._choices import did_you_mean
+from skstream.utils._files import atomic_write
+from skstream.utils._sklearn import QuietParallel
+
+SHIPPED = Path(__file__).with_name("suite.toml")
+SUITE, RESULTS, TABLE, SUMMARY = "suite.toml", "results", "table.md", "summary.json"
+RANKS_PICTURE, BOARD_PICTURE = "critical_difference.png", "leaderboard.png"
+#: Options of `evaluate` that hold for all streams.
+PROTOCOL = ("batch-size", "missing", "missing-labels", "n-rows", "unanswered", "warmup")
+KEYS = ("alpha", "certify", "metric", "models", "protocol", "references", "seeds", "streams")
+#: A model that is shown where the truth is known, and never competes.
+OPTIMAL = "bayes-optimal"
+DIFFERENT, FAILED, INTERRUPTED = 1, 2, 130
+_STREAM_NAME = re.compile(r"[\w+-][\w.+-]*")
+
+#: Reads the words of a command, and returns what they plan.
+Plan = Callable[[Sequence[str]], Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One stream with one seed, and all models.
+
+    Attributes
+    ----------
+    stream : str
+        Name of the stream.
+    seed : int
+        The seed.
+    words : tuple of str
+        The command that evaluates it.
+    path : Path
+        Where the result is saved.
+    """
+
+    stream: str
+    seed: int
+    words: tuple[str, ...]
+    path: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """What a file says about a benchmark.
+
+    Attributes
+    ----------
+    text : str
+        The file.
+    models : dict of str to str
+        Model strings by name.
+    streams : dict of str to (str or dict)
+        Texts that describe generators, or options of the command line about files.
+    seeds : tuple of int
+        The seeds.
+    metrics : tuple of str
+        Measures; the first is ranked.
+    certify : str or None
+        Measure of the leaderboard; None: there is none.
+    references : tuple of str
+        Models that are shown and do not compete.
+    alpha : float
+        Level of the tests and of the leaderboard.
+    protocol : dict of str to object
+        Options of `evaluate`.
+    """
+
+    text: str
+    models: dict[str, str]
+    streams: dict[str, str | dict[str, Any]]
+    seeds: tuple[int, ...]
+    metrics: tuple[str, ...]
+    certify: str | None
+    references: tuple[str, ...]
+    alpha: float
+    protocol: dict[str, Any]
+
+    def runs(self, folder: Path) -> list[Run]:
+        """Return all runs, stream by stream."""
+        return [
+            Run(name, seed, self._words(name, seed), folder / RESULTS / f"{name}-{seed}.npz")
+            for name in self.streams
+            for seed in self.seeds
+        ]
+
+    def _words(self, name: str, seed: int) -> tuple[str, ...]:
+        given = self.streams[name]
+        own = {"generator": given} if isinstance(given, str) else dict(given)
+        if "generator" in own:
+            own["generator"] = seeded(str(own["generator"]), seed_of(name, seed))
+        files: Any = own.pop("file", [])
+        words = ["evaluate", *([files] if isinstance(files, str) else files)]
+        for key, value in (self.protocol | own).items():
+            words += _option(key, value)
+        words += _option("metric", list(self.metrics))
+        words += _option("model", [f"{name}={model}" for name, model in self.models.items()])
+        return (*words, "--keep-tape", "yes", "--random-state", str(seed))
+
+
+def _option(key: str, value: Any) -> list[str]:
+    if isinstance(value, bool):
+        return [f"--{key}"] if value else []
+    values = value if isinstance(value, list) else [value]
+    return [word for one in values for word in (f"--{key}", str(one))]
+
+
+def seed_of(stream: str, seed: int) -> int:
+    """Return the seed of a generator: another one for each stream, so that none share numbers."""
+    return zlib.crc32(f"{stream} {seed}".encode())
+
+
+def seeded(text: str, seed: int) -> str:
+    """Put a seed into the text of a generator.
+
+    Parameters
+    ----------
+    text : str
+        A generator. ``{seed}`` in it is replaced; else, the generator gets it as its
+        `random_state`, if it has one and the text does not give it.
+    seed : int
+        The seed.
+
+    Returns
+    -------
+    text : str
+        With the seed, where it has a place.
+
+    Examples
+    --------
+    >>> from skstream.cli._bench import seeded
+    >>> seeded("SEA(noise=0.2)", 7), seeded("take_rows('SEA(random_state={seed})', n=9)", 7)
+    ('SEA(noise=0.2, random_state=7)', "take_rows('SEA(random_state=7)', n=9)")
+    """
+    if "{seed}" in text:
+        return text.replace("{seed}", str(seed))
+    parts = parse_model_string(text, GENERATOR, KNOWN_STREAMS)
+    make = KNOWN_STREAMS.get(parts.target)
+    if parts.models or "random_state" in parts.parameters or not callable(make):
+        return text
+    if "random_state" not in inspect.signature(make).parameters:
+        return text
+    before = f"{text.strip().removesuffix(')')}, " if parts.parameters else f"{parts.target}("
+    return f"{before}random_state={seed})"
+
+
+# -- reading a suite
+
+
+def read_suite(path: Path | None) -> Suite:
+    """Read a suite; None: the one that ships.
+
+    Parameters
+    ----------
+    path : Path or None
+        A TOML file.
+
+    Returns
+    -------
+    suite : Suite
+        What it says, checked as far as nothing is opened.
+
+    Raises
+    ------
+    ValueError
+        If it is no TOML, or has an unknown key or a value of a wrong kind.
+    """
+    path = SHIPPED if path is None else path
+    text = path.read_text(encoding="utf-8")
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is not a TOML file: {error}.") from error
+    _check_keys(data, KEYS, f"{path}", "key")
+    models, streams = (_table(data, name, path) for name in ("models", "streams"))
+    protocol = data.get("protocol", {})
+    if not isinstance(protocol, dict):
+        raise ValueError(f"{path}: [protocol] must be a table of options. Got {protocol!r}.")
+    _check_keys(protocol, PROTOCOL, f"[protocol] of {path}", "option")
+    for name, text_of in models.items():
+        if not isinstance(text_of, str) or re.search(r"[=()'\"]", name):
+            raise ValueError(
+                f"{path}: [models] must give texts to names without = ( ) and quotes, as in "
+                f'slow = "sgd(alpha=0.001)". Got {name!r} = {text_of!r}.'
+            )
+    for name, stream in streams.items():
+        _check_stream(name, stream, path)
+    metrics = _list(data.get("metric", "accuracy"), str, "metric", path)
+    certify = data.get("certify", metrics[0])
+    if not (isinstance(certify, str) or certify is False):
+        raise ValueError(f"{path}: certify must be a measure, or false. Got {certify!r}.")
+    seeds = data.get("seeds", 1)
+    if isinstance(seeds, int) and not isinstance(seeds, bool):
+        seeds = list(range(seeds))
+    alpha = data.get("alpha", 0.05)
+    if not (isinstance(alpha, float) and 0 < alpha < 1):
+        raise ValueError(f"{path}: alpha must be a number between 0 and 1. Got {alpha!r}.")
+    return Suite(
+        text=text,
+        models=models,
+        streams=streams,
+        seeds=tuple(_list(seeds, int, "seeds", path)),
+        metrics=tuple(dict.fromkeys([*metrics, *([certify] if certify else [])])),
+        certify=certify or None,
+        references=tuple(_list(data.get("references", []), str, "references", path, least=0)),
+        alpha=alpha,
+        protocol=protocol,
+    )
+
+
+def _check_keys(given: Mapping[str, Any], known: Sequence[str], where: str, what: str) -> None:
+    for key in given:
+        if key not in known:
+            raise ValueError(
+                f"{where} has the unknown {what} {key!r}.{did_you_mean(key, known)} Valid are: "
+                f"{', '.join(known)}."
+            )
+
+
+def _table(data: Mapping[str, Any], name: str, path: Path) -> dict[str, Any]:
+    table = data.get(name)
+    if not isinstance(table, dict) or not table:
+        raise ValueError(f"{path} needs a table [{name}] with at least one entry. Got {table!r}.")
+    return table
+
+
+def _list(given: Any, kind: type, key: str, path: Path, least: int = 1) -> list[Any]:
+    values = given if isinstance(given, list) else [given]
+    is_good = len(values) >= least and len(set(map(str, values))) == len(values)
+    if not (is_good and all(type(one) is kind for one in values)):
+        words = "a number above 0, or a list of different whole numbers"
+        if kind is str:
+            words = "a text, or a list of different texts"
+        raise ValueError(f"{path}: {key} must be {words}. Got {given!r}.")
+    if kind is int and min(values) < 0:
+        raise ValueError(f"{path}: {key} must not be negative. Got {given!r}.")
+    return values
+
+
+def _check_stream(name: str, given: Any, path: Path) -> None:
+    if not _STREAM_NAME.fullmatch(name):
+        raise ValueError(
+            f"{path}: the name of a stream becomes that of a file, and may have letters, digits "
+            f"and . + - _ alone. Got {name!r}."
+        )
+    if isinstance(given, dict):
+        _check_keys(given, OPTIONS_OF_STREAMS, f"The stream {name} of {path}", "option")
+    elif not isinstance(given, str):
+        raise ValueError(
+            f"{path}: a stream is the text of a generator, or a table such as {{file = "
+            f'"power.csv", target = "class"}}. Got {name} = {given!r}.'
+        )
+
+
+def _check_certify(measure: str, classes: Any) -> None:
+    (found,) = resolve_metrics([measure], classes=classes).values()
+    if found.row_loss not in ("zero_one", "brier", "log"):
+        raise ValueError(
+            f"No leaderboard can be certified by {measure!r}: it is not the mean of a bounded loss "
+            'that each row has by itself. Name one that is, as certify = "accuracy", or leave the '
+            "leaderboard out: certify = false."
+        )
+
+
+# -- the command
+
+
+def bench(options: argparse.Namespace, planned: Plan) -> int:
+    """Do what is left of a suite, and write what comes of it."""
+    suite = read_suite(options.suite)
+    if options.list:
+        show(suite.text)
+        return 0
+    folder: Path = options.out
+    make_folder(folder, "--out")
+    runs = suite.runs(folder)
+    found = finished(runs, folder)
+    left = [run for run in runs if run.path not in found]
+    _check_plans([run for run in left if run.seed == suite.seeds[0]] or left[:1], suite, planned)
+    make_folder(folder / RESULTS, "--out")
+    _write(folder / SUITE, suite.text)
+    if found:
+        say(f"{len(found)} of {plural(len(runs), 'run')} were finished before")
+    try:
+        for run, seconds in _do_all(left, options.n_jobs, planned):
+            found[run.path] = load_result(run.path)
+            say(f"{len(found)} of {len(runs)}: {run.stream}, seed {run.seed}, {seconds:.1f} s")
+    except KeyboardInterrupt:
+        say(
+            f"interrupted; {len(found)} of {plural(len(runs), 'run')} are finished, and the same "
+            "command goes on"
+        )
+        return INTERRUPTED
+    outcome = Outcome.of(suite, runs, found)
+    references, alpha = outcome.not_ranked, suite.alpha
+    show(outcome.study.table(suite.metrics[0], references=references, alpha=alpha))
+    if outcome.board is not None:
+        show(f"\n{outcome.board}")
+    for name, text in outcome.files().items():
+        _write(folder / name, text)
+        print(f"Written: {folder / name}")
+    outcome.draw(folder)
+    if outcome.failed:
+        sys.stdout.flush()
+        say(f"error: models that failed are not ranked: {', '.join(outcome.failed)}")
+        return FAILED
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def finished(runs: Sequence[Run], folder: Path) -> dict[Path, EvaluationResult]:
+    """Return results that are there already; an error where they are not those of the suite."""
+    # What a killed process was writing is hidden.
+    files = sorted((folder / RESULTS).glob("*.npz"))
+    there = [path for path in files if not path.name.startswith(".")]
+    known = {run.path: run for run in runs}
+    found = {}
+    for path in there:
+        if path not in known:
+            raise ValueError(
+                f"{path} is of no stream and seed of this suite. Name another folder with --out, "
+                "or move the file away."
+            )
+        result = load_result(path)
+        then = list(map(str, result.details.record.get("command", ())))
+        if then != list(known[path].words):
+            raise ValueError(
+                f"{path} was made by other settings than those of this suite: "
+                f"{_difference(then, known[path].words)}. Streams and seeds can be added to a "
+                "folder; for other models, measures or options name another folder with --out."
+            )
+        found[path] = result
+    return found
+
+
+def _difference(then: Sequence[str], now: Sequence[str]) -> str:
+    """Say which options differ between two commands."""
+
+    def options(words: Sequence[str]) -> list[str]:
+        return re.sub(r" (?=--)", "\n", " ".join(words[1:])).splitlines()
+
+    old, new = options(then), options(now)
+    gone, come = [one for one in old if one not in new], [one for one in new if one not in old]
+    if not (gone or come):
+        return "its options are in another order"
+    return "; ".join(
+        f"{words} {', '.join(some)}"
+        for words, some in (("it has", gone), ("the suite has", come))
+        if some
+    )
+
+
+def _check_plans(runs: Sequence[Run], suite: Suite, planned: Plan) -> None:
+    """Open every stream and make all models before the first row is read."""
+    for run in runs:
+        try:
+            plan = planned(run.words)
+        except SystemExit:
+            raise ValueError(
+                f"The stream {run.stream} of the suite gives an option a value that it cannot have "
+                "(see above)."
+            ) from None
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            raise ValueError(f"The stream {run.stream} of the suite: {error}") from error
+        if unknown := [name for name in suite.references if name not in plan.models]:
+            raise ValueError(
+                f"references names {unknown[0]!r}, and there are {', '.join(plan.models)}."
+            )
+        if suite.certify is not None:
+            _check_certify(suite.certify, plan.classes)
+
+
+def _do_all(runs: Sequence[Run], n_jobs: int | None, planned: Plan) -> Iterator[tuple[Run, float]]:
+    """Do runs, here or in workers; yield each when it has been saved."""
+    if not runs:
+        return
+    parallel = QuietParallel(n_jobs=n_jobs, return_as="generator_unordered")
+    with closing(parallel(delayed(_do)(run, planned) for run in runs)) as done:
+        yield from done
+
+
+def _do(run: Run, planned: Plan) -> tuple[Run, float]:
+    """Do one run, and save its result; runs in a worker."""
+    start = time.perf_counter()
+    with one_line_warnings():
+        try:
+            plan = planned(run.words)
+            result = plan.evaluator.evaluate(plan.models, plan.opened.stream)
+        except Exception as error:
+            error.add_note(f"This happened with the stream {run.stream}, seed {run.seed}.")
+            raise
+        with_command(result, run.words).save(run.path)
+    return run, time.perf_counter() - start
+
+
+# -- what comes of it
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The study of all runs, and what is written of it.
+
+    Attributes
+    ----------
+    suite : Suite
+        The suite.
+    study : StreamStudy
+        Its results.
+    not_ranked : list of str
+        References, and models that failed.
+    failed : list of str
+        Models that failed on some stream.
+    board : Leaderboard or None
+        The leaderboard.
+    """
+
+    suite: Suite
+    study: StreamStudy
+    not_ranked: list[str]
+    failed: list[str]
+    board: Leaderboard | None
+
+    @classmethod
+    def of(
+        cls, suite: Suite, runs: Sequence[Run], found: Mapping[Path, EvaluationResult]
+    ) -> "Outcome":
+        """Join the results of all runs."""
+        results = [found[run.path] for run in runs]
+        names = [
+            name
+            for name in results[0].model_names
+            if all(name in one.model_names for one in results)
+        ]
+        studies = {
+            stream: SeedStudy(
+                seeds=suite.seeds,
+                results=tuple(
+                    found[run.path].select(models=names) for run in runs if run.stream == stream
+                ),
+            )
+            for stream in suite.streams
+        }
+        study = StreamStudy(studies)
+        failed = [name for name in names if any(name in one.failures for one in results)]
+        left = [n for n in names if n in (*suite.references, OPTIMAL) or n in failed]
+        ranked = [name for name in names if name not in left]
+        competing = [n for n in names if n not in (*suite.references, OPTIMAL)]
+        board = None
+        if suite.certify is not None and len(ranked) > 1:
+            board = study.leaderboard(suite.certify, models=competing, alpha=suite.alpha)
+        return cls(suite, study, left, failed, board)
+
+    @property
+    def _versions(self) -> list[str]:
+        """Versions with which the results were made; several if they were made at several times."""
+        found = [
+            ", ".join(f"{name} {one}" for name, one in result.details.record["versions"].items())
+            for study in self.study.studies.values()
+            for result in study.results
+        ]
+        return list(dict.fromkeys(found))
+
+    def files(self) -> dict[str, str]:
+        """Return the texts to write, by the names of their files."""
+        return {TABLE: self._markdown(), SUMMARY: json.dumps(self._summary(), indent=1) + "\n"}
+
+    def _markdown(self) -> str:
+        metric = self.suite.metrics[0]
+        title, header, rows, notes = self.study._parts_of_table(
+            metric, references=self.not_ranked, alpha=self.suite.alpha
+        )
+        parts = ["# Benchmark", f"{title}.", _markdown_table(header, rows), *notes]
+        if self._ranks() is not None:
+            parts.append(f"![Average ranks and the critical difference]({RANKS_PICTURE})")
+        if self.board is not None:
+            board = _markdown_table(*self.board._columns())
+            parts += ["# Certified leaderboard", f"By {self.board.loss}.", board]
+            parts += [*self.board._sentences(), f"![Who may be the best]({BOARD_PICTURE})"]
+        parts.append(f"Made with {'; and with '.join(self._versions)}.")
+        parts.append("Check: `skstream verify FOLDER` runs every evaluation again.")
+        return "\n\n".join(parts) + "\n"
+
+    def _ranks(self) -> Any:
+        """Return the ranks of the models that compete; None where they cannot be ranked."""
+        ranked = [name for name in self.study.model_names if name not in self.not_ranked]
+        try:
+            return self.study.rank(self.suite.metrics[0], models=ranked, alpha=self.suite.alpha)
+        except ValueError:  # the table says why
+            return None
+
+    def _summary(self) -> dict[str, Any]:
+        ranks, board = self._ranks(), self.board
+        return {
+            "seeds": list(self.suite.seeds),
+            "metrics": list(self.suite.metrics),
+            "versions": self._versions,
+            "scores": {name: one.scores for name, one in self.study.studies.items()},
+            "ranks": None
+            if ranks is None
+            else {
+                "average_ranks": dict(zip(ranks.names, ranks.average_ranks.tolist(), strict=True)),
+                "pvalue": ranks.pvalue,
+                "critical_difference": ranks.critical_difference,
+            },
+            "leaderboard": None
+            if board is None
+            else {
+                "loss": board.loss,
+                "alpha": board.alpha,
+                "possible": list(board.possible),
+                "ruled_out_since": {k: v for k, v in board.since.items() if v is not None},
+                "mean_losses": dict(zip(board.names, board.mean_losses.tolist(), strict=True)),
+            },
+        }
+
+    def draw(self, folder: Path) -> None:
+        """Write the pictures, where matplotlib is there."""
+        try:
+            if (ranks := self._ranks()) is not None:
+                draw(ranks.plot(), folder / RANKS_PICTURE)
+            if self.board is not None:
+                draw(self.board.plot(), folder / BOARD_PICTURE)
+        except ImportError as error:
+            say(f"no pictures were drawn: {error}")
+
+
+def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---", *("---:" for _ in header[1:])], *rows]
+    return "\n".join(f"| {' | '.join(c.replace('|', '&#124;') for c in one)} |" for one in lines)
+
+
+# -- checking
+
+
+def is_bench(folder: Path) -> bool:
+    """Whether a folder is one that `bench` has written."""
+    return (folder / SUITE).is_file() and (folder / RESULTS).is_dir()
+
+
+def verify_bench(folder: Path, verify_one: Callable[[Path], int]) -> int:
+    """Verify all results of a folder, and that its table and summary are those of the results.
+
+    Parameters
+    ----------
+    folder : Path
+        What was given as ``--out``.
+    verify_one : callable
+        Verifies the result in a file, says what it finds, and returns the exit status.
+
+    Returns
+    -------
+    status : int
+        0, or 1 where something differs or is missing.
+    """
+    suite = read_suite(folder / SUITE)
+    runs = suite.runs(folder)
+    found = finished(runs, folder)
+    status = 0
+    for run in runs:
+        if run.path in found:
+            print(f"{run.stream}, seed {run.seed}: ", end="")
+            status = max(status, verify_one(run.path))
+        else:
+            show(f"{run.stream}, seed {run.seed}: missing, {run.path} is not there")
+            status = DIFFERENT
+    if len(found) < len(runs):
+        return status
+    for name, text in Outcome.of(suite, runs, found).files().items():
+        path = folder / name
+        is_same = path.is_file() and path.read_text(encoding="utf-8") == text
+        show(f"{name}: {'identical' if is_same else 'different from what these results give'}")
+        status = status if is_same else DIFFERENT
+    return status
