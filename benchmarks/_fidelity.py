@@ -26,6 +26,8 @@ class Row:
     why : str
         What is not the paper's here: another learner, another stream, no figure in print. Such
         a row shows the shape, and is not counted as reproduced.
+    note : str
+        What belongs to ours, such as seeds in which nothing was found.
     """
 
     paper: str
@@ -35,6 +37,7 @@ class Row:
     theirs: float | str
     ours: float | str
     why: str = ""
+    note: str = ""
 
     @property
     def kind(self) -> str:

@@ -224,6 +224,7 @@ def matrix(item: Item, rows: list[Row], marks: dict[str, str]) -> list[str]:
             far = row.kind == "figure" and not row.is_within(item.tolerance, relative=item.relative)
             if far and item.kind == "figures":
                 ours = f"**{ours}**"
+            ours += f" ({row.note})" if row.note else ""
             texts.append(f"{ours} [{theirs}]{marks.get(row.why, '')}")
         lines.append(f"| {line} | " + " | ".join(texts) + " |")
     gaps = [abs(row.difference) for row in counted(item, rows) if row.difference is not None]
