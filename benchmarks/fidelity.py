@@ -272,16 +272,17 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="as large as in the papers")
     parser.add_argument("--page", action="store_true", help="write the page, run nothing")
     options = parser.parse_args()
-    record, failures = read_record(), []
+    failures = []
     for key in () if options.page else chosen(options.paper, options.runs):
         try:
-            record[key] = run_script(key, full=options.full)
+            found = run_script(key, full=options.full)
         except RuntimeError as error:
             failures.append(str(error))
             print(f"  {error}", flush=True)
             continue
-        write_record(record)
-    PAGE.write_text(page(record), "utf-8")
+        # Read again: another run may have finished meanwhile.
+        write_record(read_record() | {key: found})
+    PAGE.write_text(page(read_record()), "utf-8")
     print(f"{PAGE.relative_to(ROOT)} is written.")
     if failures:
         raise SystemExit(f"{len(failures)} scripts failed; their figures are those from before.")
