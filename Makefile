@@ -23,7 +23,7 @@ PLAIN := .venv/plain/installed-$(VERSION)
 IN_LATEST := .venv/latest/bin/python -m
 IN_PREVIOUS := .venv/previous/bin/python -m
 
-.PHONY: help demo test lint types package doctest test-previous test-latest test-cores docs bench clean
+.PHONY: help demo test lint types package doctest test-previous test-latest test-cores docs bench fidelity clean
 
 help:
 	@echo "make demo    install, compare models on a stream, end with a table and a picture"
@@ -31,6 +31,8 @@ help:
 	@echo "             kernels with the BLAS loops of another processor"
 	@echo "make docs    build the documentation into build/docs"
 	@echo "make bench   run every benchmark (long)"
+	@echo "make fidelity   run what answers for the tables and figures of the five papers, and write"
+	@echo "             docs/fidelity.md (half an hour; PAPER=bifet: one paper; FULL=1: as large as there)"
 	@echo "make clean   remove environments, caches and build results"
 
 demo: $(DEMO)
@@ -84,6 +86,10 @@ docs: $(LATEST)
 bench: $(LATEST)
 	set -e; for script in benchmarks/bench_*.py; do \
 	    name=$$(basename $$script .py); echo "== $$name"; $(IN_LATEST) benchmarks.$$name; done
+
+# Every table and figure of the papers: docs/fidelity.json keeps what came out, the page shows it.
+fidelity: $(LATEST)
+	$(IN_LATEST) benchmarks.fidelity $(if $(PAPER),--paper $(PAPER)) $(if $(FULL),--full)
 
 clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis

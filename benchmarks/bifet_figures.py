@@ -119,7 +119,9 @@ def electricity() -> list[Row]:
         said = "; ".join(parts)
         print(f"Figure 2, {model}: {said}")
         found.append(shape("Figure 2", f"{model}, windows of 1,000", claim, said))
-    curve = {name: result.curve("tree", "accuracy", forgetting=name)[late, 0] for name in forgetting}
+    curve = {
+        name: result.curve("tree", "accuracy", forgetting=name)[late, 0] for name in forgetting
+    }
     gaps = {name: float(np.abs(curve[name] - curve["ADWIN"]).mean()) for name in list(curve)[:-1]}
     steps = {name: float(np.abs(np.diff(values)).mean()) for name, values in curve.items()}
     said = ", ".join(f"{gap:.3f} ({name})" for name, gap in gaps.items())

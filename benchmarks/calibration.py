@@ -51,8 +51,8 @@ PAPER = {
     ("held_out", "wilcoxon"): ((0.11, 0.11, 0.14), (0.79, 0.84, 0.51), (0.83, 0.90, 0.55)),
     ("trained", "wilcoxon"): ((0.11, 0.10, 0.19), (0.80, 0.84, 0.54), (0.83, 0.91, 0.59)),
 }
-# Tables 3 and 4: stream -> case -> bootstrap, cross, split. By their averages Table 3 is of the held
-# out rows, and Table 4 of the rows that are about to be learnt.
+# Tables 3 and 4: stream -> case -> bootstrap, cross, split. By their averages Table 3 is of rows
+# held out, and Table 4 of the rows that are about to be learnt.
 PAPER_3 = {
     "covertype": ((0.86, 0.64, 0.98), (0.97, 0.98, 0.98), (0.98, 0.99, 0.99)),
     "electricity": ((0.45, 0.16, 0.79), (0.99, 0.92, 0.88), (1.00, 1.00, 0.94)),

@@ -3,9 +3,9 @@
 Prints Lambda(T, b) at b = 0, 45 and B + 1 (accuracy in percent; mean absolute error for bike
 sharing) with B = 50 and K = 10, and what its figures show. Differences: naive Bayes is
 IncrementalGaussianNB, whose variances have a floor; neighbours, tree and forest are skstream's. The
-adaptive tree (HAT), and the paper's trees and rules for numbers, are not here; SGD is shown in their
-place. Baselines answer from the first row on, as in the paper; rows that others are asked before
-the first label are unscored.
+adaptive tree (HAT), and the trees and rules for numbers, are not here; SGD is in their place. Baselines
+answer from the first row on, as in the paper; rows that others are asked before the first label are
+unscored.
 
     python -m benchmarks.delayed_reproductions
     python -m benchmarks.delayed_reproductions --streams electricity --bins 100
@@ -196,7 +196,9 @@ def shapes(name: str, found: Found) -> list[Row]:
     if name in OVER_TIME and "kNN" in found.courses:
         item, claim, b = OVER_TIME[name]
         course = found.courses["kNN"]
-        share = 100 * np.mean(course[:, b] > course[:, [c for c in (0, 25, 45, 51) if c < b]].max(1))
+        share = 100 * np.mean(
+            course[:, b] > course[:, [c for c in (0, 25, 45, 51) if c < b]].max(1)
+        )
         bins = ", ".join(str(c) for c in (0, 25, 45, 51) if c < b)
         said = f"kNN: b = {b} above b = {bins} at {share:.0f} % of the checkpoints"
         rows.append(Row("grzenda", item, TITLES[name], "", claim, said, "a curve"))

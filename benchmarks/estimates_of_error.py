@@ -3,8 +3,8 @@
 Gama, Sebastiao & Rodrigues (2013, section 3) run VFDT on stationary streams of Waveform, LED, RBF
 and random trees, and average over ten seeds. Here the learner is naive Bayes: Gaussian; Bernoulli
 on LED, where it is consistent, so that every estimate tends to the Bayes error. On the others it
-tends to an error of its own. Nominal values of the random tree are indicators. With ``--trees`` it is
-a Hoeffding tree, as in the paper.
+tends to an error of its own. Nominal values of the random tree are indicators. With ``--trees`` the
+learner is a Hoeffding tree, as in the paper.
 
 Printed are the errors (percent) at some rows: by a large set of fresh rows of the same stream,
 prequential over all history, over windows and with fading factors; and how far, at each row from

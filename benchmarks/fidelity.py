@@ -2,7 +2,8 @@
 
 Each script runs in a process of its own, one after the other, and records its figures beside the
 paper's; what is recorded is kept in docs/fidelity.json after each script, and docs/fidelity.md is
-made from it. So a run that is stopped loses nothing, and one paper can be run alone.
+made from it. So a run that is stopped loses nothing, and one paper can be run alone. What the
+scripts print is in build/fidelity.
 
     python -m benchmarks.fidelity
     python -m benchmarks.fidelity --paper bifet
@@ -32,11 +33,12 @@ from benchmarks._kernel_speed import versions
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "docs" / "fidelity.json"
 PAGE = ROOT / "docs" / "fidelity.md"
+OUTPUT = ROOT / "build" / "fidelity"
 HEAD = """# Fidelity
 
 What comes out here for every numbered table and figure of the five papers that this library
-implements. `make fidelity` runs all of it and writes this page; `make fidelity PAPER={example}` runs
-one paper, and `FULL=1` takes the papers' own numbers of rows, seeds and repetitions.
+implements. `make fidelity` runs all of it and writes this page; `make fidelity PAPER={example}`
+runs one paper, and `FULL=1` takes the papers' own numbers of rows, seeds and repetitions.
 
 - **reproduced**: figures in print stand beside ours, and all are within the tolerance that is said;
   **in part**: some are. Figures got with another learner or stream do not count.
@@ -63,6 +65,8 @@ def run_script(key: str, *, full: bool) -> dict[str, Any]:
         if done.returncode:
             raise RuntimeError(f"{command} failed:\n{done.stderr[-2000:]}")
         rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    (OUTPUT / f"{key}.txt").write_text(done.stdout, "utf-8")
     print(f"  {len(rows)} figures, {seconds:.0f} s", flush=True)
     return {
         "command": command,
@@ -86,7 +90,7 @@ def write_record(record: dict[str, Any]) -> None:
         about = {name: value for name, value in record[key].items() if name != "rows"}
         head = json.dumps(about, ensure_ascii=False)[:-1]
         lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in record[key]["rows"])
-        parts.append(f"{json.dumps(key)}: {head}, \"rows\": [\n{lines}\n]}}")
+        parts.append(f'{json.dumps(key)}: {head}, "rows": [\n{lines}\n]}}')
     RECORD.write_text("{\n" + ",\n".join(parts) + "\n}\n", "utf-8")
 
 
@@ -123,7 +127,9 @@ def state(item: Item, rows: list[Row]) -> str:
     if not compared:
         return STATES["shape"]
     n_good = sum(row.is_within(item.tolerance, relative=item.relative) for row in compared)
-    whole = "reproduced" if n_good == len(compared) else "reproduced in part"
+    whole = "reproduced in part" if n_good else "not reproduced"
+    if n_good == len(compared):
+        whole = "reproduced"
     return f"{whole}: {n_good} of {len(compared)} figures {item.allowed}"
 
 
@@ -194,8 +200,11 @@ def listed(item: Item, rows: list[Row], marks: dict[str, str]) -> list[str]:
         return []
     lines = ["| what | theirs | ours | difference |", "|---|---|---|---|"]
     for row in rows:
-        cells = [row.line + marks.get(row.why, ""), *(shown(v, item.digits) for v in
-                 (row.theirs, row.ours)), difference(row, item.digits)]
+        cells = [
+            row.line + marks.get(row.why, ""),
+            *(shown(v, item.digits) for v in (row.theirs, row.ours)),
+            difference(row, item.digits),
+        ]
         lines.append("| " + " | ".join(cells) + " |")
     return [*lines, ""]
 

@@ -12,7 +12,7 @@ seeds that missed the change and those with an alarm before it; in square bracke
 
 Where this differs from the paper: its learner is VFDT, with naive Bayes ("NBa") or the majority
 class ("MC") in the leaves. Here it is naive Bayes alone, beside the paper's NBa; and naive Bayes
-that DDM replaces, for which the paper has no column. With ``--trees`` it is skstream's Hoeffding tree.
+that DDM replaces, for which the paper has no column. With ``--trees`` it is our Hoeffding tree.
 The paper does not say how long its streams go on after the change: here 64,000 rows. Its second RBF
 stream has the same centres (seed 10) in all runs, ours new ones for each seed. Nominal features of
 the random tree are indicators for naive Bayes.
@@ -323,9 +323,13 @@ def traces(runs: list[dict[str, dict[str, DetectionResult]]]) -> list[Row]:
     return [
         Row("gama", "Figure 9", f"{fading} before {window}", "", first[0], said, first[1]),
         Row("gama", "Figure 9", "all rows", "", "misses, but on Waveform", missed, first[1]),
-        Row("gama", "Figure 10", f"ratio, {ratios[0]} before {ratios[1]}", "", *(
-            "somewhat faster", ratio, first[1]
-        )),
+        Row(
+            "gama",
+            "Figure 10",
+            f"ratio, {ratios[0]} before {ratios[1]}",
+            "",
+            *("somewhat faster", ratio, first[1]),
+        ),
     ]
 
 

@@ -9,10 +9,10 @@ and the persistent classifier.
     python -m benchmarks.temporal_figures --rows 20000
 
 Where this differs from the paper (2015, section 6): of Electricity the five inputs are taken, as
-there; Covertype is its first 20,000 rows; Ozone is the set of eight hours. The paper's adaptive tree and
-leveraging bagging have no counterpart that is compiled: an adaptive random forest and a bag with
-ADWIN stand in their place. Nominal features are codes, missing values 0. KDD99 is read up to
-``--rows``, which is all of it only if it is 494,021. The paper prints curves, and few figures.
+there; Covertype is its first 20,000 rows; Ozone is the set of eight hours. The paper's adaptive
+tree and leveraging bagging have no counterpart that is compiled: an adaptive random forest and a
+bag with ADWIN stand in their place. Nominal features are codes, missing values 0. Of KDD99
+``--rows`` are read; it has 494,021. The paper prints curves, and few figures.
 Streams are read from the folder that SKSTREAM_DATA names.
 """
 
@@ -161,7 +161,9 @@ def figures_2_to_4(stream: str, X: np.ndarray, y: np.ndarray) -> list[Row]:
             claim = "persistent above every model; kappa_temporal below 0"
         if stream == "ozone":
             claim = "kappa near 0: the majority has it all"
-        found.append(row("Figure 2", f"{title}, {version}", claim, f"{accuracies}; {best}: {kappas}"))
+        found.append(
+            row("Figure 2", f"{title}, {version}", claim, f"{accuracies}; {best}: {kappas}")
+        )
     for name in names:
         three = [scores[name + end]["accuracy"] for end in (PLAIN, CORRECTED, AUGMENTED)]
         ours = " → ".join(f"{value:.3f}" for value in three[:2]) + f" / {three[2]:.3f}"
