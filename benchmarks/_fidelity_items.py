@@ -83,9 +83,9 @@ RUNS = {
     "fold_tests": Run("bifet_figures", "--part tables", note="exact"),
     "calibration": Run(
         "calibration",
-        "--test-on held_out trained --rows 300 --repetitions 10",
-        "--test-on held_out trained --rows 45312 --repetitions 50",
-        "300 rows and 10 repetitions; the paper has whole streams and 50",
+        "--by-stream --rows 300 --repetitions 4",
+        "--by-stream --rows 45312 --repetitions 50",
+        "300 rows and 4 repetitions; the paper has whole streams and 50",
     ),
     "bifet_electricity": Run("bifet_figures", "--part electricity", note="one pass"),
     "bifet_million": Run("bifet_figures", "--part million", note="one pass over 1,000,000 rows"),

@@ -3,9 +3,9 @@
 Prints Lambda(T, b) at b = 0, 45 and B + 1 (accuracy in percent; mean absolute error for bike
 sharing) with B = 50 and K = 10, and what its figures show. Differences: naive Bayes is
 IncrementalGaussianNB, whose variances have a floor; neighbours, tree and forest are skstream's. The
-adaptive tree (HAT), and the trees and rules for numbers, are not here; SGD is in their place. Baselines
-answer from the first row on, as in the paper; rows that others are asked before the first label are
-unscored.
+adaptive tree (HAT), and the trees and rules for numbers, are not here; SGD is in their place.
+Baselines answer from the first row on, as in the paper; rows that others are asked before the first
+label are unscored.
 
     python -m benchmarks.delayed_reproductions
     python -m benchmarks.delayed_reproductions --streams electricity --bins 100
