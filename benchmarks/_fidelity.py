@@ -27,7 +27,8 @@ class Row:
         What is not the paper's here: another learner, another stream, no figure in print. Such
         a row shows the shape, and is not counted as reproduced.
     note : str
-        What belongs to ours, such as seeds in which nothing was found.
+        What is worse in ours than the figure says, such as seeds in which nothing was found; then
+        it is not reproduced.
     """
 
     paper: str
@@ -53,6 +54,8 @@ class Row:
 
     def is_within(self, tolerance: float, *, relative: bool = False) -> bool:
         """Whether ours differs by no more than `tolerance`, or by that share of theirs."""
+        if self.note:
+            return False
         if self.difference is None:
             return self.theirs == self.ours
         scale = abs(float(self.theirs)) if relative else 1.0

@@ -56,7 +56,8 @@ class Item:
             return f"within {100 * self.tolerance:g} % of the paper's"
         if not self.tolerance:
             return "equal"
-        return f"within {self.tolerance:g} {self.unit}".rstrip()
+        unit = self.unit.removesuffix("s") if self.tolerance == 1 else self.unit
+        return f"within {self.tolerance:g} {unit}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,11 @@ class Paper:
 
 
 RUNS = {
-    "gama_estimates": Run("estimates_of_error", "--trees", note="10 seeds, as in the paper"),
+    "gama_estimates": Run(
+        "estimates_of_error", "--trees --seeds 3", "--trees", "3 of the paper's 10 seeds"
+    ),
     "gama_comparison": Run("gama_comparison", note="the authors' file of SEA, two generated ones"),
-    "gama_bayes": Run("gama_drift", note="10 seeds, as in the paper"),
+    "gama_bayes": Run("gama_drift", "--seeds 3", "", "3 of the paper's 10 seeds"),
     "gama_trees": Run("gama_drift", "--trees", note="10 seeds, as in the paper"),
     "testbed": Run("testbed", note="10 seeds"),
     "testbed_trees": Run("testbed", "--trees", note="10 seeds"),
@@ -154,8 +157,9 @@ GAMA = Paper(
         Item(
             "Table 2",
             "rows from a change to the alarm of Page-Hinkley, by estimate of the error",
-            why="the streams after the change are not wholly described. Columns of naive Bayes "
-            "alone stand for no column of the paper; they are shown beside its NBa",
+            why="the streams after the change are not wholly described. In round brackets seeds "
+            "that missed the change, or had an alarm before it, where they are more than in the "
+            "paper: then the figure is not counted as reproduced",
             runs=("gama_trees", "gama_bayes"),
             tolerance=0.15,
             relative=True,

@@ -109,7 +109,8 @@ def difference(row: Row, digits: int) -> str:
     """Ours less theirs, with its sign."""
     if row.difference is None:
         return "none" if row.theirs == row.ours else ""
-    return f"{row.difference:+.{digits}f}".replace("-", "−")
+    text = f"{row.difference:+.{digits}f}"
+    return text.replace("-", "−") if float(text) else text[1:]
 
 
 def counted(item: Item, rows: list[Row]) -> list[Row]:
@@ -130,7 +131,8 @@ def state(item: Item, rows: list[Row]) -> str:
     whole = "reproduced in part" if n_good else "not reproduced"
     if n_good == len(compared):
         whole = "reproduced"
-    return f"{whole}: {n_good} of {len(compared)} figures {item.allowed}"
+    rest = f"; {len(rows) - len(compared)} by shape" if len(rows) > len(compared) else ""
+    return f"{whole}: {n_good} of {len(compared)} figures {item.allowed}{rest}"
 
 
 def summary(record: dict[str, Any], key: str, paper: Paper) -> list[str]:
@@ -178,10 +180,7 @@ def details(record: dict[str, Any], paper: Paper, item: Item, rows: list[Row]) -
     for key in item.runs:
         if key in record:
             run = record[key]
-            lines += [
-                f"`{run['command']}`: {run['note']}; {run['seconds']} s on {run['date']}, "
-                f"{run['versions']}."
-            ]
+            lines += [f"`{run['command']}`: {run['note']}."]
     reasons = list(dict.fromkeys(row.why for row in rows if row.kind == "shape" and row.why))
     marks = {why: f"<sup>{number}</sup>" for number, why in enumerate(reasons, 1)}
     if item.kind == "figures" and len(reasons) > 0:
@@ -249,10 +248,6 @@ def matrix(item: Item, rows: list[Row], marks: dict[str, str]) -> list[str]:
 def page(record: dict[str, Any]) -> str:
     """The page that shows a record."""
     text = [HEAD.format(example="bifet")]
-    seconds = sum(run["seconds"] for run in record.values())
-    dates = sorted({run["date"] for run in record.values()})
-    if dates:
-        text += [f"Run from {dates[0]} to {dates[-1]}; {seconds / 60:.0f} minutes together.", ""]
     for key, paper in PAPERS.items():
         text += [f"## {paper.title}", "", f"{paper.reference}.", ""]
         text += [*summary(record, key, paper), ""]
@@ -260,7 +255,24 @@ def page(record: dict[str, Any]) -> str:
             rows = rows_of(record, key, item)
             if rows:
                 text += details(record, paper, item, rows)
-    return "\n".join(text).rstrip() + "\n"
+    return "\n".join([*text, *runs_of(record)]).rstrip() + "\n"
+
+
+def runs_of(record: dict[str, Any]) -> list[str]:
+    """How long each command took, when, and with which versions."""
+    lines = [
+        "## The runs",
+        "",
+        "Seconds of one turn on a machine with two cores and other work.",
+        "",
+        "| command | of the paper's setting | seconds | date | versions |",
+        "|---|---|---|---|---|",
+    ]
+    for key in (key for key in RUNS if key in record):
+        run = record[key]
+        cells = f"`{run['command']}`", run["note"], run["seconds"], run["date"], run["versions"]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return lines
 
 
 def chosen(papers: Iterable[str], runs: Iterable[str]) -> list[str]:

@@ -21,6 +21,7 @@ the random tree are indicators for naive Bayes.
 """
 
 import argparse
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -282,12 +283,13 @@ def print_findings(runs: list[dict[str, dict[str, DetectionResult]]]) -> None:
 
 
 def row_of(item: str, key: str, column: str, paper: str, scores: list[DetectionResult]) -> Row:
-    """The mean delay beside the paper's."""
+    """The mean delay beside the paper's; more misses or early alarms than there are a note."""
     delays = [delay for one in scores for delay in one.delays]
     n_missed, n_early = len(scores) - len(delays), sum(one.scores.false > 0 for one in scores)
-    of_seeds = f"of {len(scores)} seeds"
-    note = [f"{n_missed} {of_seeds} missed"] if n_missed and delays else []
-    note += [f"{n_early} {of_seeds} early"] if n_early else []
+    printed = re.search(r"\((\d+); (\d+)\)", paper)
+    of_paper = (int(printed[1]), int(printed[2])) if printed else (0, 0)
+    note = [f"{n_missed} missed"] if n_missed > of_paper[0] and delays else []
+    note += [f"{n_early} early"] if n_early > of_paper[1] else []
     theirs = MISS if paper == MISS else float(paper.split()[0])
     ours = float(np.mean(delays)) if delays else MISS
     why = "" if column.endswith(("MC", "NBa")) else "naive Bayes alone, beside the paper's NBa"

@@ -104,6 +104,7 @@ def test_exact_figures_come_out_again() -> None:
         (FIGURE, 0.01, True, True),
         (FIGURE, 0.004, True, False),
         (replace(FIGURE, ours="miss"), 1e9, False, False),
+        (replace(FIGURE, note="2 missed"), 2.0, False, False),
         (replace(FIGURE, theirs="miss", ours="miss"), 0.0, False, True),
     ],
 )
