@@ -64,10 +64,7 @@ CLAIMS = {
         "NN 100": "stable",
     },
     "NSGR": {"NB": "contradicted from 2,500 on, most at 5,000", "SGD": "unaffected at 5,000"},
-    "NSPC-A": {
-        "NB": "a significant increase at 5,000, adapts very slowly",
-        "bagging": "the smallest increase at 5,000",
-    },
+    "NSPC-A": {"NB": "a significant increase at 5,000, adapts very slowly"},
 }
 SHOWN = (1000, 2500, 4500, 5500, 7500, 10_000)
 
