@@ -102,7 +102,7 @@ def rows_of(record: dict[str, Any], paper: str, item: Item) -> list[Row]:
 
 def shown(value: float | str, digits: int) -> str:
     """A value in a cell."""
-    return value if isinstance(value, str) else f"{value:.{digits}f}"
+    return value if isinstance(value, str) else f"{value:.{digits}f}".replace("-", "−")
 
 
 def difference(row: Row, digits: int) -> str:
