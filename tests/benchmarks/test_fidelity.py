@@ -87,13 +87,15 @@ def test_another_record_is_another_page() -> None:
     assert fidelity.page(changed) != fidelity.page(RECORD)
 
 
-def test_exact_figures_come_out_again() -> None:
+def test_exact_figures_come_out_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The cheapest of the runs, as it stands."""
     pytest.importorskip("pyarrow")
+    monkeypatch.setattr(fidelity, "OUTPUT", tmp_path)
     found, recorded = fidelity.run_script("fold_tests", full=False), RECORD["fold_tests"]
     assert len(found["rows"]) == len(recorded["rows"])
     for row, wanted in zip(found["rows"], recorded["rows"], strict=True):
         assert row == {key: pytest.approx(value) for key, value in wanted.items()}
+    assert "Table 5: accuracy 65.00" in (tmp_path / "fold_tests.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
