@@ -41,12 +41,13 @@ implements. `make fidelity` runs all of it and writes this page; `make fidelity 
 runs one paper, and `FULL=1` takes the papers' own numbers of rows, seeds and repetitions.
 
 - **reproduced**: figures in print stand beside ours, and all are within the tolerance that is said;
-  **in part**: some are. Figures got with another learner or stream do not count.
+  **in part**: some are, or some figures of the paper are "not here". Figures got with another learner
+  or stream are "by shape" and do not count.
 - **shape only**: what the paper says of the figure is compared with what is found here, because the
   paper prints no figures, or because the learner or the stream is another; the reason is said.
 - **not possible here**: the data or the learner is not public; **no computation**: words, diagrams.
 
-Where a paper is wrong, it is said in [the pages of its subject](temporal_dependence.md) and below.
+All figures of an item are below the table of its paper.
 """
 STATES = {"shape": "shape only", "absent": "not possible here", "words": "no computation"}
 
@@ -102,15 +103,19 @@ def rows_of(record: dict[str, Any], paper: str, item: Item) -> list[Row]:
 
 def shown(value: float | str, digits: int) -> str:
     """A value in a cell."""
-    return value if isinstance(value, str) else f"{value:.{digits}f}".replace("-", "−")
+    if isinstance(value, str):
+        return value
+    return (f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}").replace("-", "−")
 
 
 def difference(row: Row, digits: int) -> str:
     """Ours less theirs, with its sign."""
     if row.difference is None:
         return "none" if row.theirs == row.ours else ""
-    text = f"{row.difference:+.{digits}f}"
-    return text.replace("-", "−") if float(text) else text[1:]
+    size = shown(abs(row.difference), digits)
+    if not float(size.replace(",", "")):
+        return size
+    return f"{'+' if row.difference > 0 else '−'}{size}"
 
 
 def counted(item: Item, rows: list[Row]) -> list[Row]:
@@ -129,9 +134,12 @@ def state(item: Item, rows: list[Row]) -> str:
         return STATES["shape"]
     n_good = sum(row.is_within(item.tolerance, relative=item.relative) for row in compared)
     whole = "reproduced in part" if n_good else "not reproduced"
-    if n_good == len(compared):
+    by_shape = [row for row in rows if row not in compared]
+    in_print = any(row.difference is not None for row in by_shape)
+    if n_good == len(compared) and not in_print and not item.n_absent:
         whole = "reproduced"
-    rest = f"; {len(rows) - len(compared)} by shape" if len(rows) > len(compared) else ""
+    rest = f"; {len(by_shape)} by shape" if by_shape else ""
+    rest += f"; {item.n_absent} not here" if item.n_absent else ""
     return f"{whole}: {n_good} of {len(compared)} figures {item.allowed}{rest}"
 
 
