@@ -32,7 +32,7 @@ help:
 	@echo "make docs    build the documentation into build/docs"
 	@echo "make bench   run every benchmark (long)"
 	@echo "make fidelity   run what answers for the tables and figures of the five papers, and write"
-	@echo "             docs/fidelity.md (half an hour; PAPER=bifet: one paper; FULL=1: as large as there)"
+	@echo "             docs/fidelity.md (up to an hour; PAPER=bifet: one paper; FULL=1: as large as there)"
 	@echo "make clean   remove environments, caches and build results"
 
 demo: $(DEMO)

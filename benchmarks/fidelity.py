@@ -41,8 +41,8 @@ implements. `make fidelity` runs all of it and writes this page; `make fidelity 
 runs one paper, and `FULL=1` takes the papers' own numbers of rows, seeds and repetitions.
 
 - **reproduced**: figures in print stand beside ours, and all are within the tolerance that is said;
-  **in part**: some are, or some figures of the paper are "not here". Figures got with another learner
-  or stream are "by shape" and do not count.
+  **in part**: some are, or some figures of the paper are "not here". Figures got with another
+  learner or stream are "by shape" and do not count.
 - **shape only**: what the paper says of the figure is compared with what is found here, because the
   paper prints no figures, or because the learner or the stream is another; the reason is said.
 - **not possible here**: the data or the learner is not public; **no computation**: words, diagrams.
