@@ -24,7 +24,7 @@ IN_LATEST := .venv/latest/bin/python -m
 IN_PREVIOUS := .venv/previous/bin/python -m
 
 .PHONY: help demo test lint types package doctest test-previous test-latest test-cores docs quick-docs \
-    release-check bench clean
+    release-check bench fidelity clean
 
 help:
 	@echo "make demo    install, compare models on a stream, end with a table and a picture"
@@ -32,6 +32,8 @@ help:
 	@echo "             kernels with the BLAS loops of another processor"
 	@echo "make docs    build the site into build/docs, with the gallery (the first time: minutes)"
 	@echo "make bench   run every benchmark (long)"
+	@echo "make fidelity   run what answers for the tables and figures of the five papers, and write"
+	@echo "             docs/fidelity.md (up to an hour; PAPER=bifet: one paper; FULL=1: as large as there)"
 	@echo "make clean   remove environments, caches and build results"
 
 demo: $(DEMO)
@@ -98,6 +100,10 @@ release-check: package
 bench: $(LATEST)
 	set -e; for script in benchmarks/bench_*.py; do \
 	    name=$$(basename $$script .py); echo "== $$name"; $(IN_LATEST) benchmarks.$$name; done
+
+# Every table and figure of the papers: docs/fidelity.json keeps what came out, the page shows it.
+fidelity: $(LATEST)
+	$(IN_LATEST) benchmarks.fidelity $(if $(PAPER),--paper $(PAPER)) $(if $(FULL),--full)
 
 clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -30,11 +30,16 @@ class StreamRBFSamplerKernel(TransformKernel):
         """Nothing changes after the first row, and drawing again gives the same."""
 
     def step(self, state: None, block: Block) -> tuple[None, Block]:
-        self.estimator.partial_fit(block.learn_X)
-        learnt = self.estimator.transform(block.learn_X)
+        if len(block.learn_X):
+            self.estimator.partial_fit(block.learn_X)
+        learnt = self._features(block.learn_X)
         same = block.ask_X is block.learn_X
-        asked = learnt if same else self.estimator.transform(block.ask_X)
+        asked = learnt if same else self._features(block.ask_X)
         return None, replace(block, learn_X=learnt, ask_X=asked)
+
+    def _features(self, X: Any) -> Any:
+        """Random features; of no rows, which scikit-learn refuses, none."""
+        return self.estimator.transform(X) if len(X) else np.empty((0, self.estimator.n_components))
 
     def export(self, state: None) -> None:
         """The transformer itself is used."""

@@ -18,6 +18,10 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 # Blocks read real streams by their bare names, as a user would in the folder of the data.
 DATA_FILE = re.compile(r"\"([\w]+\.parquet)\"")
+# What a page tells its readers to run: a script of benchmarks or examples, with its options.
+SCRIPT = re.compile(r"python -m (benchmarks\.\w+)((?: +\\?\n? *[^\s`|]+)*)")
+EXAMPLE = re.compile(r"python (\S*examples/\S+\.py)")
+DECIMAL = re.compile(r"^\|.*(?<![\w.])\d*\.\d+(?![\w.])", re.M)
 # Less than readers see, where a page would take long: the text of the page, and what runs.
 SHORTER = {
     "drift": ("    range(30),", "    range(3),"),
@@ -81,6 +85,44 @@ def test_rows_of_tables_are_whole(page: Path) -> None:
         lines = table.splitlines()
         cells = [len(re.findall(r"(?<!\\)\|", line)) for line in lines]
         assert len(set(cells)) == 1, lines[cells.index(next(c for c in cells if c != cells[0]))]
+
+
+def unknown_commands(text: str) -> list[str]:
+    """Commands of a page whose script is not there, or does not have an option that is named."""
+    wrong = [name for name in EXAMPLE.findall(text) if not (PROJECT / name.lstrip("./")).is_file()]
+    for module, options in SCRIPT.findall(text):
+        path = PROJECT / f"{module.replace('.', '/')}.py"
+        if not path.is_file():
+            wrong.append(module)
+            continue
+        source = path.read_text("utf-8")
+        wrong += [
+            f"{module} {option}"
+            for option in re.findall(r"(?<!\S)--[\w-]+", options)
+            if f'"{option}"' not in source
+        ]
+    return wrong
+
+
+@pytest.mark.parametrize("page", [PROJECT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_commands_of_figures_exist(page: Path) -> None:
+    assert not unknown_commands(page.read_text("utf-8"))
+
+
+def test_commands_that_do_not_exist_are_caught() -> None:
+    text = "`python -m benchmarks.size`, `python -m benchmarks.testbed --trees --seeds 3`\n"
+    assert not unknown_commands(text + "python examples/temporal_dependence.py pictures")
+    text = "`python -m benchmarks.none`, `python -m benchmarks.testbed --forests --seeds 3`\n"
+    found = unknown_commands(text + "python examples/none.py pictures")
+    assert found == ["examples/none.py", "benchmarks.none", "benchmarks.testbed --forests"]
+
+
+@pytest.mark.parametrize("page", [PROJECT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_figures_name_their_command(page: Path) -> None:
+    """A page with figures in a table has the command that prints them, or the code."""
+    text = page.read_text("utf-8")
+    if DECIMAL.search(re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
+        assert SCRIPT.search(text) or EXAMPLE.search(text) or BLOCK.search(text)
 
 
 def test_blocks_without_their_data_are_left_out(tmp_path: Path) -> None:

@@ -1,0 +1,321 @@
+"""Every table and figure of the five papers: run what answers for them, and write the page.
+
+Each script runs in a process of its own, one after the other, and records its figures beside the
+paper's; what is recorded is kept in docs/fidelity.json after each script, and docs/fidelity.md is
+made from it. So a run that is stopped loses nothing, and one paper can be run alone. What the
+scripts print is in build/fidelity.
+
+    python -m benchmarks.fidelity
+    python -m benchmarks.fidelity --paper bifet
+    python -m benchmarks.fidelity --runs fold_tests --full
+    python -m benchmarks.fidelity --page            (write the page again, run nothing)
+
+``--full`` takes the paper's numbers of rows, seeds and repetitions, which can take hours. The real
+streams are read from the folder that SKSTREAM_DATA names.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from benchmarks._fidelity import Row
+from benchmarks._fidelity_items import PAPERS, RUNS, Item, Paper
+from benchmarks._kernel_speed import versions
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORD = ROOT / "docs" / "fidelity.json"
+PAGE = ROOT / "docs" / "fidelity.md"
+OUTPUT = ROOT / "build" / "fidelity"
+HEAD = """# Fidelity
+
+What comes out here for every numbered table and figure of the five papers that this library
+implements. `make fidelity` runs all of it and writes this page; `make fidelity PAPER={example}`
+runs one paper, and `FULL=1` takes the papers' own numbers of rows, seeds and repetitions.
+
+- **reproduced**: figures in print stand beside ours, and all are within the tolerance that is said;
+  **in part**: some are, or some figures of the paper are "not here". Figures got with another
+  learner or stream are "by shape" and do not count.
+- **shape only**: what the paper says of the figure is compared with what is found here, because the
+  paper prints no figures, or because the learner or the stream is another; the reason is said.
+- **not possible here**: the data or the learner is not public; **no computation**: words, diagrams.
+
+All figures of an item are below the table of its paper.
+"""
+STATES = {"shape": "shape only", "absent": "not possible here", "words": "no computation"}
+
+
+def run_script(key: str, *, full: bool) -> dict[str, Any]:
+    """Run one script; how long it took and what it recorded."""
+    run = RUNS[key]
+    command = run.command(full=full)
+    print(f"{command} ...", flush=True)
+    started = perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rows.jsonl"
+        arguments = [sys.executable, *command.split()[1:], "--json", str(file)]
+        done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
+        seconds = perf_counter() - started
+        if done.returncode:
+            raise RuntimeError(f"{command} failed:\n{done.stderr[-2000:]}")
+        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    (OUTPUT / f"{key}.txt").write_text(done.stdout, "utf-8")
+    print(f"  {len(rows)} figures, {seconds:.0f} s", flush=True)
+    return {
+        "command": command,
+        "note": "as in the paper" if full and run.full is not None else run.note,
+        "seconds": round(seconds),
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "versions": versions("scikit-learn", "numpy", "scipy", "numba"),
+        "rows": rows,
+    }
+
+
+def read_record(path: Path = RECORD) -> dict[str, Any]:
+    """What has been recorded, by run."""
+    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def write_record(record: dict[str, Any]) -> None:
+    """Keep the runs in the order of the list, a line for each row."""
+    parts = []
+    for key in (key for key in RUNS if key in record):
+        about = {name: value for name, value in record[key].items() if name != "rows"}
+        head = json.dumps(about, ensure_ascii=False)[:-1]
+        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in record[key]["rows"])
+        parts.append(f'{json.dumps(key)}: {head}, "rows": [\n{lines}\n]}}')
+    RECORD.write_text("{\n" + ",\n".join(parts) + "\n}\n", "utf-8")
+
+
+def rows_of(record: dict[str, Any], paper: str, item: Item) -> list[Row]:
+    """What the runs of an item recorded for it."""
+    rows = [Row(**row) for key in item.runs for row in record.get(key, {}).get("rows", ())]
+    return [row for row in rows if (row.paper, row.item) == (paper, item.name)]
+
+
+def shown(value: float | str, digits: int) -> str:
+    """A value in a cell."""
+    if isinstance(value, str):
+        return value
+    return (f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}").replace("-", "−")
+
+
+def difference(row: Row, digits: int) -> str:
+    """Ours less theirs, with its sign."""
+    if row.difference is None:
+        return "none" if row.theirs == row.ours else ""
+    size = shown(abs(row.difference), digits)
+    if not float(size.replace(",", "")):
+        return size
+    return f"{'+' if row.difference > 0 else '−'}{size}"
+
+
+def counted(item: Item, rows: list[Row]) -> list[Row]:
+    """The rows that can be called reproduced."""
+    return [row for row in rows if item.kind == "figures" and row.kind == "figure"]
+
+
+def state(item: Item, rows: list[Row]) -> str:
+    """Reproduced or not, in words."""
+    if not item.runs:
+        return f"{STATES[item.kind]}: {item.why}"
+    if not rows:
+        return "not run"
+    compared = counted(item, rows)
+    if not compared:
+        return STATES["shape"]
+    n_good = sum(row.is_within(item.tolerance, relative=item.relative) for row in compared)
+    whole = "reproduced in part" if n_good else "not reproduced"
+    by_shape = [row for row in rows if row not in compared]
+    in_print = any(row.difference is not None for row in by_shape)
+    if n_good == len(compared) and not in_print and not item.n_absent:
+        whole = "reproduced"
+    rest = f"; {len(by_shape)} by shape" if by_shape else ""
+    rest += f"; {item.n_absent} not here" if item.n_absent else ""
+    return f"{whole}: {n_good} of {len(compared)} figures {item.allowed}{rest}"
+
+
+def summary(record: dict[str, Any], key: str, paper: Paper) -> list[str]:
+    """One row for each table and figure."""
+    lines = [
+        "| item | what it shows | here | for example | theirs | ours | difference | command |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for item in paper.items:
+        rows = rows_of(record, key, item)
+        example = (counted(item, rows) or rows or [None])[0]
+        cells = [f"[{item.name}](#{anchor(paper, item)})" if rows else item.name, item.shows]
+        cells.append(state(item, rows))
+        if example is None:
+            cells += [""] * 4
+        else:
+            cells += [
+                ", ".join(filter(None, (example.line, example.column))),
+                shown(example.theirs, item.digits),
+                shown(example.ours, item.digits),
+                difference(example, item.digits),
+            ]
+        commands = [RUNS[run].command() for run in item.runs]
+        cells.append("<br>".join(f"`{command}`" for command in commands))
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def heading(paper: Paper, item: Item) -> str:
+    """The title of the part of an item; no two are equal."""
+    return f"{item.name} of {paper.title.partition(' ')[0].rstrip(',')}"
+
+
+def anchor(paper: Paper, item: Item) -> str:
+    """Where a heading can be linked to."""
+    return heading(paper, item).lower().replace(" ", "-")
+
+
+def details(record: dict[str, Any], paper: Paper, item: Item, rows: list[Row]) -> list[str]:
+    """All figures of an item, and how they were got."""
+    lines = [f"### {heading(paper, item)}", "", f"{item.shows[0].upper()}{item.shows[1:]}."]
+    lines += [f"{state(item, rows)[0].upper()}{state(item, rows)[1:]}."]
+    if item.why:
+        lines += [f"{item.why[0].upper()}{item.why[1:]}."]
+    for key in item.runs:
+        if key in record:
+            run = record[key]
+            lines += [f"`{run['command']}`: {run['note']}."]
+    reasons = list(dict.fromkeys(row.why for row in rows if row.kind == "shape" and row.why))
+    marks = {why: f"<sup>{number}</sup>" for number, why in enumerate(reasons, 1)}
+    if item.kind == "figures" and len(reasons) > 0:
+        lines += ["Not counted: " + "; ".join(f"{marks[why]} {why}" for why in reasons) + "."]
+    if item.kind != "figures":
+        marks = dict.fromkeys(reasons, "")
+    lines += [""]
+    lines += listed(item, [row for row in rows if not row.column], marks)
+    lines += matrix(item, [row for row in rows if row.column], marks)
+    return lines
+
+
+def listed(item: Item, rows: list[Row], marks: dict[str, str]) -> list[str]:
+    """Rows one below the other."""
+    if not rows:
+        return []
+    lines = ["| what | theirs | ours | difference |", "|---|---|---|---|"]
+    for row in rows:
+        cells = [
+            row.line + marks.get(row.why, ""),
+            *(shown(v, item.digits) for v in (row.theirs, row.ours)),
+            difference(row, item.digits),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def matrix(item: Item, rows: list[Row], marks: dict[str, str]) -> list[str]:
+    """Rows by line and column: ours, and theirs in brackets; what is too far off is bold."""
+    if not rows:
+        return []
+    columns = list(dict.fromkeys(row.column for row in rows))
+    cells = {(row.line, row.column): row for row in rows}
+    bold = " (bold: outside the tolerance)" if item.kind == "figures" else ""
+    lines = [
+        f"Ours, and in brackets theirs{bold}:",
+        "",
+        "| | " + " | ".join(columns) + " |",
+        "|---|" + "---|" * len(columns),
+    ]
+    for line in dict.fromkeys(row.line for row in rows):
+        texts = []
+        for column in columns:
+            row = cells.get((line, column))
+            if row is None:
+                texts.append("")
+                continue
+            ours, theirs = shown(row.ours, item.digits), shown(row.theirs, item.digits)
+            far = row.kind == "figure" and not row.is_within(item.tolerance, relative=item.relative)
+            if far and item.kind == "figures":
+                ours = f"**{ours}**"
+            ours += f" ({row.note})" if row.note else ""
+            texts.append(f"{ours} [{theirs}]{marks.get(row.why, '')}")
+        lines.append(f"| {line} | " + " | ".join(texts) + " |")
+    gaps = [abs(row.difference) for row in counted(item, rows) if row.difference is not None]
+    if gaps:
+        lines += [
+            "",
+            f"Difference: {statistics.median(gaps):.{item.digits}f} {item.unit} in the median, "
+            f"{max(gaps):.{item.digits}f} at most.",
+        ]
+    return [*lines, ""]
+
+
+def page(record: dict[str, Any]) -> str:
+    """The page that shows a record."""
+    text = [HEAD.format(example="bifet")]
+    for key, paper in PAPERS.items():
+        text += [f"## {paper.title}", "", f"{paper.reference}.", ""]
+        text += [*summary(record, key, paper), ""]
+        for item in paper.items:
+            rows = rows_of(record, key, item)
+            if rows:
+                text += details(record, paper, item, rows)
+    return "\n".join([*text, *runs_of(record)]).rstrip() + "\n"
+
+
+def runs_of(record: dict[str, Any]) -> list[str]:
+    """How long each command took, when, and with which versions."""
+    lines = [
+        "## The runs",
+        "",
+        "Seconds of one turn on a machine with two cores and other work.",
+        "",
+        "| command | of the paper's setting | seconds | date | versions |",
+        "|---|---|---|---|---|",
+    ]
+    for key in (key for key in RUNS if key in record):
+        run = record[key]
+        cells = f"`{run['command']}`", run["note"], run["seconds"], run["date"], run["versions"]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return lines
+
+
+def chosen(papers: Iterable[str], runs: Iterable[str]) -> list[str]:
+    """The runs of some papers, or those that are named, in the order of the list."""
+    wanted = set(runs) or {
+        run for paper in papers for item in PAPERS[paper].items for run in item.runs
+    }
+    return [key for key in RUNS if key in wanted]
+
+
+def main() -> None:
+    """Run, record, write the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--paper", nargs="+", choices=list(PAPERS), default=list(PAPERS))
+    parser.add_argument("--runs", nargs="+", choices=list(RUNS), default=[])
+    parser.add_argument("--full", action="store_true", help="as large as in the papers")
+    parser.add_argument("--page", action="store_true", help="write the page, run nothing")
+    options = parser.parse_args()
+    failures = []
+    for key in () if options.page else chosen(options.paper, options.runs):
+        try:
+            found = run_script(key, full=options.full)
+        except RuntimeError as error:
+            failures.append(str(error))
+            print(f"  {error}", flush=True)
+            continue
+        # Read again: another run may have finished meanwhile.
+        write_record(read_record() | {key: found})
+    PAGE.write_text(page(read_record()), "utf-8")
+    print(f"{PAGE.relative_to(ROOT)} is written.")
+    if failures:
+        raise SystemExit(f"{len(failures)} scripts failed; their figures are those from before.")
+
+
+if __name__ == "__main__":
+    main()
