@@ -15,7 +15,8 @@ from tests._programs import PROJECT, Run
 
 PAGES = sorted((PROJECT / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")
+FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 # Blocks read real streams by their bare names, as a user would in the folder of the data.
 DATA_FILE = re.compile(r"\"([\w]+\.parquet)\"")
 # What a page tells its readers to run: a script of benchmarks or examples, with its options.
@@ -24,7 +25,7 @@ EXAMPLE = re.compile(r"python (\S*examples/\S+\.py)")
 DECIMAL = re.compile(r"^\|.*(?<![\w.])\d*\.\d+(?![\w.])", re.M)
 # Less than readers see, where a page would take long: the text of the page, and what runs.
 SHORTER = {
-    "drift": ("    range(30),", "    range(3),"),
+    "scoring_alarms": ("    range(30),", "    range(3),"),
     "online_or_retrained": ("max_iter=30", "max_iter=2"),
     "everyday_data": ("make_transactions(3_000)", "make_transactions(600)"),
 }
@@ -49,6 +50,12 @@ def runnable_blocks(text: str, folder: Path) -> list[str]:
     return blocks
 
 
+def anchors(text: str) -> set[str]:
+    """Names of the headings of a page in links to them, as GitHub and MyST form them."""
+    headings = re.findall(r"^#{1,3} (.*)$", FENCED.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
 # The README's runs in tests/test_examples.py, without the extras too.
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_blocks_run_in_their_order(page: Path, tmp_path: Path, run_program: Run) -> None:
@@ -70,17 +77,21 @@ def test_blocks_run_in_their_order(page: Path, tmp_path: Path, run_program: Run)
 
 
 @pytest.mark.parametrize("page", [PROJECT / "README.md", *PAGES], ids=lambda page: page.stem)
-def test_links_lead_to_files(page: Path) -> None:
-    broken = [
-        link for link in LINK.findall(page.read_text("utf-8")) if not (page.parent / link).exists()
-    ]
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    broken = []
+    for link, anchor in LINK.findall(page.read_text("utf-8")):
+        if link.startswith("api/"):
+            continue  # written when the site is built, which checks these links
+        target = page.parent / link if link else page
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text("utf-8"))):
+            broken.append((link, anchor))
     assert not broken
 
 
 @pytest.mark.parametrize("page", [PROJECT / "README.md", *PAGES], ids=lambda page: page.stem)
 def test_rows_of_tables_are_whole(page: Path) -> None:
     """A row broken into two lines, or two rows on one, is no table for a reader of the page."""
-    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
+    text = FENCED.sub("", page.read_text("utf-8"))
     for table in re.findall(r"(?:^\|.*\n?)+(?:^(?!\||$).*\n)?", text, flags=re.M):
         lines = table.splitlines()
         cells = [len(re.findall(r"(?<!\\)\|", line)) for line in lines]
@@ -123,6 +134,11 @@ def test_figures_name_their_command(page: Path) -> None:
     text = page.read_text("utf-8")
     if DECIMAL.search(re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
         assert SCRIPT.search(text) or EXAMPLE.search(text) or BLOCK.search(text)
+
+
+def test_anchors_are_headings_and_no_comments_of_code() -> None:
+    text = "# A page\n\n```python\n# no heading\n```\n\n## scikit-learn's `fit`, and more\n"
+    assert anchors(text) == {"a-page", "scikit-learns-fit-and-more"}
 
 
 def test_blocks_without_their_data_are_left_out(tmp_path: Path) -> None:

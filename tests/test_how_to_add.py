@@ -1,4 +1,4 @@
-"""What the page "How to add" adds is found and passes what every class of the package passes."""
+"""What the pages "How to add" add is found and passes what every class of the package passes."""
 
 import re
 import sys
@@ -27,14 +27,16 @@ from skstream.streams import make_demo_stream
 from tests._examples import examples
 from tests.drift._checks import check_cuts
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "how_to_add.md"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGES = [DOCS / "how_to_add.md", DOCS / "protocols_and_kernels.md"]
 MOST_LINES = 40
 NAME = "added_by_the_page"
 
 
 def sections() -> dict[str, list[str]]:
     """Blocks of code by the heading above them."""
-    _, *parts = re.split(r"^## (.*)$", PAGE.read_text("utf-8"), flags=re.M)
+    text = "".join(page.read_text("utf-8") for page in PAGES)
+    _, *parts = re.split(r"^## (.*)$", text, flags=re.M)
     blocks = [
         re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S) for text in parts[1::2]
     ]

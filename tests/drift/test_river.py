@@ -1,4 +1,4 @@
-"""How our detectors differ from River's: every row of the table in docs/drift.md."""
+"""How our detectors differ from River's: every row of the table in docs/which_detector.md."""
 
 import inspect
 import re
@@ -12,7 +12,7 @@ from tests.drift.test_adwin import many_drifts
 
 drift = pytest.importorskip("river.drift")
 
-PAGE = Path(__file__).parents[2] / "docs" / "drift.md"
+PAGE = Path(__file__).parents[2] / "docs" / "which_detector.md"
 SEEDS = range(3)
 
 

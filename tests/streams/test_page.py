@@ -1,4 +1,4 @@
-"""The page about streams shows what is there."""
+"""The pages about streams show what is there."""
 
 import contextlib
 import inspect
@@ -9,7 +9,8 @@ import skstream.streams
 from skstream.streams import RandomRBF, Stream
 from tests._programs import PROJECT
 
-PAGE = (PROJECT / "docs" / "streams.md").read_text("utf-8")
+NAMES = ("streams", "generators", "testbed", "composed_streams")
+PAGES = "".join((PROJECT / "docs" / f"{name}.md").read_text("utf-8") for name in NAMES)
 
 
 def test_the_table_of_generators_is_what_its_block_prints(monkeypatch):
@@ -17,7 +18,7 @@ def test_the_table_of_generators_is_what_its_block_prints(monkeypatch):
     monkeypatch.setattr(RandomRBF, "bayes_error", lambda stream: 0.05)
     ((block, shown),) = re.findall(
         r"^```python\n(from skstream import streams\n.*?)^```$\n+^```\n(.*?)^```$",
-        PAGE,
+        PAGES,
         re.DOTALL | re.MULTILINE,
     )
     printed = io.StringIO()
@@ -34,5 +35,5 @@ def test_every_kind_of_stream_and_every_function_is_named():
         if inspect.isfunction(one) or (inspect.isclass(one) and issubclass(one, Stream))
     ]
     bases = {"Stream", "GeneratedStream", "ArrayStream", "ChunkStream"}
-    missing = [name for name in named if name not in bases and name not in PAGE]
+    missing = [name for name in named if name not in bases and name not in PAGES]
     assert not missing
