@@ -16,6 +16,10 @@ from skstream.baselines import Persistent
 from skstream.cli import _bench, main
 from skstream.cli._bench import SHIPPED, read_suite, seed_of, seeded
 from skstream.cli._generators import make_stream
+from tests._examples import newest_alone
+
+pytestmark = newest_alone  # what is killed or run twice does not depend on other packages
+
 
 SUITE = """
 metric = ["accuracy", "kappa"]

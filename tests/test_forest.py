@@ -14,7 +14,7 @@ from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
 from skstream.streams import SEA, join_streams
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 from skstream.utils._seeds import poisson_weights
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 
 CLASSES = [0, 1, 2]
 DETECTORS = [
@@ -120,6 +120,7 @@ def test_it_is_the_literal_forest(seed, warning, drift, mean_weight, leaf) -> No
     np.testing.assert_array_equal(forest.n_warnings_, [place.n_warnings for place in literal])
 
 
+@newest_alone
 def test_after_a_drift_it_is_better_than_one_tree() -> None:
     stream = join_streams(
         SEA(6000, thresholds=[6.0], noise=0.0, random_state=0),

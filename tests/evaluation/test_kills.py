@@ -23,6 +23,9 @@ from tests.evaluation._models import Diary, KilledWorker
 from tests.evaluation.test_checkpoints import EVALUATORS, Source, assert_same_result, evaluator_in
 from tests.evaluation.test_tape_on_disk import in_memory
 
+pytestmark = newest_alone  # what is killed or run twice does not depend on other packages
+
+
 N_MOMENTS = 10
 N = 240
 X = np.random.default_rng(0).normal(size=(N, 2))

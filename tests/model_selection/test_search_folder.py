@@ -33,6 +33,9 @@ from tests.evaluation._disk_states import copied_states
 from tests.evaluation._models import KilledWorker
 from tests.model_selection._searches import search_of
 
+pytestmark = newest_alone  # what is killed or run twice does not depend on other packages
+
+
 N, TUNING = 900, 500
 GRID = {"alpha": [1e-4, 1e-2, 1.0, 100.0], "penalty": ["l2", "l1"]}
 SEARCHES: dict[str, dict[str, Any]] = {
