@@ -1,6 +1,7 @@
 """Exact, fast evaluation of classifiers that learn from data streams."""
 
 from skstream._load import load
+from skstream._show_versions import show_versions
 from skstream.adaptive import DriftReset
 from skstream.baselines import (
     MajorityClass,
@@ -108,4 +109,5 @@ __all__ = [
     "run_status",
     "score_predictions",
     "score_slices",
+    "show_versions",
 ]
