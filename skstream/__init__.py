@@ -1,7 +1,6 @@
 """Exact, fast evaluation of classifiers that learn from data streams."""
 
 from skstream._load import load
-from skstream._show_versions import show_versions
 from skstream.adaptive import DriftReset
 from skstream.baselines import (
     MajorityClass,
@@ -53,6 +52,7 @@ from skstream.studies import (
     recovery_after_drift,
 )
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from skstream.utils._show_versions import show_versions
 from skstream.utils._version import __version__ as __version__
 
 __all__ = [

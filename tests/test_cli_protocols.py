@@ -335,10 +335,10 @@ def test_monitors_find_what_those_of_python_find(
         np.testing.assert_array_equal(has.alarms, wanted.alarms)
         n_alarms += len(wanted.alarms)
         if "--folds" not in options and len(wanted.alarms):
-            rows = ", ".join(f"{row + 1}" for row in wanted.alarms[:10])
-            unit = "labels" if "--delay" in options else "rows"
-            alarms = f"{has.monitor} raised alarms on {has.model} after so many {unit}: {rows}"
-            assert alarms in output
+            rows = ", ".join(map(str, wanted.alarms[:10]))
+            unit = "labelled row" if "--delay" in options else "row"
+            alarms = "alarm" if len(wanted.alarms) == 1 else "alarms"
+            assert f"{has.monitor} of {has.model}: {alarms} at {unit} {rows}" in output
     assert n_alarms
     assert "alarms of ddm: persistent " in output
     assert verified(capsys).startswith("identical: ")
@@ -436,6 +436,11 @@ def test_options_that_make_no_sense_are_refused(arguments: list[str], words: str
     status, output, errors = run(*arguments)
     assert (status, output) == (2, "")
     assert words in errors
+
+
+def test_a_file_that_was_taken_as_a_measure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "--target", "y", "--compare-with-best", "power.csv"]) == 2
+    assert "--compare-with-best has taken 'power.csv' as a measure" in capsys.readouterr().err
 
 
 def test_files_and_generators_without_columns_of_times(

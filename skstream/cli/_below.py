@@ -86,14 +86,15 @@ def _deviations(result: EvaluationResult) -> Iterator[str]:
 
 
 def _alarms(result: EvaluationResult) -> Iterator[str]:
-    """Rows at which the detectors raised alarms; of folds the table has the numbers."""
+    """Rows, counted from 0, at which detectors raised alarms; of folds the table has numbers."""
     if result.n_folds > 1:
         return
-    unit = "rows" if result.bins is None else "labels"
+    unit = "row" if result.bins is None else "labelled row"
     for found in each(result.detections):
-        if len(found.alarms):
-            rows = listed([f"{row + 1:,}" for row in found.alarms.tolist()], _MOST_ROWS)
-            yield f"{found.monitor} raised alarms on {found.model} after so many {unit}: {rows}"
+        n = len(found.alarms)
+        if n:
+            rows = listed([f"{row:,}" for row in found.alarms.tolist()], _MOST_ROWS)
+            yield f"{found.monitor} of {found.model}: alarm{'s' * (n > 1)} at {unit} {rows}"
 
 
 def _compared(result: EvaluationResult, a: str, b: str, **options: Any) -> Any:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstream._show_versions import show_versions
 from skstream.cli._arguments import make_parser
 from skstream.cli._below import check_comparisons, show_below
 from skstream.cli._generators import best_possible
@@ -50,6 +49,7 @@ from skstream.streams._file_system import is_uri
 from skstream.streams._open import open_files
 from skstream.streams._profile import label_columns, words_of
 from skstream.streams._table_parameters import shown
+from skstream.utils._show_versions import show_versions
 from skstream.utils._validation import is_regressor
 
 #: A target of more values is hardly a label.

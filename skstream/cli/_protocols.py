@@ -145,7 +145,9 @@ def check_options(options: argparse.Namespace) -> None:
                 "them out."
             )
     elif not options.file:
-        raise ValueError("Name a FILE to read, or a stream to make: --generator NSGT.")
+        taken = options.compare_with_best
+        hint = f" --compare-with-best has taken {taken!r} as a measure: put it last." if taken else ""
+        raise ValueError(f"Name a FILE to read, or a stream to make: --generator NSGT.{hint}")
     for name, (needed, words) in _NEEDS.items():
         if _given(options, name) and not _given(options, needed):
             raise ValueError(f"{_shown(name)} {words}: add {_shown(needed)}.")
