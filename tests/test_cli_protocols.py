@@ -279,6 +279,31 @@ def test_the_best_model_over_rows(run: Run, csv_file: Path) -> None:
     assert "at the level 0.05 for all 3 pairs of models together" in said
 
 
+def test_the_level_of_the_best_is_divided_by_the_pairs(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels, compare = [], EvaluationResult.compare
+
+    def noting(self: EvaluationResult, a: str, b: str, **options: Any) -> Any:
+        levels.append(options["alpha"])
+        return compare(self, a, b, **options)
+
+    monkeypatch.setattr(EvaluationResult, "compare", noting)
+    assert run("--compare-with-best")[0] == 0
+    assert levels == [0.05 / 3] * 2
+
+
+@pytest.mark.parametrize("options", [["--folds", "2"], ["--delay", "9"]])
+def test_the_best_possible_answers_are_those_of_one_pass(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["evaluate", "--generator", "NSGT", "--n-rows", "200"]
+    assert main(command) == 0
+    assert "bayes-optimal" in capsys.readouterr().out
+    assert main([*command, *options]) == 0
+    assert "bayes-optimal" not in capsys.readouterr().out
+
+
 def test_the_best_of_equal_models_is_not_told_apart(run: Run) -> None:
     status, output, _ = run("--model", "again=nb", "--compare-with-best")
     assert status == 0

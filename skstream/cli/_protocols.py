@@ -146,8 +146,10 @@ def check_options(options: argparse.Namespace) -> None:
             )
     elif not options.file:
         taken = options.compare_with_best
-        hint = f" --compare-with-best has taken {taken!r} as a measure: put it last." if taken else ""
-        raise ValueError(f"Name a FILE to read, or a stream to make: --generator NSGT.{hint}")
+        raise ValueError(
+            "Name a FILE to read, or a stream to make: --generator NSGT."
+            + (f" --compare-with-best has taken {taken!r} as a measure: put it last." * bool(taken))
+        )
     for name, (needed, words) in _NEEDS.items():
         if _given(options, name) and not _given(options, needed):
             raise ValueError(f"{_shown(name)} {words}: add {_shown(needed)}.")
