@@ -52,6 +52,7 @@ from skstream.studies import (
     recovery_after_drift,
 )
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from skstream.utils._show_versions import show_versions
 from skstream.utils._version import __version__ as __version__
 
 __all__ = [
@@ -108,4 +109,5 @@ __all__ = [
     "run_status",
     "score_predictions",
     "score_slices",
+    "show_versions",
 ]

@@ -12,6 +12,7 @@ import pytest
 
 from skstream import __version__, load
 from skstream.cli import _commands as cli
+from skstream.cli import _protocols
 from skstream.cli._model_strings import make_model
 from skstream.cli._models import MODELS, model_of
 from skstream.cli._output import in_options, one_line_warnings
@@ -22,6 +23,7 @@ from skstream.evaluation import (
     PrequentialEvaluator,
     RunFolder,
 )
+from skstream.metrics._registry import MEANINGS, OF_CLASS
 from skstream.streams import CSVStream, StreamError, make_demo_stream
 from tests._data import data_path
 from tests._examples import newest_alone
@@ -120,7 +122,7 @@ def test_options_reach_the_evaluator(
             seen.update(self.get_params(deep=False))
             raise ValueError("seen enough")
 
-    monkeypatch.setattr(cli, "PrequentialEvaluator", Evaluator)
+    monkeypatch.setattr(_protocols, "PrequentialEvaluator", Evaluator)
     status, _, errors = run(
         "evaluate", csv_file, "--target", "label", "--batch-size", "7", "--warmup", "5",
         "--n-jobs", "2", "--random-state", "3", "--progress", "--forgetting", "adwin",
@@ -345,6 +347,15 @@ def test_the_module_is_the_program_and_help_answers_what_a_newcomer_asks() -> No
     assert done.stdout.startswith("usage: skstream evaluate")
     for name in (*MODELS, "kappa_temporal", "persistent_skill", "window:1000", "examples:"):
         assert name in done.stdout
+    lines = done.stdout.splitlines()
+    for name, words in MEANINGS.items():
+        assert any(line.split() == [name, *words.split()] for line in lines) or name in OF_CLASS
+
+
+def test_versions(run: Run) -> None:
+    status, output, errors = run("versions")
+    assert (status, errors) == (0, "")
+    assert f"skstream         {__version__}" in output
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -547,7 +558,7 @@ def test_the_result_so_far(
             error.result = super().evaluate(models, X[:50], y[:50])
             raise error
 
-    monkeypatch.setattr(cli, "PrequentialEvaluator", Evaluator)
+    monkeypatch.setattr(_protocols, "PrequentialEvaluator", Evaluator)
     status, output, errors = run("evaluate", csv_file, "--target", "label", "--save", tmp_path)
     assert status == expected
     assert errors.splitlines() == [f"skstream: {line}" for line in words]

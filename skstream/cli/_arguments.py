@@ -1,21 +1,21 @@
 """The options of the command line, and what its help says."""
 
 import argparse
+import inspect
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from skstream.cli._generators import COMPOSITIONS, FETCHED, GENERATORS
 from skstream.cli._models import MODELS
-from skstream.metrics._registry import OF_CLASSES, REGRESSION
+from skstream.cli._protocols import DETECTORS, EVERY
+from skstream.metrics._registry import MEANINGS, OF_CLASS, OF_CLASSES, REGRESSION
 from skstream.utils._version import __version__
 
 Command = Callable[[argparse.Namespace], int]
-
-#: Rows between two checkpoints at which held-out rows are asked.
-EVERY = 1000
 
 DESCRIPTION = """\
 Evaluate models on a file or a generated stream: each row is predicted before it is
@@ -29,6 +29,9 @@ examples:
       --forgetting window:1000 --metric accuracy --plot power.png
   skstream evaluate day.*.csv --target load --model "pipeline('scaler', 'sgd-regressor')"
   skstream evaluate power.csv --target class --model sgd --holdout 5000 --every 500
+  skstream evaluate loans.csv --target paid --time asked --label-time known --model nb --bins 10
+  skstream evaluate power.csv --target class --model nb --model sgd --folds 10 --compare nb sgd
+  skstream evaluate power.csv --target class --model nb --monitor adwin --plot power.png
   skstream evaluate elecNormNew.arff --target class --model nb
   skstream evaluate rcv1.svm.gz --model sgd
   skstream evaluate month/ --target click --model sgd --checkpoint run --n-jobs -1
@@ -54,9 +57,11 @@ generators (those of the testbed, NSGT and so on, come with the best possible an
   {compositions}.
   Real streams are fetched once: {fetched}.
 
-measures of labels (default: accuracy and four kappas; f1:UP is the f1 of label UP):
+measures of labels (default: accuracy and four kappas):
 {classification}
-measures of numbers:
+measures of one label, which is named after a colon (f1:UP is the f1 of UP), such as auc, too:
+{of_class}
+measures of numbers (default: mae, rmse, r2):
 {regression}
 
 A target of numbers with fractions is regression; every other target holds labels.
@@ -96,8 +101,8 @@ a suite:
   evaluate, such as warmup. skstream verify DIR runs it all again and says what differs."""
 
 
-#: Options, each with what is given ("..." repeatedly, "+" and "*" several at once, "!" always), its
-#: default, and its help.
+#: Options, each with what is given ("..." repeatedly, "+" and "*" several at once, "?" if wanted,
+#: "!" always; "A B" are two), its default, and its help.
 _FILES = """\
 FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a folder of them, or
   several files in the order in which they are to be read; paths or URIs, as s3://bucket/folder.
@@ -111,6 +116,14 @@ FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a f
 --numeric COL...  column of numbers; repeatable
 --text COL  column of texts, the only feature, for models that begin with a vectorizer, as
   pipeline('sklearn.feature_extraction.text:HashingVectorizer', 'sgd')
+--time COL  column of the times at which rows came, which is no feature; --forgetting may then count
+  time (window:7D), and labels come late with --label-time or --delay
+--label-time COL  column of the times at which labels became known, of the kind of --time, or row
+  numbers without it; empty: never. Every row is asked when it comes, again while it waits, and
+  when its label comes
+--delay DELAY  in place of --label-time: rows until a label comes, or where --time is given, a time
+  (1D) or a number as the times are; or the column that holds it, which is no feature
+--delay-unit TIME  what 1 is in a column of delays, where --time holds dates: 1h, 1D
 --missing RULE  what becomes of a missing feature: a number to put there (0, say), error, or nan
   (default: the model decides)
 --missing-labels {error,skip} [error]  what becomes of a row without a label: an error (default), or
@@ -141,6 +154,16 @@ _PROTOCOL = f"""\
   before it is learnt: a file, or a number of rows, the last ones of the stream. 'next': the next
   --every rows, which are learnt afterwards
 --every N  rows learnt between two checkpoints of --holdout (default: {EVERY})
+--bins N  with --label-time or --delay: parts into which the time from arrival to label is divided
+  (default: 50); the table shows the answers just before the label, the picture those of all bins
+--folds N  have N copies of each model, which learn different rows, and test over them whether
+  models differ
+--strategy {{bootstrap,cross,split}}  which folds learn a row: each with a Poisson(1) weight
+  (bootstrap, default), all but one (cross), or one (split)
+--monitor DETECTOR...  drift detector that watches the errors of each model: {", ".join(DETECTORS)}.
+  Parameters and a name as of models: "slow=adwin(delta=1e-5)"; repeatable
+--loss-bound NUMBER  with --monitor, of targets that are numbers: the error from which on larger
+  ones count alike
 --unanswered {{error,wrong}} [error]  what becomes of a row to which a model gives no answer: an
   error (default), or it counts as a wrong answer
 --error-score RULE [nan]  what becomes of a model that fails: nan (default) or another number in
@@ -155,6 +178,11 @@ _PROTOCOL = f"""\
   written there
 --checkpoint-every TIME  distance of the checkpoints: a time, such as 30s, 10min or 2h, or a number
   of rows (default: 10min)
+"""
+_COMPARISON = """\
+--compare A B  test whether these two models differ; choose them before you see scores
+--compare-with-best MEASURE?  find the best model, by the first measure if none is named, and those
+  that are not told apart from it; the level is that of all pairs of models
 """
 _PICTURE = """\
 --plot FILE  picture of a measure over the stream: .png, .svg, .pdf
@@ -271,7 +299,10 @@ _COMMANDS = {
     "evaluate": (
         "evaluate models on a file or a generated stream",
         DESCRIPTION,
-        {"the stream": _FILES, "the evaluation": _PROTOCOL, "the output": _PICTURE + _SAVE},
+        {
+            **{"the stream": _FILES, "the evaluation": _PROTOCOL, "comparisons": _COMPARISON},
+            "the output": _PICTURE + _SAVE,
+        },
     ),
     "score": (
         "score predictions that are in a file beside the labels; no model is run",
@@ -308,6 +339,12 @@ _COMMANDS = {
         "the others. It may still run.",
         {"": _FOLDER + _SAVE},
     ),
+    "versions": (
+        "print the versions of Python, of this package and of those that it uses",
+        "Print what to put into a report of a fault: the versions of Python, of the system, of "
+        "skstream and of the packages that it uses, and how it computes.",
+        {},
+    ),
 }
 #: What reads the values that are no plain texts.
 _TYPES: dict[str, Callable[[str], Any]] = {
@@ -315,13 +352,16 @@ _TYPES: dict[str, Callable[[str], Any]] = {
         ("FOLDER", "RESULT", "SUITE", "--checkpoint", "--out", "--plot", "--report", "--save"), Path
     ),
     **dict.fromkeys(("--batch-size", "--max-categories", "--n-rows", "--every N"), _positive),
+    **{"--bins": _positive, "--folds": partial(_count, least=2), "--loss-bound": _number_or()},
     **dict.fromkeys(("--checkpoint-every", "--every TIME"), _time_or_rows),
     **dict.fromkeys(("--n-jobs", "--random-state"), _whole),
     "--warmup": _count,
     "--missing": _number_or("error", "nan"),
     "--error-score": _number_or("raise"),
 }
-_OPTION = re.compile(r"(--[\w-]+|[A-Z]+)(?: ([A-Z=]+|\{.*\}))?(\.\.\.|\+|\*|\?|!)?(?: \[(.*)\])?")
+_OPTION = re.compile(
+    r"(--[\w-]+|[A-Z]+)(?: ([A-Z=]+(?: [A-Z]+)*|\{.*\}))?(\.\.\.|\+|\*|\?|!)?(?: \[(.*)\])?"
+)
 
 
 def _names_of(table: str) -> tuple[str, ...]:
@@ -377,12 +417,14 @@ def _add_options(group: Any, table: str) -> None:
             about["choices"] = values[1:-1].split(",")
         else:
             about["metavar"] = values or name
+        if values is not None and " " in values:
+            about |= {"metavar": tuple(values.split()), "nargs": len(values.split())}
         if many == "...":
             about |= {"action": "append", "default": []}
         elif many == "!":
             about["required"] = True
         elif many:
-            about["nargs"] = many
+            about |= {"nargs": many} | ({"const": ""} if many == "?" else {})
         group.add_argument(name if name.startswith("--") else name.lower(), **about)
 
 
@@ -396,10 +438,15 @@ def _epilog() -> str:
         ),
         compositions=", ".join(others),
         fetched=", ".join(FETCHED),
-        classification=textwrap.fill(", ".join(OF_CLASSES), 76),
-        regression=textwrap.fill(", ".join(REGRESSION), 76),
+        classification=_measures(OF_CLASSES),
+        of_class=_measures(name for name in OF_CLASS if name not in OF_CLASSES),
+        regression=_measures(REGRESSION),
     )
 
 
+def _measures(names: Iterable[str]) -> str:
+    return "\n".join(f"  {name:<32}{MEANINGS[name]}" for name in names)
+
+
 def _meaning(model: str | Callable[..., Any]) -> str:
-    return model if isinstance(model, str) else "steps that learn one after the other"
+    return model if isinstance(model, str) else (inspect.getdoc(model) or "").partition("\n")[0]

@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from skstream.cli import _bench
-from skstream.cli._arguments import EVERY, make_parser
+from skstream.cli._arguments import make_parser
+from skstream.cli._below import check_comparisons, show_below
 from skstream.cli._generators import best_possible
-from skstream.cli._holdout import Opened, check_options, open_stream
 from skstream.cli._models import (
     CLASSIFIER_BASELINES,
     REGRESSOR_BASELINES,
@@ -28,7 +28,7 @@ from skstream.cli._output import (
     check_outputs,
     in_options,
     make_folder,
-    metric_to_draw,
+    metric_of,
     one_line_warnings,
     say,
     show,
@@ -36,15 +36,10 @@ from skstream.cli._output import (
     write,
     write_report,
 )
+from skstream.cli._protocols import Opened, check_options, make_evaluator, open_stream
 from skstream.cli._score import score
 from skstream.engine.failures import ModelError, ends_program
-from skstream.evaluation import (
-    EvaluationInterrupted,
-    HoldoutEvaluator,
-    PrequentialEvaluator,
-    RunFolder,
-    run_status,
-)
+from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator, run_status
 from skstream.evaluation import verify as verify_result
 from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.evaluation._folder import collect_result
@@ -57,6 +52,7 @@ from skstream.streams._file_system import is_uri
 from skstream.streams._open import open_files
 from skstream.streams._profile import label_columns, words_of
 from skstream.streams._table_parameters import shown
+from skstream.utils._show_versions import show_versions
 from skstream.utils._validation import is_regressor
 
 #: A target of more values is hardly a label.
@@ -141,14 +137,17 @@ def evaluate(options: argparse.Namespace) -> int:
     check_outputs(options.plot, options.save, options.plot_metric, options.report)
     plan = _planned(options)
     stream = plan.opened.stream
-    drawn = metric_to_draw(options.plot_metric, plan.metrics)
+    drawn = metric_of(options.plot_metric, plan.metrics)
     result, status = _evaluated(plan.evaluator, plan.models, stream, traceback=options.traceback)
     if result is not None:
         result = with_command(result, options.words)
         show(f"{_about(plan.opened, plan.classes)}\n")
         show(result)
+        compared = show_below(result, options)
         write(result, options.plot, options.save, metric=drawn)
         write_report(result, options.report)
+        if status == 0 and not compared:
+            status = FAILED
         if status == 0 and result.failures:
             status = f"error: {'; '.join(_words(why, stream) for why in result.failures.values())}"
         if status == 0 and result._why_nothing_scored():
@@ -221,6 +220,7 @@ def _planned(options: argparse.Namespace) -> _Planned:
     """Open the stream, make the models and the evaluator, and check that they fit together."""
     _check_repeated("--model", options.model)
     _check_repeated("--forgetting", options.forgetting)
+    _check_repeated("--monitor", options.monitor)
     given = models_given(options.model)
     check_options(options)
     if options.checkpoint_every is not None and options.checkpoint is None:
@@ -234,7 +234,7 @@ def _planned(options: argparse.Namespace) -> _Planned:
         )
     target = _target_in_words(options.target)
     models = _with_baselines(given, stream, target)
-    if files is None and options.holdout is None and options.batch_size == 1:
+    if files is None and opened.protocol == "prequential" and options.batch_size == 1:
         models |= best_possible(stream)  # it takes the number of rows learnt as the time
     classes = None if _regression(models) else stream.classes
     if files is not None and classes is not None:
@@ -246,10 +246,14 @@ def _planned(options: argparse.Namespace) -> _Planned:
         )
     if options.warmup == 0:
         check_can_answer({(name, 0): model for name, model in models.items()}, "Pass n_warmup=1.")
-    metrics = list(resolve_metrics(options.metric or None, classes=classes))
-    evaluator = _evaluator(options, opened.holdout)
+    measures = resolve_metrics(options.metric or None, classes=classes)
+    check_comparisons(options, list(models), measures)
     return _Planned(
-        opened=opened, models=models, classes=classes, metrics=metrics, evaluator=evaluator
+        opened=opened,
+        models=models,
+        classes=classes,
+        metrics=list(measures),
+        evaluator=make_evaluator(options, opened),
     )
 
 
@@ -296,6 +300,12 @@ def collect(options: argparse.Namespace) -> int:
     return 0
 
 
+def versions(options: argparse.Namespace) -> int:
+    """Print the versions of all that takes part."""
+    show_versions()
+    return 0
+
+
 _COMMANDS = {
     **{"demo": demo, "evaluate": evaluate, "score": score},
     **{
@@ -304,40 +314,9 @@ _COMMANDS = {
         "bench": bench,
         "status": show_status,
         "collect": collect,
+        "versions": versions,
     },
 }
-
-
-def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
-    """Return the evaluator of the protocol that the options say."""
-    common = {
-        "n_warmup": options.warmup,
-        "missing_labels": options.missing_labels,
-        "unanswered": options.unanswered,
-        "error_score": options.error_score,
-        "keep_tape": {"yes": True, "no": False}.get(options.keep_tape, options.keep_tape),
-        "n_jobs": options.n_jobs,
-        "random_state": options.random_state,
-        "progress": options.progress,
-        "checkpoint": _run_folder(options),
-    }
-    if holdout is not None:
-        every = options.every or EVERY
-        return HoldoutEvaluator(options.metric or None, holdout=holdout, every=every, **common)
-    return PrequentialEvaluator(
-        options.metric or None,
-        forgetting=options.forgetting or "cumulative",
-        batch_size=options.batch_size,
-        **common,
-    )
-
-
-def _run_folder(options: argparse.Namespace) -> Path | RunFolder | None:
-    """Return the folder of the run, and how often it is written, if that was said."""
-    folder: Path | None = options.checkpoint
-    if folder is None or options.checkpoint_every is None:
-        return folder
-    return RunFolder(folder, options.checkpoint_every)
 
 
 def _evaluated(

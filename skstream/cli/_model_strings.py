@@ -62,6 +62,13 @@ GENERATOR = Kind(
     "SEA(n_rows=50000, noise=0.2).",
     "",
 )
+DETECTOR = Kind(
+    "detector",
+    "adwin",
+    "Expected a name, with parameters in parentheses where needed: adwin, "
+    "page-hinkley(threshold=50).",
+    "",
+)
 
 
 class ModelStringError(ValueError):

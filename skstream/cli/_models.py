@@ -54,7 +54,7 @@ REGRESSOR_BASELINES = ("persistent-regressor", "mean")
 _TAKEN = (*CLASSIFIER_BASELINES, *REGRESSOR_BASELINES, "bayes-optimal")
 #: Models named by their module may be those of libraries that evaluators adapt.
 _ANY_LIBRARY = replace(MODEL, adapted=adapted)
-_NAMED = re.compile(r"\s*(?P<name>[^=()'\"]+?)\s*=\s*(?P<model>.+)", re.DOTALL)
+_NAMED = re.compile(r"\s*(?P<name>[^=()'\"]+?)\s*=\s*(?P<meaning>.+)", re.DOTALL)
 
 
 def model_of(text: str) -> Any:
@@ -86,19 +86,32 @@ def models_given(texts: Sequence[str]) -> dict[str, Any]:
     ValueError
         If two have the same name, or one has the name of a baseline, which is another model.
     """
-    models: dict[str, Any] = {}
+    named = by_name("--model", texts)
+    for name, model in named.items():
+        if name != model and name in _TAKEN:
+            raise ValueError(
+                f"--model '{name}={model}' has the name {name!r}, which is that of a model that is "
+                "always in the table. Give it another name."
+            )
+    return {name: model_of(model) for name, model in named.items()}
+
+
+def by_name(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """Return the texts of an option by the names before a ``=``, or by themselves.
+
+    Raises
+    ------
+    ValueError
+        If two have the same name.
+    """
+    found: dict[str, str] = {}
     for text in texts:
         named = _NAMED.fullmatch(text)
-        name, model = (text, text) if named is None else (named["name"], named["model"])
-        if named is not None and name in _TAKEN:
+        name, meaning = (text, text) if named is None else (named["name"], named["meaning"])
+        if name in found:
             raise ValueError(
-                f"--model {text!r} has the name {name!r}, which is that of a model that is always "
-                "in the table. Give it another name."
+                f"{option} gives two {option[2:]}s the name {name!r}. Give each a name of its own: "
+                f"{option} a={meaning} {option} b={meaning}."
             )
-        if name in models:
-            raise ValueError(
-                f"--model gives two models the name {name!r}. Give each a name of its own: "
-                "--model a=sgd --model b=sgd(alpha=0.1)."
-            )
-        models[name] = model_of(model)
-    return models
+        found[name] = meaning
+    return found

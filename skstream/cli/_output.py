@@ -28,13 +28,23 @@ _OPTIONS = {
         for name in (
             *("batch_size", "checkpoint", "decimal", "delimiter", "encoding"),
             *("error_score", "every", "exclude", "forgetting", "holdout", "keep_tape"),
-            *("label_time", "max_categories", "max_wait", "missing", "missing_labels", "n_jobs"),
-            *("nominal", "numeric", "predictions", "probabilities", "random_state", "target"),
-            *("unanswered", "view"),
+            *("label_time", "loss_bound", "max_categories", "max_wait", "missing"),
+            *("missing_labels", "n_jobs", "nominal", "numeric", "predictions", "probabilities"),
+            *("random_state", "target", "unanswered", "view"),
         )
     },
     **{"arrival": "--time", "columns": "--column", "metrics": "--metric", "n_warmup": "--warmup"},
     **{"null_values": "--null-value", "on_bad_lines": "--on-bad-line", "record_every": "--every"},
+    "roles": "a column of times (--time, --label-time, --delay)",
+}
+#: What the library says of durations, which the command line takes as texts.
+_DURATIONS = {
+    "Give a timedelta, or say what a delay of 1 is: unit=timedelta(hours=1)": (
+        "Say what a delay of 1 is: --delay-unit 1h"
+    ),
+    "Pass a timedelta (datetime.timedelta or numpy.timedelta64) as the delay": (
+        "Pass a time, such as --delay 1D"
+    ),
 }
 #: Values of keep_tape, which the command line calls by words.
 _TAPE = {"True": "yes", "False": "no"}
@@ -85,11 +95,11 @@ def _check_file(path: Path, option: str) -> None:
         )
 
 
-def metric_to_draw(asked: str | None, metrics: Sequence[str]) -> str:
-    """Name of the measure that a picture shows: the first, if none was asked for."""
-    if asked not in (None, *metrics):
+def metric_of(asked: str | None, metrics: Sequence[str], option: str = "--plot-metric") -> str:
+    """Name of the measure that an option names: the first, if it names none."""
+    if asked and asked not in metrics:
         raise ValueError(
-            f"--plot-metric {asked} is not among the measures of this evaluation: "
+            f"{option} {asked} is not among the measures of this evaluation: "
             f"{', '.join(metrics)}.{did_you_mean(str(asked), metrics)} Others are asked for with "
             "--metric."
         )
@@ -127,7 +137,9 @@ def write(
         if replaced:
             say(f"replaced an earlier result in {folder}: {', '.join(replaced)}")
     if picture is not None:
-        draw(result.plot(metric, forgetting=forgetting), picture)
+        # Of labels that come late, alarms have a place in the picture over time only.
+        along = {"kind": "time"} if result.n_bins is not None and result.detections else {}
+        draw(result.plot(metric, forgetting=forgetting, **along), picture)
 
 
 def write_report(result: Any, path: Path | None, **options: Any) -> None:
@@ -215,6 +227,8 @@ def in_options(message: str) -> str:
     message = _READING.sub(_as_parameters, message).replace("header=False", "--no-header")
     message = message.replace("the option header", "--no-header")
     message = message.replace("every of a RunFolder", "--checkpoint-every")
+    for text, ours in _DURATIONS.items():
+        message = message.replace(text, ours)
     message = _KEPT_TEXT.sub("--not-null ", message)
     parts = _MODEL.split(message)  # every second part is one of a model's parameters
     parts[::2] = [_PARAMETER.sub(_option, part) for part in parts[::2]]

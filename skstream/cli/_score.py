@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from skstream.cli._output import check_outputs, draw, metric_to_draw, show, write, write_report
+from skstream.cli._output import check_outputs, draw, metric_of, show, write, write_report
 from skstream.evaluation import (
     EvaluationResult,
     LabelEstimates,
@@ -37,7 +37,7 @@ def score(options: argparse.Namespace) -> int:
         unanswered=options.unanswered,
         record_every=options.every,
     )
-    drawn = metric_to_draw(options.plot_metric, result.metric_names)
+    drawn = metric_of(options.plot_metric, result.metric_names)
     slices = _slices(log, result, options) if options.slices else None
     estimates = _estimates(log, options) if options.estimate else None
     show(result)

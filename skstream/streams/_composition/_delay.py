@@ -104,7 +104,7 @@ class LateLabels(ChangedRows):
                     f"delay must be a number or a timedelta. Got {delay!r} instead, with which no "
                     f"label would ever come; if that is meant, pass float('inf')."
                 )
-            _check_delays(duration, 0)
+            check_delays(duration, 0)
         self.delay = delay
         self.unit = None if unit is None else np.timedelta64(unit, "us")
         self.random_state = check_count(random_state, "random_state", 0)
@@ -118,15 +118,7 @@ class LateLabels(ChangedRows):
             raise ValueError(
                 "The stream says already when its labels come, label_time. Leave with_delay out."
             )
-        arrival = chunk.meta.get("arrival")
-        if arrival is None:
-            arrival = np.arange(start, start + len(chunk.y), dtype=np.float64)
-        delays = np.broadcast_to(self._delays(chunk.X, start, len(chunk.y)), len(chunk.y))
-        label_time = _later(arrival, delays, self.unit)
-        missing = missing_among(chunk.y.tolist())
-        if missing.any():
-            label_time[missing] = "NaT" if label_time.dtype.kind == "M" else np.inf
-        return chunk._replace(meta={**chunk.meta, "arrival": arrival, "label_time": label_time})
+        return late(chunk, self._delays(chunk.X, start, len(chunk.y)), start, self.unit)
 
     def _delays(self, X: Any, start: int, n: int) -> NDArray[Any]:
         if self._is_drawn:
@@ -135,7 +127,7 @@ class LateLabels(ChangedRows):
             delays = duration_column(self._column(X), "delay")
         else:
             return duration_column(self.delay, "delay")
-        _check_delays(delays, start)
+        check_delays(delays, start)
         return delays
 
     def _drawn(self, start: int, stop: int) -> NDArray[np.float64]:
@@ -158,7 +150,20 @@ class LateLabels(ChangedRows):
         return X[:, [place]].toarray()[:, 0] if sparse.issparse(X) else column_at(X, place)
 
 
-def _check_delays(delays: NDArray[Any], start: int) -> None:
+def late(chunk: Chunk, delays: NDArray[Any], start: int, unit: np.timedelta64 | None) -> Chunk:
+    """Return the rows of a chunk, which begins at row `start`, with labels that come late."""
+    arrival = chunk.meta.get("arrival")
+    if arrival is None:
+        arrival = np.arange(start, start + len(chunk.y), dtype=np.float64)
+    label_time = _later(arrival, np.broadcast_to(delays, len(chunk.y)), unit)
+    missing = missing_among(chunk.y.tolist())
+    if missing.any():
+        label_time[missing] = "NaT" if label_time.dtype.kind == "M" else np.inf
+    return chunk._replace(meta={**chunk.meta, "arrival": arrival, "label_time": label_time})
+
+
+def check_delays(delays: NDArray[Any], start: int) -> None:
+    """Raise an error where a label would come before its row; the first one is row `start`."""
     values = np.atleast_1d(delays)
     negative = values < (np.timedelta64(0) if values.dtype.kind == "m" else 0)
     if negative.any():

@@ -1,0 +1,150 @@
+"""What is said below the table: deviations over folds, rows of alarms, and comparisons."""
+
+import argparse
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import comb, isnan
+from typing import Any
+
+import numpy as np
+
+from skstream.cli._output import metric_of, say, show
+from skstream.evaluation import EvaluationResult
+from skstream.evaluation._results._compare import Scores, higher_is_better
+from skstream.evaluation._runs._watch import each
+from skstream.metrics import Measure
+from skstream.stats import compare_with_best
+from skstream.utils._choices import did_you_mean
+from skstream.utils._tables import aligned, listed
+
+ALPHA = 0.05
+_WIDTH = 88
+#: Most rows of alarms that are named.
+_MOST_ROWS = 10
+
+
+def check_comparisons(
+    options: argparse.Namespace, models: Sequence[str], measures: Mapping[str, Measure]
+) -> None:
+    """Raise an error for comparisons that cannot be made, before the evaluation."""
+    for name in options.compare or ():
+        if name not in models:
+            raise ValueError(
+                f"--compare names the model {name!r}, which is not evaluated."
+                f"{did_you_mean(name, models)} Models: {', '.join(models)}."
+            )
+    if options.compare and options.compare[0] == options.compare[1]:
+        raise ValueError(f"--compare names the model {options.compare[0]!r} twice.")
+    if options.compare_with_best is not None:
+        metric = metric_of(options.compare_with_best, list(measures), "--compare-with-best")
+        higher_is_better(metric, measures[metric])
+    asked = options.compare or options.compare_with_best is not None
+    if asked and options.folds is None and options.keep_tape == "no":
+        option = "--compare" if options.compare else "--compare-with-best"
+        raise ValueError(
+            f"{option} reads the predictions row by row, and --keep-tape no keeps none: leave one "
+            "of them out, or compare over --folds."
+        )
+
+
+def show_below(result: EvaluationResult, options: argparse.Namespace) -> bool:
+    """Print what was asked for below the table; False if a comparison could not be made."""
+    for text in (*_deviations(result), *_alarms(result)):
+        show(text)
+    asked: list[tuple[str, Callable[[], Any]]] = []
+    if result.n_folds > 1:
+        asked.append(("ranks over folds", result.rank))
+    if options.compare:
+        asked.append(("--compare", lambda: _compared(result, *options.compare)))
+    if options.compare_with_best is not None:
+        metric = metric_of(options.compare_with_best, result.metric_names, "--compare-with-best")
+        asked.append(("--compare-with-best", lambda: _best(result, metric)))
+    whole = True
+    for what, compare in asked:
+        try:
+            show(f"\n{compare()}")
+        except ValueError as error:
+            say(f"{what}: {error}")
+            whole = whole and not what.startswith("--")
+    return whole
+
+
+def _deviations(result: EvaluationResult) -> Iterator[str]:
+    """Standard deviations over folds, where there are some."""
+    if result.n_folds < 2 or not len(result.checkpoints):
+        return
+    for forgetting in result.forgetting_names:
+        rows = []
+        for name, by_metric in result.values.items():
+            spread = [curve[-1].std(ddof=1) for curve in by_metric[forgetting].values()]
+            rows.append([name, *(f"{value:.4f}" for value in spread), ""])
+        of = f" ({forgetting})" if len(result.forgetting_names) > 1 else ""
+        yield f"\nstandard deviations over {result.n_folds} folds{of}:"
+        lines = aligned(["model", *result.metric_names, ""], rows)
+        yield "\n".join(line.rstrip() for line in lines)
+
+
+def _alarms(result: EvaluationResult) -> Iterator[str]:
+    """Rows, counted from 0, at which detectors raised alarms; of folds the table has numbers."""
+    if result.n_folds > 1:
+        return
+    unit = "row" if result.bins is None else "labelled row"
+    for found in each(result.detections):
+        n = len(found.alarms)
+        if n:
+            rows = listed([f"{row:,}" for row in found.alarms.tolist()], _MOST_ROWS)
+            yield f"{found.monitor} of {found.model}: alarm{'s' * (n > 1)} at {unit} {rows}"
+
+
+def _compared(result: EvaluationResult, a: str, b: str, **options: Any) -> Any:
+    """Compare two models; errors of numbers, which have no bounds, as rows become many."""
+    if result.n_folds == 1 and result.classes is None:
+        options["boundary"] = "asymptotic"
+    return result.compare(a, b, **options)
+
+
+def _best(result: EvaluationResult, metric: str) -> Any:
+    """Find the best model, and those that are not told apart from it."""
+    shown = result.select(metrics=[metric])
+    higher = higher_is_better(metric, result.measures[metric])
+    scores = {name: one[metric] for name, one in shown.scores.items()}
+    names = [name for name in scores if not isnan(scores[name]) and name not in result.failures]
+    if len(names) < 2:
+        raise ValueError(f"fewer than two models have a value of {metric}.")
+    if result.n_folds > 1:
+        of = Scores(shown, None, None, None)
+        table = np.stack([of.of_folds(name) for name in names], axis=1)
+        best = compare_with_best(table, names, higher_is_better=higher, alpha=ALPHA)
+        return replace(best, subject=f"{of.subject} {of.place}", blocks="folds")
+    return _best_over_rows(shown, scores, names, higher)
+
+
+def _best_over_rows(
+    result: EvaluationResult, scores: dict[str, float], names: list[str], higher: bool
+) -> str:
+    """Compare the best model with each other one, valid at any row, as one of all pairs."""
+    metric = result.metric_names[0]
+    best = (max if higher else min)(names, key=scores.__getitem__)
+    n_pairs = comb(len(scores), 2)
+    found = {
+        name: _compared(result, best, name, test="anytime", alpha=ALPHA / n_pairs)
+        for name in names
+        if name != best
+    }
+    words = {
+        "is shown to be better than": [name for name, one in found.items() if one.better == best],
+        "is not told apart from": [name for name, one in found.items() if one.better is None],
+        "is shown to be worse, by the loss that is tested, than": [
+            name for name, one in found.items() if one.better == name
+        ],
+    }
+    told = "; it ".join(f"{verb} {', '.join(some)}" for verb, some in words.items() if some)
+    most = "highest" if higher else "lowest"
+    subjects = dict.fromkeys(one.subject for one in found.values())
+    return textwrap.fill(
+        f"{best} has the {most} {metric} of {len(names)} models, {scores[best]:.4f}; it {told}. "
+        f"Compared {'; '.join(subjects)}. This holds at all rows at once, at the level {ALPHA:g} "
+        f"for all {n_pairs} pairs of models together. Not being told apart is not being equal.",
+        width=_WIDTH,
+    )

@@ -1,0 +1,354 @@
+"""What is evaluated, and how: files or a generator, and the evaluator that the options say."""
+
+import argparse
+import inspect
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skstream import drift
+from skstream.cli._generators import make_stream
+from skstream.cli._model_strings import DETECTOR, make_model
+from skstream.cli._models import by_name
+from skstream.evaluation import (
+    DelayedEvaluator,
+    DriftMonitor,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    PrequentialEvaluator,
+    RunFolder,
+)
+from skstream.evaluation._evaluator import StreamEvaluator
+from skstream.streams import Stream, drop_rows, take_rows
+from skstream.streams._chunk import Chunk
+from skstream.streams._composition._base import ChangedRows
+from skstream.streams._composition._delay import check_delays, late
+from skstream.streams._file_stream import FileStream
+from skstream.streams._file_system import is_uri
+from skstream.streams._open import open_files
+from skstream.utils._rows import stack_rows
+from skstream.utils._times import parse_duration
+
+NEXT = "next"
+#: Rows between two checkpoints at which held-out rows are asked.
+EVERY = 1000
+#: Options about files.
+_OF_FILES = (
+    *("file", "target", "exclude", "column", "nominal", "numeric", "text", "max_categories"),
+    *("delimiter", "decimal", "no_header", "null_value", "not_null", "encoding"),
+    *("on_bad_line", "time", "label_time"),
+)
+#: Ways to evaluate, of which there is one at a time, by the options that name them.
+_PROTOCOLS = {
+    "holdout": "asks rows that are never learnt",
+    "folds": "has copies of each model, which learn different rows as these come",
+    "delay": "lets labels come late",
+    "label_time": "lets labels come late",
+}
+#: Options that a way to evaluate does not have, and why.
+_WITHOUT = {
+    "holdout": (
+        ("forgetting", "batch_size", "monitor"),
+        "rows are learnt one by one, and every set of held-out rows is scored on its own.",
+    ),
+    "folds": (("batch_size",), "folds weigh and learn rows one by one."),
+    "delay": (("batch_size",), "labels come, and are learnt, one by one."),
+}
+#: Options that say more about another one.
+_NEEDS = {
+    "every": ("holdout", "says how often held-out rows are asked"),
+    "strategy": ("folds", "says which folds learn a row"),
+    "delay_unit": ("delay", "says what a delay of 1 is"),
+    "loss_bound": ("monitor", "bounds the errors that a detector reads"),
+}
+#: Detectors by their names.
+DETECTORS: dict[str, Any] = {
+    re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): kind
+    for name in drift.__all__
+    if inspect.isclass(kind := getattr(drift, name))
+    and issubclass(kind, drift.DriftDetector)
+    and kind is not drift.DriftDetector
+}
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Files that were opened, or a generated stream.
+
+    Attributes
+    ----------
+    files : FileStream or None
+        All of them, the held-out rows included: so their texts have the same codes. None: the
+        stream is generated.
+    names : list of str
+        Those of the stream, or the text that describes the generator.
+    stream : Stream
+        The rows to learn.
+    holdout : tuple (X, y), "next", or None
+        The held-out rows; None: none.
+    about : str
+        The same in words.
+    protocol : {"prequential", "holdout", "folds", "delay"}
+        The way to evaluate.
+    """
+
+    files: FileStream | None
+    names: list[str]
+    stream: Stream
+    holdout: Any = None
+    about: str = ""
+    protocol: str = "prequential"
+
+
+class DelaysOfColumn(ChangedRows):
+    """Files whose column of label times holds delays: the times from arrival to label.
+
+    Parameters
+    ----------
+    stream : Stream
+        The files.
+    unit : timedelta or None
+        What a delay of 1 is, where rows arrive at datetimes.
+    """
+
+    _own_options = ("unit",)
+
+    def __init__(self, stream: Stream, unit: timedelta | None) -> None:
+        super().__init__(stream)
+        self.unit = None if unit is None else np.timedelta64(unit, "us")
+
+    def labels(self) -> Any:
+        """Labels alone, chunk by chunk."""
+        yield from self.parts[0].labels()
+
+    def _changed(self, chunk: Chunk, start: int) -> Chunk:
+        delays = chunk.meta["label_time"]
+        if delays.dtype.kind == "M":
+            raise ValueError(
+                "The column of --delay holds times and no delays. Name it with --label-time."
+            )
+        check_delays(delays, start)
+        return late(chunk, delays, start, self.unit)
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Raise an error for options that do not go together."""
+    if options.generator is not None:
+        given = next((name for name in _OF_FILES if getattr(options, name)), None)
+        if given is not None:
+            raise ValueError(
+                f"{_shown(given)} is about files, and --generator makes the rows: leave one of "
+                "them out."
+            )
+    elif not options.file:
+        taken = options.compare_with_best
+        raise ValueError(
+            "Name a FILE to read, or a stream to make: --generator NSGT."
+            + (f" --compare-with-best has taken {taken!r} as a measure: put it last." * bool(taken))
+        )
+    for name, (needed, words) in _NEEDS.items():
+        if _given(options, name) and not _given(options, needed):
+            raise ValueError(f"{_shown(name)} {words}: add {_shown(needed)}.")
+    ways = [name for name in _PROTOCOLS if _given(options, name)]
+    if len(ways) > 1:
+        one, other = ways[:2]
+        more = "" if _PROTOCOLS[one] == _PROTOCOLS[other] else f", and {_shown(other)} "
+        more = f"{more}{_PROTOCOLS[other]}" if more else f", and so does {_shown(other)}"
+        raise ValueError(f"{_shown(one)} {_PROTOCOLS[one]}{more}: leave one of them out.")
+    if ways:
+        _check_goes_with(options, ways[0])
+
+
+def _check_goes_with(options: argparse.Namespace, way: str) -> None:
+    """Raise an error for options that a way to evaluate does not have."""
+    names, why = _WITHOUT["delay" if way == "label_time" else way]
+    for name in names:
+        if _given(options, name):
+            raise ValueError(f"{_shown(name)} does not go with {_shown(way)}: {why}")
+
+
+def _given(options: argparse.Namespace, name: str) -> bool:
+    value = getattr(options, name)
+    return bool(value > 1) if name == "batch_size" else value is not None and value != []
+
+
+def _shown(name: str) -> str:
+    return "FILE" if name == "file" else f"--{name.replace('_', '-')}"
+
+
+def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
+    """Open the files, or make the stream of --generator, and read the held-out rows."""
+    held, names = options.holdout, [options.generator]
+    files: FileStream | None = None
+    delays = _column_of_delays(options)
+    reading["roles"] = {"arrival": options.time, "label_time": options.label_time or delays}
+    reading["roles"] = {key: name for key, name in reading["roles"].items() if name} or None
+    if options.generator is None:
+        files = _open_files(options, options.file, **reading)
+        names = files.files
+    whole: Stream = make_stream(options.generator) if files is None else files
+    if delays is not None:
+        whole = DelaysOfColumn(whole, _unit_of_delays(options))
+    stream = whole if options.n_rows is None else take_rows(whole, options.n_rows)
+    if stream.n_rows is None:
+        raise ValueError(
+            f"--generator {options.generator} never ends. Say how many rows to take: --n-rows N."
+        )
+    protocol = _protocol(options, stream)
+    if held is None or held == NEXT:
+        about = "" if held is None else "the next rows"
+        return Opened(files, names, stream, held, about, protocol)
+    if files is not None and (is_uri(held) or Path(held).exists()):
+        apart = _open_files(options, [held], **reading).files
+        if set(apart) & set(names):
+            raise ValueError(
+                f"--holdout {held} is a file of the stream itself. Name another, or a number of "
+                "rows: the last ones of the stream."
+            )
+        first, n_learnt, about = files.n_rows or 0, stream.n_rows, held
+        whole = files = _open_files(options, [*names, *apart], **reading)
+        stop = files.n_rows or 0
+        if first == stop:
+            raise ValueError(
+                f"--holdout {held} holds no row: name a file of rows to be asked about."
+            )
+    else:
+        n_held, stop = _number(held), stream.n_rows
+        first = n_learnt = stop - n_held
+        about = f"the last {n_held:,} rows"
+        if n_learnt < 1:
+            raise ValueError(f"--holdout {held} leaves none of the {stop:,} rows to learn.")
+    chunks = list(drop_rows(take_rows(whole, stop), first))
+    X, y = stack_rows([chunk.X for chunk in chunks]), np.concatenate([chunk.y for chunk in chunks])
+    return Opened(files, names, take_rows(whole, n_learnt), (X, y), about, protocol)
+
+
+def _number(text: str) -> int:
+    digits = text.replace(",", "")
+    if not digits.isdecimal() or int(digits) < 1:
+        raise ValueError(
+            f"--holdout {text}: there is no such file, and it is neither a number of rows, at "
+            f"least 1, nor '{NEXT}'."
+        )
+    return int(digits)
+
+
+def _open_files(options: argparse.Namespace, paths: list[str], **reading: Any) -> FileStream:
+    try:
+        return open_files(paths, options.target, **reading)
+    except (TypeError, ValueError) as error:
+        if options.delay is None:
+            raise
+        # The column of delays is read in the place of label times.
+        raise type(error)(str(error).replace("label_time names", "--delay names")) from error
+
+
+def _protocol(options: argparse.Namespace, stream: Stream) -> str:
+    """Return the way to evaluate; a generated stream may say itself when its labels come."""
+    way = next((name for name in _PROTOCOLS if _given(options, name)), "prequential")
+    way = "delay" if way == "label_time" else way
+    if options.generator is not None and "label_time" in next(iter(stream)).meta:
+        said = "The stream of --generator says when its labels come"
+        if way == "delay":
+            raise ValueError(f"{said}, and --delay says it too: leave one of them out.")
+        if way != "prequential" or options.batch_size > 1:
+            other = "batch_size" if way == "prequential" else way
+            raise ValueError(f"{said}, and {_shown(other)} takes no account of it: leave one out.")
+        way = "delay"
+    if options.bins is not None and way != "delay":
+        raise ValueError(
+            "--bins divides the time from the arrival of a row to its label: say when labels come, "
+            "--label-time COL or --delay DELAY."
+        )
+    return way
+
+
+def _delay(options: argparse.Namespace) -> Any:
+    """Delay of all rows: a number or a duration; a text is the name of a column."""
+    text = options.delay
+    if text is None:
+        return None
+    try:
+        number = float(text.replace(",", ""))
+    except ValueError:
+        duration = parse_duration(text)
+        return text if duration is None else duration
+    if not number >= 0:
+        raise ValueError(f"--delay {text} is not at least 0: no label comes before its row.")
+    return int(number) if number.is_integer() else number
+
+
+def _column_of_delays(options: argparse.Namespace) -> str | None:
+    """Name of the column that holds the delays; None where there is none."""
+    delay = _delay(options)
+    if not isinstance(delay, str):
+        if options.delay_unit is not None:
+            raise ValueError(
+                f"--delay-unit is for a column of numbers, and --delay is {options.delay}. Give "
+                "the delay a unit, such as 1D."
+            )
+        return None
+    if options.generator is not None:
+        raise ValueError(
+            f"--delay {delay} is neither a number of rows nor a time such as 1D, and a generated "
+            "stream has no column of delays."
+        )
+    return delay
+
+
+def _unit_of_delays(options: argparse.Namespace) -> timedelta | None:
+    text = options.delay_unit
+    unit = None if text is None else parse_duration(text)
+    if text is not None and not unit:
+        raise ValueError(f"--delay-unit {text} is no time, such as 1h or 1D.")
+    return unit
+
+
+def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluator:
+    """Return the evaluator that the options say."""
+    common = {
+        "n_warmup": options.warmup,
+        "missing_labels": options.missing_labels,
+        "unanswered": options.unanswered,
+        "error_score": options.error_score,
+        "keep_tape": {"yes": True, "no": False}.get(options.keep_tape, options.keep_tape),
+        "n_jobs": options.n_jobs,
+        "random_state": options.random_state,
+        "progress": options.progress,
+        "checkpoint": _run_folder(options),
+    }
+    metrics = options.metric or None
+    if opened.protocol == "holdout":
+        every = options.every or EVERY
+        return HoldoutEvaluator(metrics, holdout=opened.holdout, every=every, **common)
+    common |= {"forgetting": options.forgetting or "cumulative", "monitors": _monitors(options)}
+    if opened.protocol == "folds":
+        own = {} if options.strategy is None else {"strategy": options.strategy}
+        return KFoldEvaluator(metrics, n_folds=options.folds, **own, **common)
+    if opened.protocol == "delay":
+        delay = _delay(options)
+        own = {} if isinstance(delay, str) else {"delay": delay}
+        own |= {} if options.bins is None else {"n_bins": options.bins}
+        return DelayedEvaluator(metrics, **own, **common)
+    return PrequentialEvaluator(metrics, batch_size=options.batch_size, **common)
+
+
+def _monitors(options: argparse.Namespace) -> dict[str, DriftMonitor] | None:
+    """Return the monitors of --monitor: each watches the errors of every model."""
+    monitors = {
+        name: DriftMonitor(make_model(text, DETECTORS, DETECTOR), loss_bound=options.loss_bound)
+        for name, text in by_name("--monitor", options.monitor).items()
+    }
+    return monitors or None
+
+
+def _run_folder(options: argparse.Namespace) -> Path | RunFolder | None:
+    """Return the folder of the run, and how often it is written, if that was said."""
+    folder: Path | None = options.checkpoint
+    if folder is None or options.checkpoint_every is None:
+        return folder
+    return RunFolder(folder, options.checkpoint_every)

@@ -1,0 +1,497 @@
+"""Late labels, folds, monitors and comparisons on the command line are those of Python."""
+
+import csv
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skstream import (
+    DelayedEvaluator,
+    DriftMonitor,
+    EvaluationResult,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    PrequentialEvaluator,
+    load,
+)
+from skstream import drift as detectors
+from skstream.cli import main
+from skstream.cli._models import model_of
+from skstream.cli._protocols import DETECTORS
+from skstream.drift import DDM, PageHinkley
+from skstream.evaluation._runs._watch import each
+from skstream.stats import compare_with_best
+from skstream.streams import CSVStream, make_demo_stream
+
+pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
+
+N_ROWS = 400
+START = datetime(2024, 1, 1)
+NAMES = ("persistent", "majority", "nb")
+#: Columns that are no features, whatever else is said of them.
+TIMES = ("came", "known", "wait", "row_known")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def csv_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Hourly rows whose labels come 1 to 11 hours later, or never."""
+    made = make_demo_stream(N_ROWS)
+    path = tmp_path_factory.mktemp("streams") / "late.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["x0", "x1", "x2", "x3", *TIMES, "label", "number"])
+        for i, (row, label) in enumerate(zip(made.X.tolist(), made.y.tolist(), strict=True)):
+            wait, came = i * 7 % 11 + 1, START + timedelta(hours=i)
+            known = "" if i % 50 == 3 else (came + timedelta(hours=wait)).isoformat(sep=" ")
+            times = [came.isoformat(sep=" "), known, wait, i + wait]
+            writer.writerow([*map(repr, row), *times, label, row[0] + i % 7 + 0.5])
+    return path
+
+
+@pytest.fixture
+def run(
+    csv_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Run:
+    """Evaluate naive Bayes beside the baselines; gives status, output, errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: Any, target: str = "label", model: str = "nb") -> tuple[int, str, str]:
+        words = ["evaluate", str(csv_file), "--target", target, "--model", model]
+        other = "number" if target == "label" else "label"
+        words += ["--exclude", other, "--metric", "accuracy" if target == "label" else "mae"]
+        used = {*map(str, arguments)}
+        for name in TIMES:  # what a role has is no feature anyway
+            words += [] if name in used else ["--exclude", name]
+        status = main([*words, *map(str, arguments)])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def verified(capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["verify", "out/result.npz"]) == 0
+    return capsys.readouterr().out
+
+
+def stream_of(path: Path, target: str = "label", **roles: str) -> CSVStream:
+    columns = ["x0", "x1", "x2", "x3"]
+    return CSVStream(path, target=target, columns=columns, roles=roles or None)
+
+
+def models() -> dict[str, Any]:
+    return {name: model_of(name) for name in NAMES}
+
+
+def check_same(found: EvaluationResult, expected: EvaluationResult) -> None:
+    assert found.model_names == expected.model_names
+    np.testing.assert_array_equal(found.checkpoints, expected.checkpoints)
+    for model, by_forgetting in expected.values.items():
+        for forgetting, curves in by_forgetting.items():
+            for metric, curve in curves.items():
+                np.testing.assert_array_equal(found.values[model][forgetting][metric], curve)
+    assert found.scores == expected.scores
+    assert f"{expected.scores['nb'][expected.metric_names[0]]:.4f}" in str(found)
+
+
+def numbers(path: Path, column: str) -> np.ndarray:
+    with path.open(newline="") as file:
+        return np.array([float(row[column]) for row in csv.DictReader(file)])
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_label_times_of_columns(
+    dated: bool, run: Run, csv_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    roles = {"arrival": "came", "label_time": "known"} if dated else {"label_time": "row_known"}
+    options = (
+        ["--time", "came", "--label-time", "known"] if dated else ["--label-time", "row_known"]
+    )
+    status, output, errors = run(*options, "--bins", "4", "--save", "out")
+    assert (status, errors) == (0, "")
+    assert "Features: numbers x0, x1, x2, x3\n" in output
+    expected = DelayedEvaluator("accuracy", n_bins=4, random_state=0).evaluate(
+        models(), stream_of(csv_file, **roles)
+    )
+    found = load("out/result.npz")
+    check_same(found, expected)
+    np.testing.assert_array_equal(found.by_bin("nb"), expected.by_bin("nb"))
+    assert found.waits.n_never == (8 if dated else 0)
+    assert verified(capsys).startswith("identical: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "delay", "arrival"),
+    [
+        (["--delay", "30"], 30, None),
+        (["--delay", "5h", "--time", "came"], timedelta(hours=5), "came"),
+        (["--delay", "wait"], "wait", None),
+        (["--delay", "wait", "--time", "came", "--delay-unit", "30min"], "wait", "came"),
+    ],
+)
+def test_delays_are_those_of_the_evaluator(
+    options: list[str],
+    delay: Any,
+    arrival: str | None,
+    run: Run,
+    csv_file: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    status, output, errors = run(*options, "--save", "out")
+    assert (status, errors) == (0, "")
+    assert "Features: numbers x0, x1, x2, x3\n" in output
+    if delay == "wait":
+        hours = numbers(csv_file, "wait")
+        delay = hours if arrival is None else (hours * 30).astype("timedelta64[m]")
+    stream = stream_of(csv_file, **({} if arrival is None else {"arrival": arrival}))
+    expected = DelayedEvaluator("accuracy", delay=delay, random_state=0).evaluate(models(), stream)
+    check_same(load("out/result.npz"), expected)
+    assert verified(capsys).startswith("identical: ")
+
+
+def test_a_generator_that_says_when_labels_come_is_evaluated_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    late = "with_delay('SEA(n_rows=300)', delay=20)"
+    command = ["evaluate", "--generator", late, "--model", "nb"]
+    assert main([*command, "--bins", "3", "--save", "out"]) == 0
+    output = capsys.readouterr().out
+    assert "delayed evaluation after 300 rows; n_bins=3" in output
+    assert "bayes-optimal" not in output  # it takes the rows learnt as the time
+    assert verified(capsys).startswith("identical: ")
+    for options in (["--folds", "2"], ["--holdout", "next"], ["--batch-size", "2"]):
+        assert main([*command, *options]) == 2
+        assert f"and {options[0]} takes no account of it" in capsys.readouterr().err
+    assert main([*command, "--delay", "2"]) == 2
+    assert "says when its labels come, and --delay says it too" in capsys.readouterr().err
+    assert main(["evaluate", "--generator", "SEA(n_rows=300)", "--delay", "20", "--save", "o"]) == 0
+    assert load("o/result.npz").protocol == "delayed"
+
+
+def test_times_of_rows_let_forgetting_count_time(run: Run, csv_file: Path) -> None:
+    status, _, errors = run("--time", "came", "--forgetting", "window:2D", "--save", "out")
+    assert (status, errors) == (0, "")
+    expected = PrequentialEvaluator("accuracy", forgetting="window:2D", random_state=0).evaluate(
+        models(), stream_of(csv_file, arrival="came")
+    )
+    found = load("out/result.npz")
+    check_same(found, expected)
+    np.testing.assert_array_equal(found.times, expected.times)
+
+
+def test_held_out_rows_may_have_times(run: Run, csv_file: Path) -> None:
+    status, _, errors = run("--time", "came", "--holdout", "100", "--every", "50", "--save", "out")
+    assert (status, errors) == (0, "")
+    X, y, _ = next(iter(stream_of(csv_file)))
+    evaluator = HoldoutEvaluator("accuracy", holdout=(X[300:], y[300:]), every=50, random_state=0)
+    check_same(load("out/result.npz"), evaluator.evaluate(models(), X[:300], y[:300]))
+
+
+@pytest.mark.parametrize("strategy", [None, "cross", "split"])
+def test_folds_with_deviations_and_ranks(
+    strategy: Any, run: Run, csv_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [] if strategy is None else ["--strategy", strategy]
+    status, output, errors = run(
+        "--folds", "6", *options, "--forgetting", "cumulative", "--forgetting", "window:50",
+        "--save", "out",
+    )  # fmt: skip
+    assert (status, errors) == (0, "")
+    expected = KFoldEvaluator(
+        "accuracy",
+        n_folds=6,
+        strategy=strategy or "bootstrap",
+        forgetting=["cumulative", "window:50"],
+        random_state=0,
+    ).evaluate(models(), stream_of(csv_file))
+    check_same(load("out/result.npz"), expected)
+    for forgetting in expected.forgetting_names:
+        spread = expected.curve("nb", forgetting=forgetting)[-1].std(ddof=1)
+        table = output.partition(f"standard deviations over 6 folds ({forgetting}):\n")[2]
+        rows = dict(line.split() for line in table.splitlines()[2:5])
+        assert rows["nb"] == f"{spread:.4f}"
+    assert str(expected.rank()) in output
+    assert verified(capsys).startswith("identical: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "evaluator"),
+    [
+        ([], PrequentialEvaluator("accuracy", random_state=0)),
+        (["--folds", "5"], KFoldEvaluator("accuracy", n_folds=5, random_state=0)),
+        (["--delay", "9"], DelayedEvaluator("accuracy", delay=9, random_state=0)),
+    ],
+)
+def test_two_models_are_compared(
+    options: list[str], evaluator: Any, run: Run, csv_file: Path
+) -> None:
+    status, output, errors = run(*options, "--compare", "nb", "majority")
+    assert (status, errors) == (0, "")
+    expected = evaluator.evaluate(models(), stream_of(csv_file))
+    assert str(expected.compare("nb", "majority")) in output
+
+
+def test_errors_of_numbers_are_compared_as_rows_become_many(run: Run, csv_file: Path) -> None:
+    options = ("--compare", "mean", "lin", "--compare-with-best")
+    model = "lin=pipeline('scaler', 'sgd-regressor')"
+    status, output, errors = run(*options, target="number", model=model)
+    assert (status, errors) == (0, "")
+    names = {"persistent-regressor", "mean"}
+    made = {name: model_of(name) for name in sorted(names, reverse=True)}
+    made["lin"] = model_of("pipeline('scaler', 'sgd-regressor')")
+    expected = PrequentialEvaluator("mae", random_state=0).evaluate(
+        made, stream_of(csv_file, "number")
+    )
+    assert str(expected.compare("mean", "lin", boundary="asymptotic")) in output
+    best = min(expected.scores, key=lambda name: expected.scores[name]["mae"])
+    assert f"{best} has the lowest mae of 3 models" in output
+
+
+def test_the_best_model_over_rows(run: Run, csv_file: Path) -> None:
+    status, output, errors = run("--metric", "kappa", "--compare-with-best", "kappa")
+    assert (status, errors) == (0, "")
+    result = PrequentialEvaluator(["accuracy", "kappa"], random_state=0).evaluate(
+        models(), stream_of(csv_file)
+    )
+    kappas = {name: one["kappa"] for name, one in result.scores.items()}
+    best = max(kappas, key=kappas.__getitem__)
+    said = " ".join(output.split())
+    assert f"{best} has the highest kappa of 3 models, {kappas[best]:.4f}; it is" in said
+    # Of three models there are three pairs.
+    shown: dict[str, list[str]] = {}
+    for name in NAMES:
+        if name != best:
+            found = result.compare(best, name, metric="accuracy", alpha=0.05 / 3)
+            shown.setdefault("told" if found.better == best else "open", []).append(name)
+    if "told" in shown:
+        assert f"is shown to be better than {', '.join(shown['told'])}" in said
+    if "open" in shown:
+        assert f"is not told apart from {', '.join(shown['open'])}" in said
+    assert "at the level 0.05 for all 3 pairs of models together" in said
+
+
+def test_the_level_of_the_best_is_divided_by_the_pairs(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels, compare = [], EvaluationResult.compare
+
+    def noting(self: EvaluationResult, a: str, b: str, **options: Any) -> Any:
+        levels.append(options["alpha"])
+        return compare(self, a, b, **options)
+
+    monkeypatch.setattr(EvaluationResult, "compare", noting)
+    assert run("--compare-with-best")[0] == 0
+    assert levels == [0.05 / 3] * 2
+
+
+@pytest.mark.parametrize("options", [["--folds", "2"], ["--delay", "9"]])
+def test_the_best_possible_answers_are_those_of_one_pass(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["evaluate", "--generator", "NSGT", "--n-rows", "200"]
+    assert main(command) == 0
+    assert "bayes-optimal" in capsys.readouterr().out
+    assert main([*command, *options]) == 0
+    assert "bayes-optimal" not in capsys.readouterr().out
+
+
+def test_the_best_of_equal_models_is_not_told_apart(run: Run) -> None:
+    status, output, _ = run("--model", "again=nb", "--compare-with-best")
+    assert status == 0
+    assert "nb has the highest" in output or "persistent has the highest" in output
+    pairs = len(list(combinations(range(4), 2)))
+    assert f"for all {pairs} pairs" in " ".join(output.split())
+    told = " ".join(output.split()).partition("told apart from ")[2].partition(".")[0]
+    assert "again" in told or "persistent has the highest" in output
+
+
+def test_the_best_model_over_folds(run: Run, csv_file: Path) -> None:
+    status, output, errors = run("--folds", "8", "--compare-with-best")
+    assert (status, errors) == (0, "")
+    result = KFoldEvaluator("accuracy", n_folds=8, random_state=0).evaluate(
+        models(), stream_of(csv_file)
+    )
+    table = np.stack([result.curve(name)[-1] for name in NAMES], axis=1)
+    best = compare_with_best(table, NAMES)
+    place = NAMES.index(best.best)
+    said = " ".join(output.split())
+    assert f"{best.best} has the best mean, {best.means[place]:.4g}" in said
+    assert f"over 8 folds; {'not told' if best.better is None else 'told'} apart" in said
+    for name, pvalue in zip(NAMES, best.pvalues, strict=True):
+        assert name == best.best or f"{name} p = {pvalue:.2g}" in said or pvalue > 0.0995
+
+
+@pytest.mark.parametrize(
+    ("options", "evaluator"),
+    [
+        ([], PrequentialEvaluator),
+        (["--folds", "3"], lambda *a, **k: KFoldEvaluator(*a, n_folds=3, **k)),
+        (["--delay", "9"], lambda *a, **k: DelayedEvaluator(*a, delay=9, **k)),
+    ],
+)
+def test_monitors_find_what_those_of_python_find(
+    options: list[str],
+    evaluator: Any,
+    run: Run,
+    csv_file: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    status, output, errors = run(
+        *options, "--monitor", "ddm", "--monitor", "ph=page-hinkley(threshold=8)", "--save", "out"
+    )
+    assert (status, errors) == (0, "")
+    monitors = {"ddm": DriftMonitor(DDM()), "ph": DriftMonitor(PageHinkley(threshold=8))}
+    expected = evaluator("accuracy", monitors=monitors, random_state=0).evaluate(
+        models(), stream_of(csv_file)
+    )
+    found = load("out/result.npz")
+    n_alarms = 0
+    for wanted, has in zip(each(expected.detections), each(found.detections), strict=True):
+        assert (has.monitor, has.model) == (wanted.monitor, wanted.model)
+        np.testing.assert_array_equal(has.alarms, wanted.alarms)
+        n_alarms += len(wanted.alarms)
+        if "--folds" not in options and len(wanted.alarms):
+            rows = ", ".join(map(str, wanted.alarms[:10]))
+            unit = "labelled row" if "--delay" in options else "row"
+            alarms = "alarm" if len(wanted.alarms) == 1 else "alarms"
+            assert f"{has.monitor} of {has.model}: {alarms} at {unit} {rows}" in output
+    assert n_alarms
+    assert "alarms of ddm: persistent " in output
+    assert verified(capsys).startswith("identical: ")
+
+
+def test_monitors_of_numbers_need_a_bound(run: Run) -> None:
+    regression: Any = {"target": "number", "model": "sgd-regressor"}
+    status, _, errors = run("--monitor", "adwin", **regression)
+    assert status == 2
+    assert "pass --loss-bound, the error from which on" in errors
+    status, output, errors = run("--monitor", "adwin", "--loss-bound", "5", **regression)
+    assert (status, errors) == (0, "")
+    assert "alarms of adwin: " in output
+
+
+@pytest.mark.parametrize("options", [[], ["--folds", "2"], ["--delay", "9"]])
+def test_alarms_are_in_the_picture(
+    options: list[str], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    drawn = []
+
+    def keep(display: Any, picture: Path) -> None:
+        drawn.append(display)
+
+    monkeypatch.setattr("skstream.cli._output.draw", keep)
+    assert run(*options, "--monitor", "ddm", "--plot", "p.png")[0] == 0
+    (display,) = drawn
+    figure = display.figure_
+    assert any(ax.get_label() == "detections" for ax in display.ax_.child_axes)
+    pytest.importorskip("matplotlib.pyplot").close(figure)
+
+
+def test_every_detector_has_a_name() -> None:
+    of_module = {name for name in detectors.__all__ if hasattr(getattr(detectors, name), "update")}
+    assert {kind.__name__ for kind in DETECTORS.values()} == of_module - {"DriftDetector"}
+    assert {"adwin", "ddm", "page-hinkley"} <= DETECTORS.keys()
+
+
+def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    for number, options in enumerate((["--folds", "2"], ["--delay", "9"], ["--monitor", "ddm"])):
+        command = (*options, "--checkpoint", f"run{number}", "--save", f"out{number}")
+        first, second = run(*command), run(*command)
+        assert first[0] == second[0] == 0
+        assert first[1].splitlines()[-1] == second[1].splitlines()[-1]
+        assert main(["collect", f"run{number}", "--save", f"again{number}"]) == 0
+        capsys.readouterr()
+        check_same(load(f"again{number}/result.npz"), load(f"out{number}/result.npz"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--folds", "3", "--holdout", "10"], "--holdout asks rows that are never learnt, and "),
+        (["--folds", "3", "--delay", "5"], "and --delay lets labels come late: leave one of"),
+        (["--delay", "5", "--holdout", "9"], "and --delay lets labels come late: leave one of"),
+        (["--folds", "3", "--label-time", "known"], "and --label-time lets labels come late"),
+        (["--delay", "5", "--label-time", "known"], "come late, and so does --label-time: leave"),
+        (["--delay", "5", "--batch-size", "2"], "--batch-size does not go with --delay: labels"),
+        (["--label-time", "known", "--batch-size", "2"], "does not go with --label-time"),
+        (["--folds", "2", "--batch-size", "2"], "--batch-size does not go with --folds"),
+        (["--holdout", "9", "--monitor", "ddm"], "--monitor does not go with --holdout"),
+        (["--bins", "3"], "say when labels come, --label-time COL or --delay DELAY"),
+        (["--strategy", "cross"], "--strategy says which folds learn a row: add --folds"),
+        (["--delay-unit", "1h"], "--delay-unit says what a delay of 1 is: add --delay"),
+        (["--delay", "5", "--delay-unit", "1h"], "--delay-unit is for a column of numbers"),
+        (["--delay", "wait", "--delay-unit", "x"], "--delay-unit x is no time, such as 1h"),
+        (["--delay=-5"], "--delay -5 is not at least 0"),
+        (["--delay", "nan"], "--delay nan is not at least 0"),
+        (["--delay", "wait", "--time", "came"], "Say what a delay of 1 is: --delay-unit 1h."),
+        (["--delay", "5", "--time", "came"], "Pass a time, such as --delay 1D."),
+        (["--delay", "came"], "The column of --delay holds times and no delays"),
+        (["--delay", "label"], "--delay names the column 'label', which holds categories"),
+        (["--delay", "wiat"], "--delay names the column 'wiat', which is not in"),
+        (["--time", "cam"], "--time names the column 'cam', which is not in"),
+        (["--label-time", "knwn"], "'came', 'known', 'wait', 'row_known', 'label', 'number'."),
+        (["--loss-bound", "3"], "--loss-bound bounds the errors that a detector reads: add --mon"),
+        (["--monitor", "ddm", "--loss-bound", "3"], "Monitor 'ddm' has --loss-bound 3.0"),
+        (["--monitor", "dmd"], "The detector 'dmd' is not known."),
+        (["--monitor", "ddm(x=3)"], "DDM takes warning_level"),
+        (["--monitor", "ddm", "--monitor", "ddm"], "--monitor ddm was given twice"),
+        (["--monitor", "a=ddm", "--monitor", "a=adwin"], "gives two monitors the name 'a'"),
+        (["--compare", "nb", "sgd"], "--compare names the model 'sgd', which is not evaluated"),
+        (["--compare", "nb", "nb"], "--compare names the model 'nb' twice"),
+        (["--compare-with-best", "mcc"], "--compare-with-best mcc is not among the measures"),
+        (
+            ["--compare-with-best", "kappa_se", "--metric", "kappa_se"],
+            "It is not known whether a h",
+        ),
+        (["--compare-with-best", "--keep-tape", "no"], "--keep-tape no keeps none"),
+        (["--compare", "nb", "majority", "--keep-tape", "no"], "--compare reads the predictions"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(arguments: list[str], words: str, run: Run) -> None:
+    status, output, errors = run(*arguments)
+    assert (status, output) == (2, "")
+    assert words in errors
+
+
+def test_a_file_that_was_taken_as_a_measure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "--target", "y", "--compare-with-best", "power.csv"]) == 2
+    assert "--compare-with-best has taken 'power.csv' as a measure" in capsys.readouterr().err
+
+
+def test_files_and_generators_without_columns_of_times(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:2\n0 1:3\n" * 10)
+    assert main(["evaluate", str(path), "--time", "t"]) == 2
+    assert "a column of times (--time, --label-time, --delay) is about" in capsys.readouterr().err
+    command = ["evaluate", "--generator", "SEA(n_rows=200)"]
+    assert main([*command, "--time", "t"]) == 2
+    assert "--time is about files, and --generator makes the rows" in capsys.readouterr().err
+    assert main([*command, "--delay", "t"]) == 2
+    assert "a generated stream has no column of delays" in capsys.readouterr().err
+
+
+def test_a_comparison_that_fails_costs_no_result(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> Any:
+        raise ValueError("nothing to compare")
+
+    monkeypatch.setattr(EvaluationResult, "compare", fails)
+    status, output, errors = run("--compare", "nb", "majority", "--save", "out")
+    assert (status, errors) == (2, "skstream: --compare: nothing to compare\n")
+    assert "prequential evaluation" in output
+    assert load("out/result.npz").protocol == "prequential"
+    # Ranks were not asked for by name.
+    monkeypatch.setattr(EvaluationResult, "rank", fails)
+    status, output, errors = run("--folds", "2")
+    assert (status, errors) == (0, "skstream: ranks over folds: nothing to compare\n")
