@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,8 @@ from skstream.cli import main
 from skstream.cli._models import model_of
 from skstream.cli._protocols import DETECTORS
 from skstream.drift import DDM, PageHinkley
+from skstream.evaluation._results._answer import answer
 from skstream.evaluation._runs._watch import each
-from skstream.stats import compare_with_best
 from skstream.streams import CSVStream, make_demo_stream
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
@@ -252,45 +251,29 @@ def test_errors_of_numbers_are_compared_as_rows_become_many(run: Run, csv_file: 
         made, stream_of(csv_file, "number")
     )
     assert str(expected.compare("mean", "lin", boundary="asymptotic")) in output
-    best = min(expected.scores, key=lambda name: expected.scores[name]["mae"])
-    assert f"{best} has the lowest mae of 3 models" in output
+    assert_answered(output, expected, "mae")
 
 
-def test_the_best_model_over_rows(run: Run, csv_file: Path) -> None:
-    status, output, errors = run("--metric", "kappa", "--compare-with-best", "kappa")
-    assert (status, errors) == (0, "")
-    result = PrequentialEvaluator(["accuracy", "kappa"], random_state=0).evaluate(
-        models(), stream_of(csv_file)
-    )
-    kappas = {name: one["kappa"] for name, one in result.scores.items()}
-    best = max(kappas, key=kappas.__getitem__)
-    said = " ".join(output.split())
-    assert f"{best} has the highest kappa of 3 models, {kappas[best]:.4f}; it is" in said
-    # Of three models there are three pairs.
-    shown: dict[str, list[str]] = {}
-    for name in NAMES:
-        if name != best:
-            found = result.compare(best, name, metric="accuracy", alpha=0.05 / 3)
-            shown.setdefault("told" if found.better == best else "open", []).append(name)
-    if "told" in shown:
-        assert f"is shown to be better than {', '.join(shown['told'])}" in said
-    if "open" in shown:
-        assert f"is not told apart from {', '.join(shown['open'])}" in said
-    assert "at the level 0.05 for all 3 pairs of models together" in said
+def assert_answered(output: str, result: EvaluationResult, metric: str) -> None:
+    """The sentences are those of the pages that `EvaluationResult.report` writes."""
+    found = answer(result.select(metrics=[metric]))
+    for sentence in (found.headline, *found.details):
+        assert " ".join(sentence.split()) in " ".join(output.split())
 
 
-def test_the_level_of_the_best_is_divided_by_the_pairs(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("options", "evaluator"),
+    [
+        ([], PrequentialEvaluator(["accuracy", "kappa"], random_state=0)),
+        (["--folds", "8"], KFoldEvaluator(["accuracy", "kappa"], n_folds=8, random_state=0)),
+    ],
+)
+def test_the_best_model_is_that_of_the_answer(
+    options: list[str], evaluator: Any, run: Run, csv_file: Path
 ) -> None:
-    levels, compare = [], EvaluationResult.compare
-
-    def noting(self: EvaluationResult, a: str, b: str, **options: Any) -> Any:
-        levels.append(options["alpha"])
-        return compare(self, a, b, **options)
-
-    monkeypatch.setattr(EvaluationResult, "compare", noting)
-    assert run("--compare-with-best")[0] == 0
-    assert levels == [0.05 / 3] * 2
+    status, output, errors = run(*options, "--metric", "kappa", "--compare-with-best", "kappa")
+    assert (status, errors) == (0, "")
+    assert_answered(output, evaluator.evaluate(models(), stream_of(csv_file)), "kappa")
 
 
 @pytest.mark.parametrize("options", [["--folds", "2"], ["--delay", "9"]])
@@ -302,32 +285,6 @@ def test_the_best_possible_answers_are_those_of_one_pass(
     assert "bayes-optimal" in capsys.readouterr().out
     assert main([*command, *options]) == 0
     assert "bayes-optimal" not in capsys.readouterr().out
-
-
-def test_the_best_of_equal_models_is_not_told_apart(run: Run) -> None:
-    status, output, _ = run("--model", "again=nb", "--compare-with-best")
-    assert status == 0
-    assert "nb has the highest" in output or "persistent has the highest" in output
-    pairs = len(list(combinations(range(4), 2)))
-    assert f"for all {pairs} pairs" in " ".join(output.split())
-    told = " ".join(output.split()).partition("told apart from ")[2].partition(".")[0]
-    assert "again" in told or "persistent has the highest" in output
-
-
-def test_the_best_model_over_folds(run: Run, csv_file: Path) -> None:
-    status, output, errors = run("--folds", "8", "--compare-with-best")
-    assert (status, errors) == (0, "")
-    result = KFoldEvaluator("accuracy", n_folds=8, random_state=0).evaluate(
-        models(), stream_of(csv_file)
-    )
-    table = np.stack([result.curve(name)[-1] for name in NAMES], axis=1)
-    best = compare_with_best(table, NAMES)
-    place = NAMES.index(best.best)
-    said = " ".join(output.split())
-    assert f"{best.best} has the best mean, {best.means[place]:.4g}" in said
-    assert f"over 8 folds; {'not told' if best.better is None else 'told'} apart" in said
-    for name, pvalue in zip(NAMES, best.pvalues, strict=True):
-        assert name == best.best or f"{name} p = {pvalue:.2g}" in said or pvalue > 0.0995
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,14 @@
 import argparse
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from math import comb, isnan
 from typing import Any
-
-import numpy as np
 
 from skstream.cli._output import metric_of, say, show
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._results._compare import Scores, higher_is_better
+from skstream.evaluation._results._answer import answer
+from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._runs._watch import each
 from skstream.metrics import Measure
-from skstream.stats import compare_with_best
 from skstream.utils._choices import did_you_mean
 from skstream.utils._tables import aligned, listed
 
@@ -97,54 +93,14 @@ def _alarms(result: EvaluationResult) -> Iterator[str]:
             yield f"{found.monitor} of {found.model}: alarm{'s' * (n > 1)} at {unit} {rows}"
 
 
-def _compared(result: EvaluationResult, a: str, b: str, **options: Any) -> Any:
+def _compared(result: EvaluationResult, a: str, b: str) -> Any:
     """Compare two models; errors of numbers, which have no bounds, as rows become many."""
-    if result.n_folds == 1 and result.classes is None:
-        options["boundary"] = "asymptotic"
+    unbounded = result.n_folds == 1 and result.classes is None
+    options: Any = {"boundary": "asymptotic"} if unbounded else {}
     return result.compare(a, b, **options)
 
 
-def _best(result: EvaluationResult, metric: str) -> Any:
-    """Find the best model, and those that are not told apart from it."""
-    shown = result.select(metrics=[metric])
-    higher = higher_is_better(metric, result.measures[metric])
-    scores = {name: one[metric] for name, one in shown.scores.items()}
-    names = [name for name in scores if not isnan(scores[name]) and name not in result.failures]
-    if len(names) < 2:
-        raise ValueError(f"fewer than two models have a value of {metric}.")
-    if result.n_folds > 1:
-        of = Scores(shown, None, None, None)
-        table = np.stack([of.of_folds(name) for name in names], axis=1)
-        best = compare_with_best(table, names, higher_is_better=higher, alpha=ALPHA)
-        return replace(best, subject=f"{of.subject} {of.place}", blocks="folds")
-    return _best_over_rows(shown, scores, names, higher)
-
-
-def _best_over_rows(
-    result: EvaluationResult, scores: dict[str, float], names: list[str], higher: bool
-) -> str:
-    """Compare the best model with each other one, valid at any row, as one of all pairs."""
-    metric = result.metric_names[0]
-    best = (max if higher else min)(names, key=scores.__getitem__)
-    n_pairs = comb(len(scores), 2)
-    found = {
-        name: _compared(result, best, name, test="anytime", alpha=ALPHA / n_pairs)
-        for name in names
-        if name != best
-    }
-    words = {
-        "is shown to be better than": [name for name, one in found.items() if one.better == best],
-        "is not told apart from": [name for name, one in found.items() if one.better is None],
-        "is shown to be worse, by the loss that is tested, than": [
-            name for name, one in found.items() if one.better == name
-        ],
-    }
-    told = "; it ".join(f"{verb} {', '.join(some)}" for verb, some in words.items() if some)
-    most = "highest" if higher else "lowest"
-    subjects = dict.fromkeys(one.subject for one in found.values())
-    return textwrap.fill(
-        f"{best} has the {most} {metric} of {len(names)} models, {scores[best]:.4f}; it {told}. "
-        f"Compared {'; '.join(subjects)}. This holds at all rows at once, at the level {ALPHA:g} "
-        f"for all {n_pairs} pairs of models together. Not being told apart is not being equal.",
-        width=_WIDTH,
-    )
+def _best(result: EvaluationResult, metric: str) -> str:
+    """Say which model has the best score, and from which others it is told apart."""
+    found = answer(result.select(metrics=[metric]), ALPHA)
+    return "\n".join(textwrap.fill(line, width=_WIDTH) for line in (found.headline, *found.details))
