@@ -77,13 +77,13 @@ class Step:
         What happened.
     states : list
         The state of every timeline after the event.
-    lanes : list of Answered
+    answered : list of Answered
         The operations and answers of every lane.
     """
 
     event: Any
     states: list[Any]
-    lanes: list[Answered]
+    answered: list[Answered]
 
 
 class Engine:
@@ -219,7 +219,7 @@ class Engine:
         self.is_torn = any(block.n_learns for block in blocks)
         for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
             asked, block = operations[k], blocks[-1] if is_chain else blocks[k]
-            if routes and asked.own_weights and asked.weight is not None:
+            if routes and asked.only_protocol_weights and asked.weight is not None:
                 # Weights of a fold mean that rows are left out or repeated. They are no metadata of
                 # the user: they reach every model and step, as without routing.
                 with config_context(enable_metadata_routing=False):
@@ -233,7 +233,7 @@ class Engine:
     def commit(self, step: Step) -> None:
         """Take the event that was executed last, and forget the rows no longer needed."""
         self.states = step.states
-        self._store.release(step.lanes[0].operations.released)
+        self._store.release(step.answered[0].operations.released)
 
     def abandon(self) -> None:
         """Undo the event that was executed last, in which nothing was learnt."""

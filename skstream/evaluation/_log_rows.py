@@ -190,7 +190,7 @@ def in_order_of_labels(parts: list[ScoredRows], coder: Coder) -> ScoredRows:
         )
     rows = parts[0]
     for part in parts[1:]:
-        rows = part.following(rows)
+        rows = part.after(rows)
     known = np.concatenate(coder.known)
     order = np.flatnonzero(np.isfinite(known))
     order = order[np.argsort(known[order], kind="stable")]

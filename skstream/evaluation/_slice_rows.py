@@ -381,15 +381,15 @@ class Lines:
             self.batches = [[name] for name in mechanisms]
             self.majorities = {name: self._majority(n_classes, m) for name, m in mechanisms.items()}
 
-    def _previous(self, told: NDArray[Any] | None) -> NDArray[Any]:
+    def _previous(self, given: NDArray[Any] | None) -> NDArray[Any]:
         """Answers of the persistent baseline to all rows."""
         rows = np.flatnonzero(self.known)
         previous = np.full_like(self.y, LabelSpace(self.tape.classes).nothing)
         previous[rows[1:]] = self.y[rows[:-1]]
-        if told is None:
+        if given is None:
             return previous
         not_given = NOT_GIVEN_TARGET if self.tape.classes is None else NOT_GIVEN
-        return np.where(np.asarray(told) == not_given, previous, told)
+        return np.where(np.asarray(given) == not_given, previous, given)
 
     def _majority(self, n_classes: int, mechanism: Forgetting) -> tuple[NDArray[Any], NDArray[Any]]:
         """Answers of the majority baseline to all rows, without and with the label of the row."""

@@ -131,7 +131,7 @@ class ScoredRows:
         """Return these rows with memory of their own."""
         return self[np.arange(len(self))]
 
-    def following(self, earlier: ScoredRows | None) -> ScoredRows:
+    def after(self, earlier: ScoredRows | None) -> ScoredRows:
         """Return earlier rows of the same models, which have the same columns, then these."""
         if earlier is None or not len(earlier):
             return self

@@ -99,7 +99,7 @@ class RunningMeasures:
         that need all rows.
     n_models : int, default=None
         Number of models in the table of answers. None: one model, without an axis of models.
-    told : array-like of shape (n_models,), dtype bool, default=None
+    uses_previous : array-like of shape (n_models,), dtype bool, default=None
         Models whose persistent baseline answers `previous` where it is given; that of the others
         always repeats the label of the row before. None: all.
     methods : sequence of {"predict_proba", "decision_function"} or None, default=None
@@ -162,7 +162,7 @@ class RunningMeasures:
         record_every: Any = None,
         bounded: bool = True,
         n_models: int | None = None,
-        told: ArrayLike | None = None,
+        uses_previous: ArrayLike | None = None,
         methods: Sequence[str | None] | None = None,
         expected_rows: int = 0,
         timed: bool = False,
@@ -188,9 +188,10 @@ class RunningMeasures:
         _check_together(self.metrics, self.forgetting, self.classes, bounded)
         self.n_models = n_models
         lines = 1 if n_models is None else n_models
-        all_told = np.ones(lines, dtype=bool) if told is None else np.asarray(told, dtype=bool)
+        of_lines = np.asarray(True if uses_previous is None else uses_previous, dtype=bool)
+        of_lines = np.broadcast_to(of_lines, lines)
         mechanisms = {name: partial(make_sums, f) for name, f in self.forgetting.items()}
-        self._scores = Scores(self.metrics, mechanisms, self.classes, all_told, methods)
+        self._scores = Scores(self.metrics, mechanisms, self.classes, of_lines, methods)
         counting = [f"forgetting {n!r}" for n, f in self.forgetting.items() if f.counts_time]
         self._counting_time = counting + ([] if period is None else ["record_every"])
         self._timed = timed or bool(self._counting_time)
@@ -505,8 +506,8 @@ class SetMeasures:
                     "a PrequentialEvaluator."
                 )
         labels = None if classes is None else np.asarray(classes)
-        told = np.ones(n_models, dtype=bool)
-        self._scores = Scores(metrics, dict.fromkeys(names, SetSums), labels, told, methods)
+        mechanisms = dict.fromkeys(names, SetSums)
+        self._scores = Scores(metrics, mechanisms, labels, np.ones(n_models, dtype=bool), methods)
         self._like: Values = {n: {m: [np.empty(0)] * n_models for m in metrics} for n in names}
         # The rows of the stream at each set are a column, as sets are thinned by their numbers.
         self._recorder = CheckpointRecorder(1 + len(names) * len(metrics) * n_models)
