@@ -1,4 +1,7 @@
-"""The other way to execute a model: call by call, its warm-up in one call where it must."""
+"""Executes a model by calls of its own methods.
+
+The warm-up is learnt in one call if the model cannot learn its first row alone.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -107,9 +110,9 @@ class ByLoop:
             is_first = failure.action == "learning" and failure.index == 0
             if failure.index if failure.action == "learning" else block.stamp[failure.index]:
                 self.is_new, self._fresh = False, None  # it has learnt the rows before
-            # Models that need several rows raise a ValueError about it, or another error.
-            hopeless = isinstance(failure.__cause__, TypeError | AttributeError | SystemExit)
-            if self._fresh is None or not is_first or block.batches is not None or hopeless:
+            # Models that need several rows raise a ValueError about it, or an error of their own.
+            other_cause = isinstance(failure.__cause__, TypeError | AttributeError | SystemExit)
+            if self._fresh is None or not is_first or block.batches is not None or other_cause:
                 failure.block = block
                 raise
             self.gathers = True

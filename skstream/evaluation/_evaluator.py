@@ -61,16 +61,16 @@ from skstream.utils._sklearn import (
 )
 from skstream.utils._warnings import warn
 
-#: Fewest rows of a stream of which some are tried beforehand with models that may be slow.
+#: Of streams with at least so many rows some are tried first, to warn of slow models.
 FEWEST_ROWS_TIMED = 2000
-#: Options of a generator that give other rows of the same kind.
+#: Options of a generator that choose the sample, and not what it is a sample of.
 _OF_A_SAMPLE = ("random_state", "n_rows")
 # Arrays up to this size are shown by their values in the heading of a result.
 _FEW_VALUES = 8
 
 Kind = TypeVar("Kind")
 
-#: What runs have of an evaluator as it is.
+#: Parameters and attributes of an evaluator that its settings take unchanged.
 _AS_GIVEN = (
     *("protocol", "late_labels", "scored_sets", "record_every", "missing_labels", "engine"),
     *("batch_size", "n_warmup", "unanswered", "error_score", "return_models"),
@@ -303,7 +303,7 @@ class StreamEvaluator(BaseEstimator):
     def _result_of(
         self, execution: Execution, models: Any, folder: OpenedFolder | None
     ) -> EvaluationResult:
-        """Do what is to be done, or go on with it in a folder."""
+        """Run an evaluation, or go on with the one in a folder; assemble its result."""
         settings, stream = execution.settings, execution.stream
         knows, header, groups = knows_drifts(stream), settings.header, None
         if folder is None or folder.manifest is None:

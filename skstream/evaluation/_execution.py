@@ -48,7 +48,7 @@ class EvaluationInterrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """What is to be done: prepared models, and the stream along which they are evaluated.
+    """One evaluation, ready to run: prepared models, and their stream.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Execution:
     on_run : callable, default=None
         Called with the run in this process, before it begins or goes on.
     n_tuning : int, default=None
-        Rows after which one model goes on alone, so that further rows take less.
+        Rows after which a search goes on with one model alone; later rows take less time.
     """
 
     settings: Settings
@@ -174,9 +174,9 @@ class Execution:
         return outcome
 
     def _in_bar(self, n_rows: int) -> int:
-        """Return what the first rows are in the bar of this process.
+        """Return the place of the progress bar of this process after so many rows.
 
-        It shows each once for every model if their number changes, so that it moves evenly.
+        Where the number of models changes, it counts each row once for every model that takes it.
         """
         if self.n_tuning is None:
             return n_rows

@@ -179,9 +179,9 @@ class ColumnStates:
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
-        twin = self.copy()
-        twin.states = {c: [states[n] for n in numbers] for c, states in self.states.items()}
-        return twin
+        copied = self.copy()
+        copied.states = {c: [states[n] for n in numbers] for c, states in self.states.items()}
+        return copied
 
     def copy(self) -> Self:
         """Return a copy that can read on independently: states are replaced, not written into."""

@@ -122,9 +122,9 @@ class RangeSums(RunningSums):
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
-        twin = super().of_models(numbers)
-        twin.tail = None if self.tail is None else self.tail.models(list(numbers))
-        return twin
+        copied = super().of_models(numbers)
+        copied.tail = None if self.tail is None else self.tail.models(list(numbers))
+        return copied
 
 
 class SlidingSums(RangeSums):

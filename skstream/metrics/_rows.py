@@ -244,9 +244,9 @@ class Waiting:
 
     def of_models(self, models: Sequence[int]) -> Waiting:
         """Return a copy with the answers of some of the models."""
-        twin = copy(self)
-        twin._rows = self._rows.models(list(models)).copy()
-        return twin
+        copied = copy(self)
+        copied._rows = self._rows.models(list(models)).copy()
+        return copied
 
     def clear(self) -> None:
         """Empty the buffer."""

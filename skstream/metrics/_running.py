@@ -39,8 +39,8 @@ from skstream.utils._label_space import LabelSpace
 # Rows are buffered into blocks of this size, so that the arithmetic does not depend on chunking,
 # and calls with a single row are cheap. A few arrays of this length fit the cache.
 _BLOCK = 32_768
-# If values are requested repeatedly while rows are buffered, whole steps of them are read once, on
-# a copy that is kept. Sums of real numbers may then differ in the last digit from one pass.
+# Values may be requested many times while rows are buffered: then a copy of the sums reads each
+# whole step of these rows once. Sums of real numbers may differ from one pass in the last digit.
 _STEP = 1024
 _LONGEST_BLOCK = 1 << 20
 _TIMED_BLOCK = 1 << 17
@@ -423,18 +423,18 @@ class RunningMeasures:
         running : RunningMeasures
             It goes on where this object stands, which stays as it is.
         """
-        twin = copy(self)
+        copied = copy(self)
         n_tables = len(self.forgetting) * len(self.metrics)
         lines = self.n_models or 1
-        twin.n_models = len(models)
-        twin._scores = self._scores.of_models(models)
+        copied.n_models = len(models)
+        copied._scores = self._scores.of_models(models)
         columns = [table * lines + model for table in range(n_tables) for model in models]
-        twin._recorder = self._recorder.of_columns(
+        copied._recorder = self._recorder.of_columns(
             [*columns, n_tables * lines] if self._timed else columns
         )
-        twin._waiting = self._waiting.of_models(models)
-        twin._ahead, twin._wanted_before = None, False
-        return twin
+        copied._waiting = self._waiting.of_models(models)
+        copied._ahead, copied._wanted_before = None, False
+        return copied
 
     def merge(self, other: Self) -> Self:
         """Append what another object read after this one, as if this one had read it.

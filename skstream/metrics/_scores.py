@@ -303,17 +303,17 @@ class Scores:
 
     def of_models(self, models: Sequence[int]) -> Self:
         """Return a copy with some of the models, in ascending order."""
-        twin = self.copy()
-        twin.n_models = len(models)
-        twin.lacks_probabilities = self.lacks_probabilities[list(models)]
+        copied = self.copy()
+        copied.n_models = len(models)
+        copied.lacks_probabilities = self.lacks_probabilities[list(models)]
         groups = []
-        for group in twin.groups:
+        for group in copied.groups:
             kept = np.flatnonzero(np.isin(group.models, models))
             if len(kept):
                 part = group.part(kept.tolist())
                 groups.append(replace(part, models=np.searchsorted(models, part.models)))
-        twin.groups = groups
-        return twin
+        copied.groups = groups
+        return copied
 
     def merge(self, later: Self) -> None:
         """Append the state of the rows that followed."""
@@ -331,9 +331,9 @@ class Scores:
 
     def copy(self) -> Self:
         """Return a copy that can be advanced independently."""
-        twin = copy(self)
-        twin.groups = [group.copy() for group in self.groups]
-        return twin
+        copied = copy(self)
+        copied.groups = [group.copy() for group in self.groups]
+        return copied
 
 
 def _common_groups(

@@ -65,8 +65,8 @@ class RunningSums(ABC):
         Number of models.
     """
 
-    #: Sums of all labelled rows, for a series that compares with the majority of the labels before;
-    #: None where the rows tell what that is.
+    #: Running sums of the labels of all labelled rows: they give the answers of the majority
+    #: baseline. None where no series needs these, or where rows bring them.
     labels: Any = None
     #: Sums of the labels after each of the rows that `majority` has read last.
     latest: Mapping[Series, Floats] = MappingProxyType({})
@@ -203,15 +203,15 @@ class RunningSums(ABC):
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
-        twin = self.copy()
-        twin.n_models = len(numbers)
-        return twin
+        copied = self.copy()
+        copied.n_models = len(numbers)
+        return copied
 
     def copy(self) -> Self:
         """Return a copy that can be advanced on its own."""
-        twin = copy(self)
-        twin.labels = None if self.labels is None else self.labels.copy()
-        return twin
+        copied = copy(self)
+        copied.labels = None if self.labels is None else self.labels.copy()
+        return copied
 
 
 def _with_tables(

@@ -35,9 +35,9 @@ class ScoredTape:
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return the rows with the answers of some of the models."""
-        twin = copy(self)
-        twin.pieces = [piece.models(list(numbers)) for piece in self.pieces]
-        return twin
+        copied = copy(self)
+        copied.pieces = [piece.models(list(numbers)) for piece in self.pieces]
+        return copied
 
     def forget(self, oldest: int) -> None:
         """Drop the pieces that end before row `oldest`."""

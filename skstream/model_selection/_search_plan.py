@@ -536,7 +536,7 @@ def _chosen_by_workers(
 
 @contextmanager
 def _told(folder: Path | None, otherwise: str) -> Iterator[None]:
-    """Say to whom presses Ctrl-C how the search goes on."""
+    """After Ctrl-C, say how the search can be continued."""
     try:
         yield
     except EvaluationInterrupted as interrupt:

@@ -221,7 +221,7 @@ class SearchRun(EvaluationRun):
     chosen : str or None
         Its name.
     dropped : dict of str to (int, str or None)
-        Whom the race has dropped: after which row, and which one it lost against, if there is one.
+        What the race has dropped: after which row, and which one it lost against, if there is one.
     """
 
     def __init__(

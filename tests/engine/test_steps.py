@@ -73,7 +73,7 @@ def test_an_event_that_fails_before_a_model_learns_can_be_executed_again():
     with pytest.raises(Interrupt):
         engine.execute(*labels)
     assert engine.states[0] is before
-    assert not engine.is_torn
+    assert not engine.is_inconsistent
     step = engine.execute(*labels)
     assert step.answered[0].operations.learn_rows.tolist() == [0]
     engine.commit(step)
@@ -90,7 +90,7 @@ def test_an_interrupt_while_a_model_learns_is_known():
     engine = Engine([Lane(model, PrequentialTimeline())])
     with pytest.raises(Interrupt):
         engine.execute(*arrivals(0, 3))
-    assert engine.is_torn
+    assert engine.is_inconsistent
     assert engine.states[0].next_row == 0
 
 

@@ -193,8 +193,8 @@ class _Standing:
                 f"{self._shown(guess)}{also}."
             )
         alone = len(self.equal) == 1
-        who, it = (f"{best} has", "") if alone else (f"{_names(self.equal)} have", f" {best}")
-        ahead = f"{who} the {self.most} {self.measure} of {len(self.ranked)} models"
+        these, it = (f"{best} has", "") if alone else (f"{_names(self.equal)} have", f" {best}")
+        ahead = f"{these} the {self.most} {self.measure} of {len(self.ranked)} models"
         if guess is None:
             return f"{ahead}, {self._shown(best)}."
         against = f"the {NAIVE} {guess} ({self._shown(guess)})"

@@ -54,7 +54,7 @@ class Stopped:
 
 
 class Steps(Exclusive):
-    """Base class of runs: models that are executed together along rows, and their failures.
+    """Base class of runs: executes models together along rows, and handles their failures.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Steps(Exclusive):
 
     @property
     def _state(self) -> str:
-        if self._engine.is_torn or self._has_failed:
+        if self._engine.is_inconsistent or self._has_failed:
             return "broken"
         if self._stopped is not None:
             return "stopped"
@@ -186,7 +186,7 @@ class Steps(Exclusive):
         reporter : Reporter, default=None
             Reports how far the run is.
         """
-        done = self._n_arrived if keeper is None else 0  # else it gives the rest alone
+        done = self._n_arrived if keeper is None else 0  # the chunks of a keeper begin after them
         on_rows = list(on_rows)
         if reporter is not None:
             on_rows.append(lambda _: reporter.advance(self))
@@ -195,7 +195,7 @@ class Steps(Exclusive):
         try:
             for number, chunk in enumerate(stream if keeper is None else keeper.chunks(stream)):
                 if number == 0 and reporter is not None:
-                    reporter.begin(self)  # not earlier: rows passed over say nothing of the models
+                    reporter.begin(self)  # not before: rows that were done are read again first
                 n_rows = len(chunk.y)
                 if n_rows > done:
                     self.feed(chunk.part(done, n_rows), on_rows)
@@ -248,7 +248,7 @@ class Steps(Exclusive):
         return rows
 
     def _learn_columns(self, X: Any) -> None:
-        if self._schema is None and X.shape[0]:  # no rows say nothing about the rows to come
+        if self._schema is None and X.shape[0]:  # an empty chunk may have no columns
             self._schema = Schema.of(X).with_types(X)
 
     def _take(
@@ -286,7 +286,7 @@ class Steps(Exclusive):
     def _note_rows(self, piece: EncodedRows) -> np.ndarray:
         """Count rows that arrived; return which of them have a label."""
         labelled = is_given(piece.y)
-        values = np.where(labelled, piece.y, -1.0)  # any y stands for no label
+        values = np.where(labelled, piece.y, -1.0)  # without a label y may be anything
         self._label_sum = crc32(values.data, self._label_sum)
         self._has_labels = self._has_labels or bool(labelled.any())
         self._n_arrived += piece.n_rows
@@ -411,7 +411,7 @@ class Steps(Exclusive):
             with self._interrupt or nullcontext():
                 step = self._engine.execute(*event)
         except Exception as error:
-            if self.is_live and not self._engine.is_torn:
+            if self.is_live and not self._engine.is_inconsistent:
                 reason = f"{type(error).__name__}: {error}"
                 self._stopped = Stopped(note=note, event=event, reason=reason)
             raise
@@ -477,11 +477,11 @@ class Steps(Exclusive):
 
     def _resume(self, failed: list[int], step: Step, *, skip: bool) -> None:
         """Continue with models that failed, after the failed call or by repeating it."""
-        self._engine.is_torn = True
+        self._engine.is_inconsistent = True
         with self._interrupt or nullcontext():
             for lane in failed:
                 self._resume_one(lane, step.answered, skip=skip)
-        self._engine.is_torn = False
+        self._engine.is_inconsistent = False
 
     def _resume_one(self, lane: int, answered: list[Answered], *, skip: bool) -> None:
         name, _ = self._places[lane]
