@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.answers import Task, no_answers
-from skstream.engine.block import Block, joined_weights, part_of, some_learns
+from skstream.engine.block import Block, part_of, some_learns
 from skstream.engine.loop import Loop, LoopFailed
-from skstream.utils._rows import copy_rows, stack_rows
+from skstream.utils._rows import copy_rows, joined_weights, stack_rows
 from skstream.utils._validation import is_fitted, unfitted_copy
 
 

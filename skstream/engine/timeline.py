@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from skstream.engine.block import joined_weights
+from skstream.utils._rows import joined_weights
 from skstream.utils._seeds import poisson_weights, uniform
 
 Strategy = Literal["bootstrap", "cross", "split"]

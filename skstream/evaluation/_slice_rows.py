@@ -21,13 +21,13 @@ from skstream.forgetting import Forgetting
 from skstream.metrics._checkpoints import Values, joined_values
 from skstream.metrics._formulas import Sums
 from skstream.metrics._measure import OF_SCORES, Measure
-from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, NOTHING, ScoredRows
+from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, ScoredRows
 from skstream.metrics._running import block_length
 from skstream.metrics._scores import Scores, make_sums
 from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds, kind_of
 from skstream.metrics._sums import SumsByKind
 from skstream.stats._wilson import wilson
-from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._label_space import NO_LABEL, LabelSpace, is_given
 from skstream.utils._labels import as_labels, distinct_labels, is_missing
 from skstream.utils._rows import is_frame
 from skstream.utils._values import column_at
@@ -394,7 +394,7 @@ class Lines:
     def _majority(self, n_classes: int, mechanism: Forgetting) -> tuple[NDArray[Any], NDArray[Any]]:
         """Answers of the majority baseline to all rows, without and with the label of the row."""
         sums: Any = make_sums(mechanism, frozenset({"label"}), n_classes, 0)
-        before, after = np.full_like(self.y, NOTHING), np.full_like(self.y, NOTHING)
+        before, after = np.full_like(self.y, NO_LABEL), np.full_like(self.y, NO_LABEL)
         for start in range(0, len(self.y), self.size):
             rows = start + np.flatnonzero(self.known[start : start + self.size])
             if len(rows):

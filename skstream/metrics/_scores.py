@@ -8,7 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.forgetting import AdaptiveWindow, Forgetting, SlidingWindow
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    Forgetting,
+    SlidingWindow,
+    without_sums,
+)
 from skstream.metrics._adaptive_sums import AdaptiveSums
 from skstream.metrics._checkpoints import Values
 from skstream.metrics._columns import ColumnStates
@@ -16,15 +23,7 @@ from skstream.metrics._cumulative_sums import CumulativeSums, FadingOfTimeSums
 from skstream.metrics._formulas import Formula, Sums
 from skstream.metrics._measure import OF_SCORES, Measure
 from skstream.metrics._range_sums import SlidingSums, WindowOfTimeSums
-from skstream.metrics._rows import (
-    NOT_GIVEN,
-    NOT_GIVEN_TARGET,
-    NOTHING,
-    Array,
-    Floats,
-    Integers,
-    ScoredRows,
-)
+from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, Array, Floats, Integers, ScoredRows
 from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds
 from skstream.metrics._sums import RunningSums, SumsByKind
 from skstream.metrics._user import (
@@ -33,7 +32,7 @@ from skstream.metrics._user import (
     checked_values,
     formula_failed,
 )
-from skstream.utils._label_space import is_given
+from skstream.utils._label_space import NO_LABEL, is_given
 
 #: Makes running sums of kinds of series, for a number of classes and of models.
 MakeSums = Callable[[frozenset[KindOf], int, int], Any]
@@ -135,7 +134,7 @@ class Scores:
         n_classes = 0 if classes is None else len(classes)
         baselines = baselines_of(kinds)
         self.needs_previous = "previous" in baselines
-        self.last_label: float = np.nan if classes is None else NOTHING
+        self.last_label: float = np.nan if classes is None else NO_LABEL
         self.last_time: Array | None = None
         keeps_rows = any(measure.function for measure in metrics.values())
         columns = columns_of_kinds(kinds)
@@ -353,7 +352,7 @@ def _common_groups(
 def make_sums(
     forgetting: Forgetting, kinds: frozenset[KindOf], n_classes: int, n_models: int
 ) -> RunningSums | AdaptiveSums:
-    """Running sums of elementary series under a mechanism."""
+    """Running sums of elementary series under a mechanism; an error for one that is not known."""
     shape = kinds, n_classes, n_models
     if isinstance(forgetting, AdaptiveWindow):
         return AdaptiveSums(*shape, forgetting.make_detector)
@@ -363,10 +362,12 @@ def make_sums(
             sums = WindowOfTimeSums(*shape, forgetting.duration)
         else:
             sums = SlidingSums(*shape, int(forgetting.window_size))
-    elif forgetting.duration is not None:
+    elif isinstance(forgetting, FadingFactor) and forgetting.duration is not None:
         sums = FadingOfTimeSums(*shape, forgetting.duration)
-    else:
+    elif isinstance(forgetting, Cumulative | FadingFactor):
         sums = CumulativeSums(*shape, forgetting.factor)
+    else:
+        raise without_sums(forgetting)
     if sums.needs_majority:
         sums.labels = make_sums(forgetting, frozenset({"label"}), n_classes, 0)
     return sums
