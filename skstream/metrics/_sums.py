@@ -151,9 +151,9 @@ class RunningSums(ABC):
         return rows if scored is None else rows[scored]
 
     def _known_labels(self, scored: Integers | None, n_new: int) -> Mapping[Series, Floats]:
-        """Sums of the labels that `labels.majority` has just formed; none if it read other rows.
+        """Sums of the labels after each row, as `labels.majority` has just formed them.
 
-        It has formed them after each labelled row; they are wanted here where all those are scored.
+        Empty where not all labelled rows are scored: then these are sums of other rows.
         """
         if self.labels is None:
             return {}
