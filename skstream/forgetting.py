@@ -463,13 +463,18 @@ def _one_forgetting(spec: Any) -> Forgetting:
     if type(spec) in (Cumulative, SlidingWindow, FadingFactor, AdaptiveWindow):
         return cast(Forgetting, spec)
     if isinstance(spec, Forgetting):  # as one of the others it would be scored by other rows
-        raise TypeError(
-            f"{type(spec).__name__} is a mechanism of its own, for which there are no running "
-            "sums. Use one of Cumulative, SlidingWindow, FadingFactor and AdaptiveWindow."
-        )
+        raise without_sums(spec)
     raise TypeError(
         f"A forgetting mechanism must be a Forgetting such as SlidingWindow(1000), or one of the "
         f"names {_SPELLINGS}. Got {spec!r} of type {type(spec).__name__} instead."
+    )
+
+
+def without_sums(forgetting: Forgetting) -> TypeError:
+    """Return the error for a mechanism whose sums are not defined."""
+    return TypeError(
+        f"{type(forgetting).__name__} is a mechanism of its own, for which there are no running "
+        "sums. Use one of Cumulative, SlidingWindow, FadingFactor and AdaptiveWindow."
     )
 
 

@@ -11,6 +11,7 @@ from skstream.forgetting import (
     AdaptiveWindow,
     Cumulative,
     FadingFactor,
+    Forgetting,
     SlidingWindow,
     as_forgetting,
     equivalent_fading_factor,
@@ -20,6 +21,8 @@ from skstream.forgetting import (
     parse_forgetting,
     window_half_width,
 )
+from skstream.metrics._scores import make_sums
+from skstream.stats._running_pair import make_running_sum
 
 SPELLED = {
     "cumulative": Cumulative(),
@@ -286,3 +289,16 @@ def test_a_mechanism_without_sums_is_refused_and_not_taken_for_another_one():
 
     with pytest.raises(TypeError, match="LastDay is a mechanism of its own"):
         as_forgetting(["cumulative", LastDay()])
+
+
+@pytest.mark.parametrize(
+    "make", [lambda one: make_sums(one, frozenset({"wrong"}), 2, 1), make_running_sum]
+)
+def test_sums_of_a_mechanism_that_is_not_known_are_refused(make):
+    """Where a new mechanism has no sums yet, it is not taken for a fading one."""
+
+    class EveryOther(Forgetting):
+        name = "every other"
+
+    with pytest.raises(TypeError, match=r"EveryOther .* no running sums"):
+        make(EveryOther())

@@ -455,7 +455,7 @@ def check_kind(model: Any, kind: str) -> None:
         what = f"is no {kind.lower()}" if known else "is neither a classifier nor a regressor"
         what = "answers several targets" if several else what
         if isinstance(model, active.ActiveLearningClassifier):
-            what = "chooses itself which labels it wants"
+            what = "chooses itself which labels it asks for"
         raise TypeError(
             f"River's {model_name(model)} {what}. Classifiers and regressors of River, and "
             "pipelines that end in one, are taken."

@@ -206,11 +206,11 @@ class _Window(DetectorState):
         self._load(lengths, buckets)
 
     def __deepcopy__(self, memo: Any) -> Self:
-        twin = object.__new__(type(self))  # as compiled as this one: it is copied often
-        twin.__dict__.update(self.__dict__)
-        twin.pending = self.pending.copy()
-        twin._columns = tuple(column.copy() for column in self._columns)
-        return twin
+        copied = object.__new__(type(self))  # as compiled as this one: it is copied often
+        copied.__dict__.update(self.__dict__)
+        copied.pending = self.pending.copy()
+        copied._columns = tuple(column.copy() for column in self._columns)
+        return copied
 
     @property
     def n_seen(self) -> int:

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from skstream.engine.failures import BadAnswer
 from skstream.utils._few_columns import best_columns, row_sums
-
-#: Code of a missing answer, if it counts as wrong.
-UNANSWERED = -2
+from skstream.utils._label_space import UNANSWERED
 
 # How far from one the probabilities of a row may sum; in lower precision more.
 _ROUNDING = 1e-6

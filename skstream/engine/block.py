@@ -230,10 +230,3 @@ def _bounds_within(bounds: np.ndarray | None, rows: slice) -> np.ndarray | None:
     inside: np.ndarray = np.concatenate([ends[:1], within, ends[1:]]).astype(np.int64)
     inside -= rows.start
     return inside
-
-
-def joined_weights(*parts: tuple[np.ndarray | None, int]) -> np.ndarray | None:
-    """Weights of parts of some rows each, one after the other; None where no part has any."""
-    if all(weight is None for weight, _ in parts):
-        return None
-    return np.concatenate([np.ones(n) if weight is None else weight for weight, n in parts])

@@ -1,4 +1,4 @@
-"""One way to execute a model: by its kernel, while there is one, and trying it again later."""
+"""Executes a model by its kernel; after the kernel has declined rows, tries it again later."""
 
 from dataclasses import replace
 from time import perf_counter

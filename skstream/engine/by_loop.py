@@ -1,4 +1,7 @@
-"""The other way to execute a model: call by call, its warm-up in one call where it must."""
+"""Executes a model by calls of its own methods.
+
+The warm-up is learnt in one call if the model cannot learn its first row alone.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -6,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.answers import Task, no_answers
-from skstream.engine.block import Block, joined_weights, part_of, some_learns
+from skstream.engine.block import Block, part_of, some_learns
 from skstream.engine.loop import Loop, LoopFailed
-from skstream.utils._rows import copy_rows, stack_rows
+from skstream.utils._rows import copy_rows, joined_weights, stack_rows
 from skstream.utils._validation import is_fitted, unfitted_copy
 
 
@@ -107,9 +110,9 @@ class ByLoop:
             is_first = failure.action == "learning" and failure.index == 0
             if failure.index if failure.action == "learning" else block.stamp[failure.index]:
                 self.is_new, self._fresh = False, None  # it has learnt the rows before
-            # Models that need several rows raise a ValueError about it, or another error.
-            hopeless = isinstance(failure.__cause__, TypeError | AttributeError | SystemExit)
-            if self._fresh is None or not is_first or block.batches is not None or hopeless:
+            # Models that need several rows raise a ValueError about it, or an error of their own.
+            other_cause = isinstance(failure.__cause__, TypeError | AttributeError | SystemExit)
+            if self._fresh is None or not is_first or block.batches is not None or other_cause:
                 failure.block = block
                 raise
             self.gathers = True

@@ -354,11 +354,11 @@ class DelayedTimeline:
         events = candidates.take(due)
         events = events.take(np.lexsort((events.row, events.label_time))[:most])
         labels_before = _labels_before(arrived, events)
-        arrived = replace(arrived, born=state.n_labels + labels_before)
+        arrived = replace(arrived, labels_at_arrival=state.n_labels + labels_before)
         waiting = held.followed_by(arrived.take(expected))
         event_of = np.full(len(waiting), len(events), dtype=np.int64)
         event_of[np.searchsorted(waiting.row, events.row)] = np.arange(len(events))
-        polled, poll_event = self._polls(waiting.born, event_of, state.n_labels)
+        polled, poll_event = self._polls(waiting.labels_at_arrival, event_of, state.n_labels)
         operations = self._in_order(
             state,
             arrived,
@@ -398,7 +398,9 @@ class DelayedTimeline:
         positions = np.concatenate(found)
         event = np.minimum(np.searchsorted(at, positions), n - 1)
         event_of = np.where(at[event] == positions, event, n)
-        which, poll_event = self._polls(table.stored.born[positions], event_of, state.n_labels)
+        which, poll_event = self._polls(
+            table.stored.labels_at_arrival[positions], event_of, state.n_labels
+        )
         return table.stored.row[positions[which]], poll_event
 
     def _in_order(
@@ -473,20 +475,20 @@ class DelayedTimeline:
         return after, operations
 
     def _polls(
-        self, born: np.ndarray, event_of: np.ndarray, n_labels: int
+        self, labels_at_arrival: np.ndarray, event_of: np.ndarray, n_labels: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Positions of rows polled and the events (from 0 in this step) at which they are.
 
         A row that arrived after c labels is polled at the labels number c, c + K, c + 2K, ...
         before its own. This is an arithmetic progression, so no event is examined twice.
         """
-        if self.poll_every is None or not len(born):
+        if self.poll_every is None or not len(labels_at_arrival):
             return no_rows(), no_rows()
         every = self.poll_every
-        since = born - n_labels
+        since = labels_at_arrival - n_labels
         first = np.where(since >= 0, since, since % every)
         count = np.maximum(0, -(-(event_of - first) // every))
-        polled = np.repeat(np.arange(len(born)), count)
+        polled = np.repeat(np.arange(len(labels_at_arrival)), count)
         nth = np.arange(len(polled)) - np.repeat(np.cumsum(count) - count, count)
         return polled, first[polled] + every * nth
 

@@ -15,7 +15,7 @@ from skstream.engine.failures import BadAnswer, ModelError, failures_named, mode
 from skstream.engine.loop import LoopFailed
 from skstream.utils._validation import is_fitted, is_plain
 
-Engine = Literal["auto", "loop"]
+EngineChoice = Literal["auto", "loop"]
 #: How a missing answer (None or NaN) counts: as a failure of the model, or as a wrong answer.
 Unanswered = Literal["error", "wrong"]
 
@@ -40,7 +40,7 @@ class Resumed:
 
 
 @dataclass(slots=True)
-class _Left:
+class _StoppedBlock:
     """A block that a model has executed up to a failed call.
 
     `rows` are those of the call, and `answers` the ones given before it.
@@ -111,7 +111,7 @@ class ModelRun:
         fold: int,
         estimator: Any,
         task: Task,
-        engine: Engine = "auto",
+        engine: EngineChoice = "auto",
         unanswered: Unanswered = "error",
         *,
         n_folds: int = 1,
@@ -125,7 +125,7 @@ class ModelRun:
         self._unanswered = unanswered
         self.by_kernel = ByKernel(task)
         self.by_loop = ByLoop(estimator, task, direct=engine == "auto")
-        self._left: _Left | None = None
+        self._stopped_at: _StoppedBlock | None = None
         with failures_named(name, fold, "being prepared", n_folds):
             # Without a warm-up a plain object is asked: only it knows what it has learnt.
             self.has_learnt = is_fitted(estimator) or (not task.n_warmup and is_plain(estimator))
@@ -207,7 +207,7 @@ class ModelRun:
             if self.failure is None:
                 answers.append(came)
                 continue
-            if self._left is not None:
+            if self._stopped_at is not None:
                 self._place_in(block, learns, asks, answers)
             return np.concatenate([*answers, came, no_answers(self.task, block.n_asks - asks.stop)])
         return answers[0] if len(answers) == 1 else np.concatenate(answers)
@@ -216,20 +216,20 @@ class ModelRun:
         self, block: Block, learns: slice, asks: slice, answers: list[np.ndarray]
     ) -> None:
         """Note where a model has stopped, in the block of which the one noted is a part."""
-        left = self._left
-        assert left is not None
-        left.index += learns.start if left.action == "learning" else asks.start
-        left.answers = np.concatenate([*answers, left.answers])
-        left.block = block
+        stopped = self._stopped_at
+        assert stopped is not None
+        stopped.index += learns.start if stopped.action == "learning" else asks.start
+        stopped.answers = np.concatenate([*answers, stopped.answers])
+        stopped.block = block
 
     def _execute(self, block: Block) -> np.ndarray | None:
         """Answers to a block; None where the kernel declines it, but may execute parts of it."""
-        by_kernel, by_loop, answers, in_parts = self.by_kernel, self.by_loop, None, False
+        by_kernel, by_loop, answers, try_smaller_parts = self.by_kernel, self.by_loop, None, False
         if by_kernel.kernel is None and not (by_loop.is_new or by_loop.gathers):
             by_kernel.look_again(by_loop.estimator)
         if by_kernel.kernel is not None:
             try:
-                answers, in_parts = by_kernel.step(block)
+                answers, try_smaller_parts = by_kernel.step(block)
             except LoopFailed as failure:
                 self._leave_kernel()
                 answers = self._after_failure_of_part(failure, block)
@@ -237,7 +237,7 @@ class ModelRun:
                 self.failure = self._error("running its kernel", error)
                 self.failure.__cause__ = error
                 return no_answers(self.task, block.n_asks)
-            if in_parts:
+            if try_smaller_parts:
                 return None
             if answers is None:
                 self._leave_kernel()
@@ -246,7 +246,7 @@ class ModelRun:
         if self.failure is not None:
             return answers
         gap, answers = self._without_gaps(answers)
-        return answers if gap is None else self._stopped(gap, answers, block)
+        return answers if gap is None else self._note_failure(gap, answers, block)
 
     def _leave_kernel(self) -> None:
         """Give the estimator what the loop would have given it: the loop continues from there."""
@@ -260,12 +260,12 @@ class ModelRun:
             return self.by_loop.run(block)
         except LoopFailed as failure:
             assert failure.block is not None
-            answers = self._stopped(failure, failure.answers, failure.block)
+            answers = self._note_failure(failure, failure.answers, failure.block)
             if failure.n_taken is None:
                 return answers
             assert self.failure is not None
             row, nothing = np.array([self.failure.row]), no_answers(self.task)
-            self._left = _Left("learning", failure.n_taken, row, nothing, block)
+            self._stopped_at = _StoppedBlock("learning", failure.n_taken, row, nothing, block)
             return no_answers(self.task, block.n_asks)
 
     # -- stopping and going on
@@ -273,12 +273,12 @@ class ModelRun:
     @property
     def can_resume(self) -> bool:
         """Whether the model has stopped at a point from which it can continue."""
-        return self._left is not None
+        return self._stopped_at is not None
 
     @property
     def stopped_learning(self) -> bool:
         """Whether it was a row to learn at which the model has stopped."""
-        return self._left is not None and self._left.action == "learning"
+        return self._stopped_at is not None and self._stopped_at.action == "learning"
 
     def resume(self, *, skip: bool) -> Resumed:
         """Continue the block in which the model stopped.
@@ -293,40 +293,40 @@ class ModelRun:
         resumed : Resumed
             Answers to the last asks of the block. The model may have stopped again.
         """
-        left = self._left
-        assert left is not None
-        self.failure, self._left = None, None
-        skipped = left.rows if skip else left.rows[:0]
+        stopped = self._stopped_at
+        assert stopped is not None
+        self.failure, self._stopped_at = None, None
+        skipped = stopped.rows if skip else stopped.rows[:0]
         if self.by_loop.gathers:
-            block, n_skipped = left.rest(skip=False)
+            block, n_skipped = stopped.rest(skip=False)
             block = self.by_loop.begin_again(block, skipped)
             self.has_learnt = False
         else:
-            block, n_skipped = left.rest(skip)
-        if skip and left.action == "learning":
+            block, n_skipped = stopped.rest(skip)
+        if skip and stopped.action == "learning":
             self.has_learnt = is_fitted(self.by_loop.estimator)
         nothing = no_answers(self.task, n_skipped)
-        answers = np.concatenate([left.answers, nothing, self.run(block)])
+        answers = np.concatenate([stopped.answers, nothing, self.run(block)])
         return Resumed(answers, skipped, bool(n_skipped))
 
     def forget_failure(self, n_unanswered: int) -> None:
         """Undo the last block, in which nothing was learnt."""
-        self.failure, self._left, self.n_unanswered = None, None, n_unanswered
+        self.failure, self._stopped_at, self.n_unanswered = None, None, n_unanswered
 
     def _after_failure_of_part(self, failure: LoopFailed, block: Block) -> np.ndarray:
         """Answers where a looped part has failed; what is wrong with one, the loop says."""
         before: np.ndarray = failure.answers
         if not (failure.stopped and failure.is_bad_answer):
-            return self._stopped(failure, before, block)
+            return self._note_failure(failure, before, block)
         learns = slice(failure.n_learnt, block.n_learns)
         asks = slice(failure.index, block.n_asks)
         answers = self._run_loop(part_of(block, learns, asks))
         if self.failure is not None:
             gap, before = self._without_gaps(before)
             if gap is not None:
-                self._left = None
-                return self._stopped(gap, before, block)
-        if self._left is not None:
+                self._stopped_at = None
+                return self._note_failure(gap, before, block)
+        if self._stopped_at is not None:
             self._place_in(block, learns, asks, [before])
         return np.concatenate([before, answers])
 
@@ -346,7 +346,7 @@ class ModelRun:
         )
         return failure, answers[:first]
 
-    def _stopped(self, failure: LoopFailed, answers: np.ndarray, block: Block) -> np.ndarray:
+    def _note_failure(self, failure: LoopFailed, answers: np.ndarray, block: Block) -> np.ndarray:
         """Note the failure; return the earlier answers, and missing ones after them."""
         gap, answers = self._without_gaps(answers)
         failure = failure if gap is None else gap  # an earlier answer was missing
@@ -359,7 +359,7 @@ class ModelRun:
         error.__cause__, error.begin = cause, int(rows.min())
         self.failure = error
         if failure.stopped and loop.loop is not None:
-            self._left = _Left(failure.action, failure.index, rows, answers, block)
+            self._stopped_at = _StoppedBlock(failure.action, failure.index, rows, answers, block)
         n = len(answers)
         asked = block.ask_rows[:n]
         # Numbers of held-out rows recur in every set, and say nothing of the rows of the stream.

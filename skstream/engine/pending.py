@@ -52,7 +52,7 @@ class PendingRows(Columns):
     ----------
     row, arrival, label_time : ndarray of shape (n_pending,)
         Number, arrival and time of the label (infinite: not known yet).
-    born : ndarray of shape (n_pending,), dtype int64
+    labels_at_arrival : ndarray of shape (n_pending,), dtype int64
         How many labels had come before the row arrived.
     learnable : ndarray of shape (n_pending,), dtype bool
         Whether it will be learnt: it has a label and a positive weight.
@@ -63,7 +63,7 @@ class PendingRows(Columns):
     row: np.ndarray
     arrival: np.ndarray
     label_time: np.ndarray
-    born: np.ndarray
+    labels_at_arrival: np.ndarray
     learnable: np.ndarray
     weight: np.ndarray
 
@@ -214,17 +214,17 @@ class PollIndex:
         first, self._n = self._n, table.n
         if first == table.n:
             return
-        born = table.stored.born[first : table.n]
+        n_labels = table.stored.labels_at_arrival[first : table.n]
         if first == 0:
-            bucket = born % self.every
+            bucket = n_labels % self.every
             order = np.argsort(bucket, kind="stable")
             names, starts = np.unique(bucket[order], return_index=True)
             self._old = dict(zip(names.tolist(), np.split(order, starts[1:]), strict=True))
-        elif born[0] == born[-1]:
-            new = self._new.setdefault(int(born[0]) % self.every, [])
+        elif n_labels[0] == n_labels[-1]:
+            new = self._new.setdefault(int(n_labels[0]) % self.every, [])
             new.extend(range(first, table.n))
         else:
-            for position, one in enumerate(born.tolist(), first):
+            for position, one in enumerate(n_labels.tolist(), first):
                 self._new.setdefault(one % self.every, []).append(position)
 
     def positions(self, label: int, is_pending: np.ndarray) -> np.ndarray:

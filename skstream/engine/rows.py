@@ -22,8 +22,8 @@ class _Segment:
     numbers: np.ndarray
     X: Any
     y: np.ndarray
-    alive: np.ndarray
-    n_alive: int
+    needed: np.ndarray
+    n_needed: int
 
     @classmethod
     def of(cls, numbers: np.ndarray, X: Any, y: np.ndarray) -> "_Segment":
@@ -39,7 +39,7 @@ class _Segment:
 
     def compacted(self) -> "_Segment":
         """Return a copy of the rows that are still needed."""
-        at = np.flatnonzero(self.alive)
+        at = np.flatnonzero(self.needed)
         return _Segment.of(self.numbers[at], copy_rows(self.X, at), self.y[at])
 
 
@@ -58,7 +58,7 @@ class RowStore:
 
     def __len__(self) -> int:
         """Return the number of stored rows that are still needed."""
-        return sum(segment.n_alive for segment in self._all())
+        return sum(segment.n_needed for segment in self._all())
 
     def _all(self) -> list[_Segment]:
         """Return the segments, that of the newest rows too."""
@@ -70,7 +70,7 @@ class RowStore:
     def add(self, first_row: int, X: Any, y: np.ndarray) -> None:
         """Add consecutive rows and their label codes or targets.
 
-        They are copied only after the operations of their arrival.
+        They are not copied here; `release` copies those that still wait.
         """
         self._newest = (first_row, X, y) if len(y) else None
 
@@ -92,22 +92,23 @@ class RowStore:
         rows, segments = np.sort(rows), self._all()
         changed, self._newest = segments[len(self._segments) :], None
         for segment, part in _parts(segments, rows):
-            segment.alive[segment.places(rows[part])] = False
-            segment.n_alive -= part.stop - part.start
-            if 2 * segment.n_alive < len(segment.numbers):
+            segment.needed[segment.places(rows[part])] = False
+            segment.n_needed -= part.stop - part.start
+            if 2 * segment.n_needed < len(segment.numbers):
                 changed.append(segment)
         if changed:
             self._segments = [
-                one.compacted() if one in changed else one for one in segments if one.n_alive
+                one.compacted() if one in changed else one for one in segments if one.n_needed
             ]
         n = len(self._segments)
         if n > MAX_SMALL_SEGMENTS and n > MAX_SMALL_SEGMENTS + len(self).bit_length():
             self._segments = _merged(self._segments)
 
     def block(self, operations: Operations, ask_X: Any = None, ask_index: Any = None) -> Block:
-        """Make a block from the operations and their rows, with few other rows.
+        """Make the block of some operations.
 
-        The rows asked may be others, which are not of the stream.
+        `ask_X` and `ask_index` are given where held-out rows are asked, which are not rows of the
+        stream.
         """
         rows, n_learns = operations.learn_rows, len(operations.learn_rows)
         if ask_X is None:
@@ -164,12 +165,12 @@ def _merged(segments: list[_Segment]) -> list[_Segment]:
     groups: list[list[_Segment]] = []
     size = 0
     for segment in reversed(segments):
-        if groups and segment.n_alive <= 2 * size:
+        if groups and segment.n_needed <= 2 * size:
             groups[-1].append(segment)
-            size += segment.n_alive
+            size += segment.n_needed
         else:
             groups.append([segment])
-            size = segment.n_alive
+            size = segment.n_needed
     return [_joined(group[::-1]) for group in reversed(groups)]
 
 
@@ -177,7 +178,7 @@ def _joined(segments: list[_Segment]) -> _Segment:
     if len(segments) == 1:
         return segments[0]
     parts = [
-        segment if segment.n_alive == len(segment.numbers) else segment.compacted()
+        segment if segment.n_needed == len(segment.numbers) else segment.compacted()
         for segment in segments
     ]
     return _Segment.of(

@@ -38,7 +38,7 @@ class Answered:
     answers : ndarray of shape (n_asks,)
         Codes or targets; with another method than ``predict``, what that returned.
     scores : ndarray of shape (n_asks, n_scores), or None
-        What the task wants besides codes.
+        What the task needs besides codes.
     """
 
     operations: Operations
@@ -69,7 +69,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An event that all lanes have executed, and that is not taken before it is committed.
+    """What all lanes did with one event; `Engine.commit` makes it final.
 
     Attributes
     ----------
@@ -77,13 +77,13 @@ class Step:
         What happened.
     states : list
         The state of every timeline after the event.
-    lanes : list of Answered
+    answered : list of Answered
         The operations and answers of every lane.
     """
 
     event: Any
     states: list[Any]
-    lanes: list[Answered]
+    answered: list[Answered]
 
 
 class Engine:
@@ -105,9 +105,9 @@ class Engine:
     held_out : callable or None
         ``held_out(numbers)`` returns rows that are not of the stream, and where in them those of
         some numbers are: the features that a `HoldoutTimeline` asks about.
-    is_torn : bool
+    is_inconsistent : bool
         Whether an interrupt or an error of the engine has stopped models while they learnt, so that
-        what they know is not known.
+        their state is unknown.
     """
 
     def __init__(self, lanes: Sequence[Lane], features: Features | None = None):
@@ -130,7 +130,7 @@ class Engine:
         self._store = RowStore()
         self._shared = SharedWork() if len(self.lanes) > len(self._timelines) else None
         self._failures_before: list[tuple[ModelError | None, int]] = []
-        self.is_torn = False
+        self.is_inconsistent = False
         self.held_out: HeldOut | None = None
 
     @property
@@ -180,7 +180,7 @@ class Engine:
                 self._store.set_labels(event.rows, y)
             return self._run(event)
         except BaseException:
-            if not self.is_torn:
+            if not self.is_inconsistent:
                 self.abandon()
             raise
         finally:
@@ -216,10 +216,10 @@ class Engine:
         if self._shared is not None:
             blocks = [self._shared.show(block) for block in blocks]
         routes, lanes = get_config()["enable_metadata_routing"], []
-        self.is_torn = any(block.n_learns for block in blocks)
+        self.is_inconsistent = any(block.n_learns for block in blocks)
         for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
             asked, block = operations[k], blocks[-1] if is_chain else blocks[k]
-            if routes and asked.own_weights and asked.weight is not None:
+            if routes and asked.only_protocol_weights and asked.weight is not None:
                 # Weights of a fold mean that rows are left out or repeated. They are no metadata of
                 # the user: they reach every model and step, as without routing.
                 with config_context(enable_metadata_routing=False):
@@ -227,13 +227,13 @@ class Engine:
             else:
                 answers = lane.model.run(block)
             lanes.append(Answered.by(lane.model, asked, answers))
-        self.is_torn = False
+        self.is_inconsistent = False
         return lanes
 
     def commit(self, step: Step) -> None:
-        """Take the event that was executed last, and forget the rows no longer needed."""
+        """Make the event that was executed last final, and forget the rows no longer needed."""
         self.states = step.states
-        self._store.release(step.lanes[0].operations.released)
+        self._store.release(step.answered[0].operations.released)
 
     def abandon(self) -> None:
         """Undo the event that was executed last, in which nothing was learnt."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from skstream.engine.block import joined_weights
+from skstream.utils._rows import joined_weights
 from skstream.utils._seeds import poisson_weights, uniform
 
 Strategy = Literal["bootstrap", "cross", "split"]
@@ -79,7 +79,7 @@ class Operations:
         together release the same rows.
     settled : int
         All rows below this number are finished, and can be scored.
-    own_weights : bool
+    only_protocol_weights : bool
         Whether the learning weights come only from the protocol, not from the user.
     checkpoint : ndarray of shape (n_asks,), dtype int64, or None
         Where `ask_rows` are numbers of held-out rows, which are no rows of the stream: how many of
@@ -94,7 +94,7 @@ class Operations:
     groups: np.ndarray | None = None
     released: np.ndarray = field(default_factory=no_rows)
     settled: int = 0
-    own_weights: bool = False
+    only_protocol_weights: bool = False
     checkpoint: np.ndarray | None = None
 
 
@@ -170,7 +170,7 @@ def operate_rows(
         stamp=learnt_before[asked].astype(np.int64, copy=False),
         released=rows,
         settled=arrivals.first_row + n,
-        own_weights=arrivals.weight is None,
+        only_protocol_weights=arrivals.weight is None,
     )
     return n_learnt, operations
 

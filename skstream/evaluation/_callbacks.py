@@ -12,7 +12,7 @@ import numpy as np
 
 from skstream.evaluation._results._rescore import final_value
 from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._tape_rows import Values, fold_columns
+from skstream.evaluation._tape_rows import ValuesByModel, fold_columns
 
 #: What a callback may define.
 METHODS = ("on_start", "on_checkpoint", "on_end")
@@ -49,7 +49,7 @@ class Checkpoint:
 
     row: int
     time: Any
-    values: Values
+    values: ValuesByModel
 
     @property
     def scores(self) -> dict[str, dict[str, float]]:
@@ -155,7 +155,7 @@ def as_callbacks(given: Any) -> tuple[Any, ...]:
     return tuple(listed)
 
 
-class Followers:
+class CallbackRunner:
     """The callbacks of an evaluation; they get each checkpoint once, in the order of the rows.
 
     A context manager, which tells them the beginning, and what ends the block by an exception.
@@ -218,7 +218,7 @@ class Followers:
             error.result = result
             raise
 
-    def _show(self, rows: np.ndarray, times: Any, values: Values) -> None:
+    def _show(self, rows: np.ndarray, times: Any, values: ValuesByModel) -> None:
         for k in np.flatnonzero(rows > self._seen):
             self._seen = int(rows[k])
             time = None if times is None else times[k]
@@ -237,7 +237,7 @@ class Followers:
             ) from error
 
 
-def _at(values: Values, k: int) -> Values:
+def _at(values: ValuesByModel, k: int) -> ValuesByModel:
     return {
         model: {
             forgetting: {metric: curve[k].copy() for metric, curve in by_metric.items()}

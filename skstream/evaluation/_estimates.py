@@ -14,12 +14,13 @@ from skstream.evaluation._waiting_rows import OPEN, Clock, of_model, row_values_
 from skstream.forgetting import duration_of
 from skstream.metrics._checkpoints import as_floats
 from skstream.metrics._resolve import resolve_metrics, task_of
-from skstream.metrics._rows import ScoredRows, joined_weights
+from skstream.metrics._rows import ScoredRows
 from skstream.utils._calibration_maps import METHODS as MAPS
 from skstream.utils._choices import check_choice, check_count, is_real
 from skstream.utils._displays import display
 from skstream.utils._label_space import listed
 from skstream.utils._optional import optional_import
+from skstream.utils._rows import joined_weights
 from skstream.utils._tables import aligned
 
 Floats = NDArray[np.float64]
@@ -554,7 +555,7 @@ def _joined(parts: list[ScoredRows]) -> ScoredRows:
     return ScoredRows(
         np.concatenate([part.y for part in parts]),
         np.concatenate([part.answers for part in parts], axis=1),
-        joined_weights(parts),
+        joined_weights(*((part.weight, len(part)) for part in parts)),
         scores=np.concatenate([part.scores for part in parts], axis=1),
         time=np.concatenate([part.time for part in parts]),
     )

@@ -17,9 +17,15 @@ from sklearn.base import BaseEstimator
 from skstream import baselines
 from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
-from skstream.evaluation._callbacks import Followers, as_callbacks
+from skstream.evaluation._callbacks import CallbackRunner, as_callbacks
 from skstream.evaluation._execution import Execution
-from skstream.evaluation._folder import OpenedFolder, RunFolder, fingerprint, opened, record
+from skstream.evaluation._folder import (
+    OpenedFolder,
+    RunFolder,
+    fingerprint_of_call,
+    opened_folder,
+    record,
+)
 from skstream.evaluation._parallel._groups import grouped, slow_loops
 from skstream.evaluation._parallel._slowest_part import warn_of_slow_models
 from skstream.evaluation._results._assemble import assemble
@@ -55,16 +61,16 @@ from skstream.utils._sklearn import (
 )
 from skstream.utils._warnings import warn
 
-#: Fewest rows of a stream of which some are tried beforehand with models that may be slow.
+#: Of streams with at least so many rows some are tried first, to warn of slow models.
 FEWEST_ROWS_TIMED = 2000
-#: Options of a generator that give other rows of the same kind.
+#: Options of a generator that choose the sample, and not what it is a sample of.
 _OF_A_SAMPLE = ("random_state", "n_rows")
 # Arrays up to this size are shown by their values in the heading of a result.
 _FEW_VALUES = 8
 
 Kind = TypeVar("Kind")
 
-#: What runs have of an evaluator as it is.
+#: Parameters and attributes of an evaluator that its settings take unchanged.
 _AS_GIVEN = (
     *("protocol", "late_labels", "scored_sets", "record_every", "missing_labels", "engine"),
     *("batch_size", "n_warmup", "unanswered", "error_score", "return_models"),
@@ -262,10 +268,10 @@ class StreamEvaluator(BaseEstimator):
                 self._validate()  # before a folder is made
                 refuse_endless(stream)
                 self._check_can_go_on(stream)
-                folder = stack.enter_context(opened(self.checkpoint))
+                folder = stack.enter_context(opened_folder(self.checkpoint))
             seed = None if folder is None else folder.seed
             settings, prepared = self._prepare(models, classes, stream, seed)
-            followers: Followers | None = None
+            callbacks: CallbackRunner | None = None
             if self.callbacks:
                 about = {
                     "protocol": settings.protocol,
@@ -275,7 +281,8 @@ class StreamEvaluator(BaseEstimator):
                     "n_rows": stream.n_rows,
                     "parameters": settings.parameters,
                 }
-                followers = stack.enter_context(Followers(as_callbacks(self.callbacks), about))
+                callbacks = CallbackRunner(as_callbacks(self.callbacks), about)
+                stack.enter_context(callbacks)
             execution = Execution(
                 settings=settings,
                 new_run=self._new_run(settings, stream),
@@ -286,17 +293,17 @@ class StreamEvaluator(BaseEstimator):
                 title=type(self).__name__,
                 progress=self.progress,
                 fingerprint=self.fingerprint,
-                followers=followers,
+                callbacks=callbacks,
             )
             result = self._result_of(execution, models, folder)
-            if followers is not None:
-                followers.finish(result)
+            if callbacks is not None:
+                callbacks.finish(result)
         return result
 
     def _result_of(
         self, execution: Execution, models: Any, folder: OpenedFolder | None
     ) -> EvaluationResult:
-        """Do what is to be done, or go on with it in a folder."""
+        """Run an evaluation, or go on with the one in a folder; assemble its result."""
         settings, stream = execution.settings, execution.stream
         knows, header, groups = knows_drifts(stream), settings.header, None
         if folder is None or folder.manifest is None:
@@ -308,7 +315,9 @@ class StreamEvaluator(BaseEstimator):
             if groups.why_one:
                 settings.parameters["in_one_process"] = groups.why_one
         if folder is not None:
-            of_this = fingerprint(self, named_models(models), settings, stream, self._held_out())
+            of_this = fingerprint_of_call(
+                self, named_models(models), settings, stream, self._held_out()
+            )
             if groups is None:
                 folder.check_same(of_this, header)
             else:
@@ -495,7 +504,7 @@ class StreamEvaluator(BaseEstimator):
         for one in monitors:
             if one.measure is not None:
                 needed[f"{one.measure.name} of monitor {one.name!r}"] = one.measure
-        scores = scores_asked(named, needed, lacking)
+        score_methods = scores_asked(named, needed, lacking)
         timelines = self._checked_timelines(seed)
         settings = Settings(
             **{name: getattr(self, name) for name in _AS_GIVEN},
@@ -511,7 +520,7 @@ class StreamEvaluator(BaseEstimator):
             expected_rows=n_rows or 0,
             drifts=drifts,
             monitors=tuple(monitors),
-            scores=scores,
+            score_methods=score_methods,
             generator=_generator_of(stream),
             record={
                 **record(named, timelines),

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from skstream.engine.failures import ModelError
-from skstream.evaluation._callbacks import Followers
+from skstream.evaluation._callbacks import CallbackRunner
 from skstream.evaluation._folder import GroupFolder, OpenedFolder, check_importable
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._folder._reports import rows_of_models
@@ -48,7 +48,7 @@ class EvaluationInterrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """What is to be done: prepared models, and the stream along which they are evaluated.
+    """One evaluation, ready to run: prepared models, and their stream.
 
     Attributes
     ----------
@@ -71,12 +71,12 @@ class Execution:
     fingerprint : bool, default=True
         Whether the rows are read for checksums, by which the result can be checked; in workers
         and run folders they are in any case.
-    followers : Followers, default=None
+    callbacks : CallbackRunner, default=None
         Callbacks, which see the checkpoints of a run in this process while it goes on.
     on_run : callable, default=None
         Called with the run in this process, before it begins or goes on.
     n_tuning : int, default=None
-        Rows after which one model goes on alone, so that further rows take less.
+        Rows after which a search goes on with one model alone; later rows take less time.
     """
 
     settings: Settings
@@ -88,7 +88,7 @@ class Execution:
     title: str
     progress: bool
     fingerprint: bool = True
-    followers: Followers | None = None
+    callbacks: CallbackRunner | None = None
     on_run: Callable[[Any], None] | None = None
     n_tuning: int | None = None
 
@@ -148,25 +148,25 @@ class Execution:
                 run = keeper.run
             if self.on_run is not None:
                 self.on_run(run)
-            advance: list[Any] = []
-            if self.followers is not None:
-                followers = self.followers
-                advance.append(lambda _: followers.advance(run))
+            on_rows: list[Any] = []
+            callbacks = self.callbacks
+            if callbacks is not None:
+                on_rows.append(lambda _: callbacks.advance(run))
             if self.progress:
                 total = None if self.stream.n_rows is None else self._in_bar(self.stream.n_rows)
                 bar = stack.enter_context(progress_bar(total, self.title))
                 bar.pass_over(self._in_bar(run.n_rows))
-                advance.append(
+                on_rows.append(
                     lambda _: bar.show(self._in_bar(run.n_rows), run.seconds_of, run.path_of)
                 )
             with carrying(partial(_so_far, run, header), self.stream):
                 if keeper is not None:
-                    run.follow(self.stream, advance, keeper, reporter)
+                    run.follow(self.stream, on_rows, keeper, reporter)
                     outcome: RunOutcome = keeper.finish()
                 else:
                     read = PassChecksums()
                     stream = read.noted(self.stream) if self.fingerprint else self.stream
-                    run.follow(stream, advance)
+                    run.follow(stream, on_rows)
                     outcome = run.outcome()
                     outcome = replace(outcome, read={**read.sums(), **outcome.read})
                 if reporter is not None:
@@ -174,9 +174,9 @@ class Execution:
         return outcome
 
     def _in_bar(self, n_rows: int) -> int:
-        """Return what the first rows are in the bar of this process.
+        """Return the place of the progress bar of this process after so many rows.
 
-        It shows each once for every model if their number changes, so that it moves evenly.
+        Where the number of models changes, it counts each row once for every model that takes it.
         """
         if self.n_tuning is None:
             return n_rows

@@ -82,8 +82,8 @@ class HoldoutEvaluator(StreamEvaluator):
         recorded in the result.
     n_jobs : int, default=None
         Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
-        once, for a group of models of about equal cost. Where workers would not pay, all is
-        done in this process, and the printed result says so.
+        once, for a group of models of about equal cost. Where workers would not be faster,
+        all is done in this process, and the printed result says so.
     retries : int, default=2
         Number of further attempts with a model whose worker process dies, each alone in a new
         worker; after them the error names the model and fold.
@@ -285,10 +285,10 @@ class HoldoutRun(EvaluationRun):
             self._held_out.check_can_be_saved()
         return super().__getstate__()
 
-    def _advance(self, piece: EncodedRows, *, skip: bool) -> None:
+    def _take_piece(self, piece: EncodedRows, *, skip: bool) -> None:
         if self._held_out is not None and self._schema is not None and not self._n_arrived:
             self._held_out.check_columns(self._schema)
-        super()._advance(piece, skip=skip)
+        super()._take_piece(piece, skip=skip)
 
     def go_on_as(self, new: Self) -> None:
         """Go on with the held-out rows of a new run, which must be those asked about so far.

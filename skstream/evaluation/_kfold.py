@@ -62,8 +62,8 @@ class KFoldEvaluator(StreamEvaluator):
         in each fold). None: drawn, and recorded in the result.
     n_jobs : int, default=None
         Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
-        once, for a group of models and folds of about equal cost. Where workers would not pay, all
-        is done in this process, and the printed result says so.
+        once, for a group of models and folds of about equal cost. Where workers would not be
+        faster, all is done in this process, and the printed result says so.
     retries : int, default=2
         Number of further attempts with a model whose worker process dies, each alone in a new
         worker; after them the error names the model and fold.

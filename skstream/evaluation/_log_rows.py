@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.evaluation._runs._input import checked_weights
-from skstream.metrics._rows import NOTHING, UNANSWERED, ScoredRows
+from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Meta
-from skstream.utils._label_space import LabelSpace, is_given, listed
+from skstream.utils._label_space import NO_LABEL, UNANSWERED, LabelSpace, is_given, listed
 from skstream.utils._labels import is_missing
 from skstream.utils._masked import unmasked
 from skstream.utils._times import as_numbers, check_arrivals, clock, kind_of, shown_time
@@ -73,7 +73,7 @@ class Coder:
                 answers[k] = self._codes(name, piece.labels[name], first)
                 np.logical_and(there, is_given(answers[k]), out=there)
             else:
-                answers[k] = np.where(there, tables[name].argmax(axis=1), NOTHING)
+                answers[k] = np.where(there, tables[name].argmax(axis=1), NO_LABEL)
             self._note_missing(k, name, answers[k], there, models)
         scores = None
         if tables:
@@ -190,7 +190,7 @@ def in_order_of_labels(parts: list[ScoredRows], coder: Coder) -> ScoredRows:
         )
     rows = parts[0]
     for part in parts[1:]:
-        rows = part.following(rows)
+        rows = part.after(rows)
     known = np.concatenate(coder.known)
     order = np.flatnonzero(np.isfinite(known))
     order = order[np.argsort(known[order], kind="stable")]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.model import Engine, Unanswered
+from skstream.engine.model import EngineChoice, Unanswered
 from skstream.engine.run import Answered
 from skstream.evaluation._execution import carrying
 from skstream.evaluation._parallel._progress import progress_bar
@@ -39,7 +39,7 @@ def prequential_predict(
     n_warmup: int = 1,
     missing_labels: str = "error",
     unanswered: Unanswered = "error",
-    engine: Engine = "auto",
+    engine: EngineChoice = "auto",
     warm_start: bool = False,
     random_state: int | None = 0,
     return_rows: bool = False,
@@ -132,12 +132,12 @@ def prequential_predict(
     settings, prepared = evaluator._prepare({name: model}, classes, stream)
     run = _PredictingRun(replace(settings, method=method), prepared)
     with ExitStack() as stack:
-        advance: list[Any] = []
+        on_rows: list[Any] = []
         if progress:
             bar = stack.enter_context(progress_bar(stream.n_rows, "prequential_predict"))
-            advance.append(lambda _: bar.show(run.n_rows, run.seconds_of, run.path_of))
+            on_rows.append(lambda _: bar.show(run.n_rows, run.seconds_of, run.path_of))
         stack.enter_context(carrying(lambda _: run.so_far(return_rows), stream))
-        run.follow(stream, advance)
+        run.follow(stream, on_rows)
     y_pred, rows = run.predictions()
     if not len(rows):
         came = why_no_weight(run.n_rows)

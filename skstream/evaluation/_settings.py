@@ -14,7 +14,7 @@ from skstream.compat._adapted import adapted, going_on, is_foreign, is_new_aroun
 from skstream.engine.answers import states_first_answer
 from skstream.engine.failures import failures_named
 from skstream.engine.kernels import Task
-from skstream.engine.model import Engine, Unanswered
+from skstream.engine.model import EngineChoice, Unanswered
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._runs._monitor import Watched
 from skstream.evaluation._runs._run_outcome import ResultHeader
@@ -150,7 +150,7 @@ class Settings:
         Versions, platform, models and timelines, for the record.
     monitors : tuple of Watched
         Monitors that watch every model and fold.
-    scores : dict of str to {"predict_proba", "decision_function"} or None
+    score_methods : dict of str to {"predict_proba", "decision_function"} or None
         By model, what it is asked for besides labels; empty where no measure needs any.
     method : {"predict", "predict_proba", "decision_function"}
         What the models answer.
@@ -166,7 +166,7 @@ class Settings:
     record_every: Any
     missing_labels: str
     keep_tape: KeepTape
-    engine: Engine
+    engine: EngineChoice
     batch_size: int
     n_warmup: int
     unanswered: Unanswered
@@ -179,7 +179,7 @@ class Settings:
     generator: str = ""
     record: dict[str, Any] = field(default_factory=dict)
     monitors: tuple[Watched, ...] = ()
-    scores: Mapping[str, str | None] = field(default_factory=dict)
+    score_methods: Mapping[str, str | None] = field(default_factory=dict)
     method: str = "predict"
 
     @property
@@ -194,7 +194,7 @@ class Settings:
     @property
     def n_scores(self) -> int:
         """Columns of scores that measures need; 0: none."""
-        return max((self.task_of(name).n_scores for name in self.scores), default=0)
+        return max((self.task_of(name).n_scores for name in self.score_methods), default=0)
 
     def task_of(self, model: str | None = None) -> Task:
         """Return the task of a model; None: of all, as far as answers alone are concerned."""
@@ -204,7 +204,7 @@ class Settings:
             batch_size=self.batch_size,
             n_warmup=self.n_warmup,
             late_labels=self.late_labels,
-            scores=None if model is None else self.scores.get(model),
+            scores=None if model is None else self.score_methods.get(model),
         )
 
     @property

@@ -21,13 +21,13 @@ from skstream.forgetting import Forgetting
 from skstream.metrics._checkpoints import Values, joined_values
 from skstream.metrics._formulas import Sums
 from skstream.metrics._measure import OF_SCORES, Measure
-from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, NOTHING, ScoredRows
+from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, ScoredRows
 from skstream.metrics._running import block_length
 from skstream.metrics._scores import Scores, make_sums
 from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds, kind_of
 from skstream.metrics._sums import SumsByKind
 from skstream.stats._wilson import wilson
-from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._label_space import NO_LABEL, LabelSpace, is_given
 from skstream.utils._labels import as_labels, distinct_labels, is_missing
 from skstream.utils._rows import is_frame
 from skstream.utils._values import column_at
@@ -381,20 +381,20 @@ class Lines:
             self.batches = [[name] for name in mechanisms]
             self.majorities = {name: self._majority(n_classes, m) for name, m in mechanisms.items()}
 
-    def _previous(self, told: NDArray[Any] | None) -> NDArray[Any]:
+    def _previous(self, given: NDArray[Any] | None) -> NDArray[Any]:
         """Answers of the persistent baseline to all rows."""
         rows = np.flatnonzero(self.known)
         previous = np.full_like(self.y, LabelSpace(self.tape.classes).nothing)
         previous[rows[1:]] = self.y[rows[:-1]]
-        if told is None:
+        if given is None:
             return previous
         not_given = NOT_GIVEN_TARGET if self.tape.classes is None else NOT_GIVEN
-        return np.where(np.asarray(told) == not_given, previous, told)
+        return np.where(np.asarray(given) == not_given, previous, given)
 
     def _majority(self, n_classes: int, mechanism: Forgetting) -> tuple[NDArray[Any], NDArray[Any]]:
         """Answers of the majority baseline to all rows, without and with the label of the row."""
         sums: Any = make_sums(mechanism, frozenset({"label"}), n_classes, 0)
-        before, after = np.full_like(self.y, NOTHING), np.full_like(self.y, NOTHING)
+        before, after = np.full_like(self.y, NO_LABEL), np.full_like(self.y, NO_LABEL)
         for start in range(0, len(self.y), self.size):
             rows = start + np.flatnonzero(self.known[start : start + self.size])
             if len(rows):

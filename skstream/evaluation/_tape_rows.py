@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
 
 #: Values by model, forgetting mechanism and measure.
-Values = dict[str, dict[str, dict[str, np.ndarray]]]
+ValuesByModel = dict[str, dict[str, dict[str, np.ndarray]]]
 
 #: Columns of a tape that hold answers of baselines, where they are not those of every stream.
 BASELINES = ("previous", "majority", "inclusive")
@@ -131,7 +131,7 @@ def width_of(answers: np.ndarray) -> int:
     return 1 if answers.ndim == 1 else answers.shape[1]
 
 
-def fold_columns(curves: Mapping[str, Sequence[Curves]]) -> Values:
+def fold_columns(curves: Mapping[str, Sequence[Curves]]) -> ValuesByModel:
     """Return the values of each model, with a column for each of its folds."""
     return {
         name: {
@@ -167,9 +167,15 @@ def measures_of(
             metrics, list(forgetting), classes=classes, n_models=n_models, methods=lines
         )
     # The persistent baseline of the last line knows later labels than that of the others.
-    told = np.arange(1, n_models + 1) % width > 0 if width > 1 else None
+    uses_previous = np.arange(1, n_models + 1) % width > 0 if width > 1 else None
     return RunningMeasures(
-        metrics, forgetting, classes=classes, n_models=n_models, told=told, methods=lines, **options
+        metrics,
+        forgetting,
+        classes=classes,
+        n_models=n_models,
+        uses_previous=uses_previous,
+        methods=lines,
+        **options,
     )
 
 

@@ -244,10 +244,10 @@ class _Window(RunningSums):
 
     def copy(self) -> Self:
         """Return a copy that can be advanced on its own."""
-        twin = super().copy()
-        twin.detector = deepcopy(self.detector)
-        twin.segments, twin.rankings = dict(self.segments), dict(self.rankings)
-        return twin
+        copied = super().copy()
+        copied.detector = deepcopy(self.detector)
+        copied.segments, copied.rankings = dict(self.segments), dict(self.rankings)
+        return copied
 
 
 class AdaptiveSums:
@@ -295,9 +295,9 @@ class AdaptiveSums:
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
-        twin = copy(self)
-        twin.windows = [self.windows[number].copy() for number in numbers]
-        return twin
+        copied = copy(self)
+        copied.windows = [self.windows[number].copy() for number in numbers]
+        return copied
 
     def copy(self) -> Self:
         """Return a copy that can be advanced on its own."""

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.metrics._rows import NOTHING, UNANSWERED, Array, Derived, Floats, Integers, ScoredRows
+from skstream.metrics._rows import Array, Derived, Floats, Integers, ScoredRows
+from skstream.utils._label_space import NO_LABEL, UNANSWERED
 
 
 class Column(ABC):
@@ -90,7 +91,7 @@ class OfColumn:
     def codes(self, n_classes: int) -> Sequence[int]:
         """Return the codes of its series."""
         if self.by is None:
-            return (NOTHING,)
+            return (NO_LABEL,)
         n_tables = n_classes if self.per_class and n_classes > 2 else 1
         return range(n_tables * self.n_codes)
 
@@ -179,9 +180,9 @@ class ColumnStates:
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
-        twin = self.copy()
-        twin.states = {c: [states[n] for n in numbers] for c, states in self.states.items()}
-        return twin
+        copied = self.copy()
+        copied.states = {c: [states[n] for n in numbers] for c, states in self.states.items()}
+        return copied
 
     def copy(self) -> Self:
         """Return a copy that can read on independently: states are replaced, not written into."""

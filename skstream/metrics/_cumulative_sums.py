@@ -158,20 +158,20 @@ class CumulativeSums(RunningSums):
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
-        twin = super().of_models(numbers)
+        copied = super().of_models(numbers)
         places = {number: place for place, number in enumerate(numbers)} | {LABELS: LABELS}
-        twin.carried = {
+        copied.carried = {
             (places[number], key): value
             for (number, key), value in self.carried.items()
             if number in places
         }
-        return twin
+        return copied
 
     def copy(self) -> Self:
         """Return a copy that can be advanced on its own."""
-        twin = super().copy()
-        twin.carried = dict(self.carried)
-        return twin
+        copied = super().copy()
+        copied.carried = dict(self.carried)
+        return copied
 
 
 class FadingOfTimeSums(CumulativeSums):

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from skstream.metrics._columns import Column, OfColumn
 from skstream.metrics._formulas import Sums, geometric_mean, ratio
 from skstream.metrics._measure import Measure, mean_of, parametrised
-from skstream.metrics._rows import UNANSWERED, Array, Floats, ScoredRows
+from skstream.metrics._rows import Array, Floats, ScoredRows
 from skstream.utils._choices import check_count, is_real
+from skstream.utils._label_space import UNANSWERED
 from skstream.utils._running_sums import running_sums
 
 #: The best threshold so far is looked for among the multiples of one over this, and "never".

@@ -21,10 +21,10 @@ from skstream.metrics._registry import (
     REGRESSION,
     check_suits,
 )
-from skstream.metrics._rows import NOTHING, Array, Floats
+from skstream.metrics._rows import Array, Floats
 from skstream.metrics._running import RunningMeasures
 from skstream.utils._choices import check_choice
-from skstream.utils._label_space import encode_together
+from skstream.utils._label_space import NO_LABEL, encode_together
 from skstream.utils._masked import refuse_masked
 from skstream.utils._warnings import warn
 
@@ -525,7 +525,7 @@ def _classification_values(
         check_suits(measure, classes)
     n_past = len(codes["past"])
     y = np.concatenate((codes["past"], codes["y_true"]))
-    p = np.concatenate((np.full(n_past, NOTHING), codes["y_pred"]))
+    p = np.concatenate((np.full(n_past, NO_LABEL), codes["y_pred"]))
     return _values(measures, y, p, _weights(sample_weight, n_past), classes)
 
 

@@ -158,10 +158,10 @@ def _of_function(
         raise TypeError(f"The measure {name} cannot be called so: {error}.") from error
     bound.apply_defaults()
     given = dict(list(bound.arguments.items())[2:])
-    twin = (_REGRESSION if classes is None else _CLASSIFICATION).get(name)
+    running_form = (_REGRESSION if classes is None else _CLASSIFICATION).get(name)
     measure = None
-    if twin is not None:
-        understood, build = twin
+    if running_form is not None:
+        understood, build = running_form
         defaults = inspect.signature(function).parameters
         others = given.keys() - set(understood)
         if all(_same(given[other], defaults[other].default) for other in others):

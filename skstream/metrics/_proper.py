@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from skstream.metrics._columns import Column
-from skstream.metrics._rows import NOTHING, Array, Floats, ScoredRows
+from skstream.metrics._rows import Array, Floats, ScoredRows
+from skstream.utils._label_space import NO_LABEL
 from skstream.utils._running_sums import running_sums
 
 # As scikit-learn clips probabilities of this type, so that one row never costs infinity.
@@ -113,7 +114,7 @@ class TransitionLosses(Column):
 
     def start(self, n_classes: int) -> _Transitions:
         """Return no transitions."""
-        return _Transitions(np.zeros(n_classes), np.zeros((n_classes, n_classes)), NOTHING)
+        return _Transitions(np.zeros(n_classes), np.zeros((n_classes, n_classes)), NO_LABEL)
 
     def read(
         self, rows: ScoredRows, state: _Transitions
@@ -134,7 +135,7 @@ class TransitionLosses(Column):
         known, after = np.empty(steps.shape), after.copy()
         for code in np.union1d(asked, learnt).tolist():
             asks = np.flatnonzero(asked == code)
-            if code == NOTHING:
+            if code == NO_LABEL:
                 known[asks] = running_sums(counts, steps)[asks]
                 continue
             learns = np.flatnonzero(learnt == code)

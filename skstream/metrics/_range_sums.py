@@ -79,7 +79,7 @@ class RangeSums(RunningSums):
     def _begin(
         self, rows: ScoredRows, ends: Integers, now: Array | None
     ) -> tuple[ScoredRows, Ranges]:
-        remembered = rows.following(self.tail)
+        remembered = rows.after(self.tail)
         n_old = len(remembered) - len(rows)
         starts = self._starts(remembered, ends + n_old, now)
         self._noted = self.n_rows + ends, self.n_rows - n_old + starts
@@ -117,14 +117,14 @@ class RangeSums(RunningSums):
     def merge(self, later: Self) -> None:
         """Append the rows that followed."""
         if later.tail is not None:
-            self._remember(later.tail.following(self.tail))
+            self._remember(later.tail.after(self.tail))
         self.n_rows += later.n_rows
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
-        twin = super().of_models(numbers)
-        twin.tail = None if self.tail is None else self.tail.models(list(numbers))
-        return twin
+        copied = super().of_models(numbers)
+        copied.tail = None if self.tail is None else self.tail.models(list(numbers))
+        return copied
 
 
 class SlidingSums(RangeSums):

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from skstream.metrics._ranked_windows import cost_of_row, many_precisions, window_pairs
 from skstream.metrics._ranks import Ranks, average_precision, pairs_of_bins
-from skstream.metrics._rows import UNANSWERED, Floats, Integers, ScoredRows
+from skstream.metrics._rows import Floats, Integers, ScoredRows
+from skstream.utils._label_space import UNANSWERED
 from skstream.utils._running_sums import prefix_sums, window_sums
 
 #: Rows that are ranked together before they go into the bins.

@@ -10,15 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.utils._rows import joined_weights
+
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 Derived = Mapping[Hashable, tuple[Array, ...]]
 
-#: Codes of a row without label, answer or past; regression uses NaN.
-NOTHING = -1
-#: Code of a row that was asked and got no answer, which counts as a wrong one.
-UNANSWERED = -2
 #: Marks rows whose previous label is the label of the row before.
 NOT_GIVEN = -2
 NOT_GIVEN_TARGET = np.inf
@@ -46,9 +44,9 @@ class ScoredRows:
     Parameters
     ----------
     y : ndarray of shape (n_rows,)
-        Codes of the labels, `NOTHING` for none; or targets, NaN for none.
+        Codes of the labels, `NO_LABEL` for none; or targets, NaN for none.
     answers : ndarray of shape (n_models, n_rows)
-        Answers in the same form: `NOTHING` or NaN where a model was not asked or had failed,
+        Answers in the same form: `NO_LABEL` or NaN where a model was not asked or had failed,
         `UNANSWERED` where it was asked and gave none. A model that is measured in several ways,
         such as in the bins of a delay, has as many consecutive lines.
     weight : ndarray of shape (n_rows,), default=None
@@ -56,7 +54,7 @@ class ScoredRows:
     previous : ndarray of shape (n_rows,), default=None
         Answers of the persistent baseline; None where they are the labels of the row before.
     majority, inclusive : ndarray of shape (n_rows,), default=None
-        Answer of the majority baseline before the row's label (`NOTHING` where no label was known),
+        Answer of the majority baseline before the row's label (`NO_LABEL` where none was known),
         and its answer including that label; set by the mechanisms of forgetting, unless given.
     sets : Sets, default=None
         Of rows that come in sets; a part of the rows has none.
@@ -131,7 +129,7 @@ class ScoredRows:
         """Return these rows with memory of their own."""
         return self[np.arange(len(self))]
 
-    def following(self, earlier: ScoredRows | None) -> ScoredRows:
+    def after(self, earlier: ScoredRows | None) -> ScoredRows:
         """Return earlier rows of the same models, which have the same columns, then these."""
         if earlier is None or not len(earlier):
             return self
@@ -155,7 +153,7 @@ class ScoredRows:
         return ScoredRows(
             np.concatenate((earlier.y, self.y)),
             np.concatenate((earlier.answers, self.answers), axis=1),
-            joined_weights([earlier, self]),
+            joined_weights((earlier.weight, len(earlier)), (self.weight, len(self))),
             joined(earlier.previous, self.previous),
             joined(earlier.majority, self.majority),
             joined(earlier.inclusive, self.inclusive),
@@ -187,13 +185,6 @@ class ScoredRows:
 
 def _parts(derived: Derived, part: Any) -> Derived:
     return {column: tuple(table[part] for table in tables) for column, tables in derived.items()}
-
-
-def joined_weights(pieces: Sequence[ScoredRows]) -> Floats | None:
-    """Weights of several pieces; where only some have weights, those of the others are 1."""
-    if all(piece.weight is None for piece in pieces):
-        return None
-    return np.concatenate([np.ones(len(c)) if c.weight is None else c.weight for c in pieces])
 
 
 class Waiting:
@@ -244,9 +235,9 @@ class Waiting:
 
     def of_models(self, models: Sequence[int]) -> Waiting:
         """Return a copy with the answers of some of the models."""
-        twin = copy(self)
-        twin._rows = self._rows.models(list(models)).copy()
-        return twin
+        copied = copy(self)
+        copied._rows = self._rows.models(list(models)).copy()
+        return copied
 
     def clear(self) -> None:
         """Empty the buffer."""

@@ -39,8 +39,8 @@ from skstream.utils._label_space import LabelSpace
 # Rows are buffered into blocks of this size, so that the arithmetic does not depend on chunking,
 # and calls with a single row are cheap. A few arrays of this length fit the cache.
 _BLOCK = 32_768
-# If values are requested repeatedly while rows are buffered, whole steps of them are read once, on
-# a copy that is kept. Sums of real numbers may then differ in the last digit from one pass.
+# Values may be requested many times while rows are buffered: then a copy of the sums reads each
+# whole step of these rows once. Sums of real numbers may differ from one pass in the last digit.
 _STEP = 1024
 _LONGEST_BLOCK = 1 << 20
 _TIMED_BLOCK = 1 << 17
@@ -99,7 +99,7 @@ class RunningMeasures:
         that need all rows.
     n_models : int, default=None
         Number of models in the table of answers. None: one model, without an axis of models.
-    told : array-like of shape (n_models,), dtype bool, default=None
+    uses_previous : array-like of shape (n_models,), dtype bool, default=None
         Models whose persistent baseline answers `previous` where it is given; that of the others
         always repeats the label of the row before. None: all.
     methods : sequence of {"predict_proba", "decision_function"} or None, default=None
@@ -162,7 +162,7 @@ class RunningMeasures:
         record_every: Any = None,
         bounded: bool = True,
         n_models: int | None = None,
-        told: ArrayLike | None = None,
+        uses_previous: ArrayLike | None = None,
         methods: Sequence[str | None] | None = None,
         expected_rows: int = 0,
         timed: bool = False,
@@ -188,9 +188,10 @@ class RunningMeasures:
         _check_together(self.metrics, self.forgetting, self.classes, bounded)
         self.n_models = n_models
         lines = 1 if n_models is None else n_models
-        all_told = np.ones(lines, dtype=bool) if told is None else np.asarray(told, dtype=bool)
+        of_lines = np.asarray(True if uses_previous is None else uses_previous, dtype=bool)
+        of_lines = np.broadcast_to(of_lines, lines)
         mechanisms = {name: partial(make_sums, f) for name, f in self.forgetting.items()}
-        self._scores = Scores(self.metrics, mechanisms, self.classes, all_told, methods)
+        self._scores = Scores(self.metrics, mechanisms, self.classes, of_lines, methods)
         counting = [f"forgetting {n!r}" for n, f in self.forgetting.items() if f.counts_time]
         self._counting_time = counting + ([] if period is None else ["record_every"])
         self._timed = timed or bool(self._counting_time)
@@ -422,18 +423,18 @@ class RunningMeasures:
         running : RunningMeasures
             It goes on where this object stands, which stays as it is.
         """
-        twin = copy(self)
+        copied = copy(self)
         n_tables = len(self.forgetting) * len(self.metrics)
         lines = self.n_models or 1
-        twin.n_models = len(models)
-        twin._scores = self._scores.of_models(models)
+        copied.n_models = len(models)
+        copied._scores = self._scores.of_models(models)
         columns = [table * lines + model for table in range(n_tables) for model in models]
-        twin._recorder = self._recorder.of_columns(
+        copied._recorder = self._recorder.of_columns(
             [*columns, n_tables * lines] if self._timed else columns
         )
-        twin._waiting = self._waiting.of_models(models)
-        twin._ahead, twin._wanted_before = None, False
-        return twin
+        copied._waiting = self._waiting.of_models(models)
+        copied._ahead, copied._wanted_before = None, False
+        return copied
 
     def merge(self, other: Self) -> Self:
         """Append what another object read after this one, as if this one had read it.
@@ -505,8 +506,8 @@ class SetMeasures:
                     "a PrequentialEvaluator."
                 )
         labels = None if classes is None else np.asarray(classes)
-        told = np.ones(n_models, dtype=bool)
-        self._scores = Scores(metrics, dict.fromkeys(names, SetSums), labels, told, methods)
+        mechanisms = dict.fromkeys(names, SetSums)
+        self._scores = Scores(metrics, mechanisms, labels, np.ones(n_models, dtype=bool), methods)
         self._like: Values = {n: {m: [np.empty(0)] * n_models for m in metrics} for n in names}
         # The rows of the stream at each set are a column, as sets are thinned by their numbers.
         self._recorder = CheckpointRecorder(1 + len(names) * len(metrics) * n_models)

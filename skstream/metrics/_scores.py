@@ -8,7 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.forgetting import AdaptiveWindow, Forgetting, SlidingWindow
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    Forgetting,
+    SlidingWindow,
+    without_sums,
+)
 from skstream.metrics._adaptive_sums import AdaptiveSums
 from skstream.metrics._checkpoints import Values
 from skstream.metrics._columns import ColumnStates
@@ -16,15 +23,7 @@ from skstream.metrics._cumulative_sums import CumulativeSums, FadingOfTimeSums
 from skstream.metrics._formulas import Formula, Sums
 from skstream.metrics._measure import OF_SCORES, Measure
 from skstream.metrics._range_sums import SlidingSums, WindowOfTimeSums
-from skstream.metrics._rows import (
-    NOT_GIVEN,
-    NOT_GIVEN_TARGET,
-    NOTHING,
-    Array,
-    Floats,
-    Integers,
-    ScoredRows,
-)
+from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, Array, Floats, Integers, ScoredRows
 from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds
 from skstream.metrics._sums import RunningSums, SumsByKind
 from skstream.metrics._user import (
@@ -33,7 +32,7 @@ from skstream.metrics._user import (
     checked_values,
     formula_failed,
 )
-from skstream.utils._label_space import is_given
+from skstream.utils._label_space import NO_LABEL, is_given
 
 #: Makes running sums of kinds of series, for a number of classes and of models.
 MakeSums = Callable[[frozenset[KindOf], int, int], Any]
@@ -47,7 +46,7 @@ class Group:
     ----------
     models : ndarray of shape (n_models,)
         Their lines in the table of answers.
-    told : bool
+    uses_previous : bool
         Whether the rows say what their persistent baseline answers; else it repeats the label of
         the row before.
     sums : dict of str to RunningSums
@@ -61,7 +60,7 @@ class Group:
     """
 
     models: Integers
-    told: bool
+    uses_previous: bool
     sums: Mapping[str, Any]
     tape: ScoredTape | None
     columns: ColumnStates | None = None
@@ -109,7 +108,7 @@ class Scores:
         Over what: makes the sums of some kinds of series, classes and models.
     classes : ndarray of shape (n_classes,), or None
         Labels of the codes; None for regression.
-    told : ndarray of shape (n_models,), dtype bool
+    uses_previous : ndarray of shape (n_models,), dtype bool
         Models whose persistent baseline answers what the rows say, where they say it.
     methods : sequence of str or None, default=None
         Method that has given the scores of each model; None: all are probabilities.
@@ -120,28 +119,28 @@ class Scores:
         metrics: Mapping[str, Measure],
         mechanisms: Mapping[str, MakeSums],
         classes: Array | None,
-        told: NDArray[np.bool_],
+        uses_previous: NDArray[np.bool_],
         methods: Sequence[str | None] | None = None,
     ) -> None:
         self.metrics = metrics
         self.classes = classes
-        self.n_models = len(told)
+        self.n_models = len(uses_previous)
         self.of_scores = [name for name, one in metrics.items() if one.needs in OF_SCORES]
-        # Lines whose scores are no probabilities: decision values, or none.
-        known = ["predict_proba"] * len(told) if methods is None else methods
-        self.others = np.array([method != "predict_proba" for method in known], dtype=bool)
+        # Lines whose scores are decision values, or that have none.
+        known = ["predict_proba"] * len(uses_previous) if methods is None else methods
+        self.lacks_probabilities = np.array([one != "predict_proba" for one in known], dtype=bool)
         self.formulas = {m.formula: None for m in metrics.values() if m.formula is not None}
         kinds: frozenset[KindOf] = frozenset().union(*(one.series for one in metrics.values()))
         n_classes = 0 if classes is None else len(classes)
         baselines = baselines_of(kinds)
         self.needs_previous = "previous" in baselines
-        self.last_label: float = np.nan if classes is None else NOTHING
+        self.last_label: float = np.nan if classes is None else NO_LABEL
         self.last_time: Array | None = None
         keeps_rows = any(measure.function for measure in metrics.values())
         columns = columns_of_kinds(kinds)
         self.groups = []
         for value in (False, True):
-            models = np.flatnonzero(told == value)
+            models = np.flatnonzero(uses_previous == value)
             if len(models):
                 sums = {n: make(kinds, n_classes, len(models)) for n, make in mechanisms.items()}
                 tape = ScoredTape() if keeps_rows else None
@@ -159,21 +158,21 @@ class Scores:
     def advance(
         self,
         rows: ScoredRows,
-        places: Integers,
-        n_rows: NDArray[np.int64],
+        ends: Integers,
+        checkpoints: NDArray[np.int64],
         now: Array | None = None,
     ) -> Values:
-        """Read rows and return the measures of all models after the first ``places[i]`` of them.
+        """Read rows and return the measures of all models after the first ``ends[i]`` of them.
 
-        `n_rows` are the numbers of rows of the stream so far, for errors, and `now` the times, for
-        mechanisms that count time.
+        `checkpoints` are the numbers of rows of the stream so far, for errors, and `now` the times,
+        for mechanisms that count time.
         """
         if rows.time is not None:
             earlier = rows.time[:1] if self.last_time is None else self.last_time
             times = np.concatenate([earlier, rows.time])
-            now, self.last_time = times[places] if now is None else now, times[-1:]
+            now, self.last_time = times[ends] if now is None else now, times[-1:]
         elif self.last_time is not None and now is None:  # there is no row
-            now = np.repeat(self.last_time, len(places))
+            now = np.repeat(self.last_time, len(ends))
         known = is_given(rows.y)
         if rows.weight is not None:
             known &= rows.weight > 0.0
@@ -188,17 +187,17 @@ class Scores:
             for name in self.groups[0].sums
         }
         for group in self.groups:
-            scored, ends = None, places
+            scored, scored_ends = None, ends
             if not (all_known and all_answered):
                 counted = known & answered[group.models[0]]
                 counts = np.concatenate(([0], np.cumsum(counted)))
-                ends = counts[places]
+                scored_ends = counts[ends]
                 if counts[-1] < len(labelled):
                     scored = np.flatnonzero(counted[known])
             together = len(group.models) == self.n_models
             part = labelled.models(slice(None) if together else group.models)
-            part.previous, part.now = pasts[group.told], now
-            self._read(group, part, scored, ends, n_rows, values)
+            part.previous, part.now = pasts[group.uses_previous], now
+            self._read(group, part, scored, scored_ends, checkpoints, values)
         return values
 
     def _read(
@@ -207,19 +206,19 @@ class Scores:
         rows: ScoredRows,
         scored: Integers | None,
         ends: Integers,
-        n_rows: NDArray[np.int64],
+        checkpoints: NDArray[np.int64],
         values: Values,
     ) -> None:
         """Read the rows of one group, and record the values of its models."""
         if group.columns is not None:
-            rows.derived = group.columns.read(rows, scored, self.others[group.models])
+            rows.derived = group.columns.read(rows, scored, self.lacks_probabilities[group.models])
         if group.tape is not None:
             group.tape.append(rows if scored is None else rows[scored])
         for name, sums in group.sums.items():
             by_model = sums.advance(rows, scored, ends)
             for number, some in enumerate(by_model):
                 if len(ends):
-                    of_model = self._values(group, name, number, some, ends, n_rows)
+                    of_model = self._values(group, name, number, some, ends, checkpoints)
                     for metric, value in of_model.items():
                         values[name][metric][group.models[number]] = value
         group.n_scored += len(rows) if scored is None else len(scored)
@@ -233,17 +232,17 @@ class Scores:
         number: int,
         sums: Iterable[SumsByKind],
         ends: Integers,
-        n_rows: NDArray[np.int64],
+        checkpoints: NDArray[np.int64],
     ) -> dict[str, Floats]:
         """Values of every measure of one model under one mechanism."""
         # Of many classes, the sums are those at some ends after the other.
-        parts = [self._of_formulas(some, n_rows) for some in map(Sums, sums)]
+        parts = [self._of_formulas(some, checkpoints) for some in map(Sums, sums)]
         of_formula = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
         by_formula = dict(zip(self.formulas, of_formula, strict=True))
         values = {}
-        is_other = bool(self.others[group.models[number]])
+        lacks = bool(self.lacks_probabilities[group.models[number]])
         for metric, measure in self.metrics.items():
-            if is_other and measure.needs == "probabilities":
+            if lacks and measure.needs == "probabilities":
                 values[metric] = np.full(len(ends), np.nan)
             elif measure.formula is not None:
                 values[metric] = by_formula[measure.formula]
@@ -256,11 +255,11 @@ class Scores:
                     group.sums[name].alpha,
                     self.classes,
                     list(zip(oldest.tolist(), (ends + group.n_scored).tolist(), strict=True)),
-                    n_rows.tolist(),
+                    checkpoints.tolist(),
                 )
         return values
 
-    def _of_formulas(self, sums: Sums, n_rows: NDArray[np.int64]) -> list[Floats]:
+    def _of_formulas(self, sums: Sums, checkpoints: NDArray[np.int64]) -> list[Floats]:
         """Values of every formula; an error of one names its measure."""
         values = []
         shape = sums["rows"].shape
@@ -268,7 +267,7 @@ class Scores:
             try:
                 value = sums.value(formula)
             except Exception as error:
-                raise formula_failed(self._name_of(formula), error, n_rows.tolist()) from error
+                raise formula_failed(self._name_of(formula), error, checkpoints.tolist()) from error
             if type(value) is not np.ndarray or value.shape != shape:
                 value = checked_values(self._name_of(formula), value, shape)
             values.append(value)
@@ -303,17 +302,17 @@ class Scores:
 
     def of_models(self, models: Sequence[int]) -> Self:
         """Return a copy with some of the models, in ascending order."""
-        twin = self.copy()
-        twin.n_models = len(models)
-        twin.others = self.others[list(models)]
+        copied = self.copy()
+        copied.n_models = len(models)
+        copied.lacks_probabilities = self.lacks_probabilities[list(models)]
         groups = []
-        for group in twin.groups:
+        for group in copied.groups:
             kept = np.flatnonzero(np.isin(group.models, models))
             if len(kept):
                 part = group.part(kept.tolist())
                 groups.append(replace(part, models=np.searchsorted(models, part.models)))
-        twin.groups = groups
-        return twin
+        copied.groups = groups
+        return copied
 
     def merge(self, later: Self) -> None:
         """Append the state of the rows that followed."""
@@ -331,9 +330,9 @@ class Scores:
 
     def copy(self) -> Self:
         """Return a copy that can be advanced independently."""
-        twin = copy(self)
-        twin.groups = [group.copy() for group in self.groups]
-        return twin
+        copied = copy(self)
+        copied.groups = [group.copy() for group in self.groups]
+        return copied
 
 
 def _common_groups(
@@ -353,7 +352,7 @@ def _common_groups(
 def make_sums(
     forgetting: Forgetting, kinds: frozenset[KindOf], n_classes: int, n_models: int
 ) -> RunningSums | AdaptiveSums:
-    """Running sums of elementary series under a mechanism."""
+    """Running sums of elementary series under a mechanism; an error for one that is not known."""
     shape = kinds, n_classes, n_models
     if isinstance(forgetting, AdaptiveWindow):
         return AdaptiveSums(*shape, forgetting.make_detector)
@@ -363,10 +362,12 @@ def make_sums(
             sums = WindowOfTimeSums(*shape, forgetting.duration)
         else:
             sums = SlidingSums(*shape, int(forgetting.window_size))
-    elif forgetting.duration is not None:
+    elif isinstance(forgetting, FadingFactor) and forgetting.duration is not None:
         sums = FadingOfTimeSums(*shape, forgetting.duration)
-    else:
+    elif isinstance(forgetting, Cumulative | FadingFactor):
         sums = CumulativeSums(*shape, forgetting.factor)
+    else:
+        raise without_sums(forgetting)
     if sums.needs_majority:
         sums.labels = make_sums(forgetting, frozenset({"label"}), n_classes, 0)
     return sums

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from skstream.metrics._columns import Column, OfColumn
 from skstream.metrics._proper import BrierLoss, LogLoss
 from skstream.metrics._rankings import Ranking
-from skstream.metrics._rows import NOTHING, Array, Floats, ScoredRows
+from skstream.metrics._rows import Array, Floats, ScoredRows
+from skstream.utils._label_space import NO_LABEL, is_given
 
 #: A kind of series: its name, what is summed of a column of its own, or what is ranked.
 KindOf: TypeAlias = str | OfColumn | Ranking
@@ -20,7 +21,7 @@ class Series(NamedTuple):
     """An elementary series: its kind and, for kinds of several series, the class or other code."""
 
     kind: KindOf
-    code: int = NOTHING
+    code: int = NO_LABEL
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +49,7 @@ class Kind:
 
     def codes(self, n_classes: int) -> Sequence[int]:
         """Return the codes of its series."""
-        return range(n_classes) if self.by_class else (NOTHING,)
+        return range(n_classes) if self.by_class else (NO_LABEL,)
 
 
 def values_of(rows: ScoredRows, series: Series) -> Array:
@@ -63,7 +64,7 @@ def values_of(rows: ScoredRows, series: Series) -> Array:
 def _known(baseline: Array | None) -> tuple[Array, NDArray[np.bool_] | None]:
     """Answers of a baseline, and a mask of the rows that have one; None: all rows."""
     assert baseline is not None, "the caller sets the baselines that its series need"
-    known = ~np.isnan(baseline) if baseline.dtype.kind == "f" else baseline != NOTHING
+    known = is_given(baseline)
     return baseline, None if known.all() else known
 
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from skstream.metrics._class_tables import MANY_CLASSES, Coded
 from skstream.metrics._rankings import Ranking, RankingValues, Sided, Target
-from skstream.metrics._rows import NOTHING, Array, Floats, Integers, ScoredRows
+from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
 from skstream.metrics._series import KINDS, KindOf, Series, baselines_of, expand, kind_of, values_of
+from skstream.utils._label_space import NO_LABEL
 
 #: By kind: one array, or one for each class, of shape (n_ends,); of many classes one table.
 SumsByKind = dict[KindOf, Sequence[Floats] | Floats]
@@ -32,7 +33,7 @@ class Majority(NamedTuple):
     Attributes
     ----------
     before, after : ndarray of shape (n_labelled,)
-        Before the label of each row, `NOTHING` where no label was known; and including it.
+        Before the label of each row, `NO_LABEL` where no label was known; and including it.
     """
 
     before: Array
@@ -45,7 +46,7 @@ class Majority(NamedTuple):
         before, after = codes[:-1], codes[1:]
         if not n_before and len(before):
             before = before.copy()
-            before[0] = NOTHING
+            before[0] = NO_LABEL
         return cls(before, after)
 
 
@@ -65,8 +66,8 @@ class RunningSums(ABC):
         Number of models.
     """
 
-    #: Sums of all labelled rows, for a series that compares with the majority of the labels before;
-    #: None where the rows tell what that is.
+    #: Running sums of the labels of all labelled rows: they give the answers of the majority
+    #: baseline. None where no series needs these, or where rows bring them.
     labels: Any = None
     #: Sums of the labels after each of the rows that `majority` has read last.
     latest: Mapping[Series, Floats] = MappingProxyType({})
@@ -150,7 +151,10 @@ class RunningSums(ABC):
         return rows if scored is None else rows[scored]
 
     def _known_labels(self, scored: Integers | None, n_new: int) -> Mapping[Series, Floats]:
-        """Sums of the labels that the majority baseline has formed, where its rows are the same."""
+        """Sums of the labels after each row, as `labels.majority` has just formed them.
+
+        Empty where not all labelled rows are scored: then these are sums of other rows.
+        """
         if self.labels is None:
             return {}
         latest, self.labels.latest = self.labels.latest, {}
@@ -203,15 +207,15 @@ class RunningSums(ABC):
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
-        twin = self.copy()
-        twin.n_models = len(numbers)
-        return twin
+        copied = self.copy()
+        copied.n_models = len(numbers)
+        return copied
 
     def copy(self) -> Self:
         """Return a copy that can be advanced on its own."""
-        twin = copy(self)
-        twin.labels = None if self.labels is None else self.labels.copy()
-        return twin
+        copied = copy(self)
+        copied.labels = None if self.labels is None else self.labels.copy()
+        return copied
 
 
 def _with_tables(

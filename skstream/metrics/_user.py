@@ -8,9 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.metrics._measure import Measure
-from skstream.metrics._rows import UNANSWERED, Array, Floats, ScoredRows, joined_weights
+from skstream.metrics._rows import Array, Floats, ScoredRows
 from skstream.metrics._series import KINDS
 from skstream.utils._checkpoints import MAX_CHECKPOINTS
+from skstream.utils._label_space import UNANSWERED
+from skstream.utils._rows import joined_weights
 from skstream.utils._warnings import warn
 
 #: With so few rows, or so few calls, the time is short and there is no warning.
@@ -35,9 +37,9 @@ class ScoredTape:
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return the rows with the answers of some of the models."""
-        twin = copy(self)
-        twin.pieces = [piece.models(list(numbers)) for piece in self.pieces]
-        return twin
+        copied = copy(self)
+        copied.pieces = [piece.models(list(numbers)) for piece in self.pieces]
+        return copied
 
     def forget(self, oldest: int) -> None:
         """Drop the pieces that end before row `oldest`."""
@@ -57,7 +59,7 @@ class ScoredTape:
         return ScoredRows(
             np.concatenate([piece.y for piece in pieces]),
             np.concatenate([piece.answers for piece in pieces], axis=1),
-            joined_weights(pieces),
+            joined_weights(*((piece.weight, len(piece)) for piece in pieces)),
         )
 
     def merge(self, later: Self) -> None:

@@ -296,7 +296,7 @@ class AnytimeRace(Race):
         return dropped
 
     def _beaten_by(self, position: np.intp, ahead: NDArray[np.intp]) -> int | None:
-        """Who of those ahead of a candidate drops it, taking over its regret; None if it stays."""
+        """Which one ahead of a candidate drops it, taking over its regret; None if it stays."""
         span = self.bounds[1] - self.bounds[0]
         sums = self._totals[position] - self._totals[ahead]
         variances = self._variances[position, ahead]

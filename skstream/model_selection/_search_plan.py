@@ -16,7 +16,12 @@ from joblib import effective_n_jobs
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
 from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._execution import EvaluationInterrupted, Execution
-from skstream.evaluation._folder import GroupFolder, OpenedFolder, fingerprint, opened
+from skstream.evaluation._folder import (
+    GroupFolder,
+    OpenedFolder,
+    fingerprint_of_call,
+    opened_folder,
+)
 from skstream.evaluation._parallel._groups import grouped
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._runs._checkpoint import KeptRun
@@ -414,14 +419,14 @@ def folder_of(
             "random_state=...), a number."
         )
     evaluator._check_can_go_on(stream)
-    with opened(evaluator.checkpoint) as folder:
+    with opened_folder(evaluator.checkpoint) as folder:
         yield folder
 
 
 def begin_in(folder: OpenedFolder, search: Any, plan: Plan, stream: Stream) -> None:
     """Begin a search in a folder, or check that the one in it is the same."""
     candidates = plan.candidates.models(search.estimator)
-    of_this = fingerprint(plan.evaluator, candidates, plan.settings, stream, search=search)
+    of_this = fingerprint_of_call(plan.evaluator, candidates, plan.settings, stream, search=search)
     if folder.manifest is not None:
         folder.check_same(of_this, plan.settings.header)
         why = folder.manifest.header.parameters.get("in_one_process")
@@ -531,7 +536,7 @@ def _chosen_by_workers(
 
 @contextmanager
 def _told(folder: Path | None, otherwise: str) -> Iterator[None]:
-    """Say to whom presses Ctrl-C how the search goes on."""
+    """After Ctrl-C, say how the search can be continued."""
     try:
         yield
     except EvaluationInterrupted as interrupt:

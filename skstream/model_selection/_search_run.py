@@ -221,7 +221,7 @@ class SearchRun(EvaluationRun):
     chosen : str or None
         Its name.
     dropped : dict of str to (int, str or None)
-        Whom the race has dropped: after which row, and which one it lost against, if there is one.
+        What the race has dropped: after which row, and which one it lost against, if there is one.
     """
 
     def __init__(
@@ -285,8 +285,8 @@ class SearchRun(EvaluationRun):
 
     # -- pieces, looks and the choice: at rows that follow from their numbers alone
 
-    def _end_of_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
-        n_rows = super()._end_of_piece(rows, begin, skip=skip) - begin
+    def _prepare_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
+        n_rows = super()._prepare_piece(rows, begin, skip=skip) - begin
         if self.tuned is None:
             if self.rules.tuning is not None:
                 n_rows = min(n_rows, self.rules.tuning - self._n_arrived)
@@ -294,10 +294,10 @@ class SearchRun(EvaluationRun):
                 n_rows = min(n_rows, self._next_look - self._n_counted)
         return begin + max(1, n_rows)
 
-    def _advance(self, piece: EncodedRows, *, skip: bool) -> None:
+    def _take_piece(self, piece: EncodedRows, *, skip: bool) -> None:
         self._decide()  # what an interrupt after the last step has put off
         self._check_chosen()
-        super()._advance(piece, skip=skip)
+        super()._take_piece(piece, skip=skip)
         self._decide()
         self._check_chosen()
 

@@ -174,7 +174,7 @@ def _declared(dtype: Any) -> list[Any] | None:
     if categories is None:
         return None
     values = list(categories)
-    # scikit-learn wants numeric categories sorted, and keeps the order of strings.
+    # scikit-learn needs numeric categories sorted, and keeps the order of strings.
     return values if any(isinstance(value, str) for value in values) else sorted(values)
 
 

@@ -18,7 +18,7 @@ from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
 from skstream.utils._warnings import warn
 
-#: Who looks at the largest probability of a row, whichever class it has.
+#: The event that is meant where the largest probability of each row is read.
 TOP = "the class of the largest probability"
 
 

@@ -122,8 +122,8 @@ class LeaderboardDisplay(BaseDisplay):
         ax.set_xlabel("share of every stream that was read, %")
         give_title(
             ax,
-            f"Who may be the best so far, by {board.metric} (beside the names: mean losses); "
-            f"{plural(len(board.streams), 'stream')}, α = {board.alpha:g}",
+            f"Models that may be the best so far, by {board.metric} (beside the names: mean "
+            f"losses); {plural(len(board.streams), 'stream')}, α = {board.alpha:g}",
         )
         keys = {"may be the best of all rows": COLORS[0], "was possible before": BASELINE_COLOR}
         wide = {"linewidth": 4.5, "solid_capstyle": "butt"}

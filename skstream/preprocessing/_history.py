@@ -1,8 +1,8 @@
 """The last rows of every key, and what each row of a block finds there.
 
 Keys (customers, sensors, categories) have places in the order in which they come. An index of keys
-and a history are values: what is added makes another one, and an older one knows as little as
-before. So whoever learnt rows in vain goes on with the one that came before them.
+and a history never change: what is added makes new ones. So where rows were learnt in vain, the
+history before them is still there.
 """
 
 import operator
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.utils._values import is_missing
-from skstream.utils._versions import Value, VersionedArray
+from skstream.utils._values_by_version import Value, VersionedArray
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

@@ -221,8 +221,8 @@ class LagFeatures(KeyedTransformer):
     lags : int or list of int, default=1
         How many rows of the key back; 1 is its last row.
     key : str or int, default=None
-        Column that says to whom a row belongs: texts, numbers, dates. A missing key (None, NaN) is
-        a key like any other. None: all rows belong together.
+        Column that says to which customer, sensor, ... a row belongs: texts, numbers, dates. A
+        missing key (None, NaN) is a key like any other. None: all rows belong together.
     max_keys : int, default=None
         Keys remembered at most: a new one beyond it takes the place of the key whose last row was
         learnt longest ago. None: all, so that memory grows with the number of different keys.
@@ -321,8 +321,8 @@ class RollingFeatures(KeyedTransformer):
         "count", "sum", "mean", "std" (of the population, divided by the count), "min", "max". All
         are of the values that are there; "count" says how many that are.
     key : str or int, default=None
-        Column that says to whom a row belongs: texts, numbers, dates. A missing key (None, NaN) is
-        a key like any other. None: all rows belong together.
+        Column that says to which customer, sensor, ... a row belongs: texts, numbers, dates. A
+        missing key (None, NaN) is a key like any other. None: all rows belong together.
     time : str or int, default=None
         Column of times, of which another feature is made: how long ago the last row of the key was,
         in seconds, or in units of their own where times are numbers. It is the time of the row

@@ -226,7 +226,7 @@ def compare_with_best(
 def why_not_told(
     n_blocks: int, n_models: int, correction: str, alpha: float, blocks: str = "values"
 ) -> str:
-    """Say why even a model that wins everywhere is not told from any other; empty if one is."""
+    """Say why no difference can be significant, even of a model that always wins; else empty."""
     n_tests = n_models * (n_models - 1) // 2 if correction == "holm" else 1
     if 2.0 ** (1 - n_blocks) * n_tests < alpha:  # the least p-value, as Holm corrects it
         return ""

@@ -9,9 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import (
     AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
     Forgetting,
     SlidingWindow,
     as_forgetting,
+    without_sums,
 )
 from skstream.stats._checks import FloatArray, as_pair, check_names
 from skstream.stats._weights import LARGEST_WEIGHT, WeightTally, as_weights, drop_unweighted
@@ -135,4 +138,6 @@ def make_running_sum(forgetting: Forgetting, power: int = 1) -> RunningSum:
     """
     if isinstance(forgetting, SlidingWindow):
         return WindowSum(int(forgetting.window_size))
+    if not isinstance(forgetting, Cumulative | FadingFactor):
+        raise without_sums(forgetting)
     return FadedSum(forgetting.factor**power)

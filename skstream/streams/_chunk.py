@@ -65,7 +65,7 @@ class StreamError(ValueError):
 
 
 class Chunk(NamedTuple):
-    """Consecutive rows, checked: whoever takes a chunk need not look at its parts again.
+    """Consecutive rows, which have been checked: what takes a chunk need not check it again.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Generated streams."""
+"""The demo stream: small, with temporal dependence and one drift."""
 
 import numpy as np
 from numpy.typing import NDArray

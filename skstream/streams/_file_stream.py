@@ -20,6 +20,7 @@ _OTHER_KINDS = {
 class FileStream(Stream):
     """Stream of files, which are opened again at every pass; a worker opens them itself."""
 
+    #: Endings of the names of its files, for folders.
     suffixes: ClassVar[tuple[str, ...]]
     #: What `options` may say, with the values where it says nothing.
     default_options: ClassVar[dict[str, Any]] = {"filesystem": None}

@@ -1,4 +1,4 @@
-"""A generated data frame as practice brings it: texts, gaps, late categories, late labels."""
+"""A generated data frame with the difficulties of real data: texts, gaps, late labels."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -424,7 +424,7 @@ class DetectorStudy(SavedStudy):
         return [
             f"Not at equal caution: '{least}' raises {rates[least]:,.2f} false alarms per 100,000 "
             f"rows, '{most}' {rates[most]:,.2f}.",
-            "Who raises more detects sooner. Take detectors from calibrate(), or vary a parameter "
+            "What raises more detects sooner. Take detectors from calibrate(), or vary a parameter "
             "of each and plot().",
         ]
 

@@ -231,7 +231,7 @@ def _e_value(log_evidence: float) -> str:
 
 
 def log_evidence(totals: FloatArray, variances: FloatArray) -> tuple[FloatArray, np.ndarray]:
-    """Return the logarithm of the evidence that each model is not the best, and by whom most.
+    """Return the logarithm of the evidence that each model is not the best, and its main rival.
 
     Parameters
     ----------
@@ -432,7 +432,7 @@ def _loss_of(result: EvaluationResult, metric: str | None) -> RowLoss:
 
 
 def _checked_bounds(studies: Mapping[str, SeedStudy], metric: str | None, loss: RowLoss) -> RowLoss:
-    """Return the loss with bounds that hold for all streams: those of Brier hang on classes."""
+    """Return the loss with bounds that hold for all streams: those of Brier depend on classes."""
     bounds = [_loss_of(one, metric).bounds for study in studies.values() for one in study.results]
     low = min(one[0] for one in bounds if one)
     high = max(one[1] for one in bounds if one)

@@ -583,8 +583,8 @@ class StreamStudy(StudyOfModels):
         Returns
         -------
         board : Leaderboard
-            Losses, average ranks and evidence of all models; ``plot()`` draws who could still be
-            the best, along the streams.
+            Losses, average ranks and evidence of all models; ``plot()`` draws which models
+            could still be the best, along the streams.
 
         Raises
         ------

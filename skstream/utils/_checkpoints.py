@@ -95,9 +95,9 @@ class CheckpointRecorder:
 
     def of_columns(self, columns: Sequence[int]) -> "CheckpointRecorder":
         """Return a copy with some of the curves."""
-        twin = copy(self)
-        twin._values = self._kept()[list(columns)]
-        return twin
+        copied = copy(self)
+        copied._values = self._kept()[list(columns)]
+        return copied
 
     def skip(self) -> None:
         """Skip rows at which nothing was measured."""

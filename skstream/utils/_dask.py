@@ -7,7 +7,7 @@ from typing import Any
 
 @contextmanager
 def on_cluster(backend: Any, data: Any) -> Iterator[None]:
-    """Let a backend of joblib tell of the calls that Dask gives up, and keep calls on the cluster.
+    """Make joblib raise an error for calls that Dask gives up, and make all calls on the cluster.
 
     An argument that many calls have in common, and that holds its data in memory, travels to the
     cluster once, and from worker to worker: joblib would send it with every call.

@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from skstream.utils._labels import TABLE_SPAN, as_labels, distinct_labels, find_classes, is_missing
 from skstream.utils._masked import unmasked
 
-#: Code of a row without a label, or of one that was not asked.
+#: Code of a row without a label, or that was not asked, and of no class; regression uses NaN.
 NO_LABEL = -1
 #: Code of an answer that is not among the classes.
 UNKNOWN = -2
+#: Code of a row that was asked and got no answer, where that counts as a wrong one.
+UNANSWERED = -2
 
 _SHOWN = 20
 _INTEGERS = frozenset(map("".join, product("biu", repeat=2)))

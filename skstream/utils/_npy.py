@@ -177,7 +177,7 @@ class GrowingArray:
         folder : Path
             The folder of the file.
         sync : bool, default=False
-            Whether it shall also survive that the machine loses power.
+            Whether it must also be safe after a power failure.
         """
         if not self._waiting and (self._is_synced or not sync or not self._n_written):
             return

@@ -211,6 +211,13 @@ def stack_rows(parts: list[Any]) -> Any:
     return optional_import("polars", "Stacking data frames").concat(parts)
 
 
+def joined_weights(*parts: tuple[NDArray[Any] | None, int]) -> NDArray[Any] | None:
+    """Weights of parts of some rows each, one after the other; None where no part has any."""
+    if all(weight is None for weight, _ in parts):
+        return None
+    return np.concatenate([np.ones(n) if weight is None else weight for weight, n in parts])
+
+
 def own_rows(rows: Any) -> Any:
     """Copy of rows, so that writing into them changes nothing else.
 

@@ -8,11 +8,11 @@ from skstream.engine.pending import MIN_STORED, PendingRows, PendingTable, PollI
 from tests._examples import examples
 
 
-def newcomers(first_row, n, born=0):
+def newcomers(first_row, n, n_labels=0):
     rows = np.arange(first_row, first_row + n)
     times = np.where(np.arange(n) % 2 == 0, rows + 0.5, np.inf)
     return PendingRows(
-        rows, rows.astype(float), times, np.full(n, born), rows % 3 > 0, np.ones(n) * 0.5
+        rows, rows.astype(float), times, np.full(n, n_labels), rows % 3 > 0, np.ones(n) * 0.5
     )
 
 
@@ -29,22 +29,24 @@ def content(table):
 @given(st.data(), st.integers(1, 4))
 def test_rows_come_and_go(data, every):
     table, model = empty_table(), {}
-    next_row = born = 0
+    next_row = n_labels = 0
     for _ in range(data.draw(st.integers(1, 15))):
         n = data.draw(st.sampled_from([0, 1, 3, 70]))
         if data.draw(st.booleans()):  # rows that are taken back
             before = content(table)
-            table.append(newcomers(next_row, data.draw(st.sampled_from([1, 2, 80])), born + 1))
+            table.append(newcomers(next_row, data.draw(st.sampled_from([1, 2, 80])), n_labels + 1))
             assert content(table) == before
-        table = table.append(newcomers(next_row, n, born))
-        model |= dict.fromkeys(range(next_row, next_row + n), born)
+        table = table.append(newcomers(next_row, n, n_labels))
+        model |= dict.fromkeys(range(next_row, next_row + n), n_labels)
         next_row += n
-        born += data.draw(st.integers(0, 3))
+        n_labels += data.draw(st.integers(0, 3))
         if data.draw(st.booleans()):
-            positions = PollIndex.of(table, every).positions(born, table.is_pending)
-            polled = [row for row, b in model.items() if (born - b) % every == 0]
+            positions = PollIndex.of(table, every).positions(n_labels, table.is_pending)
+            polled = [row for row, b in model.items() if (n_labels - b) % every == 0]
             assert table.take(positions).row.tolist() == polled
-            assert table.take(positions).born.tolist() == [model[row] for row in polled]
+            assert table.take(positions).labels_at_arrival.tolist() == [
+                model[row] for row in polled
+            ]
         if model:
             gone = sorted(data.draw(st.sets(st.sampled_from(sorted(model)))))
             if len(gone) > 3:
@@ -66,7 +68,7 @@ def test_rows_come_and_go(data, every):
             some = np.array(sorted(model))[:: max(1, len(model) // 3)]
             at = table.take(table.look_up(some))
             assert at.row.tolist() == some.tolist()
-            assert at.born.tolist() == [model[int(row)] for row in some]
+            assert at.labels_at_arrival.tolist() == [model[int(row)] for row in some]
             assert (at.learnable == (some % 3 > 0)).all()
 
 
@@ -81,7 +83,7 @@ def test_rows_are_not_copied_at_every_change():
 def test_the_index_of_polls_follows_rows_that_are_appended():
     table = empty_table().append(newcomers(0, 100))
     first = PollIndex.of(table, 3)
-    table = table.append(newcomers(100, 1, born=3)).append(newcomers(101, 1, born=4))
+    table = table.append(newcomers(100, 1, n_labels=3)).append(newcomers(101, 1, n_labels=4))
     assert PollIndex.of(table, 3) is first
     assert first.positions(6, table.is_pending).tolist() == [*range(100), 100]
     assert first.positions(7, table.is_pending).tolist() == [101]

@@ -113,7 +113,7 @@ def run(engine, cuts, weight, saved_at=()):
         arrivals = Arrivals(first, np.ones(last - first, dtype=bool), its)
         step = engine.execute(arrivals, X[first:last], y[first:last])
         engine.commit(step)
-        for mine, one in zip(answers, step.lanes, strict=True):
+        for mine, one in zip(answers, step.answered, strict=True):
             mine.append(one.answers)
     return [
         (

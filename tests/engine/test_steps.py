@@ -45,7 +45,7 @@ def test_rows_that_are_only_asked_may_be_asked_again():
     for n in (5, 2, 2):  # the first two are given up
         step = engine.execute(*arrivals(3, n, dated=True))
         assert engine.states[0].pending.numbers().tolist() == [0, 2]
-        found.append(step.lanes[0].answers)
+        found.append(step.answered[0].answers)
         if len(found) < 3:
             engine.abandon()
     np.testing.assert_array_equal(found[1], found[2])
@@ -54,8 +54,8 @@ def test_rows_that_are_only_asked_may_be_asked_again():
     engine.commit(engine.execute(Dropped(np.array([0, 3]))))
     assert engine.states[0].pending.numbers().tolist() == [2, 4]
     step = engine.execute(Labels(np.array([4]), 5.0, np.ones(1)), None, Y[4:5])
-    assert step.lanes[0].operations.asked.row.tolist() == [2, 4]
-    assert step.lanes[0].operations.ask_rows.tolist() == [4]  # row 2 came during the warm-up
+    assert step.answered[0].operations.asked.row.tolist() == [2, 4]
+    assert step.answered[0].operations.ask_rows.tolist() == [4]  # row 2 came during the warm-up
 
 
 def test_an_event_that_fails_before_a_model_learns_can_be_executed_again():
@@ -73,9 +73,9 @@ def test_an_event_that_fails_before_a_model_learns_can_be_executed_again():
     with pytest.raises(Interrupt):
         engine.execute(*labels)
     assert engine.states[0] is before
-    assert not engine.is_torn
+    assert not engine.is_inconsistent
     step = engine.execute(*labels)
-    assert step.lanes[0].operations.learn_rows.tolist() == [0]
+    assert step.answered[0].operations.learn_rows.tolist() == [0]
     engine.commit(step)
     assert engine.states[0].n_learnt == 1
 
@@ -90,7 +90,7 @@ def test_an_interrupt_while_a_model_learns_is_known():
     engine = Engine([Lane(model, PrequentialTimeline())])
     with pytest.raises(Interrupt):
         engine.execute(*arrivals(0, 3))
-    assert engine.is_torn
+    assert engine.is_inconsistent
     assert engine.states[0].next_row == 0
 
 
@@ -100,5 +100,5 @@ def test_rows_of_an_incomplete_batch_stay_until_the_end():
     for event in (arrivals(0, 4), arrivals(4, 3), (End(),)):
         step = engine.execute(*event)
         engine.commit(step)
-        asked.append(step.lanes[0].operations.ask_rows.tolist())
+        asked.append(step.answered[0].operations.ask_rows.tolist())
     assert asked == [[], [2, 3, 4], [5, 6]]

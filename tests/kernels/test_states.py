@@ -42,7 +42,7 @@ from skstream.engine.kernels.linear import kernel as _linear
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.pipeline import make_stream_pipeline
-from skstream.utils._versions import VersionedArray
+from skstream.utils._values_by_version import VersionedArray
 from tests._examples import examples
 from tests.kernels._reference import (
     Running,

@@ -512,9 +512,9 @@ def test_values_wanted_again_and_again_are_read_once_and_are_the_same(
     sizes = []
     advance = Scores.advance
 
-    def counted(self, rows, *places):
+    def counted(self, rows, *where):
         sizes.append(len(rows))
-        return advance(self, rows, *places)
+        return advance(self, rows, *where)
 
     for n in (10, 3000, 3001, 5000, 8999, 9000):
         rows = slice(asked.n_rows, n)

@@ -82,7 +82,9 @@ def test_a_table_changes_no_bit(
     names = [*NAMES, share_right]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(running_module, "_BLOCK", block)
-        table = running(names, MECHANISMS, stream.classes, record_every, n_models=3, told=told)
+        table = running(
+            names, MECHANISMS, stream.classes, record_every, n_models=3, uses_previous=told
+        )
         alone = [running(names, MECHANISMS, stream.classes, record_every) for _ in answers]
     read(table, stream, answers, cuts, past)
     for one, p, is_told in zip(alone, answers, told, strict=True):

@@ -14,7 +14,7 @@ from skstream.engine.block import Block, cuts, part_of
 from skstream.engine.kernels.base import value_of
 from skstream.engine.kernels.inner import (
     Member,
-    MembersKernel,
+    OneModelKernel,
     all_bitwise,
     with_tests,
 )
@@ -40,7 +40,7 @@ class _Watch(NamedTuple):
     n_resets: int
 
 
-class DriftResetKernel(MembersKernel):
+class DriftResetKernel(OneModelKernel):
     """The model is executed ahead, and asked about each row right before it learns it.
 
     Then the detector reads its losses. What the model has done after an alarm is not used: a fresh
@@ -131,12 +131,6 @@ class DriftResetKernel(MembersKernel):
             background = self._fresh()
         rows = part_of(block, slice(end - n_in_zone, end), slice(0, 0))
         return tuple(member.step(rows)[0] for member in background)
-
-    def export(self, state: State) -> None:
-        """Write the fitted attributes into the estimator."""
-        super().export(state)
-        if state.has_learnt:
-            self.estimator.estimator_ = state.inner[0].exported()
 
     def _write(self, memory: _Watch) -> None:
         background = None if memory.background is None else memory.background[0].exported()

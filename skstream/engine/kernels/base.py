@@ -125,7 +125,7 @@ class Kernel(StateMachine):
 
     #: Sequential models agree to the last bit, models of sufficient statistics within 1e-9.
     bitwise: bool = True
-    #: Whether it gives labels and scores at once, where a task wants both (`task.scores`), by
+    #: Whether it gives labels and scores at once, where a task needs both (`task.scores`), by
     #: `answers_to`; else the loop does. `refusal` is called for each kind of answer.
     gives_scores: ClassVar[bool] = False
 

@@ -10,14 +10,12 @@ from skstream.baselines import drawn_codes
 from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined
-from skstream.engine.kernels.memory import MemoryKernel
+from skstream.engine.kernels.memory import MemoryKernel, SeededKernel
 from skstream.engine.kernels.schema import refused_seed, refused_task
 from skstream.utils._few_columns import best_columns
 from skstream.utils._row_hashes import row_hashes, uniform_draws
 from skstream.utils._rows import take_rows
 from skstream.utils._running_sums import running_sums
-from skstream.utils._seeds import drawn_seed
-from skstream.utils._validation import is_fitted
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -110,15 +108,10 @@ class MajorityWindowKernel(_LabelKernel):
         self.estimator.class_counts_ = self._by_class(*memory).sum(axis=0)
 
 
-class RandomClassKernel(_LabelKernel):
+class RandomClassKernel(SeededKernel, _LabelKernel):
     """The memory is the weight learnt of each class, and of all."""
 
     _attributes = ("class_counts_", "weight_learnt_")
-
-    def __init__(self, estimator: Any, task: Task):
-        super().__init__(estimator, task)
-        fitted = is_fitted(estimator)
-        self._seed = estimator.seed_ if fitted else drawn_seed(estimator.random_state)
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -140,10 +133,6 @@ class RandomClassKernel(_LabelKernel):
             uniform = uniform_draws(hashes, totals[block.stamp], self._seed)
             answers = drawn_codes(sums[block.stamp].T, uniform)
         return self._as_asked(answers), (sums[-1].copy(), float(totals[-1]))
-
-    def _write(self, memory: Any) -> None:
-        super()._write(memory)
-        self.estimator.seed_ = self._seed
 
 
 class _TargetKernel(MemoryKernel):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from skstream.calibration import Memory, fitted, no_memory, remembered, response_of
 from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.inner import Member, MembersKernel, with_tests
+from skstream.engine.kernels.inner import Member, OneModelKernel, with_tests
 from skstream.engine.kernels.memory import State
 from skstream.engine.kernels.schema import refused_task
 from skstream.utils._calibration_maps import Calibration, calibrated, scores_of
@@ -23,7 +23,7 @@ class _Learnt(NamedTuple):
     calibration: Calibration | None
 
 
-class PrequentialCalibratorKernel(MembersKernel):
+class PrequentialCalibratorKernel(OneModelKernel):
     """The model is asked about each row right before it learns it; then the maps are fitted."""
 
     # What the maps are fitted to are scores, which kernels may round otherwise in the last digits.
@@ -95,12 +95,6 @@ class PrequentialCalibratorKernel(MembersKernel):
             kept = answers.part(slice(0, max(end, 0))).last(n_rows)
             found.append((n, fitted(self.estimator, kept, self._response)))
         return found
-
-    def export(self, state: State) -> None:
-        """Write the fitted attributes into the estimator."""
-        super().export(state)
-        if state.has_learnt:
-            self.estimator.estimator_ = state.inner[0].exported()
 
     def _write(self, memory: _Learnt) -> None:
         self.estimator.memory_ = memory.answers.copy()

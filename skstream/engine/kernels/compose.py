@@ -16,7 +16,7 @@ from skstream.utils._rows import stack_rows, take_rows
 def check_weights(block: Block) -> None:
     """Leave weights to the loop where metadata routing decides which model they reach."""
     if block.weight is not None and get_config()["enable_metadata_routing"]:
-        raise Declined("weights have no kernel where metadata routing says whom they reach")
+        raise Declined("weights have no kernel where metadata routing says which steps they reach")
 
 
 def shared_step(

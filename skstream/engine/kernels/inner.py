@@ -164,6 +164,16 @@ class MembersKernel(MemoryKernel):
         return 0
 
 
+class OneModelKernel(MembersKernel):
+    """A kernel of a meta-classifier whose fitted model is the first one in `State.inner`."""
+
+    def export(self, state: State) -> None:
+        """Write the fitted attributes into the estimator."""
+        super().export(state)
+        if state.has_learnt:
+            self.estimator.estimator_ = state.inner[0].exported()
+
+
 @dataclass(frozen=True, slots=True)
 class Tested:
     """A block with questions about rows to be learnt, right before each of them is.

@@ -12,6 +12,7 @@ from skstream.engine.answers import Task
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Kernel, StateMachine, TransformKernel
 from skstream.engine.kernels.schema import Columns, class_labels
+from skstream.utils._seeds import drawn_seed
 from skstream.utils._validation import is_fitted
 
 
@@ -102,6 +103,19 @@ class MemoryKernel(MemoryMachine, Kernel):
         if state.has_learnt and self._classes is not None:
             self.estimator.classes_ = self._classes.copy()
         super().export(state)
+
+
+class SeededKernel(MemoryKernel):
+    """A model whose answers are random, by the seed that it draws once and keeps as `seed_`."""
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        fitted = is_fitted(estimator)
+        self._seed = estimator.seed_ if fitted else drawn_seed(estimator.random_state)
+
+    def _write(self, memory: Any) -> None:
+        super()._write(memory)
+        self.estimator.seed_ = self._seed
 
 
 class MemoryTransformKernel(MemoryMachine, TransformKernel):

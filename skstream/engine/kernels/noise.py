@@ -9,24 +9,17 @@ from numpy.typing import NDArray
 from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
 from skstream.engine.kernels.inner import InnerKernel
-from skstream.engine.kernels.memory import State
+from skstream.engine.kernels.memory import SeededKernel, State
 from skstream.engine.kernels.schema import refused_seed, refused_task
 from skstream.noise import exchanged, weights_so_far, with_noise
 from skstream.utils._row_hashes import row_hashes
 from skstream.utils._rows import take_rows
-from skstream.utils._seeds import drawn_seed
-from skstream.utils._validation import is_fitted
 
 
-class LabelNoiseKernel(InnerKernel):
+class LabelNoiseKernel(SeededKernel, InnerKernel):
     """Replaces answers of the inner kernel, by the rows and by the weight learnt, the memory."""
 
     _attributes = ("weight_learnt_",)
-
-    def __init__(self, estimator: Any, task: Task):
-        super().__init__(estimator, task)
-        fitted = is_fitted(estimator)
-        self._seed = estimator.seed_ if fitted else drawn_seed(estimator.random_state)
 
     @classmethod
     def _inner_task(cls, task: Task) -> Task:
@@ -78,10 +71,6 @@ class LabelNoiseKernel(InnerKernel):
             shares = np.column_stack([1.0 - shares, shares])
         mixed = exchanged(shares, codes, noisy)
         return answers_to(self.task, lambda task: noisy if task.method == "predict" else mixed)
-
-    def _write(self, memory: float) -> None:
-        super()._write(memory)
-        self.estimator.seed_ = self._seed
 
 
 def _wants_shares(task: Task) -> bool:

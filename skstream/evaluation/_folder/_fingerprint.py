@@ -157,7 +157,7 @@ def versions() -> dict[str, str]:
     }
 
 
-def fingerprint(
+def fingerprint_of_call(
     evaluator: Any,
     models: Mapping[str, Any],
     settings: Settings,

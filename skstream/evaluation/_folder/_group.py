@@ -272,7 +272,7 @@ class GroupFolder:
 
 def load_outcome(path: Path) -> RunOutcome:
     """Read what a group of models did; an error says if the file is something else, or damaged."""
-    # Late: the room of delayed labels is built on the evaluators.
+    # Imported here: `delayed` imports this package.
     from skstream.evaluation.delayed._counts import Waits
 
     kinds = (RunOutcome, LaneOutcome, Curves, Cost, Detections, EndedModel, Drift, StoredArray)

@@ -334,7 +334,7 @@ class OpenedFolder:
 
 
 @contextmanager
-def opened(given: Any) -> Iterator[OpenedFolder]:
+def opened_folder(given: Any) -> Iterator[OpenedFolder]:
     """Open a folder, given as `RunFolder` or path, to run in it, and hold its lock meanwhile.
 
     Raises

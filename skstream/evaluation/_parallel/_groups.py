@@ -68,7 +68,7 @@ def grouped(
 
 
 def why_not_apart(n_jobs: int | None, work: float) -> str:
-    """Return why workers would not pay for so many seconds of work; empty if they would."""
+    """Return why workers would not be faster for so many seconds of work; empty if they would."""
     backend, start = QuietParallel(n_jobs=n_jobs)._backend, SECONDS_OF_START
     if getattr(backend, "uses_threads", False) or "Dask" in type(backend).__name__:
         start = 0.0  # threads, and workers of a cluster, are there already

@@ -40,12 +40,12 @@ def slow_part(
         return []
     share = 100 * slowest.seconds / total
     if slowest.name == _REFITS:
-        whom = f"Refits of {slowest.model} took {share:.0f} % of the time"
-        return [f"{whom}: fewer (every=) of fewer rows (window=) would be faster"]
-    whom = f"{slowest.name} in {slowest.model}" if slowest.name else slowest.model
+        what = f"Refits of {slowest.model} took {share:.0f} % of the time"
+        return [f"{what}: fewer (every=) of fewer rows (window=) would be faster"]
+    what = f"{slowest.name} in {slowest.model}" if slowest.name else slowest.model
     advice = faster(slowest.reason)
     often = _how_often(batch_size)
-    return [f"{whom}, called {often}, took {share:.0f} % of the time{advice and f': {advice}'}"]
+    return [f"{what}, called {often}, took {share:.0f} % of the time{advice and f': {advice}'}"]
 
 
 def _how_often(batch_size: int) -> str:

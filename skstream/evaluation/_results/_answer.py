@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream import stats
-from skstream.evaluation._results._compare import Scores
+from skstream.evaluation._results._compare import ScoresAtCheckpoint
 from skstream.evaluation._results._report import of_bin, scored_with, with_own
 from skstream.evaluation._results._row_tests import row_loss
 from skstream.stats._checks import check_alpha
@@ -193,8 +193,8 @@ class _Standing:
                 f"{self._shown(guess)}{also}."
             )
         alone = len(self.equal) == 1
-        who, it = (f"{best} has", "") if alone else (f"{_names(self.equal)} have", f" {best}")
-        ahead = f"{who} the {self.most} {self.measure} of {len(self.ranked)} models"
+        these, it = (f"{best} has", "") if alone else (f"{_names(self.equal)} have", f" {best}")
+        ahead = f"{these} the {self.most} {self.measure} of {len(self.ranked)} models"
         if guess is None:
             return f"{ahead}, {self._shown(best)}."
         against = f"the {NAIVE} {guess} ({self._shown(guess)})"
@@ -272,7 +272,7 @@ def _tested(result: "EvaluationResult", ranked: Sequence[str], alpha: float) -> 
 
 def _tested_over_folds(result: "EvaluationResult", ranked: Sequence[str], alpha: float) -> _Tested:
     others = ranked[1:]
-    scores = Scores(result, None, None, None)
+    scores = ScoresAtCheckpoint(result, None, None, None)
     tested = stats.compare_with_best(
         np.stack([scores.of_folds(name) for name in ranked], axis=1),
         list(ranked),

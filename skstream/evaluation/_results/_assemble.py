@@ -1,4 +1,4 @@
-"""Results from the outcomes of workers."""
+"""Results from the outcomes of runs, in this process or in workers."""
 
 from collections.abc import Mapping
 from contextlib import suppress

@@ -84,7 +84,7 @@ def compare(
     _check_several_folds(result, test, fold=fold, bin=bin)
     if isinstance(metric, Measure):
         raise TypeError("The tests over folds compare a measure of the result: pass its name.")
-    scores = Scores(result, metric, forgetting, at)
+    scores = ScoresAtCheckpoint(result, metric, forgetting, at)
     options["higher_is_better"] = higher_is_better(scores.metric, scores.facts, options)
     values = [scores.of_folds(name) for name in (a, b)]
     return replace(
@@ -147,7 +147,7 @@ def check_options(
             )
 
 
-class Scores:
+class ScoresAtCheckpoint:
     """Values of one measure, at one checkpoint, of the models of a result."""
 
     def __init__(
@@ -419,7 +419,7 @@ def rank(
     names = first.model_names
     if len(names) < 2:
         raise ValueError(f"Ranking needs at least two models; this result holds {names}.")
-    scores = [Scores(one, metric, forgetting, at, bin) for one in results]
+    scores = [ScoresAtCheckpoint(one, metric, forgetting, at, bin) for one in results]
     streams = _streams(results, known)
     _check_protocols(results)
     for one, other in zip(results[1:], scores[1:], strict=True):

@@ -27,7 +27,7 @@ from skstream.evaluation._runs._input import why_no_weight
 from skstream.evaluation._runs._monitor import DriftMonitor
 from skstream.evaluation._runs._run_outcome import EndedModel
 from skstream.evaluation._runs._watch import FoundByModel, FoundByMonitor
-from skstream.evaluation._tape_rows import Values, tape_of
+from skstream.evaluation._tape_rows import ValuesByModel, tape_of
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.streams import Drift
@@ -145,7 +145,7 @@ class EvaluationResult:
 
     protocol: str
     checkpoints: np.ndarray
-    values: Values
+    values: ValuesByModel
     times: np.ndarray | None = None
     measures: dict[str, Measure] = field(default_factory=dict)
     classes: np.ndarray | None = None

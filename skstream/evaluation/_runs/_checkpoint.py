@@ -13,7 +13,7 @@ import joblib
 
 from skstream.utils._files import atomic_write, no_such_file
 
-CHECKPOINT_FORMAT = 8
+CHECKPOINT_FORMAT = 9
 
 # The first line: "skstream checkpoint <format> <sha256 of the rest>".
 _MAGIC = b"skstream checkpoint "

@@ -139,13 +139,13 @@ class HeldOutRows:
 
     def copy(self) -> Self:
         """Return a copy that reads the rows from the beginning."""
-        twin = copy(self)
-        twin._stream, twin._memory = self._stream, self._memory
+        copied = copy(self)
+        copied._stream, copied._memory = self._stream, self._memory
         if self.is_fresh:
-            twin._chunks, twin._held, twin._first, twin._n_read = None, [], 0, 0
-            twin.n_asked = twin.n_unlabelled = 0
-            twin._asked = PassChecksums()
-        return twin
+            copied._chunks, copied._held, copied._first, copied._n_read = None, [], 0, 0
+            copied.n_asked = copied.n_unlabelled = 0
+            copied._asked = PassChecksums()
+        return copied
 
     def check_can_be_saved(self) -> None:
         """Raise an error if a loaded run could not read the rows again."""

@@ -281,7 +281,7 @@ class EvaluationRun(Steps):
                     curves=of_lane,
                     answers=None if tape is None else tape.answers(k),
                     scores=None if tape is None else tape.scores(k),
-                    method=settings.scores.get(name),
+                    method=settings.score_methods.get(name),
                     cost=self._meters[k].cost(model),
                     path=model.by_kernel.path(),
                     # A copy: the run continues, and the user may change the returned model.

@@ -91,8 +91,8 @@ class RunOutcome:
     only used under delayed labels: the counts of waiting rows. `drifts` says where the truth
     changes, in the rows of the curves. `labels_read` is a fingerprint of all labels.
     `columns` holds the names of the columns of the features, and their types.
-    `n_unlabelled` counts rows that came without a label, and `unlabelled_held_out` those of
-    held-out rows, and all of these.
+    `n_unlabelled` counts rows of the stream without a label; `unlabelled_held_out` are two numbers:
+    held-out rows without a label, and all that were asked.
     `read` holds checksums that show whether two workers read the same; `error` is the exception
     that ended the run in a worker, and `cause` its traceback; `interrupted` says whether Ctrl-C
     ended it. `run` is the run itself, where it shall go on after the workers. `identity` says which

@@ -52,7 +52,7 @@ class AskedOnce:
         """Take the labels, weights and times of the next rows."""
         no_answers = np.empty((0, rows.n_rows), self._dtype)
         labels = ScoredRows(rows.y.astype(self._dtype), no_answers, rows.weight, time=rows.time)
-        self._arrived = labels.following(self._arrived)
+        self._arrived = labels.after(self._arrived)
 
     def settle(self, answered: Sequence[Answered]) -> ScoredRows:
         """Return the rows that a step has finished in every lane, perhaps none."""
@@ -210,7 +210,7 @@ class RunScores:
     def __init__(self, settings: Settings, places: Sequence[Place], width: int = 1) -> None:
         self._width = width
         self._places = list(places)
-        names = [name for name, _ in places]
+        names, methods = [name for name, _ in places], settings.score_methods
         self._measures = measures_of(
             settings.metrics,
             settings.forgetting,
@@ -221,7 +221,7 @@ class RunScores:
             record_every=settings.record_every,
             bounded=bool(settings.keep_tape),
             expected_rows=settings.expected_rows,
-            methods=[settings.scores[name] for name in names] if settings.scores else None,
+            methods=[methods[name] for name in names] if methods else None,
             **({"timed": True} if settings.counts_time else {}),
         )
         self._metrics = settings.metrics
@@ -240,8 +240,7 @@ class RunScores:
         self._watch: Watch | None = None
         if settings.monitors:
             seed = settings.parameters["seed"]
-            monitors, scores = settings.monitors, settings.scores
-            self._watch = Watch(monitors, settings.classes, places, seed, width, scores)
+            self._watch = Watch(settings.monitors, settings.classes, places, seed, width, methods)
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `measure` lets the measures read them."""

@@ -28,7 +28,7 @@ from skstream.utils._rows import Schema
 from skstream.utils._times import check_arrivals, clock
 
 #: Function that is called with the number of newly finished rows.
-Advance = Callable[[int], object]
+OnRows = Callable[[int], object]
 #: What notes a step in a run; it calls no function of the user.
 Note = Callable[[list[Answered]], None]
 
@@ -54,7 +54,7 @@ class Stopped:
 
 
 class Steps(Exclusive):
-    """Base class of runs: models that are executed together along rows, and their failures.
+    """Base class of runs: executes models together along rows, and handles their failures.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Steps(Exclusive):
 
     @property
     def _state(self) -> str:
-        if self._engine.is_torn or self._has_failed:
+        if self._engine.is_inconsistent or self._has_failed:
             return "broken"
         if self._stopped is not None:
             return "stopped"
@@ -169,7 +169,7 @@ class Steps(Exclusive):
     def follow(
         self,
         stream: Iterable[Chunk],
-        advance: Sequence[Advance] = (),
+        on_rows: Sequence[OnRows] = (),
         keeper: Any = None,
         reporter: Reporter | None = None,
     ) -> None:
@@ -179,26 +179,26 @@ class Steps(Exclusive):
         ----------
         stream : iterable of Chunk
             All rows.
-        advance : sequence of callable, default=()
+        on_rows : sequence of callable, default=()
             Called with a number of rows whenever so many more are done.
         keeper : Keeper, default=None
             Keeps checkpoints in a run folder.
         reporter : Reporter, default=None
             Reports how far the run is.
         """
-        done = self._n_arrived if keeper is None else 0  # else it gives the rest alone
-        advance = list(advance)
+        done = self._n_arrived if keeper is None else 0  # the chunks of a keeper begin after them
+        on_rows = list(on_rows)
         if reporter is not None:
-            advance.append(lambda _: reporter.advance(self))
+            on_rows.append(lambda _: reporter.advance(self))
         if keeper is not None:
-            advance.append(keeper.advance)
+            on_rows.append(keeper.advance)
         try:
             for number, chunk in enumerate(stream if keeper is None else keeper.chunks(stream)):
                 if number == 0 and reporter is not None:
-                    reporter.begin(self)  # not earlier: rows passed over say nothing of the models
+                    reporter.begin(self)  # not before: rows that were done are read again first
                 n_rows = len(chunk.y)
                 if n_rows > done:
-                    self.feed(chunk.part(done, n_rows), advance)
+                    self.feed(chunk.part(done, n_rows), on_rows)
                 done = max(0, done - n_rows)
             self.close()
         except BaseException:
@@ -207,14 +207,14 @@ class Steps(Exclusive):
             raise
 
     @exclusive
-    def feed(self, chunk: Chunk, advance: Sequence[Advance] = ()) -> Self:
+    def feed(self, chunk: Chunk, on_rows: Sequence[OnRows] = ()) -> Self:
         """Process a chunk of a stream.
 
         Parameters
         ----------
         chunk : Chunk
             Rows that a stream has checked; they are not checked again.
-        advance : sequence of callable, default=()
+        on_rows : sequence of callable, default=()
             Called with a number of rows whenever so many more are done.
 
         Returns
@@ -223,7 +223,7 @@ class Steps(Exclusive):
             The run.
         """
         self._require_open()
-        self._take(self._rows_of(chunk), advance=advance)
+        self._take(self._rows_of(chunk), on_rows=on_rows)
         return self
 
     def _check_columns(self, X: Any) -> None:
@@ -248,7 +248,7 @@ class Steps(Exclusive):
         return rows
 
     def _learn_columns(self, X: Any) -> None:
-        if self._schema is None and X.shape[0]:  # no rows say nothing about the rows to come
+        if self._schema is None and X.shape[0]:  # an empty chunk may have no columns
             self._schema = Schema.of(X).with_types(X)
 
     def _take(
@@ -257,23 +257,23 @@ class Steps(Exclusive):
         begin: int = 0,
         *,
         skip: bool = False,
-        advance: Sequence[Advance] = (),
+        on_rows: Sequence[OnRows] = (),
     ) -> None:
         """Take rows from one on, piece by piece."""
         while begin < rows.n_rows:
-            end = self._end_of_piece(rows, begin, skip=skip)
+            end = self._prepare_piece(rows, begin, skip=skip)
             piece = rows.take(slice(begin, end))
             begin = end
             with self._before_rest(partial(self._take, rows, begin, skip=skip)):
-                self._advance(piece, skip=skip)
-            for one in advance:
+                self._take_piece(piece, skip=skip)
+            for one in on_rows:
                 one(piece.n_rows)
 
-    def _end_of_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
+    def _prepare_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
         """Return the end of the next piece, which may be beyond the last row."""
         return begin + self._pace.size
 
-    def _advance(self, piece: EncodedRows, *, skip: bool) -> None:
+    def _take_piece(self, piece: EncodedRows, *, skip: bool) -> None:
         arrivals = Arrivals(self._n_arrived, is_given(piece.y), piece.weight)
         note = partial(self._note_arrived, piece)
         self._take_event(note, arrivals, piece.X, piece.y, skip=skip)
@@ -286,7 +286,7 @@ class Steps(Exclusive):
     def _note_rows(self, piece: EncodedRows) -> np.ndarray:
         """Count rows that arrived; return which of them have a label."""
         labelled = is_given(piece.y)
-        values = np.where(labelled, piece.y, -1.0)  # any y stands for no label
+        values = np.where(labelled, piece.y, -1.0)  # without a label y may be anything
         self._label_sum = crc32(values.data, self._label_sum)
         self._has_labels = self._has_labels or bool(labelled.any())
         self._n_arrived += piece.n_rows
@@ -411,12 +411,12 @@ class Steps(Exclusive):
             with self._interrupt or nullcontext():
                 step = self._engine.execute(*event)
         except Exception as error:
-            if self.is_live and not self._engine.is_torn:
+            if self.is_live and not self._engine.is_inconsistent:
                 reason = f"{type(error).__name__}: {error}"
                 self._stopped = Stopped(note=note, event=event, reason=reason)
             raise
         self._commit(step, note, skip=skip)
-        done = [one.operations for one in step.lanes]
+        done = [one.operations for one in step.answered]
         n_rows = [max(len(one.ask_rows), len(one.learn_rows)) for one in done]
         if any(n_rows):  # else rows only wait
             self._pace.took(max(n_rows), perf_counter() - started)
@@ -429,7 +429,7 @@ class Steps(Exclusive):
             self._engine.commit(step)
             ends = not self.is_live and self._settings.error_score == "raise"
             self._ends_by_failure = ends and bool(self._failed_lanes())
-            note(step.lanes)
+            note(step.answered)
             self._stopped = None
             self._is_closed = isinstance(step.event, End)
             self._has_failed = self._ends_by_failure
@@ -477,11 +477,11 @@ class Steps(Exclusive):
 
     def _resume(self, failed: list[int], step: Step, *, skip: bool) -> None:
         """Continue with models that failed, after the failed call or by repeating it."""
-        self._engine.is_torn = True
+        self._engine.is_inconsistent = True
         with self._interrupt or nullcontext():
             for lane in failed:
-                self._resume_one(lane, step.lanes, skip=skip)
-        self._engine.is_torn = False
+                self._resume_one(lane, step.answered, skip=skip)
+        self._engine.is_inconsistent = False
 
     def _resume_one(self, lane: int, answered: list[Answered], *, skip: bool) -> None:
         name, _ = self._places[lane]

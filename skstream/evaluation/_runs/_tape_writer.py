@@ -146,7 +146,7 @@ class KeptTape:
         all_of_it : bool
             Whether to write also if little waits.
         sync : bool, default=False
-            Whether it shall also survive that the machine loses power.
+            Whether it must also be safe after a power failure.
 
         Raises
         ------

@@ -39,7 +39,7 @@ class Watch:
         Seed of the evaluation.
     width : int
         Lines of answers per lane.
-    scores : dict of str to str or None, default=None
+    score_methods : dict of str to str or None, default=None
         Method by which each model is asked for scores, where measures need them.
 
     Attributes
@@ -55,12 +55,12 @@ class Watch:
         places: Sequence[Place],
         seed: int,
         width: int = 1,
-        scores: Mapping[str, str | None] | None = None,
+        score_methods: Mapping[str, str | None] | None = None,
     ) -> None:
         self._places = list(places)
         self.n_rows = 0
         self._monitors = [
-            _Monitor(one, classes, places, seed, width, scores or {}) for one in monitors
+            _Monitor(one, classes, places, seed, width, score_methods or {}) for one in monitors
         ]
 
     def read(self, rows: ScoredRows) -> None:
@@ -89,9 +89,9 @@ class Watch:
 class _Lane:
     """A detector, and the rows at which it warned and raised alarms."""
 
-    def __init__(self, detector: DriftDetector, whose: str) -> None:
+    def __init__(self, detector: DriftDetector, owner: str) -> None:
         self.detector = detector
-        self._whose = whose  # for messages
+        self._owner = owner  # for messages
         self.alarms, self.warnings = Recorder(np.dtype(np.int64)), Recorder(np.dtype(np.int64))
         self._level = NORMAL
         self._last_row = -1
@@ -105,7 +105,7 @@ class _Lane:
         try:
             levels = self.detector.update_levels(values)
         except Exception as error:
-            error.add_note(f"{self._whose} failed between rows {rows[0]:,} and {rows[-1]:,}.")
+            error.add_note(f"{self._owner} failed between rows {rows[0]:,} and {rows[-1]:,}.")
             raise
         warned = levels == WARNING
         began = warned & (np.concatenate(([self._level], levels[:-1])) != WARNING)
@@ -129,7 +129,7 @@ class _Monitor:
         places: Sequence[Place],
         seed: int,
         width: int,
-        scores: Mapping[str, str | None],
+        score_methods: Mapping[str, str | None],
     ) -> None:
         self.name = spec.name
         self._spec = spec
@@ -147,10 +147,10 @@ class _Monitor:
         self._scores: Scores | None = None
         if spec.measure is not None and spec.forgetting is not None:
             # The persistent baseline of the last line knows later labels than that of the others.
-            told = np.full(len(places), width == 1 or spec.bin < width - 1)
+            uses_previous = np.full(len(places), width == 1 or spec.bin < width - 1)
             mechanisms = {"": partial(make_sums, spec.forgetting)}
-            methods = [scores.get(name) for name, _ in places] if scores else None
-            self._scores = Scores({"": spec.measure}, mechanisms, classes, told, methods)
+            methods = [score_methods.get(name) for name, _ in places] if score_methods else None
+            self._scores = Scores({"": spec.measure}, mechanisms, classes, uses_previous, methods)
             self._block = block_length([spec.forgetting], _BLOCK)
             self._waiting = Waiting(self._block, LabelSpace(classes).dtype, len(places))
 
@@ -200,8 +200,8 @@ class _Monitor:
             return
         assert self._scores is not None
         scores = self._scores.copy()
-        places = np.arange(1, n + 1)
-        values = scores.advance(rows, places, self._n_read + places)[""][""]
+        ends = np.arange(1, n + 1)
+        values = scores.advance(rows, ends, self._n_read + ends)[""][""]
         scored = scored_rows(rows)
         numbers = np.arange(self._n_read, self._n_read + n)
         for lane, of_lane, mask in zip(self._lanes, values, scored, strict=True):
@@ -236,11 +236,11 @@ def values_read(
     classes: np.ndarray | None,
     place: Place,
     width: int,
-    scores: Mapping[str, str | None],
+    score_methods: Mapping[str, str | None],
     pieces: Iterable[ScoredRows],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of the rows that a monitor reads of one lane, and the values."""
-    monitor = _Monitor(spec, classes, [place], 0, width, scores)
+    monitor = _Monitor(spec, classes, [place], 0, width, score_methods)
     series: Any = _Series()  # in the place of a detector
     monitor._lanes = [series]
     first = 0

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.answers import UNANSWERED
 from skstream.engine.failures import ModelError
 from skstream.evaluation._runs._input import MissingLabelError
 from skstream.streams._chunk import Chunk
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._label_space import UNANSWERED, LabelSpace
 from skstream.utils._times import (
     AWARE,
     DATETIMES,

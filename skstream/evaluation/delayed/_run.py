@@ -213,7 +213,7 @@ class DelayedRun(EvaluationRun):
             with self._interrupt or nullcontext():
                 arrivals = self._arrivals(rows)
                 step = engine.execute(arrivals, rows.X, rows.y)
-                codes = [one.answers for one in step.lanes if len(one.answers)]
+                codes = [one.answers for one in step.answered if len(one.answers)]
                 if not codes:  # in the warm-up: of models that were fitted before the run
                     codes = [no_answers(self._settings.task_of(), n) for _ in self._places]
                     if self._settings.parameters["warm_start"]:
@@ -436,7 +436,7 @@ class DelayedRun(EvaluationRun):
         self._engine.commit(step)
         self._ids.drop(int(rows[-1]))
         self._n_dropped += len(rows)
-        self._note(step.lanes)
+        self._note(step.answered)
 
     def _why_not(self, decision: str, failed: list[int]) -> str:
         why_not = super()._why_not(decision, failed)
@@ -477,7 +477,7 @@ class DelayedRun(EvaluationRun):
             label_time=np.where(labelled, times, np.inf),
         )
 
-    def _end_of_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
+    def _prepare_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
         """Let the labels come that are due before a row, if they are many.
 
         Return how far rows can be processed at once with the labels that come between them.
@@ -497,7 +497,7 @@ class DelayedRun(EvaluationRun):
             end = begin + (end - begin) // 2
         return end
 
-    def _advance(self, piece: EncodedRows, *, skip: bool) -> None:
+    def _take_piece(self, piece: EncodedRows, *, skip: bool) -> None:
         assert isinstance(piece, DatedRows)
         self._label_times_read = crc32(piece.label_time.data, self._label_times_read)
         note = partial(self._note_arrived, piece)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.answers import UNANSWERED
 from skstream.engine.delayed import LAST, POLL, DelayedOperations, History, history_of
 from skstream.engine.delayed_blocks import Features
 from skstream.engine.pending import Columns, PendingRows
@@ -18,7 +17,7 @@ from skstream.evaluation.delayed._clock import Clock, LabelTimes, UserReduce
 from skstream.evaluation.delayed._counts import DelayCounts, LabelledDrifts, PollCosts
 from skstream.metrics._columns import all_wrong
 from skstream.metrics._rows import ScoredRows
-from skstream.utils._label_space import is_given
+from skstream.utils._label_space import UNANSWERED, is_given
 
 #: Questions after whose answers the labelled rows are scored: a live run has few per call.
 ASKS_PER_SCORING = 1 << 15

@@ -49,7 +49,7 @@ from skstream.engine.kernels.memory import MemoryMachine, State
 from skstream.engine.kernels.schema import Columns, refused_task
 from skstream.engine.sharing import key_of
 from skstream.utils._numba import numba_enabled
-from skstream.utils._versions import VersionedArray
+from skstream.utils._values_by_version import VersionedArray
 
 # Longer blocks run in parts.
 PART_ROWS = 8192

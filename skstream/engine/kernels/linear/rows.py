@@ -36,7 +36,7 @@ from skstream.engine.kernels.linear.loops import (
     Ties,
 )
 from skstream.utils._rows import own_rows, take_rows
-from skstream.utils._versions import VersionedArray
+from skstream.utils._values_by_version import VersionedArray
 
 # A stretch has at most so many rows, and (but for its first row) stored values.
 STRETCH_ROWS = 64

@@ -31,7 +31,7 @@ from skstream.engine.kernels.naive_bayes.base import (
     tied,
 )
 from skstream.utils._running_sums import running_sums
-from skstream.utils._versions import VersionedArray
+from skstream.utils._values_by_version import VersionedArray
 
 # With more classes than these, rows are learnt one by one: each changes one class only.
 _MANY_CLASSES = 128
@@ -196,11 +196,11 @@ class CountsKernel(NaiveBayesKernel):
         return table, sums, scores[event_of_ask]
 
     def _laid_out(self, counts: VersionedArray) -> VersionedArray:
-        """Counts as `_event_scores` wants them."""
+        """Counts as `_event_scores` takes them."""
         return counts
 
     def _sums_of(self, counts: Floats) -> Any:
-        """What `_event_scores` wants beside the counts; it may be changed in a shallow copy."""
+        """What `_event_scores` takes beside the counts; it may be changed in a shallow copy."""
         totals: Floats = counts.sum(axis=1)
         return totals
 

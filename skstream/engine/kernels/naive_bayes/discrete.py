@@ -21,7 +21,7 @@ from skstream.engine.kernels.naive_bayes.counts import CountsKernel, FeatureCoun
 from skstream.utils._numba import jit
 from skstream.utils._running_sums import Groups
 from skstream.utils._validation import is_fitted
-from skstream.utils._versions import VersionedArray
+from skstream.utils._values_by_version import VersionedArray
 
 # Sparse rows of fewer columns are made dense where that is simpler.
 _WIDE = 512

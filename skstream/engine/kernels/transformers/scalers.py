@@ -246,7 +246,7 @@ class MinMaxScalerKernel(RangeKernel):
 
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:
-        """Add the range, which scikit-learn wants as a tuple in ascending order."""
+        """Add the range, which scikit-learn takes as a tuple in ascending order."""
         bounds = transformer.feature_range
         proper = (
             isinstance(bounds, tuple)

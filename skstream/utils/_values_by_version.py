@@ -1,4 +1,4 @@
-"""Values: what is never changed, and a large array that is one though changed in place."""
+"""States that never change: a base class, and large arrays that keep their earlier versions."""
 
 import itertools
 from typing import Any
@@ -7,18 +7,19 @@ from numpy.typing import NDArray
 
 
 class Value:
-    """What is never changed: a step makes another one. Whoever keeps it needs no copy of it."""
+    """Base class of objects that never change: a step makes a new one, and no copies are needed."""
 
     __slots__ = ()
 
 
 class VersionedArray(Value):
-    """An array of which earlier versions stay what they were, without copies of the whole.
+    """A version of an array; a change makes another version, and does not copy the whole array.
 
-    Only one version holds the array, as a rule the newest. The others hold the entries in which
-    they differ from their neighbour on the way to it, and exchange them for those in the array when
-    they are read (Baker, 1991, "Shallow binding makes functional arrays fast"). So a step copies no
-    more than the entries that it changes, and dropping the version before drops these, too.
+    Only one version holds the array itself, usually the newest. Each other version holds the
+    entries in which it differs from the next one. When an older version is read, its entries are
+    exchanged with those in the array, which it then holds (Baker, 1991, "Shallow binding makes
+    functional arrays fast"). So a step copies only the entries that it changes, and their copies
+    are freed with the version before.
 
     Parameters
     ----------
