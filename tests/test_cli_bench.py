@@ -232,6 +232,11 @@ def test_files_are_streams_too(tmp_path, suite, capsys):
     result = load(tmp_path / "out" / "results" / "power-1.npz")
     assert result.details.record["stream"]["names"] == ["a"]
     assert main(["verify", str(tmp_path / "out")]) == 0
+    file.write_text("\n".join(["a,b,class", *rows[:150]]))
+    changed(suite, ("seeds = 2", "seeds = 3"))
+    capsys.readouterr()
+    assert main(["bench", str(suite), "--out", str(tmp_path / "out")]) == 2
+    assert "The file of the stream power has changed" in capsys.readouterr().err
 
 
 def test_a_model_that_fails_is_named_and_not_ranked(tmp_path, suite, capsys):
@@ -280,6 +285,8 @@ def test_a_model_that_fails_is_named_and_not_ranked(tmp_path, suite, capsys):
         ('nb = "nb"', '"a=b" = "nb"', "names without = ( ) and quotes"),
         ('nb = "nb"', 'persistent = "nb"', "'persistent'"),
         ("[streams]", '[protocol]\nwarmup = "x"\n[streams]', "a value that it cannot have"),
+        ("[streams]", "[protocol]\nwarmup = false\n[streams]", "warmup = false says nothing"),
+        ("[models]", 'certify = "brier"\n[models]\np = "perceptron"', "without probabilities (p)"),
     ],
 )
 def test_a_wrong_suite_is_refused_before_anything_runs(tmp_path, suite, capsys, old, new, words):

@@ -388,6 +388,7 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
         (["--delay-unit", "1h"], "--delay-unit says what a delay of 1 is: add --delay"),
         (["--delay", "5", "--delay-unit", "1h"], "--delay-unit is for a column of numbers"),
         (["--delay", "wait", "--delay-unit", "x"], "--delay-unit x is no time, such as 1h"),
+        (["--delay", "wait", "--delay-unit", "1h"], "is for rows that arrive at dates"),
         (["--delay=-5"], "--delay -5 is not at least 0"),
         (["--delay", "nan"], "--delay nan is not at least 0"),
         (["--delay", "wait", "--time", "came"], "Say what a delay of 1 is: --delay-unit 1h."),

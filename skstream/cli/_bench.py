@@ -43,6 +43,8 @@ KEYS = ("alpha", "certify", "metric", "models", "protocol", "references", "seeds
 #: A model that is shown where the truth is known, and never competes.
 OPTIMAL = "bayes-optimal"
 DIFFERENT, FAILED, INTERRUPTED = 1, 2, 130
+#: Options of streams that take no value.
+_FLAGS = ("no-header",)
 _STREAM_NAME = re.compile(r"[\w+-][\w.+-]*")
 
 #: Reads the words of a command, and returns what they plan.
@@ -130,6 +132,8 @@ class Suite:
 
 
 def _option(key: str, value: Any) -> list[str]:
+    if isinstance(value, bool) and not value and key not in _FLAGS:
+        raise ValueError(f"{key} = false says nothing: leave the option out, or give it a value.")
     if isinstance(value, bool):
         return [f"--{key}"] if value else []
     values = value if isinstance(value, list) else [value]
@@ -283,8 +287,15 @@ def _check_stream(name: str, given: Any, path: Path) -> None:
         )
 
 
-def _check_certify(measure: str, classes: Any) -> None:
+def _check_certify(measure: str, classes: Any, models: Mapping[str, Any]) -> None:
     (found,) = resolve_metrics([measure], classes=classes).values()
+    without = [name for name, model in models.items() if not hasattr(model, "predict_proba")]
+    if found.row_loss in ("brier", "log") and without:
+        raise ValueError(
+            f"No leaderboard can be certified by {measure!r} of models without probabilities "
+            f'({", ".join(without)}). Name another measure, as certify = "accuracy", or name these '
+            "models as references."
+        )
     if found.row_loss not in ("zero_one", "brier", "log"):
         raise ValueError(
             f"No leaderboard can be certified by {measure!r}: it is not the mean of a bounded loss "
@@ -315,6 +326,7 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
     try:
         for run, seconds in _do_all(left, options.n_jobs, planned):
             found[run.path] = load_result(run.path)
+            _check_same_files(runs, found)
             say(f"{len(found)} of {len(runs)}: {run.stream}, seed {run.seed}, {seconds:.1f} s")
     except KeyboardInterrupt:
         say(
@@ -365,7 +377,23 @@ def finished(runs: Sequence[Run], folder: Path) -> dict[Path, EvaluationResult]:
                 "folder; for other models, measures or options name another folder with --out."
             )
         found[path] = result
+    _check_same_files(runs, found)
     return found
+
+
+def _check_same_files(runs: Sequence[Run], found: Mapping[Path, EvaluationResult]) -> None:
+    """Raise an error if a file was read for one seed, and another one for the next."""
+    first: dict[str, Path] = {}
+    for run in runs:
+        if run.path not in found or "--generator" in run.words:
+            continue
+        one, other = found[run.path], found[first.setdefault(run.stream, run.path)]
+        if one.details.record.get("stream") != other.details.record.get("stream"):
+            raise ValueError(
+                f"The file of the stream {run.stream} has changed: {run.path} is of other data "
+                f"({one.n_rows:,} rows) than {first[run.stream]} ({other.n_rows:,} rows). Name "
+                "another folder with --out, or move the results of this stream away."
+            )
 
 
 def _difference(then: Sequence[str], now: Sequence[str]) -> str:
@@ -402,7 +430,8 @@ def _check_plans(runs: Sequence[Run], suite: Suite, planned: Plan) -> None:
                 f"references names {unknown[0]!r}, and there are {', '.join(plan.models)}."
             )
         if suite.certify is not None:
-            _check_certify(suite.certify, plan.classes)
+            models = {n: one for n, one in plan.models.items() if n not in suite.references}
+            _check_certify(suite.certify, plan.classes, models)
 
 
 def _do_all(runs: Sequence[Run], n_jobs: int | None, planned: Plan) -> Iterator[tuple[Run, float]]:

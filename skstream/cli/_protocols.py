@@ -131,6 +131,12 @@ class DelaysOfColumn(ChangedRows):
             raise ValueError(
                 "The column of --delay holds times and no delays. Name it with --label-time."
             )
+        arrival = chunk.meta.get("arrival")
+        if self.unit is not None and (arrival is None or arrival.dtype.kind != "M"):
+            raise ValueError(
+                "--delay-unit is for rows that arrive at dates, which --time names. Here a delay "
+                "is a number of rows, or in the unit of the numbers of --time."
+            )
         check_delays(delays, start)
         return late(chunk, delays, start, self.unit)
 

@@ -32,6 +32,9 @@ N_LOOKS = 100
 #: Above this an e-value is printed as its power of ten.
 _LARGE = 1e6
 LINE = 88
+#: Streams share rows if so many of their labels are equal, and by so many standard deviations more
+#: than independent labels would be.
+_ALIKE, _DEVIATIONS = 0.9, 6.0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -262,6 +265,8 @@ def log_evidence(totals: FloatArray, variances: FloatArray) -> tuple[FloatArray,
 class _Block:
     """Rows of runs that have the same labels, in their order: the weighted mean of their losses.
 
+    Of streams of which one is the beginning of the other, the rows that both have.
+
     Attributes
     ----------
     runs : tuple of (EvaluationResult, float)
@@ -376,12 +381,12 @@ def leaderboard(
     if len(names) < 2:
         raise ValueError(f"A leaderboard needs at least two models. Got {names}.")
     of_streams = _checked_bounds(studies, metric, loss)
-    blocks: dict[Any, list[tuple[EvaluationResult, float]]] = {}
-    for study in studies.values():
-        for result in study.results:
-            labels = result.details.labels_read or id(result)
-            blocks.setdefault(labels, []).append((result, 1 / (len(studies) * study.n_seeds)))
-    n_rows, of_block = 0, [_Block(tuple(runs)) for runs in blocks.values()]
+    runs = [
+        (result, 1 / (len(studies) * study.n_seeds))
+        for study in studies.values()
+        for result in study.results
+    ]
+    n_rows, of_block = 0, [_Block(tuple(some)) for some in _of_the_same_rows(runs)]
 
     def read() -> Iterator[tuple[FloatArray, float]]:
         nonlocal n_rows
@@ -411,6 +416,35 @@ def leaderboard(
         alpha=alpha,
         left_out=left_out,
     )
+
+
+def _of_the_same_rows(
+    runs: Sequence[tuple[EvaluationResult, float]],
+) -> list[list[tuple[EvaluationResult, float]]]:
+    """Put runs together that share rows."""
+    blocks: list[list[tuple[EvaluationResult, float]]] = []
+    for run in runs:
+        same = [one for one in blocks if any(_share_rows(run[0], other) for other, _ in one)]
+        together = [other for one in same for other in one]
+        blocks = [one for one in blocks if one not in same] + [[*together, run]]
+    return blocks
+
+
+def _share_rows(one: EvaluationResult, other: EvaluationResult) -> bool:
+    """Whether labels are the same as far as both go, or nearly so and not by chance.
+
+    A generator of one seed has nearly the same rows with another length, or other drifts.
+    """
+    if one.tape is None or other.tape is None:
+        return False  # what has no tape is refused
+    n_rows = min(len(one.tape.y), len(other.tape.y))
+    first, second = one.tape.y[:n_rows], other.tape.y[:n_rows]
+    alike = float(np.mean(first == second))
+    if alike == 1.0 or not alike >= _ALIKE:
+        return alike == 1.0
+    by_chance = sum(np.mean(first == k) * np.mean(second == k) for k in np.unique(first))
+    deviation = math.sqrt(by_chance * (1 - by_chance) / n_rows)
+    return bool(alike - by_chance > _DEVIATIONS * deviation)
 
 
 def _loss_of(result: EvaluationResult, metric: str | None) -> RowLoss:

@@ -627,8 +627,10 @@ class StreamStudy(StudyOfModels):
         what a union bound over all k (k - 1) pairs takes of the largest.
 
         Streams and seeds that have the same labels, row by row, are no independent rows: of them
-        the mean loss of each row is taken, as one row. The number of rows of each stream counts as
-        known beforehand.
+        the mean loss of each row is taken, as one row; of streams of which nine labels in ten are
+        the same (one is the beginning of the other, or a generator has one seed and another
+        length) the rows that both have. Other streams must share no rows. The number of rows of
+        each stream counts as known beforehand.
 
         `benchmarks.verify_leaderboard` simulates the level with 100 models whose losses depend on
         each other and on their past.

@@ -231,13 +231,13 @@ def test_l5_memory_does_not_grow_with_the_stream(name, options):
     run = evaluator.start(models, classes=["a", "b", "c", "d"])
     rng = np.random.default_rng(0)
     sizes = []
-    for _ in range(4):
+    for _ in range(6):
         X = np.abs(rng.normal(size=(9000, 3)))
         y = np.array(["a", "b", "c"])[rng.integers(0, 3, 9000)]
         run.feed(Chunk.of(X, y))
         sizes.append(len(pickle.dumps(run)))
-    # Buffers fill and empty; they do not pile up.
-    assert sizes[-1] < 1.3 * max(sizes[:2])
+    # Buffers fill and empty, how often depends on the pace; what piles up is three times as large.
+    assert sizes[-1] < 2 * max(sizes[:2])
 
 
 def check_l6_final_numbers_are_those_of_the_whole_batch(result):

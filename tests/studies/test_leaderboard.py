@@ -16,12 +16,13 @@ from skstream import (
     RandomClass,
     evaluate_over_streams,
     load,
+    score_predictions,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.stats._boundaries import MixtureBoundary
 from skstream.streams import SEA, Sine
-from skstream.studies import Leaderboard
+from skstream.studies import Leaderboard, SeedStudy, StreamStudy
 from skstream.studies._leaderboard import N_LOOKS, log_evidence, looks
 from tests.evaluation._models import FailsLater
 
@@ -179,6 +180,35 @@ def test_of_two_equal_models_few_are_ruled_out():
     found = [board(SCENARIOS["equal"], seed, 2, (600, 300)) for seed in range(100)]
     assert sum(one.wrong for one in found) <= 5
     assert sum(one.normal for one in found) >= 8
+
+
+@pytest.mark.parametrize("kind", ["beginnings", "copies"])
+def test_rows_that_streams_share_count_once(kind):
+    """Two equal models: of ten streams of the same rows there is no more to know than of one."""
+
+    def stream(n):
+        if kind == "beginnings":
+            return {"evaluate": SEA(n, random_state=0)}
+        return {"labels": np.random.default_rng(0).integers(0, 2, 600)}
+
+    def study_of(n):
+        models = {"a": RandomClass(random_state=1), "b": RandomClass(random_state=2)}
+        if kind == "beginnings":
+            result = EVALUATOR.evaluate(models, stream(n)["evaluate"])
+        else:
+            y, rng = stream(n)["labels"], np.random.default_rng(1)
+            answers = {name: np.where(rng.random(600) < 0.3, 1 - y, y) for name in models}
+            result = score_predictions(y, answers, metrics=["accuracy"])
+        return SeedStudy(seeds=(0,), results=(result,))
+
+    one, ten = (
+        StreamStudy({f"s{n}": study_of(n) for n in range(600, 600 - k, -1)}) for k in (2, 10)
+    )
+    np.testing.assert_allclose(
+        one.leaderboard("accuracy").log_evidence[-1],
+        ten.leaderboard("accuracy").log_evidence[-1],
+        atol=0.5,
+    )
 
 
 def test_a_model_that_is_better_rules_out_the_others():
