@@ -47,9 +47,10 @@ def _word(twister):  # type: ignore[no-untyped-def]
     at = twister[N_WORDS]
     if at == N_WORDS:
         for i in range(N_WORDS):
-            y = (twister[i] & 0x80000000) | (twister[(i + 1) % N_WORDS] & 0x7FFFFFFF)
-            odd = 0x9908B0DF if y & 1 else 0
-            twister[i] = twister[(i + 397) % N_WORDS] ^ (y >> 1) ^ odd
+            following = twister[i + 1 if i < N_WORDS - 1 else 0]
+            y = (twister[i] & 0x80000000) | (following & 0x7FFFFFFF)
+            other = twister[i + 397 if i < N_WORDS - 397 else i - 227]
+            twister[i] = other ^ (y >> 1) ^ ((y & 1) * 0x9908B0DF)
         at = 0
     twister[N_WORDS] = at + 1
     y = twister[at]
@@ -110,11 +111,18 @@ def forget_window(forest, d):  # type: ignore[no-untyped-def]
     forest.buckets[d, :] = 0.0
 
 
-@jit
-def _insert(forest, rule, d, x):  # type: ignore[no-untyped-def]
-    """Put a value into the window of a detector, whose rows have up to so many buckets."""
-    window, counts, buckets = forest.windows[d], forest.counts[d], forest.buckets[d]
-    most = int(rule[MAX_BUCKETS])
+@jit_of_row
+def _shift(counts, sums, spreads, row, n):  # type: ignore[no-untyped-def]
+    """Drop the oldest buckets of a row."""
+    for at in range(sums.size):
+        sums[at] = sums[at + n] if at + n < sums.size else 0.0
+        spreads[at] = spreads[at + n] if at + n < sums.size else 0.0
+    counts[LENGTHS + row] -= n
+
+
+@jit_of_row
+def _insert(window, counts, buckets, most, x):  # type: ignore[no-untyped-def]
+    """Put a value into a window, whose rows have up to so many buckets."""
     counts[N_BUCKETS] += 1
     counts[MOST_BUCKETS] = max(counts[MOST_BUCKETS], counts[N_BUCKETS])
     window[WIDTH] += 1.0
@@ -139,19 +147,9 @@ def _insert(forest, rule, d, x):  # type: ignore[no-untyped-def]
         counts[N_ROWS] = max(counts[N_ROWS], row + 1)
 
 
-@jit_of_row
-def _shift(counts, sums, spreads, row, n):  # type: ignore[no-untyped-def]
-    """Drop the oldest buckets of a row."""
-    for at in range(sums.size):
-        sums[at] = sums[at + n] if at + n < sums.size else 0.0
-        spreads[at] = spreads[at + n] if at + n < sums.size else 0.0
-    counts[LENGTHS + row] -= n
-
-
 @jit
-def _cuts(forest, rule, d):  # type: ignore[no-untyped-def]
+def _cuts(window, counts, buckets, rule):  # type: ignore[no-untyped-def]
     """Whether some boundary between the buckets cuts the window."""
-    window, counts = forest.windows[d], forest.counts[d]
     width, least = window[WIDTH], rule[MIN_WINDOW]
     log = math.log(2.0 * math.log(width) / rule[DELTA])
     variance = window[VARIANCE] / width
@@ -160,8 +158,8 @@ def _cuts(forest, rule, d):  # type: ignore[no-untyped-def]
         size = 2.0**row
         for at in range(counts[LENGTHS + row]):
             n0, n1 = n0 + size, n1 - size
-            sum0 += forest.buckets[d, row, 0, at]
-            sum1 -= forest.buckets[d, row, 0, at]
+            sum0 += buckets[row, 0, at]
+            sum1 -= buckets[row, 0, at]
             if row == 0 and at == counts[LENGTHS] - 1:
                 return False
             if n1 >= least and n0 >= least:
@@ -174,10 +172,9 @@ def _cuts(forest, rule, d):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _drop_oldest(forest, d):  # type: ignore[no-untyped-def]
-    window, counts = forest.windows[d], forest.counts[d]
+def _drop_oldest(window, counts, buckets):  # type: ignore[no-untyped-def]
     row = counts[N_ROWS] - 1
-    sums, spreads = forest.buckets[d, row, 0], forest.buckets[d, row, 1]
+    sums, spreads = buckets[row, 0], buckets[row, 1]
     n = 2.0**row
     window[WIDTH] -= n
     window[TOTAL] -= sums[0]
@@ -190,16 +187,15 @@ def _drop_oldest(forest, d):  # type: ignore[no-untyped-def]
 
 
 @jit
-def alarms(forest, rule, d, x):  # type: ignore[no-untyped-def]
+def alarms(window, counts, buckets, rule, x):  # type: ignore[no-untyped-def]
     """Let a detector read a value, as River's ADWIN does; return whether it sees a change."""
-    window, counts = forest.windows[d], forest.counts[d]
-    _insert(forest, rule, d, x)
+    _insert(window, counts, buckets, int(rule[MAX_BUCKETS]), x)
     counts[TICK] += 1
     is_changed = False
     if counts[TICK] % int(rule[CLOCK]) == 0 and window[WIDTH] > rule[GRACE]:
-        while _cuts(forest, rule, d):
+        while _cuts(window, counts, buckets, rule):
             is_changed = True
-            _drop_oldest(forest, d)
+            _drop_oldest(window, counts, buckets)
     window[WIDTHS] += window[WIDTH]
     return is_changed
 
@@ -232,7 +228,7 @@ def _end_tree(forest, which):  # type: ignore[no-untyped-def]
                 drop_slot(tree, node)
 
 
-@jit
+@jit_of_row
 def _ask(forest, settings, scratch, room, t, row, is_next):  # type: ignore[no-untyped-def]
     """Votes of a tree, and what learning needs of them if this row is the next."""
     tree = forest.tree
@@ -248,7 +244,7 @@ def _ask(forest, settings, scratch, room, t, row, is_next):  # type: ignore[no-u
     room.nodes[t], room.any_bayes[t], room.said[t] = node, any_bayes, said
 
 
-@jit
+@jit_of_row
 def _answer(forest, settings, rules, room, shares):  # type: ignore[no-untyped-def]
     """Probabilities of the forest; return the class with the highest, -1: no tree knows any."""
     n_known = 0
@@ -279,7 +275,7 @@ def _answer(forest, settings, rules, room, shares):  # type: ignore[no-untyped-d
     return best_of(shares, room.known, n_known)
 
 
-@jit
+@jit_of_row
 def _teach(forest, settings, rules, scratch, room, which, node, row, k, w, any_bayes):  # type: ignore[no-untyped-def]
     """Let a tree learn a row at a leaf; whether River then measures Python objects."""
     tree = forest.tree
@@ -295,10 +291,11 @@ def _teach(forest, settings, rules, scratch, room, which, node, row, k, w, any_b
         tree.drawn[leaf, 0] = -1
     forest.seen[which, k] = True
     forest.weights[which] += w
-    return forest.weights[which] % rules.measured_every == 0.0
+    weight, period = forest.weights[which], rules.measured_every
+    return weight >= period and weight % period == 0.0
 
 
-@jit
+@jit_of_row
 def _score(forest, t, said, k):  # type: ignore[no-untyped-def]
     """Count an answer of a tree."""
     answer = said if said >= 0 else forest.seen.shape[1]
@@ -334,62 +331,70 @@ def _note_alarm(forest, kind, t):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _detect(forest, rules, t, wrong):  # type: ignore[no-untyped-def]
-    """Let the detectors of a tree read an error; begin and replace trees."""
+def _replace(forest, t):  # type: ignore[no-untyped-def]
+    """Put the tree in the background, or a new one, in the place of a tree."""
     behind = forest.n_asked.size + t
-    if rules.warns and alarms(forest, rules.detectors[0], t, wrong):
-        begin_tree(forest, behind)
+    if forest.roots[behind] >= 0:
+        _end_tree(forest, t)
+        forest.roots[t], forest.roots[behind] = forest.roots[behind], -1
+        forest.weights[t] = forest.weights[behind]
+        for k in range(forest.seen.shape[1]):
+            forest.seen[t, k] = forest.seen[behind, k]
         forget_window(forest, t)
-        _note_alarm(forest, 0, t)
-    if rules.replaces and alarms(forest, rules.detectors[1], behind, wrong):
-        if forest.roots[behind] >= 0:
-            _end_tree(forest, t)
-            forest.roots[t], forest.roots[behind] = forest.roots[behind], -1
-            forest.weights[t] = forest.weights[behind]
-            for k in range(forest.seen.shape[1]):
-                forest.seen[t, k] = forest.seen[behind, k]
-            forget_window(forest, t)
-        else:
-            begin_tree(forest, t)
-        forget_window(forest, behind)
-        _forget_score(forest, t)
-        _note_alarm(forest, 1, t)
+    else:
+        begin_tree(forest, t)
+    forget_window(forest, behind)
+    _forget_score(forest, t)
+    _note_alarm(forest, 1, t)
 
 
-@jit
-def _learn(forest, settings, rules, scratch, room, row, k, is_asked):  # type: ignore[no-untyped-def]
-    """Let all trees learn a row; `is_asked`: they were asked about it just before."""
-    tree, measures = forest.tree, False
-    n_trees = room.said.size
-    for t in range(n_trees):
-        if not is_asked:
-            _ask(forest, settings, scratch, room, t, row, True)
-        said = room.said[t]
-        _score(forest, t, said, k)
-        w = float(draw_weight(forest.twister, rules.least))
-        if w <= 0.0:
+@jit_of_row
+def _detect(forest, rules, kind, t, wrong):  # type: ignore[no-untyped-def]
+    """Whether the detector of warnings, or that of drifts, of a tree raises an alarm."""
+    d = kind * forest.n_asked.size + t
+    window, counts, buckets = forest.windows[d], forest.counts[d], forest.buckets[d]
+    return alarms(window, counts, buckets, rules.detectors[kind], wrong)
+
+
+@jit_of_row
+def _learn(forest, settings, rules, scratch, room, t, row, k):  # type: ignore[no-untyped-def]
+    """Let a tree, which was asked about a row, learn it, and that in the background before it.
+
+    Return whether River then measures Python objects.
+    """
+    tree, n_trees, said, measures = forest.tree, room.said.size, room.said[t], False
+    _score(forest, t, said, k)
+    w = float(draw_weight(forest.twister, rules.least))
+    if w <= 0.0:
+        return False
+    for which in range(n_trees + t, -1, -n_trees):
+        if forest.roots[which] < 0:
             continue
-        behind = n_trees + t
-        if forest.roots[behind] >= 0:
-            node, any_bayes = leaf_of(tree, forest.roots[behind], row, False, 0.0, False), False
+        node, any_bayes = room.nodes[t], room.any_bayes[t]
+        if which == t:
+            for c in range(scratch.bayes.size):
+                scratch.bayes[c] = room.bayes[t, c]
+        else:
+            node, any_bayes = leaf_of(tree, forest.roots[which], row, False, 0.0, False), False
             if settings.leaf == ADAPTIVE and tree.nodes[node, SLOT] >= 0:
                 gather(tree, node, row, scratch.gathered)
                 any_bayes = bayes_votes(
                     tree, settings, scratch, node, scratch.gathered, False, scratch.bayes
                 )
-            measures |= _teach(
-                forest, settings, rules, scratch, room, behind, node, row, k, w, any_bayes
-            )
-        for c in range(scratch.bayes.size):
-            scratch.bayes[c] = room.bayes[t, c]
         measures |= _teach(
-            forest, settings, rules, scratch, room, t, room.nodes[t], row, k, w, room.any_bayes[t]
+            forest, settings, rules, scratch, room, which, node, row, k, w, any_bayes
         )
-        _detect(forest, rules, t, 0.0 if said == k else 1.0)
+    wrong = 0.0 if said == k else 1.0
+    if rules.warns and _detect(forest, rules, 0, t, wrong):
+        begin_tree(forest, n_trees + t)
+        forget_window(forest, t)
+        _note_alarm(forest, 0, t)
+    if rules.replaces and _detect(forest, rules, 1, t, wrong):
+        _replace(forest, t)
     return measures
 
 
-@jit
+@jit_of_row
 def _lacks_room(tree, n):  # type: ignore[no-untyped-def]
     """Whether so many leaves may not fit."""
     n_slots = tree.counts[N_SLOTS] - tree.counts[N_FREE]
@@ -417,18 +422,25 @@ def run_forest(  # type: ignore[no-untyped-def]
     """Ask and learn in order, as far as it goes; return how far it came, and why it stopped."""
     t, i, is_asked = begin_learn, begin_ask, False
     while True:
-        if i < len(stamp) and stamp[i] <= t:
+        asks = i < len(stamp) and stamp[i] <= t
+        if not asks:
+            if t == len(y):
+                return t, i, ENDED
+            if _lacks_room(forest.tree, 6 * room.said.size):
+                return t, i, LACKS_ROOM
+        row = ask[i] if asks else learn[index[t]]
+        if asks or not is_asked:
+            is_asked = next_learnt[i] if asks else True
             for number in range(room.said.size):
-                _ask(forest, settings, scratch, room, number, ask[i], next_learnt[i])
+                _ask(forest, settings, scratch, room, number, row, is_asked)
+        if asks:
             codes[i] = _answer(forest, settings, rules, room, shares[i])
-            is_asked = next_learnt[i]
             i += 1
             continue
-        if t == len(y):
-            return t, i, ENDED
-        if _lacks_room(forest.tree, 6 * room.said.size):
-            return t, i, LACKS_ROOM
-        if _learn(forest, settings, rules, scratch, room, learn[index[t]], y[t], is_asked):
+        measures = False
+        for number in range(room.said.size):
+            measures |= _learn(forest, settings, rules, scratch, room, number, row, y[t])
+        if measures:
             return t, i, MEASURES
         is_asked = False
         t += 1

@@ -53,6 +53,8 @@ def _form_of(model: Any) -> tuple[str, Any] | None:
 class RiverKernel(MemoryKernel):
     """A Hoeffding tree or an adaptive random forest of River, with numeric features."""
 
+    exports_slowly = True
+
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse other models of River, and trees and forests that work in other ways."""

@@ -12,6 +12,7 @@ import inspect
 import math
 import sys
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -330,9 +331,9 @@ def _splitters(
     """Statistics of a leaf, as River keeps them."""
     gaussian = importlib.import_module("river.proba").Gaussian
     order = tree.came[slot, 1 : 1 + tree.came[slot, 0]].tolist()
-    made = {}
+    new, made = model.splitter.clone(), {}
     for f, feature in enumerate(tree.subset[slot].tolist() if order else ()):
-        splitter = made[names[feature]] = model.splitter.clone()
+        splitter = made[names[feature]] = deepcopy(new)  # faster than another clone
         number = int if is_whole[feature] else float
         for k in order:
             moments = tree.moments[slot, k, :, f].tolist()

@@ -233,6 +233,19 @@ def _put(scratch, part, k, weight):  # type: ignore[no-untyped-def]
 
 
 @jit
+def _find_deviations(tree, settings, scratch, slot, f):  # type: ignore[no-untyped-def]
+    """Standard deviations of a feature in all classes, for `_divide`."""
+    for place in range(tree.came[slot, 0]):
+        k = tree.came[slot, 1 + place]
+        n = tree.moments[slot, k, N, f]
+        variance = tree.moments[slot, k, SQUARES, f] / (n - 1.0) if n > 1.0 else 0.0
+        if settings.river:
+            scratch.powers[k] = math.pow(variance, settings.half)
+        else:
+            scratch.powers[k] = math.sqrt(variance)
+
+
+@jit
 def _divide(tree, settings, scratch, slot, f, threshold):  # type: ignore[no-untyped-def]
     """Classes on both sides of a threshold, by normal distributions."""
     scratch.part_sizes[0] = scratch.part_sizes[1] = 0
@@ -246,12 +259,7 @@ def _divide(tree, settings, scratch, slot, f, threshold):  # type: ignore[no-unt
         elif threshold >= tree.moments[slot, k, HIGH, f]:
             _put(scratch, 0, k, n)
         else:
-            variance = tree.moments[slot, k, SQUARES, f] / (n - 1.0) if n > 1.0 else 0.0
-            if settings.river:
-                sigma = math.pow(variance, settings.half)
-            else:
-                sigma = math.sqrt(variance)
-            share = 0.0
+            share, sigma = 0.0, scratch.powers[k]
             if sigma != 0.0:
                 z = (threshold - tree.moments[slot, k, MEAN, f]) / sigma
                 share = 0.5 * (1.0 + math.erf(z / ROOT_2))
@@ -323,6 +331,7 @@ def _best_split(tree, settings, scratch, node):  # type: ignore[no-untyped-def]
                 low = min(low, tree.moments[slot, k, LOW, f])
                 high = max(high, tree.moments[slot, k, HIGH, f])
             width = (high - low) / (settings.n_splits + 1.0)
+            _find_deviations(tree, settings, scratch, slot, f)
             for i in range(settings.n_splits):
                 value = low + width * (i + 1)
                 if low < value < high:
@@ -405,6 +414,7 @@ def _split(tree, settings, scratch, node, f, threshold):  # type: ignore[no-unty
     feature = tree.subset[slot, f]
     tree.nodes[node, FEATURE] = feature
     if tree.known[feature] < 0:
+        _find_deviations(tree, settings, scratch, slot, f)
         _divide(tree, settings, scratch, slot, f, threshold)
         tree.values[node, THRESHOLD] = threshold
         drop_slot(tree, node)
