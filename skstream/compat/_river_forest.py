@@ -272,8 +272,7 @@ class ForestForm:
                 forest = _with_room(forest)
         if end != ENDED:
             raise Declined(river_tree.MEASURED)
-        if (codes < 0).any():
-            raise Declined("asking trees of which none has learnt has no kernel")
+        shares[codes < 0] = np.nan  # no tree has learnt anything: River gives no answer
         return forest, shares, codes
 
     def write(self, forest: Forest, names: Sequence[Any], is_whole: Whole) -> Any:
@@ -322,6 +321,8 @@ class ForestForm:
     def read(self, model: Any, names: Sequence[Any]) -> tuple[Forest, Whole]:
         """Take from a River forest what it has learnt, and which columns are whole numbers."""
         n, labels = model.n_models, self._labels
+        if model._rng.getstate()[2] is not None:
+            raise ValueError("a normal number was drawn, of which half is kept")
         all_trees = [*model.data, *(model._background or [None] * n)]
         there = [which for which, tree in enumerate(all_trees) if tree is not None]
         trees = [all_trees[which] for which in there]

@@ -309,7 +309,7 @@ def write_tree(
         leaf = made[node] = model._new_leaf(stats)
         leaf.depth = depth
         tried_at = values[LAST_TRY].item()
-        is_integer = not n_given and (has_whole_weights or not tried_at)
+        is_integer = not (n_given if has_whole_weights else tried_at)
         leaf.last_split_attempt_at = int(tried_at) if is_integer else tried_at
         if model.leaf_prediction == "nba":
             leaf._mc_correct_weight = values[MAJORITY_RIGHT].item()
