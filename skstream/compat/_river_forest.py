@@ -10,7 +10,7 @@ import math
 import struct
 import sys
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +51,7 @@ _FILES = (
 )
 _N_ROWS = 32  # of buckets: for twenty thousand million values
 _PARAMETERS = ("delta", "clock", "max_buckets", "min_window_length", "grace_period")
-_USUAL = [0.002, 32, 5, 5, 10]
+_USUAL: list[Any] = [0.002, 32, 5, 5, 10]
 # Pickled state of River's ADWIN before its buckets: parameters, sums, numbers; the rows of buckets.
 _HEAD = struct.Struct("<diQdddddd4iQ")
 
@@ -207,7 +207,7 @@ class ForestForm:
 
     def _of_tree(self, model: Any, tree: Tree, n: int, k: int) -> Forest:
         """Make a forest without trees, whose nodes are to be in some arrays."""
-        most = max(one[2] for one in self._detectors + [_USUAL] if one is not None)
+        most: int = max(one[2] for one in [*self._detectors, _USUAL] if one is not None)
         forest = Forest(
             tree=tree,
             roots=np.full(2 * n, -1),
@@ -256,10 +256,14 @@ class ForestForm:
         is_next = work.is_next.copy()
         is_next[is_next] = times[work.stamp[is_next]] > 0
         shares, codes = np.zeros((len(stamp), k)), np.zeros(len(stamp), np.int64)
-        votes, whole = np.zeros((2, n, k)), np.zeros((2, n), np.int64)
         room = _Room(
-            *(*votes, whole[0], np.zeros(n, np.bool_), whole[1]),
-            *(np.zeros(k, np.int64), np.zeros(len(names), np.int64)),
+            votes=np.zeros((n, k)),
+            bayes=np.zeros((n, k)),
+            nodes=np.zeros(n, np.int64),
+            any_bayes=np.zeros(n, np.bool_),
+            said=np.zeros(n, np.int64),
+            known=np.zeros(k, np.int64),
+            pool=np.zeros(len(names), np.int64),
         )
         learn, ask = writeable(work.learn), writeable(work.ask)
         rules, t, i, end = self._rules(names, n_drawn), 0, 0, LACKS_ROOM
@@ -407,7 +411,7 @@ def _refused_forest(estimator: Any) -> str | None:
     if not isinstance(model.seed, Integral) and not is_fitted(estimator):
         return f"with seed={model.seed!r}: give an integer"
     metrics = importlib.import_module("river.metrics")
-    matrix = getattr(model.metric, "cm", None)
+    matrix: Any = getattr(model.metric, "cm", None)
     if type(model.metric) is not metrics.Accuracy or type(matrix) is not metrics.ConfusionMatrix:
         return f"with the metric {type(model.metric).__name__}"
     drift = importlib.import_module("river.drift")
@@ -425,7 +429,7 @@ def _refused_forest(estimator: Any) -> str | None:
         and not (matrix.n_samples or matrix._init_classes)
         and isinstance(model.n_models, int)
         and 1 <= model.n_models <= 1000
-        and isinstance(model.lambda_value, Real)
+        and isinstance(model.lambda_value, int | float)
         and 0 < model.lambda_value <= 100
         and isinstance(model.disable_weighted_vote, bool)
     )

@@ -1,4 +1,4 @@
-"""River's adaptive random forest, compiled: what a row does to its trees, detectors, and randomness.
+"""River's adaptive random forest, compiled: what a row does to trees, detectors and random numbers.
 
 All trees, also those in the background, are in the arrays of one `Tree`; `roots` says where they
 begin. Random numbers are those of one `random.Random`, drawn in River's order: trees in turn draw

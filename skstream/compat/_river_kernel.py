@@ -149,9 +149,9 @@ def _check_values(block: Block, learn: Any, ask: Any) -> Whole:
     dtypes = [X.dtype] * X.shape[1] if isinstance(X, np.ndarray) else list(X.dtypes)
     kinds = np.array([getattr(dtype, "kind", "?") for dtype in dtypes])
     if not np.isin(kinds, list("fiu")).all() or not all(isinstance(d, np.dtype) for d in dtypes):
-        raise Declined("River's tree has a kernel for NumPy's floats and integers alone")
-    is_whole = kinds != "f"
+        raise Declined("River's models have a kernel for NumPy's floats and integers alone")
+    is_whole: NDArray[np.bool_] = kinds != "f"
     for X in (learn, ask):
         if len(X) and is_whole.any() and np.abs(X[:, is_whole]).max() > _LARGEST_WHOLE:
-            raise Declined("whole numbers beyond 2 ** 53 have no kernel with River's tree")
-    return is_whole.astype(np.int8)
+            raise Declined("whole numbers beyond 2 ** 53 have no kernel with River's models")
+    return np.asarray(is_whole, np.int8)
