@@ -145,6 +145,10 @@ def _check_values(block: Block, learn: Any, ask: Any) -> Whole:
     for X in (learn, ask):
         if len(X) and np.abs(X).max() > _LARGEST:
             raise Declined(f"rows with numbers beyond {_LARGEST:g} have no kernel")
+    for X in (block.learn_X, block.ask_X):
+        names = list(getattr(X, "columns", ()))
+        if names and names != list(range(len(names))) and not isinstance(names[0], str):
+            raise Declined("columns with numbers for names have no kernel with River's models")
     X = block.learn_X if block.n_learns else block.ask_X
     dtypes = [X.dtype] * X.shape[1] if isinstance(X, np.ndarray) else list(X.dtypes)
     kinds = np.array([getattr(dtype, "kind", "?") for dtype in dtypes])

@@ -258,6 +258,7 @@ def test_rows_that_river_takes_otherwise_are_left_to_it() -> None:
         (np.where(X > 0.9, np.nan, X), None, "NaN|missing|infinity"),
         (X, rng.random(9), "no whole numbers"),
         (X > 0.5, None, "floats and integers"),
+        (pd.DataFrame(X, columns=[7, 5]), None, "numbers for names"),
         ((10 * X).astype(int), None, "whole numbers before"),
     ):
         with pytest.raises(Declined, match=reason):
