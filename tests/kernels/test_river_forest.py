@@ -149,6 +149,22 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
         assert kernel.scores == loop.scores
 
 
+def test_river_objects_are_made_at_the_end_alone(monkeypatch) -> None:
+    # Making and pickling them takes longer than thousands of rows.
+    assert kernel_of_forest.why_not_this_river() is None
+    written = []
+    write = kernel_of_forest.ForestForm.write
+    monkeypatch.setattr(
+        kernel_of_forest.ForestForm, "write", lambda *args: written.append(args) or write(*args)
+    )
+    X, y = stream(3000)
+    result = PrequentialEvaluator("accuracy").evaluate(
+        {"f": forests.ARFClassifier(2, seed=0)}, X, y
+    )
+    assert len(written) == 1
+    assert result.costs["f"].size > 1000
+
+
 def test_many_drifts_take_no_more_room() -> None:
     rng = np.random.default_rng(0)
     n = 20_000
