@@ -12,20 +12,18 @@ import inspect
 import math
 import sys
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.compat._river import seeded
-from skstream.engine.answers import answers_to, best_or_all
-from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task
-from skstream.engine.kernels.compose import asks_of_next
-from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
-from skstream.engine.kernels.memory import MemoryKernel, State
-from skstream.engine.kernels.schema import class_labels, refused_task
+from skstream.engine.kernels.base import Declined
 from skstream.tree._arrays import (
+    Bools,
+    Floats,
+    Integers,
     Rows,
     Settings,
     Tree,
@@ -33,27 +31,35 @@ from skstream.tree._arrays import (
     execute,
     n_leaves,
     new_tree,
+    with_sizes,
 )
 from skstream.tree._base import LEAVES
 from skstream.tree._core import (
     BAYES_RIGHT,
+    DEPTH,
     ENTROPY,
+    FEATURE,
+    FIRST,
     GINI,
     HIGH,
     LAST_TRY,
     LOW,
     MAJORITY_RIGHT,
     MEAN,
+    N_GIVEN,
     N_IDLE,
     N_NODES,
+    N_SLOTS,
+    N_STATS,
+    SECOND,
+    SLOT,
     SQUARES,
     THRESHOLD,
     N,
     exact_squares,
 )
-from skstream.utils._numba import numba_enabled
+from skstream.utils._few_columns import best_columns
 from skstream.utils._running_sums import running_sums
-from skstream.utils._validation import is_fitted
 
 #: Digest of the files below, of the versions of River whose trees are known.
 KNOWN_FILES = {"62d30d8a969d4402"}  # 0.26.1
@@ -66,119 +72,82 @@ _FILES = (
     *("stats.var", "utils.norm", "utils.math", "base.classifier", "base.base"),
 )
 _CRITERIA = {"info_gain": ENTROPY, "gini": GINI}
-_LARGEST = 1e150  # the squares of larger numbers overflow, which is an error in River
-_LARGEST_WHOLE = 2.0**53
+#: Why rows are left to River from some weight on.
+MEASURED = "rows from River's memory_estimate_period on have no kernel"
+
+#: Columns of whole numbers; -1: it is not known.
+Whole = NDArray[np.int8]
 
 
-class _Memory(NamedTuple):
+class Work(NamedTuple):
+    """Rows to be learnt and asked, as `skstream.tree._arrays.execute` takes them."""
+
+    learn: Floats
+    y: Integers
+    weight: Floats
+    ask: Floats
+    stamp: Integers
+    is_next: Bools
+
+
+#: What has been learnt, probabilities, and codes of the answers.
+Executed = tuple[Any, Floats, Integers]
+
+
+class _Learnt(NamedTuple):
     """A tree, and what a River tree has beside it; no step changes it."""
 
     tree: Tree
     weight: float  # of all rows learnt
-    seen: NDArray[np.bool_]  # classes learnt
-    is_whole: NDArray[np.bool_]  # features that are whole numbers
+    seen: Bools  # classes learnt
 
 
-class RiverTreeKernel(MemoryKernel):
-    """A Hoeffding tree of River with numeric features."""
+class TreeForm:
+    """What the kernel of River's models has to know of a tree."""
 
-    @classmethod
-    def refusal(cls, estimator: Any, task: Task) -> str | None:
-        """Refuse other models than River's tree, and trees that work in other ways."""
-        model = estimator.model
-        if type(model) is not getattr(
-            sys.modules.get("river.tree"), "HoeffdingTreeClassifier", None
-        ):
-            raise Declined(estimator.why_looped)
-        refused = refused_task(estimator, task, ("predict", "predict_proba"))
-        if refused is not None:
-            return refused
-        reason = "where it has learnt rows already" if is_fitted(estimator) else None
-        reason = reason or _refused_model(model)
-        if reason is None and not numba_enabled():
-            reason = 'without numba (pip install "skstream[fast]")'
-        if reason is None:
-            reason = why_not_this_river()
-        if reason is not None:
-            raise Declined(f"River's tree is called row by row {reason}")
-        return None
+    @staticmethod
+    def refused(estimator: Any) -> str | None:
+        """Say why such a tree has no kernel."""
+        return refused_tree(seeded(estimator.model, None)) or why_not_this_river()
 
-    def __init__(self, estimator: Any, task: Task):
-        super().__init__(estimator, task)
+    def __init__(self, estimator: Any, labels: list[Any]):
         self._model = seeded(estimator.model, None)
-        self._labels = class_labels(task).tolist()
-        self._settings = _settings_of(self._model)
+        self._labels = labels
+        self._settings = settings_of(self._model)
 
-    def _read(self) -> _Memory:
-        raise AssertionError("a tree that has learnt rows is refused")
+    def begin(self, names: Sequence[Any]) -> _Learnt:
+        """Make a tree that has learnt nothing."""
+        n_classes = len(self._labels)
+        return _Learnt(new_tree(len(names), n_classes), 0.0, np.zeros(n_classes, np.bool_))
 
-    def row_bytes(self, state: State) -> int:
-        """Memory of a row as numbers, and of its probabilities."""
-        return 64 * len(self._labels) + 32 * (state.columns.number or 0)
-
-    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
-        """Execute a block; return the state after it, and the answers to its asks in order."""
-        if not block.n_learns and not block.n_asks:
-            return state, self._answers(np.empty((0, len(self._labels))))
-        if state.memory is None and block.n_asks and block.stamp[0] == 0:
-            raise Declined("asking before anything is learnt has no kernel")
-        learn, ask, columns = read_block(block, state.columns, dtypes=EXACT_OR_SINGLE, finite=True)
-        assert columns.number is not None
-        is_whole = _check_values(block, learn, ask)
-        memory = state.memory
-        if memory is None:
-            tree = new_tree(columns.number, len(self._labels))
-            memory = _Memory(tree, 0.0, np.zeros(len(self._labels), np.bool_), is_whole)
-        elif block.n_learns and not np.array_equal(is_whole, memory.is_whole):
-            raise Declined("columns that were whole numbers before, or were not, have no kernel")
-        weight, tree = memory.weight, memory.tree
-        weights = np.ones(block.n_learns) if block.weight is None else block.weight
-        if block.n_learns:
-            weight = float(running_sums(weight, weights)[-1])
+    def execute(self, learnt: _Learnt, names: Sequence[Any], work: Work) -> Executed:
+        """Ask and learn in order."""
+        weight, tree = learnt.weight, learnt.tree
+        if len(work.y):
+            weight = float(running_sums(weight, work.weight)[-1])
             if weight >= self._model.memory_estimate_period:
-                raise Declined("rows from River's memory_estimate_period on have no kernel")
+                raise Declined(MEASURED)
             tree = copied(tree)
         tree, shares = execute(
-            *(tree, self._settings, Rows.of(learn, False), block.y, weights),
-            *(Rows.of(ask, False), block.stamp, asks_of_next(block)),
+            *(tree, self._settings, Rows.of(work.learn, False), work.y, work.weight),
+            *(Rows.of(work.ask, False), work.stamp, work.is_next),
         )
-        seen = memory.seen.copy()
-        seen[block.y] = True
-        after = _Memory(tree, weight, seen, memory.is_whole)
-        return state.after(block, columns, after), self._answers(shares)
+        seen = learnt.seen.copy()
+        seen[work.y] = True
+        return _Learnt(tree, weight, seen), shares, best_columns(shares)
 
-    def _answers(self, shares: NDArray[Any]) -> NDArray[Any]:
-        return answers_to(self.task, functools.partial(best_or_all, shares))
+    def write(self, learnt: _Learnt, names: Sequence[Any], is_whole: Whole) -> Any:
+        """Make a River tree that goes on from there."""
+        return write_tree(self._model.clone(), *learnt, self._labels, names, is_whole)
 
-    def _write(self, memory: _Memory) -> None:
-        features = _names(self.estimator.n_features_in_, self.estimator)
-        self.estimator.model_ = write_river(self._model.clone(), memory, self._labels, features)
-
-
-def _names(n_features: int, estimator: Any) -> list[Any]:
-    """Keys of the dictionaries that River gets for rows."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return list(range(n_features)) if names is None else [str(name) for name in names]
+    def read(self, model: Any, names: Sequence[Any]) -> tuple[_Learnt, Whole]:
+        """Take from a River tree what it has learnt, and which columns are whole numbers."""
+        tree, _, is_whole = read_trees([model], self._labels, names)
+        seen = np.array([label in model.classes for label in self._labels])
+        return _Learnt(tree, model._train_weight_seen_by_model, seen), is_whole
 
 
-def _check_values(block: Block, learn: Any, ask: Any) -> NDArray[np.bool_]:
-    """Decline values that River computes with in another way; which columns are whole numbers."""
-    for X in (learn, ask):
-        if len(X) and np.abs(X).max() > _LARGEST:
-            raise Declined(f"rows with numbers beyond {_LARGEST:g} have no kernel")
-    X = block.learn_X if block.n_learns else block.ask_X
-    dtypes = [X.dtype] * X.shape[1] if isinstance(X, np.ndarray) else list(X.dtypes)
-    kinds = np.array([getattr(dtype, "kind", "?") for dtype in dtypes])
-    if not np.isin(kinds, list("fiu")).all() or not all(isinstance(d, np.dtype) for d in dtypes):
-        raise Declined("River's tree has a kernel for NumPy's floats and integers alone")
-    is_whole: NDArray[np.bool_] = kinds != "f"
-    for X in (learn, ask):
-        if len(X) and is_whole.any() and np.abs(X[:, is_whole]).max() > _LARGEST_WHOLE:
-            raise Declined("whole numbers beyond 2 ** 53 have no kernel with River's tree")
-    return is_whole
-
-
-def _refused_model(model: Any) -> str | None:
+def refused_tree(model: Any) -> str | None:
     """Say what of a River tree has no kernel."""
     splitter = model.splitter
     if type(splitter).__name__ != "GaussianSplitter" or "river" not in type(splitter).__module__:
@@ -218,7 +187,8 @@ def _has_usual_numbers(model: Any) -> bool:
         return False
 
 
-def _settings_of(model: Any) -> Settings:
+def settings_of(model: Any) -> Settings:
+    """Parameters of a River tree as numbers."""
     return Settings(
         leaf=LEAVES[model.leaf_prediction],
         criterion=_CRITERIA[model.split_criterion],
@@ -238,10 +208,10 @@ def _settings_of(model: Any) -> Settings:
 
 
 @functools.cache
-def digest_of_files() -> str:
-    """Digest of the files of River that a tree consists of."""
+def digest_of_files(files: tuple[str, ...] = _FILES) -> str:
+    """Digest of files of River; by default those that a tree consists of."""
     digest = hashlib.sha256()
-    for name in _FILES:
+    for name in files:
         source = inspect.getsource(importlib.import_module(f"river.{name}"))
         digest.update(source.replace("\r\n", "\n").encode())
     return digest.hexdigest()[:16]
@@ -278,58 +248,93 @@ def _is_the_same_here() -> bool:
         model.learn_one(x, label)
     rows = Rows.of(X, False)
     tree, shares = execute(
-        *(new_tree(3, 2), _settings_of(model), rows, y, np.ones(300)),
+        *(new_tree(3, 2), settings_of(model), rows, y, np.ones(300)),
         *(rows, np.arange(300), np.ones(300, np.bool_)),
     )
     n_branches = n_leaves(tree) - 1
     return np.array_equal(shares, np.array(expected)) and model.n_branches == n_branches > 0
 
 
-def write_river(model: Any, memory: _Memory, labels: Sequence[Any], features: Sequence[Any]) -> Any:
-    """Write a tree into a River tree that has learnt nothing, so that it goes on from there."""
+def write_tree(
+    model: Any,
+    tree: Tree,
+    weight: float,
+    seen: Bools,
+    labels: Sequence[Any],
+    names: Sequence[Any],
+    is_whole: Whole,
+    root: int = 0,
+) -> Any:
+    """Write what is below a node into a River tree that has learnt nothing; return it.
+
+    Parameters
+    ----------
+    model : river.tree.HoeffdingTreeClassifier
+        It changes.
+    tree : Tree
+    weight : float
+        Of the rows learnt.
+    seen : ndarray of shape (n_classes,), dtype bool
+        Classes learnt.
+    labels : sequence of length n_classes
+    names : sequence of length n_features
+    is_whole : ndarray of shape (n_features,)
+        Columns of whole numbers.
+    root : int, default=0
+        The node.
+    """
     branch = importlib.import_module("river.tree.nodes.branch").NumericBinaryBranch
-    tree = memory.tree
-    model.classes = {labels[k] for k in np.flatnonzero(memory.seen).tolist()}
-    model._train_weight_seen_by_model = memory.weight
+    has_whole_weights = tree.drawn.shape[1] > 0  # in a forest
+    model.classes = {labels[k] for k in np.flatnonzero(seen).tolist()}
+    model._train_weight_seen_by_model = weight
+    if not weight:
+        return model
+    nodes = [root]
+    for node in nodes:
+        if tree.nodes[node, FEATURE] >= 0:
+            nodes += tree.nodes[node, [FIRST, SECOND]].tolist()
     made: dict[int, Any] = {}
-    n_nodes, n_idle = int(tree.counts[N_NODES]), int(tree.counts[N_IDLE])
-    for node in reversed(range(n_nodes)):  # children come after their parents
-        feature, first, second, depth, slot, n_stats = tree.nodes[node].tolist()
+    for node in reversed(nodes):  # children come after their parents
+        feature, first, second, depth, slot, n_stats, n_given = tree.nodes[node].tolist()
         order = tree.orders[node, :n_stats].tolist()
         stats = {labels[k]: tree.stats[node, k].item() for k in order}
+        if has_whole_weights:
+            stats |= {labels[k]: int(stats[labels[k]]) for k in order[n_given:]}
         values = tree.values[node]
         if feature >= 0:
             below = made[first], made[second]
             threshold = values[THRESHOLD].item()
-            made[node] = branch(stats, features[feature], threshold, depth, *below)
+            made[node] = branch(stats, names[feature], threshold, depth, *below)
             continue
         leaf = made[node] = model._new_leaf(stats)
         leaf.depth = depth
-        leaf.last_split_attempt_at = values[LAST_TRY].item() or 0  # before the first: an integer
+        tried_at = values[LAST_TRY].item()
+        is_integer = not (n_given if has_whole_weights else tried_at)
+        leaf.last_split_attempt_at = int(tried_at) if is_integer else tried_at
         if model.leaf_prediction == "nba":
             leaf._mc_correct_weight = values[MAJORITY_RIGHT].item()
             leaf._nb_correct_weight = values[BAYES_RIGHT].item()
+        if has_whole_weights and tree.drawn[node, 0] >= 0:
+            leaf.feature_indices = [names[f] for f in tree.drawn[node].tolist()]
         leaf.splitters = None
         if slot >= 0:
-            leaf.splitters = _splitters(model, memory, slot, labels, features)
-    if n_nodes:
-        model._root = made[0]
-        model._n_inactive_leaves = n_idle
-        model._n_active_leaves = (n_nodes + 1) // 2 - n_idle
+            leaf.splitters = _splitters(model, tree, slot, labels, names, is_whole)
+        model._n_active_leaves += slot >= 0
+        model._n_inactive_leaves += slot < 0
+    model._root = made[root]
     return model
 
 
 def _splitters(
-    model: Any, memory: _Memory, slot: int, labels: Sequence[Any], features: Sequence[Any]
+    model: Any, tree: Tree, slot: int, labels: Sequence[Any], names: Sequence[Any], is_whole: Whole
 ) -> dict[Any, Any]:
     """Statistics of a leaf, as River keeps them."""
     gaussian = importlib.import_module("river.proba").Gaussian
-    tree = memory.tree
     order = tree.came[slot, 1 : 1 + tree.came[slot, 0]].tolist()
-    made = {}
-    for f, name in enumerate(features if order else ()):
-        splitter = made[name] = model.splitter.clone()
-        number = int if memory.is_whole[f] else float
+    new, made = model.splitter.clone(), {}
+    for f, feature in enumerate(tree.subset[slot].tolist() if order else ()):
+        splitter = made[names[feature]] = deepcopy(new)  # faster than another clone
+        number = int if is_whole[feature] else float
         for k in order:
             moments = tree.moments[slot, k, :, f].tolist()
             one = gaussian()
@@ -339,3 +344,79 @@ def _splitters(
             splitter._min_per_class[labels[k]] = number(moments[LOW])
             splitter._max_per_class[labels[k]] = number(moments[HIGH])
     return made
+
+
+def read_trees(
+    models: Sequence[Any], labels: Sequence[Any], names: Sequence[Any], n_drawn: int = 0
+) -> tuple[Tree, list[int], Whole]:
+    """Read River trees that have learnt something; the inverse of `write_tree`.
+
+    Returns
+    -------
+    tree : Tree
+        The nodes of all of them.
+    roots : list of int
+        Where they begin; -1: a tree has no node.
+    is_whole : ndarray of shape (n_features,), dtype int8
+        Columns of whole numbers; -1: it is not known.
+    """
+    found: list[Any] = []
+    roots, children = [], {}
+    for model in models:
+        roots.append(-1 if model._root is None else len(found))
+        level = [] if model._root is None else [model._root]
+        while level:
+            found += level
+            below = [(node, getattr(node, "children", ())) for node in level]
+            level = [child for _, several in below for child in several]
+            first = len(found)
+            for node, several in below:
+                children[id(node)] = range(first, first := first + len(several))
+    column = {name: f for f, name in enumerate(names)}
+    number_of = {label: k for k, label in enumerate(labels)}
+    tree = new_tree(len(names), len(labels), n_drawn)
+    tree = with_sizes(tree, (2 * len(found) + 8, 2 * len(found) + 4, 0, 0, 0))
+    is_whole = np.full(len(names), -1, np.int8)
+    for number, node in enumerate(found):
+        row = tree.nodes[number]
+        order = [number_of[label] for label in node.stats]
+        row[[DEPTH, N_STATS]] = node.depth, len(order)
+        row[N_GIVEN] = sum(type(weight) is float for weight in node.stats.values())
+        tree.orders[number, : len(order)] = order
+        tree.stats[number, order] = list(node.stats.values())
+        row[SLOT] = -1
+        if children[id(node)]:
+            row[FEATURE], (row[FIRST], row[SECOND]) = column[node.feature], children[id(node)]
+            tree.values[number, THRESHOLD] = node.threshold
+            continue
+        tree.values[number, LAST_TRY] = node.last_split_attempt_at
+        if hasattr(node, "_mc_correct_weight"):
+            of_both = node._mc_correct_weight, node._nb_correct_weight
+            tree.values[number, [MAJORITY_RIGHT, BAYES_RIGHT]] = of_both
+        watched = [column[name] for name in getattr(node, "feature_indices", names)]
+        if n_drawn:
+            tree.drawn[number] = watched or -1
+        if node.splitters is None:
+            tree.counts[N_IDLE] += 1
+            continue
+        row[SLOT] = slot = int(tree.counts[N_SLOTS])
+        tree.counts[N_SLOTS] += 1
+        if watched:
+            tree.subset[slot] = watched
+        _read_splitters(tree, slot, list(node.splitters.values()), number_of)
+        for name, splitter in node.splitters.items():
+            lowest = next(iter(splitter._min_per_class.values()))
+            is_whole[column[name]] = isinstance(lowest, int)
+    tree.counts[N_NODES] = len(found)
+    return tree, roots, is_whole
+
+
+def _read_splitters(tree: Tree, slot: int, splitters: list[Any], number_of: Any) -> None:
+    for f, splitter in enumerate(splitters):
+        for place, (label, one) in enumerate(splitter._att_dist_per_class.items()):
+            k = number_of[label]
+            low, high = splitter._min_per_class[label], splitter._max_per_class[label]
+            mean = one._var.mean
+            tree.moments[slot, k, :, f] = mean.n, mean._mean, one._var._S, low, high
+            tree.seen[slot, k] = mean.n
+            tree.came[slot, [0, 1 + place]] = place + 1, k

@@ -142,6 +142,12 @@ class ModelRun:
         return asks_row_by_row(self.by_loop.estimator)
 
     @property
+    def is_measured_late(self) -> bool:
+        """Whether measuring the size of the model before the end would slow it down."""
+        kernel = self.by_kernel.kernel
+        return self.by_loop.is_direct or (kernel is not None and kernel.exports_slowly)
+
+    @property
     def seconds(self) -> dict[str, float]:
         """Time spent: asking and learning in the loop, both together in a kernel."""
         asking = learning = 0.0

@@ -38,9 +38,10 @@ class Tree(NamedTuple):
     ----------
     counts : ndarray of shape (9,), dtype int64
         Numbers of nodes, slots ever used, free ones, branches, categories, and flags; the seed.
-    nodes : ndarray of shape (n_nodes, 6), dtype int64
+    nodes : ndarray of shape (n_nodes, 7), dtype int64
         Of a branch its feature (-1: a leaf) and children: two nodes, or for a nominal feature where
-        its branches begin in `branches`, and how many there are; depth, slot (-1: none), classes.
+        its branches begin in `branches`, and how many there are; depth, slot (-1: none), classes,
+        and how many of them it began with.
     values : ndarray of shape (n_nodes, 5), dtype float64
         Threshold; weights of the rows for which the majority and naive Bayes were right; weight at
         the last attempt to split; weight of the rows that have come by.
@@ -106,6 +107,7 @@ class Settings(NamedTuple):
     river: bool = False
     prunes: bool = True  # River's merit_preprune
     compensates: bool = False  # whether sums are compensated
+    has_whole_weights: bool = False  # whether weights of rows are integers in Python
     # As arguments, so that the compiler keeps pow.
     two: float = 2.0
     half: float = 0.5
@@ -148,7 +150,7 @@ def with_known(tree: Tree, known: Integers, max_bytes: int | None = None) -> Tre
         n_codes = max(4, counts.max())
         n_nodes, n_slots, *_ = _sizes(tree)
         sizes = n_nodes, n_slots, 16, max(4 * len(known), counts.sum()), n_codes
-        larger = _with_sizes(tree, sizes)
+        larger = with_sizes(tree, sizes)
         places = (np.cumsum(counts) - counts)[:, None] + np.arange(n_codes)
         larger.column[:] = np.where(np.arange(n_codes) < counts[:, None], places, 0)
         larger.known[:] = known
@@ -167,7 +169,7 @@ def with_nominal(
         return tree
     if not tree.column.shape[1]:
         n_nodes, n_slots, *_ = _sizes(tree)
-        tree = _with_sizes(tree, (n_nodes, n_slots, 16, 4 * len(tree.known), 4))
+        tree = with_sizes(tree, (n_nodes, n_slots, 16, 4 * len(tree.known), 4))
     known = tree.known.copy()
     known[new] = 0
     tree = tree._replace(known=known)
@@ -187,7 +189,7 @@ def _made(
         drawn[:] = np.sort(np.argsort(numbers, axis=1, kind="stable")[:, :n_drawn], axis=1)
     counts = np.zeros(9, np.int64)
     counts[SEED] = seed
-    nodes = np.zeros((n_nodes, 6), np.int64)
+    nodes = np.zeros((n_nodes, 7), np.int64)
     nodes[:, FEATURE] = -1
     return Tree(
         counts=counts,
@@ -265,7 +267,7 @@ def enlarged(tree: Tree, max_bytes: int | None = None) -> Tree:
         n_nodes *= 2
     while n_used + n_parts + 1 > n_slots:
         n_slots *= 2
-    larger = _with_sizes(tree, (n_nodes, n_slots, n_branches, n_categories, n_codes))
+    larger = with_sizes(tree, (n_nodes, n_slots, n_branches, n_categories, n_codes))
     if max_bytes is None or n_bytes(larger) <= max_bytes:
         return larger
     # The last time: a quarter for nodes, which are small, and the rest for statistics.
@@ -274,7 +276,7 @@ def enlarged(tree: Tree, max_bytes: int | None = None) -> Tree:
     room = min(0.75 * free, free - sizes[0] * of_nodes)
     n_slots = max(sizes[1], int(room / of_slots))
     n_nodes = max(sizes[0], int((free - n_slots * of_slots) / of_nodes))
-    larger = _with_sizes(tree, (n_nodes, n_slots, *sizes[2:]))
+    larger = with_sizes(tree, (n_nodes, n_slots, *sizes[2:]))
     larger.counts[IS_FULL] = 1
     return larger
 
@@ -303,7 +305,8 @@ def _bytes_of_factors(tree: Tree) -> int:
     return int(k * (16 * d + 1))
 
 
-def _with_sizes(tree: Tree, sizes: tuple[int, int, int, int, int]) -> Tree:
+def with_sizes(tree: Tree, sizes: tuple[int, int, int, int, int]) -> Tree:
+    """Copy a tree into arrays for so many nodes, slots, branches, categories and codes."""
     k, n_drawn = tree.stats.shape[1], tree.drawn.shape[1]
     larger = _made(sizes, k, n_drawn, tree.known, int(tree.counts[SEED]))
     for old, new in zip(tree, larger, strict=True):
@@ -320,7 +323,7 @@ def check_limit(tree: Tree, max_bytes: int | None) -> None:
         )
 
 
-def _writeable(array: NDArray[Any]) -> NDArray[Any]:
+def writeable(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array for compiled code, which is made for arrays that may be written into."""
     is_plain = array.flags.writeable and array.flags.c_contiguous
     return array if is_plain else np.array(array, order="C")
@@ -350,7 +353,7 @@ class Rows(NamedTuple):
                 may_have_gaps = np.isnan(X.sum())  # fast, and never wrong where there is one
             if may_have_gaps:
                 gaps = np.asarray(np.isnan(X).any(axis=1))
-        return cls(_writeable(np.ascontiguousarray(X, dtype=np.float64)), gaps)
+        return cls(writeable(np.ascontiguousarray(X, dtype=np.float64)), gaps)
 
     def part(self, start: int, stop: int) -> "Rows":
         """Some of the rows."""
@@ -403,7 +406,7 @@ def execute(
     shares = np.zeros((len(stamp), tree.stats.shape[1]))
     if not tree.counts.flags.writeable:
         tree = copied(tree)
-    y, weight, stamp = _writeable(y), _writeable(weight), _writeable(stamp)
+    y, weight, stamp = writeable(y), writeable(weight), writeable(stamp)
     t = i = 0
     while True:
         scratch = new_scratch(tree)

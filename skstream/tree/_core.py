@@ -28,7 +28,7 @@ N_IDLE = 6  # leaves that watch no features
 MOST_KNOWN = 7  # categories of one feature
 SEED = 8
 # Columns of `Tree.nodes`: of a branch where its children are, of a leaf what it watches.
-FEATURE, FIRST, SECOND, DEPTH, SLOT, N_STATS = 0, 1, 2, 3, 4, 5
+FEATURE, FIRST, SECOND, DEPTH, SLOT, N_STATS, N_GIVEN = 0, 1, 2, 3, 4, 5, 6
 # Columns of `Tree.values`.
 THRESHOLD, MAJORITY_RIGHT, BAYES_RIGHT, LAST_TRY, WEIGHT = 0, 1, 2, 3, 4
 # Rows of `Tree.moments`.
@@ -39,8 +39,8 @@ ROOT_2 = math.sqrt(2.0)
 
 
 @jit_of_row
-def total_of(values, order, n, compensates):  # type: ignore[no-untyped-def]
-    """Sum over some classes in their order, as ``sum()`` adds them."""
+def total_of(values, order, n, n_compensated):  # type: ignore[no-untyped-def]
+    """Sum over some classes in their order, as ``sum()`` adds them; it may compensate the first."""
     if n == 0:
         return 0.0
     total = values[order[0]]
@@ -48,7 +48,7 @@ def total_of(values, order, n, compensates):  # type: ignore[no-untyped-def]
     for place in range(1, n):
         x = values[order[place]]
         added = total + x
-        if compensates:
+        if place < n_compensated:
             lost += (total - added) + x if abs(total) >= abs(x) else (x - added) + total
         total = added
     if lost != 0.0 and math.isfinite(lost):
@@ -57,7 +57,26 @@ def total_of(values, order, n, compensates):  # type: ignore[no-untyped-def]
 
 
 @jit_of_row
-def _best_of(values, order, n):  # type: ignore[no-untyped-def]
+def _sum(settings, values, order, n):  # type: ignore[no-untyped-def]
+    """Sum over some classes in their order, of numbers that are floats in Python."""
+    return total_of(values, order, n, n if settings.compensates else 0)
+
+
+@jit_of_row
+def weight_of(tree, settings, node):  # type: ignore[no-untyped-def]
+    """Weight of all classes of a node.
+
+    Where rows have whole weights, classes that came after a split have weights that are integers in
+    Python, and ``sum()`` compensates floats alone.
+    """
+    n = tree.nodes[node, N_STATS]
+    n_floats = tree.nodes[node, N_GIVEN] if settings.has_whole_weights else n
+    n_compensated = n_floats if settings.compensates else 0
+    return total_of(tree.stats[node], tree.orders[node], n, n_compensated)
+
+
+@jit_of_row
+def best_of(values, order, n):  # type: ignore[no-untyped-def]
     """Class of the largest value; of equal ones that which came first."""
     best = order[0]
     for place in range(1, n):
@@ -70,7 +89,7 @@ def _best_of(values, order, n):  # type: ignore[no-untyped-def]
 @jit_of_row
 def _majority_votes(tree, settings, node, out):  # type: ignore[no-untyped-def]
     stats, order, n = tree.stats[node], tree.orders[node], tree.nodes[node, N_STATS]
-    total = total_of(stats, order, n, settings.compensates)
+    total = weight_of(tree, settings, node)
     scale = 1.0 if total == 0.0 or math.isnan(total) else 1.0 / total
     for place in range(n):
         k = order[place]
@@ -156,7 +175,7 @@ def _with_features(tree, settings, scratch, slot, k, x, has_gaps, vote):  # type
 def bayes_votes(tree, settings, scratch, node, x, has_gaps, out):  # type: ignore[no-untyped-def]
     """Votes of naive Bayes; whether there are any."""
     n = tree.nodes[node, N_STATS]
-    total = total_of(tree.stats[node], tree.orders[node], n, settings.compensates)
+    total = weight_of(tree, settings, node)
     if n == 0 or total == 0.0:
         return False
     slot = tree.nodes[node, SLOT]
@@ -178,7 +197,7 @@ def bayes_votes(tree, settings, scratch, node, x, has_gaps, out):  # type: ignor
     for place in range(n):
         k = tree.orders[node, place]
         scratch.powers[k] = math.exp(out[k] - top)
-    total = total_of(scratch.powers, tree.orders[node], n, settings.compensates)
+    total = _sum(settings, scratch.powers, tree.orders[node], n)
     shift = top + math.log(total)
     for place in range(n):
         k = tree.orders[node, place]
@@ -191,7 +210,7 @@ def _impurity(settings, values, order, n):  # type: ignore[no-untyped-def]
     """Entropy or Gini impurity of a distribution over classes."""
     if settings.criterion == GINI:
         impurity = 1.0
-        total = total_of(values, order, n, settings.compensates)
+        total = _sum(settings, values, order, n)
         if total != 0.0:
             for place in range(n):
                 share = values[order[place]] / total
@@ -214,6 +233,19 @@ def _put(scratch, part, k, weight):  # type: ignore[no-untyped-def]
 
 
 @jit
+def _find_deviations(tree, settings, scratch, slot, f):  # type: ignore[no-untyped-def]
+    """Standard deviations of a feature in all classes, for `_divide`."""
+    for place in range(tree.came[slot, 0]):
+        k = tree.came[slot, 1 + place]
+        n = tree.moments[slot, k, N, f]
+        variance = tree.moments[slot, k, SQUARES, f] / (n - 1.0) if n > 1.0 else 0.0
+        if settings.river:
+            scratch.powers[k] = math.pow(variance, settings.half)
+        else:
+            scratch.powers[k] = math.sqrt(variance)
+
+
+@jit
 def _divide(tree, settings, scratch, slot, f, threshold):  # type: ignore[no-untyped-def]
     """Classes on both sides of a threshold, by normal distributions."""
     scratch.part_sizes[0] = scratch.part_sizes[1] = 0
@@ -227,12 +259,7 @@ def _divide(tree, settings, scratch, slot, f, threshold):  # type: ignore[no-unt
         elif threshold >= tree.moments[slot, k, HIGH, f]:
             _put(scratch, 0, k, n)
         else:
-            variance = tree.moments[slot, k, SQUARES, f] / (n - 1.0) if n > 1.0 else 0.0
-            if settings.river:
-                sigma = math.pow(variance, settings.half)
-            else:
-                sigma = math.sqrt(variance)
-            share = 0.0
+            share, sigma = 0.0, scratch.powers[k]
             if sigma != 0.0:
                 z = (threshold - tree.moments[slot, k, MEAN, f]) / sigma
                 share = 0.5 * (1.0 + math.erf(z / ROOT_2))
@@ -260,13 +287,13 @@ def _merit(settings, scratch, n_parts, before):  # type: ignore[no-untyped-def]
     parts, orders, sizes = scratch.parts, scratch.part_orders, scratch.part_sizes
     total = 0.0
     for part in range(n_parts):
-        total += total_of(parts[part], orders[part], sizes[part], settings.compensates)
+        total += _sum(settings, parts[part], orders[part], sizes[part])
     if not total > 0.0:
         return -math.inf
     n_large = 0
     after = 0.0
     for part in range(n_parts):
-        weight = total_of(parts[part], orders[part], sizes[part], settings.compensates)
+        weight = _sum(settings, parts[part], orders[part], sizes[part])
         n_large += weight / total > settings.least_share
         impurity = _impurity(settings, parts[part], orders[part], sizes[part])
         if settings.criterion == GINI:
@@ -304,6 +331,7 @@ def _best_split(tree, settings, scratch, node):  # type: ignore[no-untyped-def]
                 low = min(low, tree.moments[slot, k, LOW, f])
                 high = max(high, tree.moments[slot, k, HIGH, f])
             width = (high - low) / (settings.n_splits + 1.0)
+            _find_deviations(tree, settings, scratch, slot, f)
             for i in range(settings.n_splits):
                 value = low + width * (i + 1)
                 if low < value < high:
@@ -346,7 +374,7 @@ def _clear(tree, slot):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _drop_slot(tree, node):  # type: ignore[no-untyped-def]
+def drop_slot(tree, node):  # type: ignore[no-untyped-def]
     tree.free[tree.counts[N_FREE]] = tree.nodes[node, SLOT]
     tree.counts[N_FREE] += 1
     tree.nodes[node, SLOT] = -1
@@ -359,7 +387,7 @@ def new_leaf(tree, depth):  # type: ignore[no-untyped-def]
     tree.counts[N_NODES] += 1
     tree.nodes[node, FEATURE] = -1
     tree.nodes[node, DEPTH] = depth
-    tree.nodes[node, N_STATS] = 0
+    tree.nodes[node, N_STATS] = tree.nodes[node, N_GIVEN] = 0
     tree.values[node, :] = 0.0
     _take_slot(tree, node)
     return node
@@ -370,12 +398,12 @@ def _child_of_part(tree, settings, scratch, node, part):  # type: ignore[no-unty
     """Make a leaf that begins with a part of what its parent has learnt."""
     leaf = new_leaf(tree, tree.nodes[node, DEPTH] + 1)
     n = scratch.part_sizes[part]
-    tree.nodes[leaf, N_STATS] = n
+    tree.nodes[leaf, N_STATS] = tree.nodes[leaf, N_GIVEN] = n
     for place in range(n):
         k = scratch.part_orders[part, place]
         tree.orders[leaf, place] = k
         tree.stats[leaf, k] = scratch.parts[part, k]
-    total = total_of(tree.stats[leaf], tree.orders[leaf], n, settings.compensates)
+    total = weight_of(tree, settings, leaf)
     tree.values[leaf, LAST_TRY] = tree.values[leaf, WEIGHT] = total
     return leaf
 
@@ -386,14 +414,15 @@ def _split(tree, settings, scratch, node, f, threshold):  # type: ignore[no-unty
     feature = tree.subset[slot, f]
     tree.nodes[node, FEATURE] = feature
     if tree.known[feature] < 0:
+        _find_deviations(tree, settings, scratch, slot, f)
         _divide(tree, settings, scratch, slot, f, threshold)
         tree.values[node, THRESHOLD] = threshold
-        _drop_slot(tree, node)
+        drop_slot(tree, node)
         tree.nodes[node, FIRST] = _child_of_part(tree, settings, scratch, node, 0)
         tree.nodes[node, SECOND] = _child_of_part(tree, settings, scratch, node, 1)
         return
     n_known = _divide_by_category(tree, scratch, slot, feature)
-    _drop_slot(tree, node)
+    drop_slot(tree, node)
     begin = _new_branches(tree, node, n_known)
     for code in range(n_known):
         if scratch.part_sizes[code] > 0:
@@ -509,9 +538,9 @@ def learn_at(tree, settings, scratch, node, x, k, w, has_gaps, any_bayes):  # ty
             tree.values[node, MAJORITY_RIGHT] += w
         else:
             _majority_votes(tree, settings, node, scratch.votes)
-            if _best_of(scratch.votes, tree.orders[node], n) == k:
+            if best_of(scratch.votes, tree.orders[node], n) == k:
                 tree.values[node, MAJORITY_RIGHT] += w
-            if any_bayes and _best_of(scratch.bayes, tree.orders[node], n) == k:
+            if any_bayes and best_of(scratch.bayes, tree.orders[node], n) == k:
                 tree.values[node, BAYES_RIGHT] += w
     is_known = False
     for place in range(n):
@@ -522,12 +551,11 @@ def learn_at(tree, settings, scratch, node, x, k, w, has_gaps, any_bayes):  # ty
         tree.stats[node, k] = w
         tree.orders[node, n] = k
         tree.nodes[node, N_STATS] = n + 1
-    n = tree.nodes[node, N_STATS]
     slot = tree.nodes[node, SLOT]
     is_deep = tree.nodes[node, DEPTH] >= settings.max_depth
     if slot < 0:
         if not settings.river and not is_deep:
-            total = total_of(tree.stats[node], tree.orders[node], n, settings.compensates)
+            total = weight_of(tree, settings, node)
             if total - tree.values[node, LAST_TRY] >= settings.grace_period:
                 tree.values[node, LAST_TRY] = total
                 _wake(tree, settings, node)
@@ -535,10 +563,10 @@ def learn_at(tree, settings, scratch, node, x, k, w, has_gaps, any_bayes):  # ty
     _watch(tree, scratch, slot, x, k, w, has_gaps)
     if is_deep:
         if settings.river or settings.leaf == MAJORITY:
-            _drop_slot(tree, node)
+            drop_slot(tree, node)
             tree.counts[N_IDLE] += 1
         return
-    total = total_of(tree.stats[node], tree.orders[node], n, settings.compensates)
+    total = weight_of(tree, settings, node)
     if total - tree.values[node, LAST_TRY] >= settings.grace_period:
         _attempt(tree, settings, scratch, node, total)
         tree.values[node, LAST_TRY] = total
@@ -551,7 +579,7 @@ def _promise(tree, settings, node):  # type: ignore[no-untyped-def]
     most = 0.0
     for place in range(n):
         most = max(most, tree.stats[node, tree.orders[node, place]])
-    return total_of(tree.stats[node], tree.orders[node], n, settings.compensates) - most
+    return weight_of(tree, settings, node) - most
 
 
 @jit
@@ -566,14 +594,14 @@ def _wake(tree, settings, node):  # type: ignore[no-untyped-def]
                     least, weakest = promise, other
         if weakest < 0:
             return
-        _drop_slot(tree, weakest)
+        drop_slot(tree, weakest)
         tree.counts[N_IDLE] += 1
     tree.counts[N_IDLE] -= 1
     _take_slot(tree, node)
 
 
 @jit_of_row
-def _gather(tree, node, row, out):  # type: ignore[no-untyped-def]
+def gather(tree, node, row, out):  # type: ignore[no-untyped-def]
     """Take the features of a row that a leaf watches."""
     slot = tree.nodes[node, SLOT]
     if slot >= 0:
@@ -613,14 +641,14 @@ def _child_with_gaps(tree, node, row, learns):  # type: ignore[no-untyped-def]
 
 
 @jit_of_row
-def leaf_of(tree, row, has_gaps, w, learns):  # type: ignore[no-untyped-def]
-    """Leaf that answers to a row, or that learns it with a weight.
+def leaf_of(tree, root, row, has_gaps, w, learns):  # type: ignore[no-untyped-def]
+    """Leaf below a node that answers to a row, or that learns it with a weight.
 
     Where it is learnt, a category that comes for the first time gets a branch.
     """
-    nodes, values, node = tree.nodes, tree.values, 0
+    nodes, values, node = tree.nodes, tree.values, root
     if learns:
-        values[0, WEIGHT] += w
+        values[root, WEIGHT] += w
     while nodes[node, FEATURE] >= 0:
         if has_gaps:
             child = _child_with_gaps(tree, node, row, learns)
@@ -665,8 +693,7 @@ def votes_of(tree, settings, scratch, node, x, has_gaps, always, out):  # type: 
         if settings.leaf == ADAPTIVE:
             by_bayes = tree.values[node, BAYES_RIGHT] >= tree.values[node, MAJORITY_RIGHT]
         else:
-            total = total_of(tree.stats[node], tree.orders[node], n, settings.compensates)
-            by_bayes = total >= settings.least_for_bayes
+            by_bayes = weight_of(tree, settings, node) >= settings.least_for_bayes
     any_bayes = False
     if is_watching and (by_bayes or (always and settings.leaf == ADAPTIVE)):
         any_bayes = bayes_votes(tree, settings, scratch, node, x, has_gaps, scratch.bayes)
@@ -730,10 +757,10 @@ def run(  # type: ignore[no-untyped-def]
     while True:
         if i < len(stamp) and stamp[i] <= t:
             row = ask[i]
-            node = leaf_of(tree, row, ask_gaps[i], 0.0, False)
+            node = leaf_of(tree, 0, row, ask_gaps[i], 0.0, False)
             x = row
             if draws:
-                _gather(tree, node, row, scratch.gathered)
+                gather(tree, node, row, scratch.gathered)
                 x = scratch.gathered
             any_bayes = votes_of(
                 tree, settings, scratch, node, x, ask_gaps[i], next_learnt[i], shares[i]
@@ -752,10 +779,10 @@ def run(  # type: ignore[no-untyped-def]
             asked_node = -1
             t += 1
             continue
-        node = leaf_of(tree, row, has_gaps, weight[t], True)
+        node = leaf_of(tree, 0, row, has_gaps, weight[t], True)
         x = row
         if draws:
-            _gather(tree, node, row, scratch.gathered)
+            gather(tree, node, row, scratch.gathered)
             x = scratch.gathered
         if node != asked_node:
             any_bayes = False

@@ -3,7 +3,9 @@
 import functools
 import os
 from collections.abc import Callable
+from hashlib import blake2b
 from importlib.util import find_spec
+from pathlib import Path
 from threading import local
 from time import perf_counter
 from types import FunctionType
@@ -117,8 +119,8 @@ class Jitted(Generic[P, R]):
 def jit(function: Callable[P, R]) -> Jitted[P, R]:
     """Compile a function at its first call if numba is enabled; a decorator.
 
-    The function may call others decorated the same way, of the same file: numba keeps machine
-    code on disk and notices when the file of a function changes, not when others do.
+    The function may call others decorated the same way, which are globals of its file. Machine code
+    is kept on disk, and made anew when this file changes, or one from which it imports them.
 
     Parameters
     ----------
@@ -194,9 +196,26 @@ def _calling_helpers(function: Callable[P, R], form: str) -> Callable[P, R]:
     }
     if not helpers:
         return function
-    for helper in helpers:
-        assert names[helper].plain.__code__.co_filename == function.__code__.co_filename, (
-            f"{function.__name__} would not notice changes of {helper}, which is in another file."
-        )
-    copy = FunctionType(function.__code__, {**names, **helpers}, function.__name__)
-    return functools.update_wrapper(copy, function)
+    copy = functools.update_wrapper(
+        FunctionType(function.__code__, {**names, **helpers}, function.__name__), function
+    )
+    others = _other_files(function)
+    if others:
+        # numba notices when the file of a function changes, and keeps code by its name.
+        contents = b"".join(Path(file).read_bytes() for file in sorted(others))
+        copy.__qualname__ += f"_{blake2b(contents, digest_size=8).hexdigest()}"
+    return copy
+
+
+def _other_files(function: Callable[..., Any]) -> set[str]:
+    """Other files with jitted functions that the file of a function imports, to any depth."""
+    found: set[str] = set()
+    todo = [function]
+    for one in todo:
+        for value in one.__globals__.values():
+            if isinstance(value, Jitted):
+                file = value.plain.__code__.co_filename
+                if file not in {*found, function.__code__.co_filename}:
+                    found.add(file)
+                    todo.append(value.plain)
+    return found

@@ -97,8 +97,8 @@ def test_answers_are_those_of_a_bare_loop(model) -> None:
         (name,) = result.model_names
         assert result.predictions(name)[1:].tolist() == expected
         if engine == "auto":
-            is_tree = type(model).__name__ == "HoeffdingTreeClassifier"  # which has a kernel
-            reason = "rows with NaN" if is_tree and numba_enabled() else "adapted by from_river"
+            has_kernel = type(model).__name__ in ("HoeffdingTreeClassifier", "ARFClassifier")
+            reason = "rows with NaN" if has_kernel and numba_enabled() else "adapted by from_river"
             assert reason in result.paths[name] or "called row by row" in result.paths[name]
     by_hand, answers = from_river(model), []
     for row in range(N):

@@ -323,7 +323,7 @@ def test_kernels_say_whether_their_states_can_be_shared():
         "PersistentRegressorKernel",
         "PrequentialCalibratorKernel",
         "RandomClassKernel",
-        "RiverTreeKernel",
+        "RiverKernel",
         "TemporalCorrectionKernel",
         "TemporallyAugmentedKernel",
         "TransformerPipelineKernel",

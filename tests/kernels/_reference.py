@@ -154,7 +154,10 @@ def run_literally(estimator: Any, block: Block, task: Task, also: str | None = N
                     others.append(getattr(estimator, also)(rows)[0])
     answer = np.array(answers)
     if task.method == "predict" and task.classes is not None:
-        answer = np.searchsorted(task.classes, answer) if len(answer) else np.empty(0, np.int64)
+        known = np.array([one is not None for one in answers], dtype=bool)
+        codes = np.full(len(answers), -1)
+        codes[known] = np.searchsorted(task.classes, answer[known].astype(task.classes.dtype))
+        answer = codes
     return answer if also is None else (answer, np.array(others))
 
 

@@ -9,20 +9,12 @@ from hypothesis import strategies as st
 
 from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator
 from skstream.compat import from_river
-from skstream.engine.kernels import Declined, Task, find_kernel
+from skstream.engine.kernels import Declined, Task
 from skstream.tree import _arrays as arrays
 from skstream.utils._numba import numba_enabled
 from tests._examples import examples
-from tests.kernels._reference import (
-    TIMELINES,
-    cut,
-    make_block,
-    random_cuts,
-    run_kernel,
-    run_literally,
-    running,
-    twin,
-)
+from tests.kernels._reference import TIMELINES, make_block, running
+from tests.kernels._river import bare, rows_of, run_both, same
 
 river_tree = pytest.importorskip("river.tree")
 river_tree_kernel = pytest.importorskip("skstream.compat._river_tree")
@@ -32,22 +24,6 @@ if river_tree_kernel.digest_of_files() not in river_tree_kernel.KNOWN_FILES:
     pytest.skip("the files of this River are not known", allow_module_level=True)
 
 LABELS = np.array(["a", "b", "c"])
-
-
-def rows_of(kind: str, n: int, rng: np.random.Generator) -> Any:
-    """Rows with what is hard: ties, constants, cancellation, huge and tiny numbers."""
-    if kind == "ties":
-        return rng.integers(0, 4, (n, 3)).astype(float)
-    if kind == "whole":
-        return rng.integers(-1000, 1000, (n, 3))
-    if kind == "cancelling":
-        return 1e9 + rng.normal(size=(n, 3))
-    if kind == "far":
-        return rng.normal(size=(n, 3)) * 10.0 ** rng.integers(-120, 120, (n, 3))
-    X = rng.normal(size=(n, 3))
-    if kind == "constants":
-        X[:, rng.integers(0, 3)] = rng.choice([0.0, -0.0, 3.7])
-    return X
 
 
 def tree_with(rng: np.random.Generator) -> Any:
@@ -63,30 +39,6 @@ def tree_with(rng: np.random.Generator) -> Any:
         min_branch_fraction=float(rng.choice([0.01, 0.3])),
         max_share_to_split=float(rng.choice([0.6, 0.99])),
     )
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two River objects are equal to any depth: types, bits, and orders of dicts."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict):
-        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    if hasattr(one, "__dict__"):
-        return same(vars(one), vars(other))
-    return repr(one) == repr(other) if isinstance(one, float) else bool(one == other)
-
-
-def run_both(model: Any, block: Any, task: Task, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Trees after the kernel and after the loop, which have given the same answers."""
-    literal, kernel = twin(model), running(twin(model), task)
-    expected = run_literally(literal, block, task)
-    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
-    np.testing.assert_array_equal(answers, expected)
-    kernel.export()
-    assert same(kernel.estimator.model_, literal.model_)
-    return kernel.estimator, literal
 
 
 @given(
@@ -106,23 +58,13 @@ def test_kernel_is_river(seed, timeline, method, kind, is_weighted) -> None:
     model = from_river(tree_with(rng))
     task = Task(LABELS, method)
     kernel, literal = run_both(model, block, task, rng)
-    if seed % 3:  # River goes on from the kernel's tree
+    if seed % 3:  # River goes on from the kernel's tree, and the kernel from River's
         later = rows_of(kind, 9, rng)
         for one in (kernel, literal):
             one.partial_fit(later, list("abcabcabc"))
         assert same(kernel.model_, literal.model_)
-        with pytest.raises(Declined, match="has learnt rows already"):
-            find_kernel(kernel, task)
-
-
-def bare(model: Any, X: Any, y: Any) -> tuple[list[Any], Any]:
-    """River's own loop."""
-    answers = []
-    for row, label in zip(X.tolist(), y.tolist(), strict=True):
-        x = dict(enumerate(row))
-        answers.append(model.predict_one(x))
-        model.learn_one(x, label)
-    return answers[1:], model
+        X = rows_of(kind, 20, rng)
+        run_both(kernel, make_block(X, rng.integers(0, 3, 20), timeline, rng), task, rng)
 
 
 def test_evaluators_give_rivers_answers_and_objects() -> None:

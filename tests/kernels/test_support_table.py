@@ -65,6 +65,7 @@ from skstream import (
     TemporallyAugmented,
     make_stream_pipeline,
 )
+from skstream.compat import from_river
 from skstream.drift import RandomAlarm
 from skstream.engine.kernels import Task, registered_kernels
 from skstream.engine.model import ModelRun
@@ -83,6 +84,7 @@ from skstream.preprocessing import (
 from skstream.streams import GaussianMixtureStream
 from skstream.streams._generators._components import Component
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
+from skstream.utils._numba import numba_enabled
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"
 X = np.random.default_rng(0).integers(0, 3, size=(40, 3)).astype(float)
@@ -109,7 +111,24 @@ TWO_CLASSES = GaussianMixtureStream(
 )
 DRAWS = np.random.RandomState(0)
 # Models, and transformers (which are tried ahead of naive Bayes), that have kernels.
+
+
+def river_models() -> list[Any]:
+    """Trees and forests of River, where their files are known."""
+    try:
+        from river import forest, tree
+
+        from skstream.compat._river_forest import _FILES, KNOWN_FILES
+        from skstream.compat._river_tree import digest_of_files
+    except ImportError:
+        return []
+    if not numba_enabled() or digest_of_files(_FILES) not in KNOWN_FILES:
+        return []
+    return [from_river(tree.HoeffdingTreeClassifier()), from_river(forest.ARFClassifier(2, seed=0))]
+
+
 KERNEL: list[Any] = [
+    *river_models(),
     SGD,
     SGDClassifier(power_t=50.0),
     SGDClassifier(class_weight={0: 2.0}, penalty="elasticnet", learning_rate="adaptive", eta0=0.1),
@@ -306,7 +325,8 @@ def path_of(model: Any, batch_size: int = 1) -> str:
     task = Task(classes_for(model), batch_size=batch_size)
     path = ModelRun("model", 0, model, task).by_kernel.path()
     kind, _, reason = path.partition(": ")
-    assert (kind == "loop") == reason.endswith(" has no kernel"), path
+    ends = " has no kernel", "row by row (adapted by from_river)"
+    assert (kind == "loop") == reason.endswith(ends), path
     return kind
 
 
@@ -385,7 +405,7 @@ def rows_of_the_table() -> list[list[str]]:
 def test_the_table_names_every_kernel(kind: type) -> None:
     names = re.findall(r"\w+\*?", " ".join(row[0] for row in rows_of_the_table()))
     assert any(re.fullmatch(name.replace("*", ".*"), kind.__name__) for name in names)
-    # scikit-learn may have no passive-aggressive models any more; River's tree has its own tests.
+    # scikit-learn may have no passive-aggressive models any more, and River is another library.
     may_be_missing = kind.__name__.startswith(("PassiveAgg", "River"))
     assert kind in {type(model) for model in KERNEL} or may_be_missing
 

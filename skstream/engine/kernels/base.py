@@ -75,6 +75,8 @@ class StateMachine(ABC):
     #: must then fit the kernel of any of them: it refers to no estimator that the loop may change,
     #: and `export` copies what it writes.
     shareable: bool = False
+    #: Whether `export` makes the objects of another library, which takes long.
+    exports_slowly: bool = False
 
     def __init__(self, estimator: Any, task: Task):
         self.estimator = estimator

@@ -180,7 +180,7 @@ class EvaluationRun(Steps):
     def _score_step(self) -> None:
         if self._n_arrived >= self._measured_at:
             for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
-                if not lane.model.by_loop.is_direct:
+                if not lane.model.is_measured_late:
                     meter.measure(lane.model)
             while self._measured_at <= self._n_arrived:
                 self._measured_at *= 2
