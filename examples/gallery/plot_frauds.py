@@ -67,10 +67,10 @@ result.plot("average_precision", forgetting="window:1000")
 row, past = (result.scores[name]["average_precision"] for name in ("row alone", "with the past"))
 answers = result.select(forgetting="window:1000").scores["with the past"]["kappa_m"]
 print(
-    f"Four rows of a hundred are frauds. Average precision is {row:.2f} for the model that sees the "
-    f"row alone, and {past:.2f} for the one that knows the customer's past. Yet kappa_m of the "
+    f"Four rows of a hundred are frauds. Average precision is {row:.2f} for the model of the row "
+    f"alone, and {past:.2f} for the one that knows the customer's past. Yet kappa_m of the "
     f"latter is {answers:.2f} over the last 1,000 rows: whoever acts on its answers makes more "
-    "errors than who never says \"fraud\". Use its probabilities to rank, or choose a threshold by "
+    'errors than who never says "fraud". Use its probabilities to rank, or choose a threshold by '
     "what errors cost."
 )
 assert row < past
