@@ -99,8 +99,11 @@ def lost_lines(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_no_line_is_a_comment(page: Path) -> None:
-    assert not lost_lines(page.read_text("utf-8"))
+def test_no_line_is_a_comment_and_no_formula_is_latex(page: Path) -> None:
+    """Formulas are text: the site loads nothing over the network that could draw them."""
+    text = page.read_text("utf-8")
+    assert not lost_lines(text)
+    assert not re.search(r"\$\$|\\frac|\\sum|\$\\", FENCED.sub("", text))
 
 
 def test_comments_are_found_outside_of_code() -> None:
