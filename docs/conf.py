@@ -27,7 +27,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -44,7 +43,9 @@ intersphinx_mapping = {
 }
 # Headings can be linked to, as they can where the pages are read as plain Markdown.
 myst_heading_anchors = 3
-myst_enable_extensions = ["dollarmath", "colon_fence"]
+# Formulas are written as text: MathJax comes over the network, without which readers saw LaTeX.
+myst_enable_extensions = ["colon_fence"]
+highlight_language = "none"  # blocks without a language are what programs print
 exclude_patterns = ["_build", "gallery/**/*.ipynb"]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
@@ -80,12 +81,18 @@ copybutton_prompt_is_regexp = True
 default_role = "literal"
 autodoc_typehints = "none"
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"  # the menu has no room for the name of the class
 # autodoc shows the members; numpydoc would list them once more.
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples/gallery"],
     "gallery_dirs": ["gallery"],
+    "subsection_order": [
+        f"../examples/gallery/{part}" for part in ("evaluate", "late", "drift", "compare", "search")
+    ],
+    "thumbnail_size": (480, 336),
+    "capture_repr": (),  # what examples show, they print
     "filename_pattern": r"plot_",
     "plot_gallery": MODE != "quick",
     "download_all_examples": False,

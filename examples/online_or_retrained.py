@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from joblib import Parallel, cpu_count, delayed
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import SGDClassifier
@@ -72,9 +73,16 @@ def models_for(setting: Setting, categories: list[int]) -> dict[str, Any]:
         remainder=StandardScaler(),
     )
     seldom = PeriodicRefit(boosting, every=setting.seldom, window=5_000)
+    sgd = SGDClassifier(loss="log_loss")
+    # The default steps are long: 10 at first, and falling. These are short, and stay.
+    small, smaller = (
+        clone(sgd).set_params(learning_rate="constant", eta0=eta0) for eta0 in (0.1, 0.01)
+    )
     models = {
         "persistent": Persistent(),
-        "linear, row by row": make_stream_pipeline(columns, SGDClassifier(loss="log_loss")),
+        "linear, row by row": make_stream_pipeline(columns, sgd),
+        "linear, steps of 0.1": make_stream_pipeline(columns, small),
+        "linear, steps of 0.01": make_stream_pipeline(columns, smaller),
         "boosting, often": PeriodicRefit(boosting, every=setting.often, window=2_000),
         "boosting, seldom": seldom,
         # What the models that learn row by row know of the last label, it is told.

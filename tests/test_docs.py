@@ -8,8 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import skstream
+from skstream.streams import as_stream
 from tests._data import data_folder, data_path
 from tests._programs import PROJECT, Run
 
@@ -83,9 +86,28 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
         if link.startswith("api/"):
             continue  # written when the site is built, which checks these links
         target = page.parent / link if link else page
+        if link.startswith("gallery/"):  # made of these files when the site is built
+            target = PROJECT / "examples" / Path(link).with_suffix(".py")
         if not target.exists() or (anchor and anchor not in anchors(target.read_text("utf-8"))):
             broken.append((link, anchor))
     assert not broken
+
+
+def lost_lines(text: str) -> list[str]:
+    """Lines of prose that begin with "%", which MyST takes for comments."""
+    return re.findall(r"^\s*%.*", FENCED.sub("", text), re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_line_is_a_comment_and_no_formula_is_latex(page: Path) -> None:
+    """Formulas are text: the site loads nothing over the network that could draw them."""
+    text = page.read_text("utf-8")
+    assert not lost_lines(text)
+    assert not re.search(r"\$\$|\\frac|\\sum|\$\\", FENCED.sub("", text))
+
+
+def test_comments_are_found_outside_of_code() -> None:
+    assert lost_lines("at 5\n% of\n\n```\n%timeit f()\n```\n 5 % more\n") == ["% of"]
 
 
 @pytest.mark.parametrize("page", [PROJECT / "README.md", *PAGES], ids=lambda page: page.stem)
@@ -153,6 +175,26 @@ def test_a_page_that_fails_is_caught(text: str, tmp_path: Path, run_program: Run
     program.write_text(text, "utf-8")
     with pytest.raises(pytest.fail.Exception, match=r"exit code 1\n(.|\n)*no\n"):
         run_program(program, tmp_path)
+
+
+def test_the_readme_writes_the_file_of_its_first_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what OpenML gives, the program in the README writes the stream that the table is of."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    source = skstream.ParquetStream(data_path("electricity"), target="class")
+    X, y = (np.concatenate([chunk[place] for chunk in source]) for place in (0, 1))
+    fetched = as_stream(pandas.DataFrame(X, columns=source.feature_names), y)
+    monkeypatch.setattr("skstream.streams.fetch_electricity", lambda: fetched)
+    program = re.search(r"^python -c '([^']*)'", (PROJECT / "README.md").read_text("utf-8"), re.M)
+    assert program is not None
+    monkeypatch.chdir(tmp_path)
+    exec(program[1], {})
+    written = skstream.ParquetStream(tmp_path / "electricity.parquet", target="class")
+    assert written.feature_names == source.feature_names
+    for place, expected in ((0, X), (1, y)):
+        np.testing.assert_array_equal(np.concatenate([chunk[place] for chunk in written]), expected)
 
 
 def test_the_first_table_of_the_readme_is_what_its_command_prints() -> None:

@@ -17,7 +17,7 @@ OPTIONS = {
     "how_often_to_refit": ["--rows", "600"],
     "estimates_before_labels": ["--rows", "3000"],
 }
-GALLERY = sorted((PROJECT / "examples" / "gallery").glob("plot_*.py"))
+GALLERY = sorted((PROJECT / "examples" / "gallery").glob("*/plot_*.py"))
 # Less than readers see, where an example would take long: its text, and what runs.
 SHORTER = {
     "plot_any_model": ("RandomRBF(10_000", "RandomRBF(1_500"),
