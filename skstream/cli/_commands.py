@@ -50,7 +50,7 @@ from skstream.streams import Drift, Stream, StreamError, label_profile, make_dem
 from skstream.streams._csv import NULL_VALUES
 from skstream.streams._file_system import is_uri
 from skstream.streams._open import open_files
-from skstream.streams._profile import label_columns, words_of
+from skstream.streams._profile import label_columns, time_features, words_of
 from skstream.streams._table_parameters import shown
 from skstream.utils._show_versions import show_versions
 from skstream.utils._validation import is_regressor
@@ -141,7 +141,7 @@ def evaluate(options: argparse.Namespace) -> int:
     result, status = _evaluated(plan.evaluator, plan.models, stream, traceback=options.traceback)
     if result is not None:
         result = with_command(result, options.words)
-        show(f"{_about(plan.opened, plan.classes)}\n")
+        show(f"{_about(plan.opened, plan.classes, options.time)}\n")
         show(result)
         compared = show_below(result, options)
         write(result, options.plot, options.save, metric=drawn)
@@ -420,8 +420,8 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _about(opened: Opened, classes: Any) -> str:
-    """Say what was read, and as what."""
+def _about(opened: Opened, classes: Any, arrival: str | None) -> str:
+    """Say what was read, and as what; `arrival` is the column of --time, if there is one."""
     files, names = opened.files, [Path(file).name for file in opened.names]
     holdout = f"Holdout: {opened.about}\n" if opened.about else ""
     order = f"{len(names)} files in this order: " if len(names) > 1 else ""
@@ -432,13 +432,23 @@ def _about(opened: Opened, classes: Any) -> str:
             f"Stream: {opened.names[0]}\n{holdout}Features: {shown(stream.feature_names or [])}\n"
             f"Target: {labels}\nDrifts: {_drifts_in_words(stream.drifts)}"
         )
-    leak = ""
+    times = time_features(files)
+    leak = f"\nCareful. {_of_times(times)}" if len(times) > 1 and arrival is None else ""
     if classes is not None and not any(map(is_uri, opened.names)):
         found = label_columns(opened.stream)
-        leak = f"\nCareful. {words_of(found).replace('exclude=', '--exclude')}" if found else ""
+        leak += f"\nCareful. {words_of(found).replace('exclude=', '--exclude')}" if found else ""
     return (
         f"Stream: {order}{shown(names)}\n{holdout}Features: {files.features_in_words()}\n"
         f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){leak}"
+    )
+
+
+def _of_times(times: Sequence[str]) -> str:
+    """Say what several columns of times among the features may be."""
+    return (
+        f"{len(times)} columns of times are features: {shown(list(times))}. Is one of them when "
+        "the label became known? A model then reads the label off it. Say what they are, --time "
+        "and --label-time, or leave them out with --exclude."
     )
 
 

@@ -1,0 +1,67 @@
+"""The command line on a file of one's own: times, categories and numbers with gaps, late labels."""
+
+import csv
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skstream.cli import main
+
+pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
+
+N_ROWS = 1200
+HEADER = ("ordered", "depot", "vehicle", "km", "kg", "outcome", "outcome_known")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def parcels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Parcels: late ones are known within two days, and that others came in time after these."""
+    path = tmp_path_factory.mktemp("own") / "parcels.csv"
+    rng, time = np.random.default_rng(0), datetime(2025, 1, 1)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADER)
+        for _ in range(N_ROWS):
+            time += timedelta(seconds=int(rng.integers(60, 3600)))
+            vehicle, km = str(rng.choice(["van", "bike", "truck"])), rng.gamma(2, 10)
+            late = rng.random() < (0.75 if vehicle == "bike" or km > 25 else 0.25)
+            hours = int(rng.integers(1, 48) if late else rng.integers(49, 90))
+            writer.writerow(
+                (
+                    *(time, rng.choice(["north", "south"])),
+                    "" if rng.random() < 0.05 else vehicle,
+                    "" if rng.random() < 0.05 else f"{km:.1f}",
+                    *(f"{rng.gamma(2, 3):.1f}", "late" if late else "ok"),
+                    time + timedelta(hours=hours),
+                )
+            )
+    return path
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command line in an empty folder; gives the status, the output and the errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: Any) -> tuple[int, str, str]:
+        status = main([str(argument) for argument in arguments])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def test_several_columns_of_times_among_the_features_are_named(run: Run, parcels: Path) -> None:
+    status, output, _ = run("evaluate", parcels, "--target", "outcome")
+    assert status == 0
+    assert "Careful. 2 columns of times are features: ordered, outcome_known." in output
+    assert "'outcome_known', less 'ordered', gives the label in 100.0 % of the rows" in output
+    for options in (
+        ["--time", "ordered", "--label-time", "outcome_known"],
+        ["--exclude", "outcome_known"],
+    ):
+        assert "Careful" not in run("evaluate", parcels, "--target", "outcome", *options)[1]
