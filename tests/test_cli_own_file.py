@@ -1,6 +1,7 @@
 """The command line on a file of one's own: times, categories and numbers with gaps, late labels."""
 
 import csv
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -9,7 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from skstream import MajorityClass, load
 from skstream.cli import main
+from skstream.evaluation import DelayedEvaluator
+from skstream.evaluation._results._answer import answer
+from skstream.streams import make_demo_stream
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
 
@@ -65,3 +70,41 @@ def test_several_columns_of_times_among_the_features_are_named(run: Run, parcels
         ["--exclude", "outcome_known"],
     ):
         assert "Careful" not in run("evaluate", parcels, "--target", "outcome", *options)[1]
+
+
+LATE = ("--target", "outcome", "--time", "ordered", "--label-time", "outcome_known", "--bins", 3)
+
+
+def test_answers_at_arrival_come_before_those_at_the_label(run: Run, parcels: Path) -> None:
+    status, output, _ = run(
+        "evaluate", parcels, *LATE, "--missing", 0, "--model", "nb", "--metric", "accuracy",
+        "--compare-with-best", "--save", "saved", "--report", "page.html",
+    )  # fmt: skip
+    assert status == 0
+    result = load("saved/result.npz")
+    scores = [result.select(bins=bin).scores["nb"]["accuracy"] for bin in (0, 4)]
+    assert scores[0] != scores[1]
+    blocks = re.findall(r"answers (.*?):\nmodel.*?\nnb +([\d.]+)", output, re.DOTALL)
+    assert blocks == [
+        ("at arrival (bin 0)", f"{scores[0]:.4f}"),
+        ("just before the label (bin 4)", f"{scores[1]:.4f}"),
+    ]
+    best = answer(result.select(bins=0))
+    below = " ".join(output.split())
+    assert best.headline in below
+    assert "these are scores in bin 0 (at arrival)" in below
+    page = " ".join(re.sub("<.*?>", " ", Path("page.html").read_text()).split())
+    assert best.headline in page
+    assert page.index("answers at arrival") < page.index("answers just before the label")
+    with Path("saved/scores.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    saved = {(row["bin"], row["model"]): float(row["value"]) for row in rows}
+    assert len(rows) == 5 * 3
+    assert [saved["0", "nb"], saved["4", "nb"]] == scores
+
+
+def test_one_bin_has_one_table() -> None:
+    stream = make_demo_stream(200)
+    result = DelayedEvaluator("accuracy", delay=9).evaluate({"m": MajorityClass()}, stream)
+    assert str(result.select(bins=3)).count("accuracy") == 1
+    assert str(result).count("accuracy") == result._repr_html_().count("accuracy") == 2

@@ -155,7 +155,8 @@ _PROTOCOL = f"""\
   --every rows, which are learnt afterwards
 --every N  rows learnt between two checkpoints of --holdout (default: {EVERY})
 --bins N  with --label-time or --delay: parts into which the time from arrival to label is divided
-  (default: 50); the table shows the answers just before the label, the picture those of all bins
+  (default: 50); the tables show the answers at arrival and just before the label, the picture
+  those of all bins
 --folds N  have N copies of each model, which learn different rows, and test over them whether
   models differ
 --strategy {{bootstrap,cross,split}}  which folds learn a row: each with a Poisson(1) weight
@@ -182,7 +183,8 @@ _PROTOCOL = f"""\
 _COMPARISON = """\
 --compare A B  test whether these two models differ; choose them before you see scores
 --compare-with-best MEASURE?  find the best model, by the first measure if none is named, and those
-  that are not told apart from it; the level is that of all pairs of models
+  that are not told apart from it; the level is that of all pairs of models. Where labels come
+  late, both comparisons are of the answers at arrival
 """
 _PICTURE = """\
 --plot FILE  picture of a measure over the stream: .png, .svg, .pdf
@@ -192,7 +194,7 @@ _PICTURE = """\
 """
 _SAVE = """\
 --save DIR  folder for the result (result.npz, which skstream.load reads) and its scores
-  (scores.csv)
+  (scores.csv; of every bin, where labels come late)
 """
 _DEMO = """\
 --data FILE  the Electricity stream, or another file whose labels are in the column 'class'

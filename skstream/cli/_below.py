@@ -94,10 +94,13 @@ def _alarms(result: EvaluationResult) -> Iterator[str]:
 
 
 def _compared(result: EvaluationResult, a: str, b: str) -> Any:
-    """Compare two models; errors of numbers, which have no bounds, as rows become many."""
+    """Compare two models; errors of numbers, which have no bounds, as rows become many.
+
+    Under delayed labels, the answers at arrival are compared, as in `answer`.
+    """
     unbounded = result.n_folds == 1 and result.classes is None
     options: Any = {"boundary": "asymptotic"} if unbounded else {}
-    return result.compare(a, b, **options)
+    return result.compare(a, b, bin=None if result.bins is None else result.bins[0], **options)
 
 
 def _best(result: EvaluationResult, metric: str) -> str:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from skstream.utils._optional import optional_import
 
 #: Files of the folder given as --save.
 RESULT_FILE, SCORES_FILE = "result.npz", "scores.csv"
+
+#: Columns of the latter; before them are the forgetting and, of labels that come late, the bin.
+_OF_A_SCORE = ("model", "metric", "value")
 
 #: All control characters but the tab and the line feed.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -164,11 +168,12 @@ def _save_scores(result: Any, path: Path) -> Path:
         temporary.open("w", newline="", encoding="utf-8") as file,
     ):
         writer = csv.writer(file)
-        writer.writerow(["forgetting", "model", "metric", "value"])
-        for forgetting in result.forgetting_names:
-            for model, scores in result.select(forgetting=forgetting).scores.items():
+        writer.writerow(["forgetting", *([] if result.bins is None else ["bin"]), *_OF_A_SCORE])
+        for forgetting, bin in product(result.forgetting_names, result.bins or (None,)):
+            for model, scores in result.select(forgetting=forgetting, bins=bin).scores.items():
+                place = [forgetting] if bin is None else [forgetting, bin]
                 for metric, value in scores.items():
-                    writer.writerow([forgetting, model, metric, repr(value)])
+                    writer.writerow([*place, model, metric, repr(value)])
     return path
 
 

@@ -173,6 +173,35 @@ def of_bin(result: "EvaluationResult", bin: int | None) -> str:
     return f", bin {bin}{ends.get(bin, '')}"
 
 
+def blocks(result: "EvaluationResult") -> list[tuple[str, "EvaluationResult"]]:
+    """Return what one table each is about: a mechanism and, under delayed labels, a bin.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        A result.
+
+    Returns
+    -------
+    blocks : list of (str, EvaluationResult)
+        The heading, empty where there is one block, and the result narrowed to it. Of the bins, the
+        first and the last: what is known when a row comes is before what is known at its label.
+    """
+    bins = () if result.bins is None else dict.fromkeys((result.bins[0], result.bins[-1]))
+    found = []
+    for bin in bins or (None,):
+        for forgetting in result.forgetting_names:
+            words = [_answers_of(result, bin)] if bin is not None and len(bins) > 1 else []
+            words += [heading(result, forgetting)] if len(result.forgetting_names) > 1 else []
+            found.append((", ".join(words), result.select(forgetting=forgetting, bins=bin)))
+    return found
+
+
+def _answers_of(result: "EvaluationResult", bin: int) -> str:
+    ends = {0: "at arrival", (result.n_bins or 0) + 1: "just before the label"}
+    return f"answers {ends[bin]} (bin {bin})" if bin in ends else f"answers in bin {bin}"
+
+
 #: Most names and reasons of models that ended early in a table.
 _MOST_NAMES = 5
 NEXT_CALLS = "to_frame(), plot(), rescore(), compare(), save()"
@@ -216,13 +245,11 @@ def _after(result: "EvaluationResult") -> str:
 
 
 def table(result: "EvaluationResult") -> str:
-    """Scores of all models as aligned text, one block per forgetting mechanism."""
+    """Scores of all models as aligned text, one block per forgetting mechanism and bin."""
     lines = [title(result)]
-    for forgetting in result.forgetting_names:
-        header, rows = _cells(result, forgetting)
-        if len(result.forgetting_names) > 1:
-            lines.append(f"{heading(result, forgetting)}:")
-        lines.extend(aligned(header, rows))
+    for words, one in blocks(result):
+        lines += [f"{words}:"] if words else []
+        lines += aligned(*_cells(one))
     return "\n".join([*lines, *notes(result)])
 
 
@@ -299,12 +326,12 @@ def html(result: "EvaluationResult") -> str:
         return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
     parts = [f"<p><b>{escape(title(result))}</b></p>"]
-    for forgetting in result.forgetting_names:
-        header, rows = _cells(result, forgetting)
+    for words, one in blocks(result):
+        header, rows = _cells(one)
         body = "".join(row(cells, "td") for cells in rows)
         parts.append(
-            f"<p>{escape(heading(result, forgetting))}</p><table><thead>{row(header, 'th')}"
-            f"</thead><tbody>{body}</tbody></table>"
+            f"<p>{escape(words or heading(one, one.forgetting_names[0]))}</p><table>"
+            f"<thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
         )
     parts.extend(f"<p>{escape(line)}</p>" for line in notes(result))
     return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
@@ -387,7 +414,7 @@ def failed_refits(result: "EvaluationResult") -> list[str]:
     return lines
 
 
-def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list[list[str]]]:
+def _cells(result: "EvaluationResult") -> tuple[list[str], list[list[str]]]:
     counted = any(result.n_unanswered.values())
     refitted = any(cost.refit_rows for cost in result.costs.values())
     has_run = bool(result.costs or result.paths)  # a log of predictions has run no model
@@ -400,7 +427,7 @@ def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list
         *(["seconds", "path"] if has_run else []),
     ]
     rows = []
-    for name, values in last_scores(result.select(forgetting=forgetting)).items():
+    for name, values in last_scores(result).items():
         cost, end = result.costs.get(name), result.ended.get(name)
         rows.append(
             [
