@@ -108,3 +108,13 @@ def test_one_bin_has_one_table() -> None:
     result = DelayedEvaluator("accuracy", delay=9).evaluate({"m": MajorityClass()}, stream)
     assert str(result.select(bins=3)).count("accuracy") == 1
     assert str(result).count("accuracy") == result._repr_html_().count("accuracy") == 2
+
+
+def test_ranks_and_tests_of_pairs_are_set_beside_each_other(run: Run, parcels: Path) -> None:
+    _, output, _ = run(
+        "evaluate", parcels, "--target", "outcome", "--exclude", "ordered", "--exclude",
+        "outcome_known", "--missing", 0, "--model", "nb", "--folds", 10, "--compare-with-best",
+    )  # fmt: skip
+    words = " ".join(output.split())
+    assert "10 folds, bootstrap: each copy learns about 63 % of the rows" in words
+    assert words.endswith("quote the one that you planned.")

@@ -18,6 +18,11 @@ ALPHA = 0.05
 _WIDTH = 88
 #: Most rows of alarms that are named.
 _MOST_ROWS = 10
+#: What is said where the same folds are ranked and tested pair by pair.
+_OF_TWO_TESTS = (
+    "The average ranks above use less of the scores than these tests of pairs (Wilcoxon's), and "
+    "may not tell apart models that these do: quote the one that you planned."
+)
 
 
 def check_comparisons(
@@ -106,4 +111,5 @@ def _compared(result: EvaluationResult, a: str, b: str) -> Any:
 def _best(result: EvaluationResult, metric: str) -> str:
     """Say which model has the best score, and from which others it is told apart."""
     found = answer(result.select(metrics=[metric]), ALPHA)
-    return "\n".join(textwrap.fill(line, width=_WIDTH) for line in (found.headline, *found.details))
+    lines = [found.headline, *found.details, *([_OF_TWO_TESTS] if result.n_folds > 1 else [])]
+    return "\n".join(textwrap.fill(line, width=_WIDTH) for line in lines)

@@ -434,6 +434,33 @@ def test_tables_of_folds_have_deviations() -> None:
     assert f"{last.mean():.4f} ± {last.std(ddof=1):.4f}" in result.to_markdown()
     assert rf"{last.std(ddof=1):.4f} \\" in result.to_latex()
     assert "mean of 4 folds (± their standard deviation)" in result.to_markdown()
+    caption = re.search(r"\\caption\{(.*)\}", result.to_latex())
+    assert caption is not None
+    assert r"mean of 4 folds ($\pm$ their standard deviation); bootstrap: each" in caption[1]
+
+
+def test_a_deviation_that_would_be_written_as_0_has_one_more_digit() -> None:
+    result = KFoldEvaluator("accuracy", n_folds=4, random_state=0).evaluate(MODELS, STREAM)
+    deviation = result.curve("sgd")[-1].std(ddof=1)
+    assert 0.005 < deviation < 0.05
+    assert f"± {deviation:.2f}**" in result.to_markdown(digits=1)
+    curve = np.full_like(result.curve("sgd"), 0.5)
+    same = replace(result, values={"sgd": {"cumulative": {"accuracy": curve}}})
+    assert "0.5 ± 0.0 |" in same.to_markdown(digits=1)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "share"), [("bootstrap", "about 63 %"), ("cross", "75 %"), ("split", "25 %")]
+)
+def test_it_is_said_how_much_each_copy_learns(strategy: Any, share: str, tmp_path: Path) -> None:
+    evaluator = KFoldEvaluator("accuracy", n_folds=4, strategy=strategy, random_state=0)
+    result = evaluator.evaluate(MODELS, STREAM)
+    said = f"{strategy}: each copy learns {share} of the rows"
+    assert str(result).splitlines()[1].startswith(f"4 folds, {said}")
+    assert said in result._repr_html_()
+    assert any(said in text for text in Page(text_of(result, tmp_path)).texts[""])
+    assert f"1 fold, {said}" in str(result.select(folds=1))
+    assert "each copy" not in str(unbroken())
 
 
 def test_equal_scores_are_best_together_and_one_alone_is_not_best() -> None:

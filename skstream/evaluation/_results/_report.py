@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skstream.engine.tape import Tape
 from skstream.evaluation._parallel._slowest_part import slow_part
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._watch import each
@@ -40,6 +41,8 @@ DEFAULTS: dict[str, Any] = {
 }
 #: Those that follow from what a stream is like, and may differ from stream to stream.
 OF_A_STREAM = frozenset({"delay", "features", "max_pending", "missing_labels"})
+#: Where fewer scored rows are in a window of time, its last values are said to be about few rows.
+FEW_ROWS = 30
 #: Objects without a text of their own show where they are in memory.
 _ADDRESS = re.compile(r"<(?:function |bound method )?(?P<name>\S+).* at 0x[0-9a-f]+>+")
 
@@ -165,6 +168,19 @@ def of_folds(result: "EvaluationResult") -> str:
     return f", mean of the folds {', '.join(map(str, selected))}"
 
 
+def share_of_folds(result: "EvaluationResult") -> str:
+    """Say how much the copy of a fold learns, as of a folded run alone: empty for others."""
+    strategy, n = result.parameters.get("strategy"), result.parameters.get("n_folds", 0)
+    shares = {
+        "bootstrap": "about 63 % of the rows, some of them several times",
+        "cross": f"{100 * (n - 1) / max(n, 1):.3g} % of the rows",
+        "split": f"{100 / max(n, 1):.3g} % of the rows",
+    }
+    if strategy not in shares or n < 2:
+        return ""
+    return f"{strategy}: each copy learns {shares[strategy]}; scores are not those of one pass"
+
+
 def of_bin(result: "EvaluationResult", bin: int | None) -> str:
     """Name a bin of a result under delayed labels: ", bin 0 (at arrival)"; None: none."""
     if bin is None or result.n_bins is None:
@@ -246,7 +262,8 @@ def _after(result: "EvaluationResult") -> str:
 
 def table(result: "EvaluationResult") -> str:
     """Scores of all models as aligned text, one block per forgetting mechanism and bin."""
-    lines = [title(result)]
+    share = share_of_folds(result)
+    lines = [title(result), *([f"{plural(result.n_folds, 'fold')}, {share}"] if share else [])]
     for words, one in blocks(result):
         lines += [f"{words}:"] if words else []
         lines += aligned(*_cells(one))
@@ -255,7 +272,7 @@ def table(result: "EvaluationResult") -> str:
 
 def notes(result: "EvaluationResult") -> list[str]:
     """What is said below the scores."""
-    lines = [*_counts(result), *_alarms(result), *_reasons(result)]
+    lines = [*_counts(result), *_few_rows(result), *_alarms(result), *_reasons(result)]
     lines += slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
     lines += failed_refits(result)
     lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
@@ -277,6 +294,34 @@ def _counts(result: "EvaluationResult") -> list[str]:
     if n:
         lines.append(f"{n:,} of {n_held_out:,} holdout rows without a label: not scored")
     return lines
+
+
+def _few_rows(result: "EvaluationResult") -> list[str]:
+    """Name the windows of time whose last values are about few rows, as far as a tape says it."""
+    tape, times, lines = result.tape, result.times, []
+    if tape is None or tape.time is None or times is None or not len(times):
+        return []
+    for name, spelling in result.details.mechanisms.items():
+        window = parse_forgetting(spelling) if spelling.startswith("window:") else Cumulative()
+        if window.duration is None:
+            continue
+        rows = np.flatnonzero(np.asarray(tape.time) > times[-1] - window.duration)
+        n = _scored(tape, rows) if len(rows) else 0
+        if 0 < n < FEW_ROWS:
+            few = plural(n, "scored row")
+            lines.append(f"Careful. The values under {name} are about {few}, which say little")
+    return lines
+
+
+def _scored(tape: Tape, rows: np.ndarray) -> int:
+    """Number of rows, of some on a tape, that count in the scores of a model."""
+    y, answers = np.asarray(tape.y[rows]), np.asarray(next(iter(tape.answers.values()))[0][rows])
+    if answers.ndim > 1:
+        answers = answers[:, -1]
+    counts = (y != -1) & (answers != -1) if tape.classes is not None else np.isfinite(y + answers)
+    if tape.weight is not None:
+        counts &= np.asarray(tape.weight[rows]) > 0
+    return int(np.count_nonzero(counts))
 
 
 def _alarms(result: "EvaluationResult") -> list[str]:
@@ -326,6 +371,8 @@ def html(result: "EvaluationResult") -> str:
         return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
     parts = [f"<p><b>{escape(title(result))}</b></p>"]
+    share = share_of_folds(result)
+    parts += [f"<p>{escape(plural(result.n_folds, 'fold'))}, {escape(share)}</p>"] if share else []
     for words, one in blocks(result):
         header, rows = _cells(one)
         body = "".join(row(cells, "td") for cells in rows)
