@@ -280,6 +280,7 @@ def test_a_repeated_warning_is_shown_once(capsys: pytest.CaptureFixture[str]) ->
 def test_every_short_name_makes_an_estimator() -> None:
     whole = {
         "pipeline": "pipeline('sgd')",
+        "prepared": "prepared('sgd')",
         "fixed": "fixed('hgb', rows=10)",
         "refit": "refit('rf', every=10)",
     }
@@ -430,7 +431,7 @@ NAMELESS = ROWS.partition("\n")[2]
         (ROWS.replace("day", "x", 1), [], "have the same name, 'x'"),
         (ROWS.replace("day,", "Class ,", 1), ["--target", "Class"], "Did you mean 'Class '?"),
         (ROWS.replace("4,a", '"4,5",a'), [], "If it is a decimal comma, pass --decimal ','"),
-        (ROWS.replace("4,a", ",a"), [], "row 4, column 'x'. --missing 0 puts the number 0"),
+        (ROWS.replace("4,a", ",a"), [], "row 4, column 'x'. Fill gaps, for example"),
         (ROWS.replace("4,a,d", "4,a,"), [], 'pass --missing-labels "skip"'),
         (ROWS + "1,2\n", [], "line 42 has 2 values, but the lines before it have 3: '1,2'"),
         ("", [], "it is empty"),

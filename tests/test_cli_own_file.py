@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import SGDClassifier
 
-from skstream import MajorityClass, load
+from skstream import MajorityClass, PrequentialEvaluator, load, make_stream_pipeline
 from skstream.cli import main
 from skstream.evaluation import DelayedEvaluator
 from skstream.evaluation._results._answer import answer
+from skstream.preprocessing import make_stream_preprocessor
 from skstream.streams import make_demo_stream
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
@@ -118,3 +120,80 @@ def test_ranks_and_tests_of_pairs_are_set_beside_each_other(run: Run, parcels: P
     words = " ".join(output.split())
     assert "10 folds, bootstrap: each copy learns about 63 % of the rows" in words
     assert words.endswith("quote the one that you planned.")
+
+
+def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(
+    run: Run, parcels: Path
+) -> None:
+    models = [
+        "prepared('sgd')",
+        "prepared('nb', max_categories=5)",
+        "corrected(\"prepared('sgd')\")",
+    ]
+    status, _, errors = run(
+        "evaluate", parcels, "--target", "outcome", "--time", "ordered", "--exclude",
+        "outcome_known", "--metric", "accuracy", "--save", "saved",
+        *(word for model in models for word in ("--model", model)),
+    )  # fmt: skip
+    assert (status, errors) == (0, "")
+    result = load("saved/result.npz")
+    assert all(result.paths[name] == "kernel" for name in models)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.read_csv(parcels)
+    y = frame.pop("outcome")
+    X = frame[["depot", "vehicle", "km", "kg"]]
+    preprocessor = make_stream_preprocessor(X, sparse_output=False, verbose=False)
+    by_hand = make_stream_pipeline(preprocessor, SGDClassifier(loss="log_loss"))
+    expected = PrequentialEvaluator("accuracy", random_state=0).evaluate({"sgd": by_hand}, X, y)
+    # The order of the columns differs: categories by their code, or as they come.
+    accuracy = expected.scores["sgd"]["accuracy"]
+    assert result.scores[models[0]]["accuracy"] == pytest.approx(accuracy, abs=0.02)
+    assert run("verify", "saved/result.npz")[:2] == (0, "identical: 5,995 answers of 5 models\n")
+
+
+def test_prepared_models_of_a_generator_and_of_texts(run: Run) -> None:
+    status, _, _ = run("evaluate", "--generator", "SEA(n_rows=300)", "--model", "prepared('nb')")
+    assert status == 0
+    Path("texts.csv").write_text("text,y\n" + "some words,a\nother words,b\n" * 20)
+    status, _, errors = run(
+        "evaluate", "texts.csv", "--target", "y", "--text", "text", "--model", "prepared('sgd')"
+    )
+    assert status == 2
+    assert "the rows of this stream are sparse or texts: name the steps yourself" in errors
+
+
+def test_missing_values_are_said_once_with_what_helps(run: Run, parcels: Path) -> None:
+    status, output, errors = run(
+        "evaluate", parcels, "--target", "outcome", "--model", "sgd", "--model", "scaled-sgd"
+    )
+    assert status == 2
+    assert "sgd failed: the error below says why" in output
+    assert "Input X" not in output
+    said = errors[errors.index("skstream: error") :]
+    for model in ("sgd", "scaled-sgd"):
+        assert f"Model '{model}' failed while" in said
+    assert said.count("missing value is in row") == 1
+    assert len(said) < 600
+    assert "HistGradientBoosting" not in said
+    assert "--model \"prepared('sgd')\"" in said
+    assert "the code -1" in said
+
+
+def test_models_inside_models_need_no_quotes(run: Run, parcels: Path) -> None:
+    models = ["corrected(pipeline('scaler', 'sgd'))", "corrected(nb)", "augmented(sgd(alpha=0.1))"]
+    status, output, errors = run(
+        "evaluate", parcels, "--target", "outcome", "--column", "kg", "--metric", "accuracy",
+        *(word for model in models for word in ("--model", model)),
+    )  # fmt: skip
+    assert (status, errors) == (0, "")
+    assert all(f"\n{model}  " in output for model in models)
+
+
+def test_a_command_that_fails_leaves_no_folder(run: Run, parcels: Path) -> None:
+    for wrong in (["--model", "nosuch"], ["--time", "nosuch"], ["--metric", "nosuch"]):
+        assert run("evaluate", parcels, "--target", "outcome", "--save", "a/b", *wrong)[0] == 2
+        assert not Path("a").exists()
+    Path("file").write_text("")
+    status, _, errors = run("evaluate", parcels, "--target", "outcome", "--save", "file/folder")
+    assert status == 2
+    assert "--save needs the folder file/folder, but that, or a part of it, is a file." in errors

@@ -43,7 +43,8 @@ examples:
 models:
 {models}
   Parameters stand in parentheses: "sgd(alpha=0.001)". A quoted model is wrapped:
-  "augmented('nb', n_lags=2)", "pipeline('scaler', 'sgd')". Any other estimator with
+  "augmented('nb', n_lags=2)", "pipeline('scaler', 'sgd')"; "prepared('sgd')" suits files
+  with categories and gaps. Any other estimator with
   partial_fit, or model of River, goes by its module:
   "sklearn.linear_model:Perceptron(penalty='l2')", river.tree:HoeffdingTreeClassifier.
   Naming a module imports it, which runs its code. A name before = stands in the table:
@@ -124,8 +125,8 @@ FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a f
 --delay DELAY  in place of --label-time: rows until a label comes, or where --time is given, a time
   (1D) or a number as the times are; or the column that holds it, which is no feature
 --delay-unit TIME  what 1 is in a column of delays, where --time holds dates: 1h, 1D
---missing RULE  what becomes of a missing feature: a number to put there (0, say), error, or nan
-  (default: the model decides)
+--missing RULE  what becomes of a missing feature: a number to put there (0, say; a category has the
+  code -1 then), error, or nan (default: the model decides)
 --missing-labels {error,skip} [error]  what becomes of a row without a label: an error (default), or
   it is left out of learning and scores
 --n-rows N  evaluate the first N rows only

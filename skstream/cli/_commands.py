@@ -4,8 +4,8 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -142,14 +142,15 @@ def evaluate(options: argparse.Namespace) -> int:
     if result is not None:
         result = with_command(result, options.words)
         show(f"{_about(plan.opened, plan.classes, options.time)}\n")
-        show(result)
+        # Why models failed is said once, by the error that ends.
+        show(replace(result, failures=dict.fromkeys(result.failures, "the error below says why")))
         compared = show_below(result, options)
         write(result, options.plot, options.save, metric=drawn)
         write_report(result, options.report)
         if status == 0 and not compared:
             status = FAILED
         if status == 0 and result.failures:
-            status = f"error: {'; '.join(_words(why, stream) for why in result.failures.values())}"
+            status = f"error: {_words(result.failures.values(), stream)}"
         if status == 0 and result._why_nothing_scored():
             return FAILED  # a warning has said why
     return _ended(status)
@@ -185,7 +186,7 @@ def verify(options: argparse.Namespace) -> int:
     then.checkpoint = then.checkpoint_every = then.n_jobs = None
     plan = _planned(then)
     by_command = "command" in result.details.record
-    given = plan.models if by_command else models_given(options.model)
+    given = plan.models if by_command else models_given(options.model, plan.opened.stream)
     found = verify_result(
         result,
         plan.opened.stream,
@@ -233,7 +234,7 @@ def _planned(options: argparse.Namespace) -> _Planned:
             f"have nothing to learn from. Without --model, the baselines are evaluated."
         )
     target = _target_in_words(options.target)
-    models = _with_baselines(given, stream, target)
+    models = _with_baselines(models_given(options.model, stream) if given else {}, stream, target)
     if files is None and opened.protocol == "prequential" and options.batch_size == 1:
         models |= best_possible(stream)  # it takes the number of rows learnt as the time
     classes = None if _regression(models) else stream.classes
@@ -334,18 +335,21 @@ def _evaluated(
         result = error.result if error.row else None
         if traceback:
             raise
-        words = _words(str(error), stream)
+        words = _words([str(error)], stream)
         if result is None:
             raise ValueError(words) from error
         say("stopped by an error; this is the result so far")
         return result, f"error: {words}"
 
 
-def _words(failure: str, stream: Stream) -> str:
-    """Say why a model has failed, with the first missing value if that is the reason."""
-    gap = _first_gap(stream) if "NaN" in failure else None
-    # Of scikit-learn's long advice about NaN the first line is enough.
-    return in_options(failure if gap is None else f"{failure.partition(chr(10))[0]} {gap}")
+def _words(failures: Collection[str], stream: Stream) -> str:
+    """Say why models have failed, with the first missing value if that is the reason."""
+    gap = _first_gap(stream) if any("NaN" in why for why in failures) else None
+    if gap is None:
+        return in_options("; ".join(failures))
+    # Of long advice about NaN, and about the place of a single one, ours is enough.
+    short = [why.partition("\n")[0].partition(" Column ")[0].rstrip(".") for why in failures]
+    return f"{in_options('; '.join(short))}. {gap}"
 
 
 def _ended(status: int | str) -> int:
@@ -473,9 +477,11 @@ def _first_gap(stream: Stream) -> str | None:
                 return f"The first missing value is in row {row}, feature {place} (from 0)."
             column = stream.feature_names[place]
             return (
-                f"The first missing value is in row {row}, column {column!r}. --missing 0 puts the "
-                f"number 0 in the place of missing values; --exclude {shlex.quote(column)} leaves "
-                f"the column out."
+                f"The first missing value is in row {row}, column {column!r}. Fill gaps, for "
+                "example, by --model \"prepared('sgd')\", which also scales numbers and makes "
+                "columns of categories; --missing 0 puts 0 in the place of a missing number (and "
+                "the code -1 in that of a category); "
+                f"--exclude {shlex.quote(column)} leaves the column out."
             )
         first_row += len(y)
     return None

@@ -1,6 +1,7 @@
 """What the command line prints and writes."""
 
 import csv
+import os
 import re
 import sys
 import warnings
@@ -86,7 +87,7 @@ def check_outputs(
     if report is not None:
         _check_file(report, "The page")
     if folder is not None:
-        make_folder(folder, "--save")
+        _check_folder(folder, "--save")
 
 
 def _check_file(path: Path, option: str) -> None:
@@ -112,12 +113,19 @@ def metric_of(asked: str | None, metrics: Sequence[str], option: str = "--plot-m
 
 def make_folder(folder: Path, option: str) -> None:
     """Make the folder that an option names, if it is not there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
+    _check_folder(folder, option)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _check_folder(folder: Path, option: str) -> None:
+    """Fail where a folder of this name cannot be made; it is made when something is written."""
+    there = next((one for one in (folder, *folder.parents) if os.path.lexists(one)), Path())
+    if not there.is_dir():
         raise NotADirectoryError(
             f"{option} needs the folder {folder}, but that, or a part of it, is a file."
-        ) from None
+        )
+    if not os.access(there, os.W_OK):
+        raise PermissionError(f"{option} needs the folder {folder}, and {there} is read-only.")
 
 
 def with_command(result: Any, words: Sequence[str]) -> Any:
@@ -135,6 +143,7 @@ def write(
 ) -> None:
     """Write the result and its scores into a folder, and a picture, where they are asked for."""
     if folder is not None:
+        make_folder(folder, "--save")
         replaced = [name for name in (RESULT_FILE, SCORES_FILE) if (folder / name).exists()]
         print(f"Result: {result.save(folder / RESULT_FILE)}")
         print(f"Scores: {_save_scores(result, folder / SCORES_FILE)}")
