@@ -702,6 +702,10 @@ def test_a_saved_result_is_written_as_a_page(run: Run, csv_file: Path) -> None:
     for given in ("out/result.npz", "out"):
         assert run("report", given) == (0, "Report: report.html\n", "")
         pages[given] = Path("report.html").read_text("utf-8")
+        status, _, error = run("report", given)  # a page that was not named is not replaced
+        assert (status, error.count("report.html is there already")) == (2, 1)
+        assert run("report", given, "--out", "report.html")[0] == 0
+        Path("report.html").unlink()
         assert pages[given] == pages["at once"]
     assert run("report", "run", "--out", "of_run", "--title", "A <run>")[0] == 0
     assert "<h1>A &lt;run&gt;</h1>" in Path("of_run.html").read_text("utf-8")

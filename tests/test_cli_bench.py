@@ -218,6 +218,10 @@ def test_a_changed_answer_is_found(copied, capsys):
     result.save(path)
     assert main(["verify", str(copied)]) == 1
     assert "Sine, seed 0: different: the answer of 'nb' at row " in capsys.readouterr().out
+    assert main(["report", str(copied), "--out", str(copied / "page.html")]) == 2
+    error = capsys.readouterr().err
+    assert "results of many runs, and a page is about one: name its file, such as " in error
+    assert f"{copied / 'results' / 'NSGT-0.npz'}." in error
 
 
 def test_files_are_streams_too(tmp_path, suite, capsys):

@@ -148,7 +148,7 @@ def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(
     # The order of the columns differs: categories by their code, or as they come.
     accuracy = expected.scores["sgd"]["accuracy"]
     assert result.scores[models[0]]["accuracy"] == pytest.approx(accuracy, abs=0.02)
-    assert run("verify", "saved/result.npz")[:2] == (0, "identical: 5,995 answers of 5 models\n")
+    assert run("verify", "saved")[:2] == (0, "identical: 5,995 answers of 5 models\n")
 
 
 def test_prepared_models_of_a_generator_and_of_texts(run: Run) -> None:

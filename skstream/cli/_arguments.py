@@ -36,8 +36,8 @@ examples:
   skstream evaluate rcv1.svm.gz --model sgd
   skstream evaluate month/ --target click --model sgd --checkpoint run --n-jobs -1
   skstream evaluate --generator "SEA(n_rows=50000, noise=0.2)" --model nb
-  skstream verify results/result.npz --data power.csv
-  skstream report results/result.npz --out report.html
+  skstream verify results --data power.csv
+  skstream report results --out report.html
   skstream status run
 
 models:
@@ -229,7 +229,8 @@ FILE+  Parquet or CSV file, or several in time order
   (default), or it is not scored for that model, or it counts as a wrong answer
 """
 _VERIFY = """\
-RESULT  result.npz, as --save has written it, or the folder of bench, whose results are all checked
+RESULT  result.npz, or the folder that was given as --save, or the folder of bench, whose results
+  are all checked
 --data FILE+  files of the stream (default: those that the result was made of)
 --model MODEL...  model to check, as of evaluate; repeatable (default: those of the command that
   made the result)
@@ -237,7 +238,8 @@ RESULT  result.npz, as --save has written it, or the folder of bench, whose resu
 """
 _REPORT = """\
 RESULT  result.npz, or the folder that was given as --save or --checkpoint
---out FILE [report.html]  page to write (default: report.html)
+--out FILE  page to write, also in the place of an earlier one (default: report.html, which is not
+  replaced)
 --title TEXT  heading of the page (default: the protocol)
 """
 _BENCH = """\

@@ -64,6 +64,8 @@ DEMO_FORGETTING = ("cumulative", "window:1000")
 FORECAST_INPUTS = ("day", "period", "nswdemand", "vicdemand", "transfer")
 DEMO_ROWS = 20_000
 
+#: Page that `report` writes, if no other is named.
+PAGE = "report.html"
 #: Exit status where `verify` has found a difference.
 DIFFERENT = 1
 FAILED = 2
@@ -163,11 +165,12 @@ def verify(options: argparse.Namespace) -> int:
         return _bench.verify_bench(
             options.result, lambda path: verify(argparse.Namespace(**given | {"result": path}))
         )
-    result = load_result(options.result)
+    path = _saved_in(options.result)
+    result = load_result(path)
     words = result.details.record.get("command")
     if words is None and not (options.data and options.model):
         raise ValueError(
-            f"{options.result} was not saved by skstream evaluate, and does not say how its rows "
+            f"{path} was not saved by skstream evaluate, and does not say how its rows "
             "were read and which models it is of: add --data FILE, --target COL, and --model "
             "NAME=MODEL for each model to check."
         )
@@ -177,7 +180,7 @@ def verify(options: argparse.Namespace) -> int:
     foreign = [model for model in then.model if ":" in model]
     if foreign and not options.model:
         raise ValueError(
-            f"{options.result} names the model {foreign[0]}, and naming a module runs its code: if "
+            f"{path} names the model {foreign[0]}, and naming a module runs its code: if "
             "you trust it, repeat all models of the result, "
             f"{' '.join(f'--model {shlex.quote(model)}' for model in then.model)}."
         )
@@ -199,12 +202,28 @@ def verify(options: argparse.Namespace) -> int:
 
 def report(options: argparse.Namespace) -> int:
     """Write a saved result as a page."""
-    check_outputs(None, None, report=options.out)
-    saved = options.result / RESULT_FILE
-    path = saved if saved.is_file() else options.result
+    page = options.out or Path(PAGE)
+    check_outputs(None, None, report=page)
+    if options.out is None and page.exists():
+        raise FileExistsError(
+            f"{page} is there already: name the file to write, --out FILE; it is replaced then."
+        )
+    path = _saved_in(options.result)
+    if _bench.is_bench(path):
+        results = sorted((path / _bench.RESULTS).glob("*.npz"))
+        raise ValueError(
+            f"{path} holds the results of many runs, and a page is about one: name its file"
+            + (f", such as {results[0]}." if results else ".")
+        )
     result = collect_result(path) if path.is_dir() else load_result(path)
-    write_report(result, options.out, title=options.title)
+    write_report(result, page, title=options.title)
     return 0
+
+
+def _saved_in(path: Path) -> Path:
+    """Return the file of the result in a folder of --save; other paths as they are."""
+    saved = path / RESULT_FILE
+    return saved if saved.is_file() else path
 
 
 def bench(options: argparse.Namespace) -> int:
