@@ -670,7 +670,7 @@ def test_a_replaced_result_is_said(run: Run, csv_file: Path, tmp_path: Path) -> 
     assert "replaced" not in errors
     _, second, errors = run(*given)
     assert errors == (
-        f"skstream: replaced an earlier result in {tmp_path}: result.npz, scores.csv\n"
+        f"skstream: replaced an earlier result in {tmp_path}: result.npz, scores.csv, curve.csv\n"
     )
     assert second.count("\n") == first.count("\n")
 

@@ -235,6 +235,9 @@ def test_files_are_streams_too(tmp_path, suite, capsys):
     assert main(["bench", str(suite), "--out", str(tmp_path / "out")]) == 0
     result = load(tmp_path / "out" / "results" / "power-1.npz")
     assert result.details.record["stream"]["names"] == ["a"]
+    out = capsys.readouterr().out
+    (line,) = [line for line in out.splitlines() if line.startswith("power ")]
+    assert re.search(rf" {result.scores['nb']['accuracy']:.4f}, same rows \(", line)
     assert main(["verify", str(tmp_path / "out")]) == 0
 
 

@@ -101,6 +101,10 @@ def test_answers_at_arrival_come_before_those_at_the_label(run: Run, parcels: Pa
     with Path("saved/scores.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     saved = {(row["bin"], row["model"]): float(row["value"]) for row in rows}
+    with Path("saved/curve.csv").open(newline="") as file:
+        curve = [row for row in csv.DictReader(file) if (row["model"], row["bin"]) == ("nb", "4")]
+    assert [int(row["row"]) for row in curve] == result.checkpoints.tolist()
+    assert float(curve[-1]["value"]) == scores[1]
     assert len(rows) == 5 * 3
     assert [saved["0", "nb"], saved["4", "nb"]] == scores
 

@@ -194,8 +194,8 @@ _PICTURE = """\
   pictures, tests
 """
 _SAVE = """\
---save DIR  folder for the result (result.npz, which skstream.load reads) and its scores
-  (scores.csv; of every bin, where labels come late)
+--save DIR  folder for the result (result.npz, which skstream.load reads), its scores (scores.csv; of
+  every bin, where labels come late) and those at all checkpoints (curve.csv)
 """
 _DEMO = """\
 --data FILE  the Electricity stream, or another file whose labels are in the column 'class'

@@ -87,13 +87,19 @@ def _deviations(result: EvaluationResult) -> Iterator[str]:
 
 
 def _alarms(result: EvaluationResult) -> Iterator[str]:
-    """Rows, counted from 0, at which detectors raised alarms; of folds the table has numbers."""
+    """Rows, counted from 0, at which models raised alarms; of folds the table has numbers.
+
+    Alarms of naive guesses are counted above, and left out where a model is watched, too.
+    """
     if result.n_folds > 1:
         return
     unit = "row" if result.bins is None else "labelled row"
+    naive = set(result.details.baselines)
+    if naive >= set(result.model_names):
+        naive = set()
     for found in each(result.detections):
         n = len(found.alarms)
-        if n:
+        if n and found.model not in naive:
             rows = listed([f"{row:,}" for row in found.alarms.tolist()], _MOST_ROWS)
             yield f"{found.monitor} of {found.model}: alarm{'s' * (n > 1)} at {unit} {rows}"
 

@@ -325,14 +325,16 @@ def _scored(tape: Tape, rows: np.ndarray) -> int:
 
 
 def _alarms(result: "EvaluationResult") -> list[str]:
-    """How many alarms each monitor raised, in all folds."""
-    lines = []
+    """How many alarms each monitor raised; of several folds, in one of them on average."""
+    n_folds, lines = result.n_folds, []
     for monitor, by_model in result.detections.items():
         counts: dict[str, int] = {}
         for one in each({monitor: by_model}):
             counts[one.model] = counts.get(one.model, 0) + len(one.alarms)
-        shown = [f"{model} {n:,}" for model, n in counts.items()]
-        lines.append(f"alarms of {monitor}: {listed(shown, _MOST_NAMES, 'models')}")
+        means = {model: f"{n / n_folds:,.{n_folds > 1:d}f}" for model, n in counts.items()}
+        shown = [f"{model} {n}" for model, n in means.items()]
+        each_fold = ", mean per fold" if n_folds > 1 else ""
+        lines.append(f"alarms of {monitor}{each_fold}: {listed(shown, _MOST_NAMES, 'models')}")
     return lines
 
 
