@@ -280,6 +280,7 @@ def test_a_repeated_warning_is_shown_once(capsys: pytest.CaptureFixture[str]) ->
 def test_every_short_name_makes_an_estimator() -> None:
     whole = {
         "pipeline": "pipeline('sgd')",
+        "prepared": "prepared('sgd')",
         "fixed": "fixed('hgb', rows=10)",
         "refit": "refit('rf', every=10)",
     }
@@ -430,7 +431,7 @@ NAMELESS = ROWS.partition("\n")[2]
         (ROWS.replace("day", "x", 1), [], "have the same name, 'x'"),
         (ROWS.replace("day,", "Class ,", 1), ["--target", "Class"], "Did you mean 'Class '?"),
         (ROWS.replace("4,a", '"4,5",a'), [], "If it is a decimal comma, pass --decimal ','"),
-        (ROWS.replace("4,a", ",a"), [], "row 4, column 'x'. --missing 0 puts the number 0"),
+        (ROWS.replace("4,a", ",a"), [], "row 4, column 'x'. Fill gaps, for example"),
         (ROWS.replace("4,a,d", "4,a,"), [], 'pass --missing-labels "skip"'),
         (ROWS + "1,2\n", [], "line 42 has 2 values, but the lines before it have 3: '1,2'"),
         ("", [], "it is empty"),
@@ -669,7 +670,7 @@ def test_a_replaced_result_is_said(run: Run, csv_file: Path, tmp_path: Path) -> 
     assert "replaced" not in errors
     _, second, errors = run(*given)
     assert errors == (
-        f"skstream: replaced an earlier result in {tmp_path}: result.npz, scores.csv\n"
+        f"skstream: replaced an earlier result in {tmp_path}: result.npz, scores.csv, curve.csv\n"
     )
     assert second.count("\n") == first.count("\n")
 
@@ -701,6 +702,10 @@ def test_a_saved_result_is_written_as_a_page(run: Run, csv_file: Path) -> None:
     for given in ("out/result.npz", "out"):
         assert run("report", given) == (0, "Report: report.html\n", "")
         pages[given] = Path("report.html").read_text("utf-8")
+        status, _, error = run("report", given)  # a page that was not named is not replaced
+        assert (status, error.count("report.html is there already")) == (2, 1)
+        assert run("report", given, "--out", "report.html")[0] == 0
+        Path("report.html").unlink()
         assert pages[given] == pages["at once"]
     assert run("report", "run", "--out", "of_run", "--title", "A <run>")[0] == 0
     assert "<h1>A &lt;run&gt;</h1>" in Path("of_run.html").read_text("utf-8")

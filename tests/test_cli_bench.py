@@ -218,6 +218,10 @@ def test_a_changed_answer_is_found(copied, capsys):
     result.save(path)
     assert main(["verify", str(copied)]) == 1
     assert "Sine, seed 0: different: the answer of 'nb' at row " in capsys.readouterr().out
+    assert main(["report", str(copied), "--out", str(copied / "page.html")]) == 2
+    error = capsys.readouterr().err
+    assert "results of many runs, and a page is about one: name its file, such as " in error
+    assert f"{copied / 'results' / 'NSGT-0.npz'}." in error
 
 
 def test_files_are_streams_too(tmp_path, suite, capsys):
@@ -231,6 +235,9 @@ def test_files_are_streams_too(tmp_path, suite, capsys):
     assert main(["bench", str(suite), "--out", str(tmp_path / "out")]) == 0
     result = load(tmp_path / "out" / "results" / "power-1.npz")
     assert result.details.record["stream"]["names"] == ["a"]
+    out = capsys.readouterr().out
+    (line,) = [line for line in out.splitlines() if line.startswith("power ")]
+    assert re.search(rf" {result.scores['nb']['accuracy']:.4f}, same rows \(", line)
     assert main(["verify", str(tmp_path / "out")]) == 0
     file.write_text("\n".join(["a,b,class", *rows[:150]]))
     changed(suite, ("seeds = 2", "seeds = 3"))

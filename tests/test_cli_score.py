@@ -76,6 +76,11 @@ def test_days_and_views(score: Run, tmp_path: Path) -> None:
         f"2025-01-0{day}" for day in (1, 2, 3, 4)
     ]
     np.testing.assert_allclose(days.curve("gbm")[:, 0], [1.0, 1.0, np.nan, 2 / 3])
+    header, *rows = (tmp_path / "curve.csv").read_text().splitlines()
+    assert header == "model,forgetting,fold,row,time,metric,value"
+    assert [float(row.split(",")[-1]) for row in rows] == pytest.approx(
+        [1.0, 1.0, np.nan, 2 / 3], nan_ok=True
+    )
     assert score(*options, "--view", "as_known")[0] == 0
     known = load(tmp_path / "result.npz")
     assert known.checkpoints.tolist() == [1, 2, 2, 4, 5, 5, 5, 5, 6]
@@ -87,7 +92,7 @@ def test_rows_without_labels_are_estimated(score: Run, log: Path) -> None:
     status, out, errors = score(*options)
     assert (status, errors) == (0, "")
     assert "m: 1 of 7 rows wait for their labels." in out
-    assert "m: closest to the truth so far:" in out
+    assert "m: which estimate is closest to the truth is not known yet." in out
     assert "having waited longer than max_wait: 1." in score(*options, "--max-wait", "1D")[1]
     status, out, errors = score(*options, "--max-wait", "7")
     assert status and not out
@@ -99,7 +104,9 @@ def test_groups_are_scored(score: Run) -> None:
     assert (status, errors) == (0, "")
     expected = score_predictions(LOG["fraud"], {"gbm": LOG["gbm"]}, metrics="accuracy")
     assert str(expected) in out
-    assert "2 groups of 6 rows" in out
+    assert "2 groups of 6 rows: cumulative (scores of all rows)" in out
+    assert "No naive guess is in the table, since no model is run." in out
+    assert "A naive guess has 0 in kappa_m" in score("--predictions", "gbm")[1]
 
 
 def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -> None:
@@ -125,7 +132,7 @@ def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -
     out = capsys.readouterr().out
     assert status == 0
     assert "scores of the last 7D" in out
-    assert "2 groups of 1,000 rows: cumulative" in out
+    assert "2 groups of 1,000 rows: cumulative (scores of all rows); to_frame() has those" in out
     assert "rows wait for their labels" in out
     for name in ("plot", "plot-slices", "plot-estimates"):
         assert (tmp_path / f"{name}.png").stat().st_size > 1_000

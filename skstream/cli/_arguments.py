@@ -36,14 +36,15 @@ examples:
   skstream evaluate rcv1.svm.gz --model sgd
   skstream evaluate month/ --target click --model sgd --checkpoint run --n-jobs -1
   skstream evaluate --generator "SEA(n_rows=50000, noise=0.2)" --model nb
-  skstream verify results/result.npz --data power.csv
-  skstream report results/result.npz --out report.html
+  skstream verify results --data power.csv
+  skstream report results --out report.html
   skstream status run
 
 models:
 {models}
   Parameters stand in parentheses: "sgd(alpha=0.001)". A quoted model is wrapped:
-  "augmented('nb', n_lags=2)", "pipeline('scaler', 'sgd')". Any other estimator with
+  "augmented('nb', n_lags=2)", "pipeline('scaler', 'sgd')"; "prepared('sgd')" suits files
+  with categories and gaps. Any other estimator with
   partial_fit, or model of River, goes by its module:
   "sklearn.linear_model:Perceptron(penalty='l2')", river.tree:HoeffdingTreeClassifier.
   Naming a module imports it, which runs its code. A name before = stands in the table:
@@ -124,8 +125,8 @@ FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a f
 --delay DELAY  in place of --label-time: rows until a label comes, or where --time is given, a time
   (1D) or a number as the times are; or the column that holds it, which is no feature
 --delay-unit TIME  what 1 is in a column of delays, where --time holds dates: 1h, 1D
---missing RULE  what becomes of a missing feature: a number to put there (0, say), error, or nan
-  (default: the model decides)
+--missing RULE  what becomes of a missing feature: a number to put there (0, say; a category has the
+  code -1 then), error, or nan (default: the model decides)
 --missing-labels {error,skip} [error]  what becomes of a row without a label: an error (default), or
   it is left out of learning and scores
 --n-rows N  evaluate the first N rows only
@@ -155,7 +156,8 @@ _PROTOCOL = f"""\
   --every rows, which are learnt afterwards
 --every N  rows learnt between two checkpoints of --holdout (default: {EVERY})
 --bins N  with --label-time or --delay: parts into which the time from arrival to label is divided
-  (default: 50); the table shows the answers just before the label, the picture those of all bins
+  (default: 50); the tables show the answers at arrival and just before the label, the picture
+  those of all bins
 --folds N  have N copies of each model, which learn different rows, and test over them whether
   models differ
 --strategy {{bootstrap,cross,split}}  which folds learn a row: each with a Poisson(1) weight
@@ -182,7 +184,8 @@ _PROTOCOL = f"""\
 _COMPARISON = """\
 --compare A B  test whether these two models differ; choose them before you see scores
 --compare-with-best MEASURE?  find the best model, by the first measure if none is named, and those
-  that are not told apart from it; the level is that of all pairs of models
+  that are not told apart from it; the level is that of all pairs of models. Where labels come
+  late, both comparisons are of the answers at arrival
 """
 _PICTURE = """\
 --plot FILE  picture of a measure over the stream: .png, .svg, .pdf
@@ -191,8 +194,8 @@ _PICTURE = """\
   pictures, tests
 """
 _SAVE = """\
---save DIR  folder for the result (result.npz, which skstream.load reads) and its scores
-  (scores.csv)
+--save DIR  folder for the result (result.npz, which skstream.load reads), its scores (scores.csv; of
+  every bin, where labels come late) and those at all checkpoints (curve.csv)
 """
 _DEMO = """\
 --data FILE  the Electricity stream, or another file whose labels are in the column 'class'
@@ -226,7 +229,8 @@ FILE+  Parquet or CSV file, or several in time order
   (default), or it is not scored for that model, or it counts as a wrong answer
 """
 _VERIFY = """\
-RESULT  result.npz, as --save has written it, or the folder of bench, whose results are all checked
+RESULT  result.npz, or the folder that was given as --save, or the folder of bench, whose results
+  are all checked
 --data FILE+  files of the stream (default: those that the result was made of)
 --model MODEL...  model to check, as of evaluate; repeatable (default: those of the command that
   made the result)
@@ -234,7 +238,8 @@ RESULT  result.npz, as --save has written it, or the folder of bench, whose resu
 """
 _REPORT = """\
 RESULT  result.npz, or the folder that was given as --save or --checkpoint
---out FILE [report.html]  page to write (default: report.html)
+--out FILE  page to write, also in the place of an earlier one (default: report.html, which is not
+  replaced)
 --title TEXT  heading of the page (default: the protocol)
 """
 _BENCH = """\

@@ -18,6 +18,11 @@ ALPHA = 0.05
 _WIDTH = 88
 #: Most rows of alarms that are named.
 _MOST_ROWS = 10
+#: What is said where the same folds are ranked and tested pair by pair.
+_OF_TWO_TESTS = (
+    "The average ranks above use less of the scores than these tests of pairs (Wilcoxon's), and "
+    "may not tell apart models that these do: quote the one that you planned."
+)
 
 
 def check_comparisons(
@@ -82,25 +87,35 @@ def _deviations(result: EvaluationResult) -> Iterator[str]:
 
 
 def _alarms(result: EvaluationResult) -> Iterator[str]:
-    """Rows, counted from 0, at which detectors raised alarms; of folds the table has numbers."""
+    """Rows, counted from 0, at which models raised alarms; of folds the table has numbers.
+
+    Alarms of naive guesses are counted above, and left out where a model is watched, too.
+    """
     if result.n_folds > 1:
         return
     unit = "row" if result.bins is None else "labelled row"
+    naive = set(result.details.baselines)
+    if naive >= set(result.model_names):
+        naive = set()
     for found in each(result.detections):
         n = len(found.alarms)
-        if n:
+        if n and found.model not in naive:
             rows = listed([f"{row:,}" for row in found.alarms.tolist()], _MOST_ROWS)
             yield f"{found.monitor} of {found.model}: alarm{'s' * (n > 1)} at {unit} {rows}"
 
 
 def _compared(result: EvaluationResult, a: str, b: str) -> Any:
-    """Compare two models; errors of numbers, which have no bounds, as rows become many."""
+    """Compare two models; errors of numbers, which have no bounds, as rows become many.
+
+    Under delayed labels, the answers at arrival are compared, as in `answer`.
+    """
     unbounded = result.n_folds == 1 and result.classes is None
     options: Any = {"boundary": "asymptotic"} if unbounded else {}
-    return result.compare(a, b, **options)
+    return result.compare(a, b, bin=None if result.bins is None else result.bins[0], **options)
 
 
 def _best(result: EvaluationResult, metric: str) -> str:
     """Say which model has the best score, and from which others it is told apart."""
     found = answer(result.select(metrics=[metric]), ALPHA)
-    return "\n".join(textwrap.fill(line, width=_WIDTH) for line in (found.headline, *found.details))
+    lines = [found.headline, *found.details, *([_OF_TWO_TESTS] if result.n_folds > 1 else [])]
+    return "\n".join(textwrap.fill(line, width=_WIDTH) for line in lines)

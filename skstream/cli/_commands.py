@@ -4,8 +4,8 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ from skstream.streams import Drift, Stream, StreamError, label_profile, make_dem
 from skstream.streams._csv import NULL_VALUES
 from skstream.streams._file_system import is_uri
 from skstream.streams._open import open_files
-from skstream.streams._profile import label_columns, words_of
+from skstream.streams._profile import label_columns, time_features, words_of
 from skstream.streams._table_parameters import shown
 from skstream.utils._show_versions import show_versions
 from skstream.utils._validation import is_regressor
@@ -64,6 +64,8 @@ DEMO_FORGETTING = ("cumulative", "window:1000")
 FORECAST_INPUTS = ("day", "period", "nswdemand", "vicdemand", "transfer")
 DEMO_ROWS = 20_000
 
+#: Page that `report` writes, if no other is named.
+PAGE = "report.html"
 #: Exit status where `verify` has found a difference.
 DIFFERENT = 1
 FAILED = 2
@@ -141,15 +143,16 @@ def evaluate(options: argparse.Namespace) -> int:
     result, status = _evaluated(plan.evaluator, plan.models, stream, traceback=options.traceback)
     if result is not None:
         result = with_command(result, options.words)
-        show(f"{_about(plan.opened, plan.classes)}\n")
-        show(result)
+        show(f"{_about(plan.opened, plan.classes, options.time)}\n")
+        # Why models failed is said once, by the error that ends.
+        show(replace(result, failures=dict.fromkeys(result.failures, "the error below says why")))
         compared = show_below(result, options)
         write(result, options.plot, options.save, metric=drawn)
         write_report(result, options.report)
         if status == 0 and not compared:
             status = FAILED
         if status == 0 and result.failures:
-            status = f"error: {'; '.join(_words(why, stream) for why in result.failures.values())}"
+            status = f"error: {_words(result.failures.values(), stream)}"
         if status == 0 and result._why_nothing_scored():
             return FAILED  # a warning has said why
     return _ended(status)
@@ -162,11 +165,12 @@ def verify(options: argparse.Namespace) -> int:
         return _bench.verify_bench(
             options.result, lambda path: verify(argparse.Namespace(**given | {"result": path}))
         )
-    result = load_result(options.result)
+    path = _saved_in(options.result)
+    result = load_result(path)
     words = result.details.record.get("command")
     if words is None and not (options.data and options.model):
         raise ValueError(
-            f"{options.result} was not saved by skstream evaluate, and does not say how its rows "
+            f"{path} was not saved by skstream evaluate, and does not say how its rows "
             "were read and which models it is of: add --data FILE, --target COL, and --model "
             "NAME=MODEL for each model to check."
         )
@@ -176,7 +180,7 @@ def verify(options: argparse.Namespace) -> int:
     foreign = [model for model in then.model if ":" in model]
     if foreign and not options.model:
         raise ValueError(
-            f"{options.result} names the model {foreign[0]}, and naming a module runs its code: if "
+            f"{path} names the model {foreign[0]}, and naming a module runs its code: if "
             "you trust it, repeat all models of the result, "
             f"{' '.join(f'--model {shlex.quote(model)}' for model in then.model)}."
         )
@@ -185,7 +189,7 @@ def verify(options: argparse.Namespace) -> int:
     then.checkpoint = then.checkpoint_every = then.n_jobs = None
     plan = _planned(then)
     by_command = "command" in result.details.record
-    given = plan.models if by_command else models_given(options.model)
+    given = plan.models if by_command else models_given(options.model, plan.opened.stream)
     found = verify_result(
         result,
         plan.opened.stream,
@@ -198,12 +202,28 @@ def verify(options: argparse.Namespace) -> int:
 
 def report(options: argparse.Namespace) -> int:
     """Write a saved result as a page."""
-    check_outputs(None, None, report=options.out)
-    saved = options.result / RESULT_FILE
-    path = saved if saved.is_file() else options.result
+    page = options.out or Path(PAGE)
+    check_outputs(None, None, report=page)
+    if options.out is None and page.exists():
+        raise FileExistsError(
+            f"{page} is there already: name the file to write, --out FILE; it is replaced then."
+        )
+    path = _saved_in(options.result)
+    if _bench.is_bench(path):
+        results = sorted((path / _bench.RESULTS).glob("*.npz"))
+        raise ValueError(
+            f"{path} holds the results of many runs, and a page is about one: name its file"
+            + (f", such as {results[0]}." if results else ".")
+        )
     result = collect_result(path) if path.is_dir() else load_result(path)
-    write_report(result, options.out, title=options.title)
+    write_report(result, page, title=options.title)
     return 0
+
+
+def _saved_in(path: Path) -> Path:
+    """Return the file of the result in a folder of --save; other paths as they are."""
+    saved = path / RESULT_FILE
+    return saved if saved.is_file() else path
 
 
 def bench(options: argparse.Namespace) -> int:
@@ -233,7 +253,7 @@ def _planned(options: argparse.Namespace) -> _Planned:
             f"have nothing to learn from. Without --model, the baselines are evaluated."
         )
     target = _target_in_words(options.target)
-    models = _with_baselines(given, stream, target)
+    models = _with_baselines(models_given(options.model, stream) if given else {}, stream, target)
     if files is None and opened.protocol == "prequential" and options.batch_size == 1:
         models |= best_possible(stream)  # it takes the number of rows learnt as the time
     classes = None if _regression(models) else stream.classes
@@ -334,18 +354,21 @@ def _evaluated(
         result = error.result if error.row else None
         if traceback:
             raise
-        words = _words(str(error), stream)
+        words = _words([str(error)], stream)
         if result is None:
             raise ValueError(words) from error
         say("stopped by an error; this is the result so far")
         return result, f"error: {words}"
 
 
-def _words(failure: str, stream: Stream) -> str:
-    """Say why a model has failed, with the first missing value if that is the reason."""
-    gap = _first_gap(stream) if "NaN" in failure else None
-    # Of scikit-learn's long advice about NaN the first line is enough.
-    return in_options(failure if gap is None else f"{failure.partition(chr(10))[0]} {gap}")
+def _words(failures: Collection[str], stream: Stream) -> str:
+    """Say why models have failed, with the first missing value if that is the reason."""
+    gap = _first_gap(stream) if any("NaN" in why for why in failures) else None
+    if gap is None:
+        return in_options("; ".join(failures))
+    # Of long advice about NaN, and about the place of a single one, ours is enough.
+    short = [why.partition("\n")[0].partition(" Column ")[0].rstrip(".") for why in failures]
+    return f"{in_options('; '.join(short))}. {gap}"
 
 
 def _ended(status: int | str) -> int:
@@ -420,8 +443,8 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _about(opened: Opened, classes: Any) -> str:
-    """Say what was read, and as what."""
+def _about(opened: Opened, classes: Any, arrival: str | None) -> str:
+    """Say what was read, and as what; `arrival` is the column of --time, if there is one."""
     files, names = opened.files, [Path(file).name for file in opened.names]
     holdout = f"Holdout: {opened.about}\n" if opened.about else ""
     order = f"{len(names)} files in this order: " if len(names) > 1 else ""
@@ -432,13 +455,23 @@ def _about(opened: Opened, classes: Any) -> str:
             f"Stream: {opened.names[0]}\n{holdout}Features: {shown(stream.feature_names or [])}\n"
             f"Target: {labels}\nDrifts: {_drifts_in_words(stream.drifts)}"
         )
-    leak = ""
+    times = time_features(files)
+    leak = f"\nCareful. {_of_times(times)}" if len(times) > 1 and arrival is None else ""
     if classes is not None and not any(map(is_uri, opened.names)):
         found = label_columns(opened.stream)
-        leak = f"\nCareful. {words_of(found).replace('exclude=', '--exclude')}" if found else ""
+        leak += f"\nCareful. {words_of(found).replace('exclude=', '--exclude')}" if found else ""
     return (
         f"Stream: {order}{shown(names)}\n{holdout}Features: {files.features_in_words()}\n"
         f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){leak}"
+    )
+
+
+def _of_times(times: Sequence[str]) -> str:
+    """Say what several columns of times among the features may be."""
+    return (
+        f"{len(times)} columns of times are features: {shown(list(times))}. Is one of them when "
+        "the label became known? A model then reads the label off it. Say what they are, --time "
+        "and --label-time, or leave them out with --exclude."
     )
 
 
@@ -463,9 +496,11 @@ def _first_gap(stream: Stream) -> str | None:
                 return f"The first missing value is in row {row}, feature {place} (from 0)."
             column = stream.feature_names[place]
             return (
-                f"The first missing value is in row {row}, column {column!r}. --missing 0 puts the "
-                f"number 0 in the place of missing values; --exclude {shlex.quote(column)} leaves "
-                f"the column out."
+                f"The first missing value is in row {row}, column {column!r}. Fill gaps, for "
+                "example, by --model \"prepared('sgd')\", which also scales numbers and makes "
+                "columns of categories; --missing 0 puts 0 in the place of a missing number (and "
+                "the code -1 in that of a category); "
+                f"--exclude {shlex.quote(column)} leaves the column out."
             )
         first_row += len(y)
     return None

@@ -101,7 +101,7 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
     ----------
     text : str
         ``target`` or ``target(argument, ..., parameter=literal, ...)``. A positional argument is
-        a quoted model string: ``augmented('sgd(alpha=0.001)', n_lags=2)``.
+        a model string, quoted where it names a module: ``augmented(sgd(alpha=0.001), n_lags=2)``.
     kind : Kind, default=MODEL
         What the text describes.
     known : mapping of str to str or callable, default=None
@@ -129,6 +129,10 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
     call = _parsed_call(match["call"] or "()", text, kind)
     models = []
     for place, argument in enumerate(call.args):
+        is_name = isinstance(argument, ast.Name) and argument.id in (known or {})
+        if is_name or (isinstance(argument, ast.Call) and isinstance(argument.func, ast.Name)):
+            models.append(ast.unparse(argument))
+            continue
         if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
             shown = ast.unparse(argument)
             make = (known or {}).get(match["target"])

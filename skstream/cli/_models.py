@@ -5,13 +5,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.preprocessing import StandardScaler
 
 from skstream.base import check_can_learn
 from skstream.cli._model_strings import MODEL, make_model
 from skstream.compat._adapted import adapted
 from skstream.pipeline import make_stream_pipeline
+from skstream.preprocessing import StreamImputer, make_stream_preprocessor
 from skstream.refit import PeriodicRefit, check_can_be_fitted
+from skstream.streams import Stream
+from skstream.streams._composition._base import sources_of
+from skstream.utils._optional import optional_import
 
 
 def fitted_once(estimator: Any, rows: int) -> PeriodicRefit:
@@ -19,6 +25,47 @@ def fitted_once(estimator: Any, rows: int) -> PeriodicRefit:
     return PeriodicRefit(estimator, every=None, min_rows=rows)
 
 
+def prepared_for(stream: Stream | None) -> Callable[..., Any]:
+    """Return the function that puts the preprocessing of a stream's columns before a model.
+
+    None: the stream is not known yet, and the model is made to be checked.
+    """
+
+    def prepared(estimator: Any, max_categories: int = 20) -> Any:
+        """Put before a model: gaps filled, numbers scaled, categories one-hot."""
+        if stream is None:
+            return make_stream_pipeline(StreamImputer(), StandardScaler(), estimator)
+        return make_stream_pipeline(_preprocessor_of(stream, max_categories), estimator)
+
+    return prepared
+
+
+def _preprocessor_of(stream: Stream, max_categories: int) -> Any:
+    """Return the preprocessor that suits the kinds of the columns of a stream of arrays.
+
+    Times are numbers in such streams, and so they are here.
+    """
+    X = next(iter(stream)).X
+    if not (isinstance(X, np.ndarray) and X.dtype.kind == "f"):
+        raise ValueError(
+            "prepared(...) fills and scales columns of numbers, categories and times, and the rows "
+            "of this stream are sparse or texts: name the steps yourself, "
+            "\"pipeline('sklearn.preprocessing:MaxAbsScaler', 'sgd')\"."
+        )
+    pandas = optional_import("pandas", "prepared(...)")
+    known: dict[str, str] = getattr(sources_of(stream)[0], "kinds", {})
+    kinds: dict[Any, str] = dict(enumerate(known.values() or ["number"] * X.shape[1]))
+    return make_stream_preprocessor(
+        pandas.DataFrame(X[:_FIRST_ROWS]),  # its columns have numbers for names
+        kinds={place: "number" if kind == "time" else kind for place, kind in kinds.items()},
+        max_categories=max_categories,
+        sparse_output=False,  # as models of all kinds take it
+        verbose=False,
+    )
+
+
+#: Rows that the preprocessor of `prepared` sees before the stream begins.
+_FIRST_ROWS = 100
 #: Short names of models; the parameters a user gives come on top of these.
 MODELS: dict[str, str | Callable[..., Any]] = {
     "augmented": "skstream.temporal:TemporallyAugmented('sgd')",
@@ -38,6 +85,7 @@ MODELS: dict[str, str | Callable[..., Any]] = {
     "persistent": "skstream.baselines:Persistent",
     "persistent-regressor": "skstream.baselines:PersistentRegressor",
     "pipeline": make_stream_pipeline,
+    "prepared": prepared_for(None),
     "random": "skstream.baselines:RandomClass",
     "refit": "skstream.refit:PeriodicRefit",
     "rf": "sklearn.ensemble:RandomForestClassifier",
@@ -57,9 +105,12 @@ _ANY_LIBRARY = replace(MODEL, adapted=adapted)
 _NAMED = re.compile(r"\s*(?P<name>[^=()'\"]+?)\s*=\s*(?P<meaning>.+)", re.DOTALL)
 
 
-def model_of(text: str) -> Any:
-    """Return the model that a text describes, which must be able to learn from a stream."""
-    model = make_model(text, MODELS, _ANY_LIBRARY)
+def model_of(text: str, stream: Stream | None = None) -> Any:
+    """Return the model that a text describes, which must be able to learn from a stream.
+
+    `stream` is the one that it is to learn from, where that is known.
+    """
+    model = make_model(text, MODELS | {"prepared": prepared_for(stream)}, _ANY_LIBRARY)
     if isinstance(model, BaseEstimator) and not hasattr(model, "partial_fit"):
         raise ValueError(
             f"The model {text!r} cannot learn from a stream: it has no partial_fit. Write "
@@ -78,8 +129,10 @@ def model_of(text: str) -> Any:
     return model
 
 
-def models_given(texts: Sequence[str]) -> dict[str, Any]:
+def models_given(texts: Sequence[str], stream: Stream | None = None) -> dict[str, Any]:
     """Return the models of ``--model``, by the names that are given before a ``=``, or the texts.
+
+    `stream` is the one that they are to learn from, where that is known.
 
     Raises
     ------
@@ -93,7 +146,7 @@ def models_given(texts: Sequence[str]) -> dict[str, Any]:
                 f"--model '{name}={model}' has the name {name!r}, which is that of a model that is "
                 "always in the table. Give it another name."
             )
-    return {name: model_of(model) for name, model in named.items()}
+    return {name: model_of(model, stream) for name, model in named.items()}
 
 
 def by_name(option: str, texts: Sequence[str]) -> dict[str, str]:

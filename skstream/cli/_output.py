@@ -1,23 +1,29 @@
 """What the command line prints and writes."""
 
 import csv
+import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from sklearn.exceptions import FitFailedWarning
 
+from skstream.evaluation._results._report import tidy_columns
 from skstream.utils._choices import did_you_mean
 from skstream.utils._files import atomic_write
 from skstream.utils._optional import optional_import
 
 #: Files of the folder given as --save.
-RESULT_FILE, SCORES_FILE = "result.npz", "scores.csv"
+RESULT_FILE, SCORES_FILE, CURVE_FILE = "result.npz", "scores.csv", "curve.csv"
+
+#: Columns of the latter; before them are the forgetting and, of labels that come late, the bin.
+_OF_A_SCORE = ("model", "metric", "value")
 
 #: All control characters but the tab and the line feed.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -82,7 +88,7 @@ def check_outputs(
     if report is not None:
         _check_file(report, "The page")
     if folder is not None:
-        make_folder(folder, "--save")
+        _check_folder(folder, "--save")
 
 
 def _check_file(path: Path, option: str) -> None:
@@ -108,12 +114,19 @@ def metric_of(asked: str | None, metrics: Sequence[str], option: str = "--plot-m
 
 def make_folder(folder: Path, option: str) -> None:
     """Make the folder that an option names, if it is not there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
+    _check_folder(folder, option)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _check_folder(folder: Path, option: str) -> None:
+    """Fail where a folder of this name cannot be made; it is made when something is written."""
+    there = next((one for one in (folder, *folder.parents) if os.path.lexists(one)), Path())
+    if not there.is_dir():
         raise NotADirectoryError(
             f"{option} needs the folder {folder}, but that, or a part of it, is a file."
-        ) from None
+        )
+    if not os.access(there, os.W_OK):
+        raise PermissionError(f"{option} needs the folder {folder}, and {there} is read-only.")
 
 
 def with_command(result: Any, words: Sequence[str]) -> Any:
@@ -131,9 +144,13 @@ def write(
 ) -> None:
     """Write the result and its scores into a folder, and a picture, where they are asked for."""
     if folder is not None:
-        replaced = [name for name in (RESULT_FILE, SCORES_FILE) if (folder / name).exists()]
+        make_folder(folder, "--save")
+        replaced = [
+            name for name in (RESULT_FILE, SCORES_FILE, CURVE_FILE) if (folder / name).exists()
+        ]
         print(f"Result: {result.save(folder / RESULT_FILE)}")
         print(f"Scores: {_save_scores(result, folder / SCORES_FILE)}")
+        print(f"Scores at the checkpoints: {_save_curve(result, folder / CURVE_FILE)}")
         if replaced:
             say(f"replaced an earlier result in {folder}: {', '.join(replaced)}")
     if picture is not None:
@@ -159,16 +176,32 @@ def draw(display: Any, picture: Path) -> None:
 
 
 def _save_scores(result: Any, path: Path) -> Path:
+    rows: list[list[Any]] = []
+    for forgetting, bin in product(result.forgetting_names, result.bins or (None,)):
+        for model, scores in result.select(forgetting=forgetting, bins=bin).scores.items():
+            place = [forgetting] if bin is None else [forgetting, bin]
+            rows += [[*place, model, metric, repr(value)] for metric, value in scores.items()]
+    return _save_table(
+        path, ["forgetting", *([] if result.bins is None else ["bin"]), *_OF_A_SCORE], rows
+    )
+
+
+def _save_curve(result: Any, path: Path) -> Path:
+    """Write the values at all checkpoints; of bins, those at arrival and at the label."""
+    if result.bins is not None:
+        result = result.select(bins=list(dict.fromkeys((result.bins[0], result.bins[-1]))))
+    columns = tidy_columns(result)
+    return _save_table(
+        path, list(columns), zip(*(column.tolist() for column in columns.values()), strict=True)
+    )
+
+
+def _save_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
     with (
         atomic_write(path) as temporary,
         temporary.open("w", newline="", encoding="utf-8") as file,
     ):
-        writer = csv.writer(file)
-        writer.writerow(["forgetting", "model", "metric", "value"])
-        for forgetting in result.forgetting_names:
-            for model, scores in result.select(forgetting=forgetting).scores.items():
-                for metric, value in scores.items():
-                    writer.writerow([forgetting, model, metric, repr(value)])
+        csv.writer(file).writerows([header, *rows])
     return path
 
 

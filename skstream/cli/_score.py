@@ -6,7 +6,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from skstream.cli._output import check_outputs, draw, metric_of, show, write, write_report
+from skstream.cli._output import (
+    check_outputs,
+    draw,
+    in_options,
+    metric_of,
+    show,
+    write,
+    write_report,
+)
 from skstream.evaluation import (
     EvaluationResult,
     LabelEstimates,
@@ -41,9 +49,10 @@ def score(options: argparse.Namespace) -> int:
     slices = _slices(log, result, options) if options.slices else None
     estimates = _estimates(log, options) if options.estimate else None
     show(result)
+    show(_about_guesses(result))
     further = [more for more in (slices, estimates) if more is not None]
     for more in further:
-        show(f"\n{more}")
+        show(f"\n{in_options(str(more))}")
     write(result, options.plot, options.save, metric=drawn)
     write_report(result, options.report, also=further)
     if options.plot is not None:
@@ -52,6 +61,17 @@ def score(options: argparse.Namespace) -> int:
         if estimates is not None:
             draw(estimates.plot(), _beside(options.plot, "estimates"))
     return 0
+
+
+def _about_guesses(result: EvaluationResult) -> str:
+    """Say why the table has no naive guess, and what stands in its place."""
+    zeros = [name for name, one in result.measures.items() if one.baseline_is_zero]
+    known = f"A naive guess has 0 in {', '.join(zeros)}" if zeros else "Kappas compare with one"
+    return (
+        f"No naive guess is in the table, since no model is run. {known}"
+        f"{'' if zeros else ' (--metric kappa_m, kappa_temporal)'}; skstream evaluate has guesses "
+        "in its table, on a file with features."
+    )
 
 
 def _beside(picture: Path, what: str) -> Path:

@@ -110,7 +110,7 @@ def _advice_of_values(failure: LoopFailed, block: Block) -> str:
     for name, values in zip(names, column_lists(X), strict=True):
         for row, value in zip(rows.tolist(), values, strict=True):
             if is_bad(value):
-                end = "" if message.endswith((".", "\n")) else "."
+                end = "" if message.partition("\n")[0].endswith(".") else "."
                 return f"{end} Column {name!r} holds {reprlib.repr(value)} in row {row}. {advice}"
     return ""
 

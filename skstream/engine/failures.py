@@ -88,6 +88,8 @@ def model_error(
     """Return the error that says which model failed at what, and why."""
     of_fold = f" (fold {fold})" if n_folds > 1 else ""
     why = str(cause) if isinstance(cause, BadAnswer) else f"{type(cause).__name__}: {cause}"
+    if advice and not isinstance(cause, BadAnswer):
+        why = in_short(cause)  # long advice of another library would stand before ours
     if isinstance(cause, AttributeError) and cause.__cause__ is not None:
         why += _why_not_offered(cause)
     why += advice

@@ -29,8 +29,9 @@ Integers = NDArray[np.intp]
 N_MOMENTS = 200
 # A calibrator is fitted at each moment.
 _MOST_MOMENTS = 10_000
-# With fewer moments that share no row, the errors are about a few stretches of the stream.
-_FEW = 10
+# With fewer moments that share no row, the errors are about a few stretches of the stream: no
+# estimate is called the closest then; and with fewer than _SOME only one that is so clearly.
+_FEW, _SOME = 10, 20
 _QUANTILE = 0.9
 
 
@@ -239,7 +240,10 @@ class LabelEstimates:
             if not n:
                 words = f"{model}: no row waits for its label, so that nothing is estimated now"
             if self.overdue[model]:
-                words += f", longer than any label took: {self.overdue[model]:,}"
+                words += (
+                    f", longer than any label took: {self.overdue[model]:,}, which may never get "
+                    'one (max_wait=, such as "7D", is the time after which a row no longer waits)'
+                )
             if self.given_up[model]:
                 words += (
                     f"; not counted, having waited longer than max_wait: {self.given_up[model]:,}"
@@ -254,17 +258,22 @@ class LabelEstimates:
             if not n_moments:
                 lines.append(f"{model}: no estimate could be checked yet. {self._why(model)}")
                 continue
-            words = ", ".join(
-                f"{method} ({metric}{self._by_how_much(model, metric, method)})"
-                for metric, method in by_metric.items()
-            )
             n_apart = len(self.apart[model])
             apart = (
                 f"{n_apart:,} of them share no rows" if n_apart > 1 else "all of them share rows"
             )
-            few = ", too few to rely on" if n_apart < _FEW else ""
+            little = {
+                metric: self._by_how_much(model, metric, method)
+                for metric, method in by_metric.items()
+            }
+            sure = [m for m in little if n_apart >= (_SOME if little[m] else _FEW)]
+            words = ", ".join(f"{by_metric[m]} ({m}{little[m]})" for m in sure)
+            if not sure:
+                lines.append(f"{model}: which estimate is closest to the truth is not known yet.")
+                lines.append(f"  Checked at {n_moments:,} moments; {apart}, too few to rely on.")
+                continue
             lines.append(f"{model}: closest to the truth so far: {words}.")
-            lines.append(f"  Checked at {n_moments:,} moments; {apart}{few}.")
+            lines.append(f"  Checked at {n_moments:,} moments; {apart}.")
         return lines
 
     def _by_how_much(self, model: str, metric: str, best: str | None) -> str:
@@ -398,7 +407,7 @@ def estimate_unlabelled(
     -----  --------  ------  ---------------  -----------  -------  -------------
     model  accuracy  0.5000           0.1250       0.3500  +0.1250  newest labels
     model  accuracy  0.9000           0.4000       0.4000  +0.4000  confidence
-    model: closest to the truth so far: newest labels (accuracy, by little).
+    model: which estimate is closest to the truth is not known yet.
       Checked at 4 moments; 2 of them share no rows, too few to rely on.
     """
     given = {"sample_weight": sample_weight, "arrival": arrival, "label_time": label_time}

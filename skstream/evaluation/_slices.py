@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.evaluation._results._compare import higher_is_better
+from skstream.evaluation._results._report import scored_with
 from skstream.evaluation._results._rescore import final_value, rescored, with_scores
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import bin_meant, named, pick
@@ -461,10 +462,14 @@ class SliceScores:
         models, n_all = whole.model_names, sum(self.n_rows.values())
         # Of several models the first measure, of one all of them.
         cells = [(models[0], name) for name in whole.metric_names]
-        header, title = whole.metric_names, whole.forgetting_names[0]
+        first = whole.forgetting_names[0]
+        scored = scored_with(whole, first) or "scores of all rows"
+        header, title = whole.metric_names, f"{first} ({scored})"
         if len(models) > 1:
             cells, header = [(model, metric) for model in models], models
             title = f"{metric}, {title}"
+        others = [name for name in whole.forgetting_names if name != first]
+        title += f"; to_frame() has those of {', '.join(others)}, too" if others else ""
         rows = [
             [name, f"{n:,}", *(f"{self._value(name, *cell):.4f}" for cell in cells), ""]
             for name, n in self.n_rows.items()

@@ -18,6 +18,7 @@ from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._settings import named_models
 from skstream.evaluation.delayed import DelayedEvaluator
+from skstream.stats._report import plural
 from skstream.streams import as_stream
 from skstream.utils._label_space import LabelSpace
 
@@ -206,7 +207,7 @@ def _differences(one: EvaluationResult, again: EvaluationResult) -> Iterator[str
         if found:
             place, what, was, is_now = min(found, key=lambda each: each[0])
             row = place if now.row is None else int(now.row[place])
-            yield f"{what} at row {row:,} is {is_now} and was {was}"
+            yield f"{what} at row {row:,} (counted from 0) is {is_now} and was {was}"
         if before.n_rows != now.n_rows:
             yield f"there are {now.n_rows:,} rows and were {before.n_rows:,}, equal up to the last"
     yield from _of_curves(one, again)
@@ -262,7 +263,8 @@ def _of_curves(one: EvaluationResult, again: EvaluationResult) -> Iterator[str]:
                     found.append((place, what, _shown(new[place]), _shown(old[place])))
     if found:
         place, what, now, was = min(found, key=lambda each: each[0])
-        yield f"{what} at the checkpoint of row {rows[place]:,} is {now} and was {was}"
+        after = f"at the checkpoint after {plural(int(rows[place]), 'row')}"
+        yield f"{what} {after} is {now} and was {was}"
 
 
 def _first(one: np.ndarray, other: np.ndarray) -> int | None:

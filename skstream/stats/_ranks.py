@@ -149,10 +149,13 @@ class FriedmanNemenyiResult(SignificanceTest):
         verdict = "The models differ" if self.significant else "No difference shown between models"
         order = np.argsort(self.average_ranks, kind="stable")
         ranks = ", ".join(f"{self.names[i]} {self.average_ranks[i]:.3g}" for i in order)
+        f_statistic = f"= {number(self.f_statistic)}"
+        if np.isinf(self.f_statistic):
+            f_statistic = f"is infinite, as all {n} {self.blocks} rank the models alike"
         sentences = [
             f"{verdict}: {k} models over {n} {self.blocks}, Friedman chi2({k - 1}) = "
             f"{number(self.chi2)} ({format_p(self.chi2_pvalue)}), Iman-Davenport "
-            f"F({k - 1}, {(k - 1) * (n - 1)}) = {number(self.f_statistic)} "
+            f"F({k - 1}, {(k - 1) * (n - 1)}) {f_statistic} "
             f"({against_alpha(self.pvalue, self.alpha)}).",
             f"Average ranks, 1 is best: {ranks}.",
             f"Ties share their average rank; {self.blocks} with ties: {self.n_tied_blocks} of {n}.",

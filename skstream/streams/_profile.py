@@ -4,17 +4,19 @@ import html
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import combinations, islice, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.streams._composition._base import sources_of
 from skstream.streams._stream import Stream, refuse_endless
 from skstream.utils._choices import check_count
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels, distinct_labels
 from skstream.utils._rows import is_frame
+from skstream.utils._times import time_column
 from skstream.utils._warnings import warn
 
 _BLOCK = 65536
@@ -24,6 +26,8 @@ MOST_ROWS, FEWEST_ROWS = 10_000, 200
 WINDOWS = (0, 1, 7, 12, 24, 48, 96, 144, 168, 288, 336)
 # Wider streams are looked at without windows.
 _MOST_COLUMNS = 100
+# Columns of times that are subtracted from each other.
+_MOST_TIMES = 8
 # A column is the label if its rule errs in no more rows than this, and than this share of the
 # errors of the better one of the majority and the label before.
 MOST_ERRORS, SHARE_OF_NAIVE_ERRORS = 0.01, 0.1
@@ -44,14 +48,18 @@ class LabelColumn:
     accuracy : float
         Share of the second half of the rows in which a rule with one threshold, or one label for
         each value, learnt from the first half, gives the label.
+    minus : str or None
+        Another column of times that is subtracted; None: none.
     """
 
     name: str
     window: int
     accuracy: float
+    minus: str | None = None
 
     def __str__(self) -> str:
         less = f", less its mean over the {self.window} rows before," if self.window > 1 else ""
+        less = f", less {self.minus!r}," if self.minus is not None else less
         less = ", less its value in the row before," if self.window == 1 else less
         return f"{self.name!r}{less} gives the label in {100 * self.accuracy:.1f} % of the rows"
 
@@ -198,8 +206,8 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     -----
     UserWarning
         If the label can be read from a column of a stream: a rule with one threshold on it, or on
-        its difference to its mean over some rows before, is nearly always right. It is learnt from
-        5,000 rows and judged by the 5,000 after them.
+        its difference to its mean over some rows before, or to another column where both are times,
+        is nearly always right. It is learnt from 5,000 rows and judged by the 5,000 after them.
 
     Notes
     -----
@@ -359,16 +367,18 @@ def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
     """Find columns from which the label can be read, in the first rows of a stream.
 
     Nearly always right are rules with one threshold on a column, or on its difference to its mean
-    over some rows before; and with one label for each value. They are learnt from the first half of
-    the rows, and judged by the second half, beside the majority and the label before. Nothing is
-    found in a stream of one pass, whose rows are left for the pass that needs them, nor where the
-    naive guesses hardly err.
+    over some rows before, or on that of two columns of times; and with one label for each value.
+    They are learnt from the first half of the rows, and judged by the second half, beside the
+    majority and the label before. Nothing is found in a stream of one pass, whose rows are left for
+    the pass that needs them, nor where the naive guesses hardly err.
     """
     if not stream.reiterable:
         return ()
     parts, labels, n_rows = [], [], 0
+    times = set(time_features(stream))
     for X, y, _ in stream:
         kept = min(len(y), MOST_ROWS - n_rows)
+        times |= _times_of_frame(X)
         parts.append(_columns(X, kept, getattr(stream, "feature_names", None)))
         labels.append(np.asarray(y[:kept], dtype=object))
         n_rows += kept
@@ -388,7 +398,8 @@ def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
     naive = max(majority.mean(), persistence.mean())
     if round((1.0 - naive) * (len(codes) - half)) < FEWEST_NAIVE_ERRORS:
         return ()
-    found = []
+    most = min(MOST_ERRORS, SHARE_OF_NAIVE_ERRORS * (1.0 - naive))
+    found, columns = [], {}
     for name in parts[0]:
         if not all(name in part for part in parts):
             continue
@@ -399,15 +410,43 @@ def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
                 accuracy = _by_threshold(_less_mean(column, window), codes, half)
                 if accuracy > best.accuracy:
                     best = LabelColumn(name, window, accuracy)
-        if 1.0 - best.accuracy <= min(MOST_ERRORS, SHARE_OF_NAIVE_ERRORS * (1.0 - naive)):
+        if 1.0 - best.accuracy <= most:
             found.append(best)
+        if name in times and column.dtype.kind == "f":
+            columns[name] = column
+    for minus, name in combinations(list(columns)[:_MOST_TIMES], 2):
+        with np.errstate(invalid="ignore"):  # an endless time less another
+            difference = _less_mean(columns[name] - columns[minus], 0)
+        accuracy = _by_threshold(difference, codes, half)
+        if 1.0 - accuracy <= most:  # one of the two alone was a worse way to say it
+            found = [one for one in found if one.name != name or one.accuracy >= accuracy]
+            found.append(LabelColumn(name, 0, accuracy, minus))
     return tuple(found)
+
+
+def time_features(stream: Stream) -> list[str]:
+    """Return the features that the files of a stream hold as times."""
+    kinds: dict[str, str] = getattr(sources_of(stream)[0], "kinds", {})
+    return [name for name, kind in kinds.items() if kind == "time"]
+
+
+def _times_of_frame(X: Any) -> set[str]:
+    """Return the columns of a frame that hold dates or datetimes."""
+    return {str(name) for name in X.columns if _holds_times(X[name])} if is_frame(X) else set()
+
+
+def _holds_times(column: Any) -> bool:
+    return str(getattr(column, "dtype", "")).lower().startswith(("date", "timestamp"))
 
 
 def _columns(X: Any, n_rows: int, names: Any) -> dict[str, NDArray[Any]]:
     """Dense columns of the first rows by name: numbers as float64, all else as objects."""
     if is_frame(X):
-        named = {str(name): np.asarray(X[name])[:n_rows] for name in X.columns}
+        named = {
+            str(name): (_seconds(X[name]) if _holds_times(X[name]) else np.asarray(X[name]))
+            for name in X.columns
+        }
+        named = {name: column[:n_rows] for name, column in named.items()}
     elif isinstance(X, np.ndarray) and X.ndim == 2:
         if names is None or len(names) != X.shape[1]:
             names = [f"column {j}" for j in range(X.shape[1])]
@@ -415,6 +454,12 @@ def _columns(X: Any, n_rows: int, names: Any) -> dict[str, NDArray[Any]]:
     else:
         return {}  # of sparse rows, none is looked at
     return {name: _values(column) for name, column in named.items()}
+
+
+def _seconds(times: Any) -> NDArray[np.float64]:
+    """Datetimes as seconds since 1970, NaN where missing."""
+    whole = np.asarray(time_column(times, "X")).astype("datetime64[ms]")
+    return np.where(np.isnat(whole), np.nan, whole.astype(np.int64) / 1e3)
 
 
 def _values(column: NDArray[Any]) -> NDArray[Any]:

@@ -52,7 +52,7 @@ class Leaderboard(SavedStudy):
     loss : str
         The loss of a row, in words.
     n_rows : int
-        Rows read, of all streams and seeds.
+        Rows read, of all streams and seeds; those that several seeds had in common count once.
     losses : ndarray of shape (n_streams, n_models)
         Mean loss on each stream, over all its rows and seeds.
     shares : ndarray of shape (n_looks,)
@@ -226,7 +226,7 @@ def _e_value(log_evidence: float) -> str:
     if log_evidence < math.log(0.01):
         return "< 0.01"
     if log_evidence > math.log(_LARGE):
-        return f"1e{math.floor(log_evidence / math.log(10))}"
+        return "> 1e6"
     return f"{math.exp(log_evidence):,.3g}"
 
 
@@ -392,7 +392,7 @@ def leaderboard(
         nonlocal n_rows
         for block in of_block:
             losses = block.losses(names, of_streams)
-            n_rows += losses.shape[1] * len(block.runs)
+            n_rows += losses.shape[1]
             yield losses, block.part
 
     logs, rivals = looks(read(), len(names))

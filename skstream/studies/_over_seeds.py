@@ -479,7 +479,9 @@ class StreamStudy(StudyOfModels):
         each = np.concatenate(of_streams)
         table = np.array([each[group].mean(axis=0) for group in groups])
         ranked = friedman_nemenyi(table, names, **options)
-        subject = f"{self._words(metric, forgetting, value)}, over {len(groups)} streams"
+        plain = value == "last" and forgetting == "cumulative"
+        what = f"{metric}, over all rows of" if plain else self._words(metric, forgetting, value)
+        subject = f"by {what}{'' if plain else ', over'} {len(groups)} streams"
         if len(groups) < len(self.studies):
             subject += f" (of {len(self.studies)} given, those that are the same count once)"
         return replace(ranked, subject=subject, blocks="streams")
@@ -537,7 +539,7 @@ class StreamStudy(StudyOfModels):
             ranks = self._ranks([means[name] for name in ranked], metric)
             of_model = dict(zip(ranked, ranks, strict=True))
             cells = [
-                _cell(values, of_model.get(name))
+                _cell(values, of_model.get(name), same_rows=study._has_one_stream)
                 for name, values in zip(self.model_names, final.T, strict=True)
             ]
             rows.append([stream, *cells, plural(study.n_seeds, "seed")])
@@ -814,7 +816,9 @@ def _is_function(stream: Any) -> bool:
     return callable(stream) and not hasattr(stream, "chunks")
 
 
-def _cell(values: np.ndarray, rank: float | None) -> str:
+def _cell(values: np.ndarray, rank: float | None, *, same_rows: bool) -> str:
     spread = f" ± {values.std(ddof=1):.4f}" if len(values) > 1 else ""
+    if spread and same_rows and (values == values[0]).all():
+        spread = ", same rows"
     of_rank = "" if rank is None or np.isnan(rank) else f" ({rank:g})"
     return f"{values.mean():.4f}{spread}{of_rank}"

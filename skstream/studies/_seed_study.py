@@ -594,6 +594,12 @@ class SeedStudy(StudyOfModels):
             return ""
         return why_not_told(self.n_seeds, len(names), correction, alpha, "seeds")
 
+    @property
+    def _has_one_stream(self) -> bool:
+        """Whether all seeds gave the same rows, as far as the results say it."""
+        labels = {one.details.labels_read for one in self.results}
+        return len(labels) == 1 and "" not in labels
+
     def _which_same(self) -> str:
         """Say which seeds gave the same rows."""
         first = self.same_streams[0]

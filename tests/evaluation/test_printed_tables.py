@@ -1,6 +1,8 @@
 """Printed tables say whatever about an evaluation is not the default."""
 
 import inspect
+from datetime import timedelta
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from skstream import (
 from skstream.baselines import MeanRegressor
 from skstream.evaluation._results._report import DEFAULTS
 from skstream.forgetting import SlidingWindow
-from skstream.streams import make_demo_stream
+from skstream.streams import as_stream, make_demo_stream
 
 EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
 #: Parameters that change no number, and those that a table shows otherwise.
@@ -111,3 +113,23 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
     result = run.update(stream.X[50:], targets[50:]).result()
     assert "1 row without a label: neither learnt nor scored" in str(result)
     assert result.rescore("mse").n_unlabelled == 1
+
+
+@pytest.mark.parametrize("protocol", ["prequential", "delayed", "folds"])
+def test_a_window_of_time_with_few_scored_rows_is_named(protocol: str) -> None:
+    stream = as_stream(
+        np.zeros((200, 1)), ["a", "b"] * 100, arrival=np.datetime64("2025-01-01") + np.arange(200)
+    )
+    kind = {
+        "prequential": PrequentialEvaluator,
+        "delayed": partial(DelayedEvaluator, delay=timedelta(hours=1)),
+        "folds": partial(KFoldEvaluator, n_folds=2),
+    }[protocol]
+    forgetting = ["cumulative", "window:10D", "window:60D", "window:5"]
+    result = kind("accuracy", forgetting=forgetting).evaluate({"m": MajorityClass()}, stream)
+    said = "Careful. The values under {} are about {} scored rows, which say little"
+    assert said.format("window:10D", 10) in str(result)
+    assert str(result).count("Careful") == 1
+    for days, careful in ((29, True), (30, False)):
+        text = str(result.rescore("accuracy", forgetting=f"window:{days}D"))
+        assert (said.format(f"window:{days}D", days) in text) is careful

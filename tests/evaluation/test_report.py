@@ -190,7 +190,7 @@ RESULTS: dict[str, Callable[[Path], Any]] = {
 
 def check_numbers(page: Page, result: Any) -> None:
     """Raise where a score of the page is not the result's, rounded."""
-    bins = [None] if result.bins is None else [result.bins[-1], result.bins[0]]
+    bins = [None] if result.bins is None else [result.bins[0], result.bins[-1]]
     tables = page.sections["Scores"]
     narrower = [
         result.select(forgetting=forgetting, bins=bin)
@@ -228,8 +228,9 @@ def test_every_number_is_the_result_s(kind: str, tmp_path: Path) -> None:
     check_numbers(page, result)
     shown = [float(one) for text in page.texts[""] for one in re.findall(r"-?\d+\.\d{4}\b", text)]
     assert shown
-    of_first = [one[result.metric_names[0]] for one in result.scores.values()]
-    known = [value for one in result.scores.values() for value in one.values()]
+    answered = result if result.bins is None else result.select(bins=0)
+    of_first = [one[result.metric_names[0]] for one in answered.scores.values()]
+    known = [value for one in answered.scores.values() for value in one.values()]
     known += [abs(a - b) for a in of_first for b in of_first]
     for value in shown:
         assert np.nanmin(np.abs(np.asarray(known) - value)) <= 0.5001e-4
@@ -433,6 +434,33 @@ def test_tables_of_folds_have_deviations() -> None:
     assert f"{last.mean():.4f} ± {last.std(ddof=1):.4f}" in result.to_markdown()
     assert rf"{last.std(ddof=1):.4f} \\" in result.to_latex()
     assert "mean of 4 folds (± their standard deviation)" in result.to_markdown()
+    caption = re.search(r"\\caption\{(.*)\}", result.to_latex())
+    assert caption is not None
+    assert r"mean of 4 folds ($\pm$ their standard deviation); bootstrap: each" in caption[1]
+
+
+def test_a_deviation_that_would_be_written_as_0_has_one_more_digit() -> None:
+    result = KFoldEvaluator("accuracy", n_folds=4, random_state=0).evaluate(MODELS, STREAM)
+    deviation = result.curve("sgd")[-1].std(ddof=1)
+    assert 0.005 < deviation < 0.05
+    assert f"± {deviation:.2f}**" in result.to_markdown(digits=1)
+    curve = np.full_like(result.curve("sgd"), 0.5)
+    same = replace(result, values={"sgd": {"cumulative": {"accuracy": curve}}})
+    assert "0.5 ± 0.0 |" in same.to_markdown(digits=1)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "share"), [("bootstrap", "about 63 %"), ("cross", "75 %"), ("split", "25 %")]
+)
+def test_it_is_said_how_much_each_copy_learns(strategy: Any, share: str, tmp_path: Path) -> None:
+    evaluator = KFoldEvaluator("accuracy", n_folds=4, strategy=strategy, random_state=0)
+    result = evaluator.evaluate(MODELS, STREAM)
+    said = f"{strategy}: each copy learns {share} of the rows"
+    assert str(result).splitlines()[1].startswith(f"4 folds, {said}")
+    assert said in result._repr_html_()
+    assert any(said in text for text in Page(text_of(result, tmp_path)).texts[""])
+    assert f"1 fold, {said}" in str(result.select(folds=1))
+    assert "each copy" not in str(unbroken())
 
 
 def test_equal_scores_are_best_together_and_one_alone_is_not_best() -> None:

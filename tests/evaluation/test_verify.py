@@ -187,8 +187,8 @@ def test_a_changed_file_is_found_by_its_first_row(part, saved):
     found = verify(sk.load(saved), X, y, models=models())
     assert not found.identical
     words = {
-        "tape/answers/1": "the answer of 'bayes' at row 123 is",
-        "values/0/0/1": "kappa (cumulative) of 'sgd' at the checkpoint of row 150 is",
+        "tape/answers/1": "the answer of 'bayes' at row 123 (counted from 0) is",
+        "values/0/0/1": "kappa (cumulative) of 'sgd' at the checkpoint after 150 rows is",
     }
     assert words[part] in found.first
     assert "no recorded cause" in str(found)

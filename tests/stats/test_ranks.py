@@ -272,3 +272,8 @@ def test_a_ranking_draws_itself() -> None:
     pytest.importorskip("matplotlib")
     display = friedman_nemenyi({"sgd": [0.9, 0.8, 0.7], "bayes": [0.8, 0.7, 0.6]}).plot()
     assert type(display).__name__ == "CriticalDifferenceDisplay"
+
+
+def test_an_infinite_statistic_is_explained() -> None:
+    text = " ".join(str(friedman_nemenyi(np.tile([3.0, 2.0, 1.0], (5, 1)))).split())
+    assert "F(2, 8) is infinite, as all 5 folds or streams rank the models alike (p = " in text

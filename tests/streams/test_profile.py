@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.streams import ParquetStream, as_stream, label_profile
+from skstream.streams import CSVStream, ParquetStream, as_stream, label_profile, take_rows
 from tests._data import data_path
 from tests._examples import examples
 
@@ -307,3 +307,42 @@ def test_the_label_of_electricity_is_read_off_a_price():
     five = ["day", "period", "nswdemand", "vicdemand", "transfer"]
     stream = ParquetStream(path, target="class", columns=five)
     assert label_profile(stream).label_columns == ()
+
+
+def deliveries(n=4000):
+    """Orders, labels ("late" or "ok") and when these were known: late ones before the others."""
+    rng = np.random.default_rng(0)
+    ordered = np.datetime64("2025-01-01", "us") + 1_000_000 * np.cumsum(rng.integers(60, 2000, n))
+    label = np.where(rng.random(n) < 0.4, "late", "ok")
+    hours = np.where(label == "late", rng.integers(1, 48, n), rng.integers(49, 90, n))
+    return ordered, label, ordered + hours * np.timedelta64(3600, "s")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "with a zone", "polars", "csv"])
+def test_the_time_at_which_the_label_was_known_less_that_of_the_row_is_the_label(kind, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    ordered, label, known = deliveries()
+    frame = pandas.DataFrame({"ordered": ordered, "km": np.arange(4000.0), "known": known})
+    frame.loc[9, "ordered"] = pandas.NaT
+    if kind == "with a zone":
+        frame = frame.assign(known=frame["known"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"))
+    if kind == "polars":
+        frame = pytest.importorskip("polars").DataFrame(
+            {k: frame[k].to_numpy().astype("M8[us]" if k != "km" else float) for k in frame}
+        )
+    stream = as_stream(frame, label)
+    if kind == "csv":
+        pytest.importorskip("pyarrow")
+        frame.assign(label=label).to_csv(tmp_path / "orders.csv", index=False)
+        stream = take_rows(CSVStream(tmp_path / "orders.csv", target="label"), 3000)
+    with pytest.warns(UserWarning, match="'known', less 'ordered', gives the label in 100.0 %"):
+        profile = label_profile(stream)
+    assert [(one.name, one.minus) for one in profile.label_columns] == [("known", "ordered")]
+
+
+def test_times_that_say_nothing_of_the_label_are_not_called_it():
+    pandas = pytest.importorskip("pandas")
+    ordered, label, known = deliveries()
+    other = np.roll(label, 1)
+    frame = pandas.DataFrame({"ordered": ordered, "known": known, "far": known.max()})
+    assert label_profile(as_stream(frame, other)).label_columns == ()

@@ -23,7 +23,7 @@ from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.stats._boundaries import MixtureBoundary
 from skstream.streams import SEA, Sine
 from skstream.studies import Leaderboard, SeedStudy, StreamStudy
-from skstream.studies._leaderboard import N_LOOKS, log_evidence, looks
+from skstream.studies._leaderboard import N_LOOKS, _e_value, log_evidence, looks
 from tests.evaluation._models import FailsLater
 
 MODELS = {
@@ -93,7 +93,7 @@ def test_the_evidence_is_that_of_the_formulas(study, found):
         np.testing.assert_allclose(found.log_evidence[look], expected, rtol=1e-9)
     means = np.average([b.mean(axis=1) for b, _ in blocks], axis=0, weights=[p for _, p in blocks])
     np.testing.assert_allclose(found.mean_losses, means)
-    assert found.n_rows == 2 * (899 + 499 + 300)
+    assert found.n_rows == 2 * (899 + 499 + 300) - 300  # those of the file count once
 
 
 def test_a_mixture_of_supermartingales_stays_one():
@@ -297,3 +297,12 @@ def test_the_frame_and_the_picture_show_the_same(found):
             assert drawn[-1] == pytest.approx(100 * found.since[name])
         assert len(along) == 2 * len(found.shares)
         assert np.isfinite(height[0]), k
+
+
+def test_large_evidence_is_not_written_out():
+    assert [_e_value(math.log(x)) for x in (1e-3, 2.5, 1e5, 1e9)] == [
+        "< 0.01",
+        "2.5",
+        "1e+05",
+        "> 1e6",
+    ]

@@ -65,7 +65,8 @@ def answer(result: "EvaluationResult", alpha: float = 0.05) -> Answer:
 
     The best one is chosen by the scores that are tested. So each test is one of all pairs of models
     (for one fold the level is divided by their number, over folds it is Holm's correction), as in
-    `skstream.stats.compare_with_best`. Rows are compared by their losses, which may not be what
+    `skstream.stats.compare_with_best`. Under delayed labels the answers of the first bin are
+    compared, those at arrival. Rows are compared by their losses, which may not be what
     the measure is about; then the sentences say it.
 
     Parameters
@@ -86,6 +87,8 @@ def answer(result: "EvaluationResult", alpha: float = 0.05) -> Answer:
         If `alpha` is not in (0, 1).
     """
     alpha = check_alpha(alpha)
+    if result.bins is not None:  # what a forecast is judged by is what was said at arrival
+        result = result.select(bins=result.bins[0])
     metric = result.metric_names[0]
     is_higher = result.measures[metric].higher_is_better
     ranked = _ranked(result, is_higher)

@@ -14,10 +14,9 @@ import numpy as np
 from skstream.evaluation._results._answer import NAIVE, Answer, answer
 from skstream.evaluation._results._paper_tables import Cell, about, score_rows
 from skstream.evaluation._results._report import (
-    heading,
+    blocks,
     in_words,
     notes,
-    of_bin,
     unusual_parameters,
 )
 from skstream.evaluation._results._rescore import cautions
@@ -177,18 +176,12 @@ def _table(
 
 
 def _score_tables(result: "EvaluationResult") -> list[_Html]:
-    """Scores under every mechanism; under delayed labels those at arrival, too."""
+    """Scores under every mechanism; under delayed labels those at arrival and at the label."""
     naive, parts = result.details.baselines, []
-    bins = () if result.bins is None else dict.fromkeys((result.bins[-1], result.bins[0]))
-    several = len(result.forgetting_names) > 1
-    for bin in bins or (None,):
-        for forgetting in result.forgetting_names:
-            one = result.select(forgetting=forgetting, bins=bin)
-            words = [heading(result, forgetting)] if several else []
-            words += [] if bin is None else [f"answers of{of_bin(result, bin)[1:]}"]
-            parts += _paragraphs([f"{', '.join(words)}:"] if words else [])
-            rows = [[name, *map(_cell, cells)] for name, cells in score_rows(one).items()]
-            parts.append(_table(["model", *one.metric_names], rows, naive=naive))
+    for words, one in blocks(result):
+        parts += _paragraphs([f"{words}:"] if words else [])
+        rows = [[name, *map(_cell, cells)] for name, cells in score_rows(one).items()]
+        parts.append(_table(["model", *one.metric_names], rows, naive=naive))
     said = ["Bold: the best of a column."] if len(result.model_names) > 1 else []
     if any(name in naive for name in result.model_names):
         said.append(f"In italics: a {NAIVE}.")

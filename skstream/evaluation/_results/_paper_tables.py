@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from skstream.evaluation._results._answer import NAIVE
-from skstream.evaluation._results._report import last_scores, title
+from skstream.evaluation._results._report import last_scores, share_of_folds, title
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
@@ -69,7 +69,9 @@ def _deviation(result: "EvaluationResult", name: str, metric: str, digits: int) 
     last = curve[-1:] if curve.ndim == 2 else curve[-1:, :, -1]
     if last.size < 2 or name in {**result.ended, **result.failures} or np.isnan(last).any():
         return ""
-    return f"{last.std(ddof=1):.{digits}f}"
+    deviation = last.std(ddof=1)
+    # One that would be written as 0 is shown with one more digit.
+    return f"{deviation:.{digits + (0 < deviation < 0.5 * 10.0**-digits)}f}"
 
 
 def about(result: "EvaluationResult") -> list[str]:
@@ -78,6 +80,8 @@ def about(result: "EvaluationResult") -> list[str]:
     lines = [f"{words[:1].upper()}{words[1:]}"]
     if result.n_folds > 1:
         lines[0] += " (± their standard deviation)"
+    share = share_of_folds(result)
+    lines[0] += f"; {share}" if share else ""
     lines += [f"{name} failed" for name in result.failures]
     lines += [
         f"{name} ended after {one.n_rows:,} rows, and its scores are those then"
@@ -101,7 +105,7 @@ def to_markdown(result: "EvaluationResult", digits: int) -> str:
 
 def to_latex(result: "EvaluationResult", digits: int, label: str | None) -> str:
     """Return the scores as a table for LaTeX; see `EvaluationResult.to_latex`."""
-    notes = [_latex(one) for one in about(result)]
+    notes = [_latex(one).replace("±", r"$\pm$") for one in about(result)]
     if any(name in result.details.baselines for name in result.model_names):
         notes.append(rf"$^\dagger$ {NAIVE}.")
     lines = [

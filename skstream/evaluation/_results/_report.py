@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skstream.engine.tape import Tape
 from skstream.evaluation._parallel._slowest_part import slow_part
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._watch import each
@@ -40,6 +41,8 @@ DEFAULTS: dict[str, Any] = {
 }
 #: Those that follow from what a stream is like, and may differ from stream to stream.
 OF_A_STREAM = frozenset({"delay", "features", "max_pending", "missing_labels"})
+#: Where fewer scored rows are in a window of time, its last values are said to be about few rows.
+FEW_ROWS = 30
 #: Objects without a text of their own show where they are in memory.
 _ADDRESS = re.compile(r"<(?:function |bound method )?(?P<name>\S+).* at 0x[0-9a-f]+>+")
 
@@ -165,12 +168,54 @@ def of_folds(result: "EvaluationResult") -> str:
     return f", mean of the folds {', '.join(map(str, selected))}"
 
 
+def share_of_folds(result: "EvaluationResult") -> str:
+    """Say how much the copy of a fold learns, as of a folded run alone: empty for others."""
+    strategy, n = result.parameters.get("strategy"), result.parameters.get("n_folds", 0)
+    shares = {
+        "bootstrap": "about 63 % of the rows, some of them several times",
+        "cross": f"{100 * (n - 1) / max(n, 1):.3g} % of the rows",
+        "split": f"{100 / max(n, 1):.3g} % of the rows",
+    }
+    if strategy not in shares or n < 2:
+        return ""
+    return f"{strategy}: each copy learns {shares[strategy]}; scores are not those of one pass"
+
+
 def of_bin(result: "EvaluationResult", bin: int | None) -> str:
     """Name a bin of a result under delayed labels: ", bin 0 (at arrival)"; None: none."""
     if bin is None or result.n_bins is None:
         return ""
     ends = {0: " (at arrival)", result.n_bins + 1: " (at the label)"}
     return f", bin {bin}{ends.get(bin, '')}"
+
+
+def blocks(result: "EvaluationResult") -> list[tuple[str, "EvaluationResult"]]:
+    """Return what one table each is about: a mechanism and, under delayed labels, a bin.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        A result.
+
+    Returns
+    -------
+    blocks : list of (str, EvaluationResult)
+        The heading, empty where there is one block, and the result narrowed to it. Of the bins, the
+        first and the last: what is known when a row comes is before what is known at its label.
+    """
+    bins = () if result.bins is None else dict.fromkeys((result.bins[0], result.bins[-1]))
+    found = []
+    for bin in bins or (None,):
+        for forgetting in result.forgetting_names:
+            words = [_answers_of(result, bin)] if bin is not None and len(bins) > 1 else []
+            words += [heading(result, forgetting)] if len(result.forgetting_names) > 1 else []
+            found.append((", ".join(words), result.select(forgetting=forgetting, bins=bin)))
+    return found
+
+
+def _answers_of(result: "EvaluationResult", bin: int) -> str:
+    ends = {0: "at arrival", (result.n_bins or 0) + 1: "just before the label"}
+    return f"answers {ends[bin]} (bin {bin})" if bin in ends else f"answers in bin {bin}"
 
 
 #: Most names and reasons of models that ended early in a table.
@@ -216,19 +261,18 @@ def _after(result: "EvaluationResult") -> str:
 
 
 def table(result: "EvaluationResult") -> str:
-    """Scores of all models as aligned text, one block per forgetting mechanism."""
-    lines = [title(result)]
-    for forgetting in result.forgetting_names:
-        header, rows = _cells(result, forgetting)
-        if len(result.forgetting_names) > 1:
-            lines.append(f"{heading(result, forgetting)}:")
-        lines.extend(aligned(header, rows))
+    """Scores of all models as aligned text, one block per forgetting mechanism and bin."""
+    share = share_of_folds(result)
+    lines = [title(result), *([f"{plural(result.n_folds, 'fold')}, {share}"] if share else [])]
+    for words, one in blocks(result):
+        lines += [f"{words}:"] if words else []
+        lines += aligned(*_cells(one))
     return "\n".join([*lines, *notes(result)])
 
 
 def notes(result: "EvaluationResult") -> list[str]:
     """What is said below the scores."""
-    lines = [*_counts(result), *_alarms(result), *_reasons(result)]
+    lines = [*_counts(result), *_few_rows(result), *_alarms(result), *_reasons(result)]
     lines += slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
     lines += failed_refits(result)
     lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
@@ -252,15 +296,45 @@ def _counts(result: "EvaluationResult") -> list[str]:
     return lines
 
 
+def _few_rows(result: "EvaluationResult") -> list[str]:
+    """Name the windows of time whose last values are about few rows, as far as a tape says it."""
+    tape, times, lines = result.tape, result.times, []
+    if tape is None or tape.time is None or times is None or not len(times):
+        return []
+    for name, spelling in result.details.mechanisms.items():
+        window = parse_forgetting(spelling) if spelling.startswith("window:") else Cumulative()
+        if window.duration is None:
+            continue
+        rows = np.flatnonzero(np.asarray(tape.time) > times[-1] - window.duration)
+        n = _scored(tape, rows) if len(rows) else 0
+        if 0 < n < FEW_ROWS:
+            few = plural(n, "scored row")
+            lines.append(f"Careful. The values under {name} are about {few}, which say little")
+    return lines
+
+
+def _scored(tape: Tape, rows: np.ndarray) -> int:
+    """Number of rows, of some on a tape, that count in the scores of a model."""
+    y, answers = np.asarray(tape.y[rows]), np.asarray(next(iter(tape.answers.values()))[0][rows])
+    if answers.ndim > 1:
+        answers = answers[:, -1]
+    counts = (y != -1) & (answers != -1) if tape.classes is not None else np.isfinite(y + answers)
+    if tape.weight is not None:
+        counts &= np.asarray(tape.weight[rows]) > 0
+    return int(np.count_nonzero(counts))
+
+
 def _alarms(result: "EvaluationResult") -> list[str]:
-    """How many alarms each monitor raised, in all folds."""
-    lines = []
+    """How many alarms each monitor raised; of several folds, in one of them on average."""
+    n_folds, lines = result.n_folds, []
     for monitor, by_model in result.detections.items():
         counts: dict[str, int] = {}
         for one in each({monitor: by_model}):
             counts[one.model] = counts.get(one.model, 0) + len(one.alarms)
-        shown = [f"{model} {n:,}" for model, n in counts.items()]
-        lines.append(f"alarms of {monitor}: {listed(shown, _MOST_NAMES, 'models')}")
+        means = {model: f"{n / n_folds:,.{n_folds > 1:d}f}" for model, n in counts.items()}
+        shown = [f"{model} {n}" for model, n in means.items()]
+        each_fold = ", mean per fold" if n_folds > 1 else ""
+        lines.append(f"alarms of {monitor}{each_fold}: {listed(shown, _MOST_NAMES, 'models')}")
     return lines
 
 
@@ -299,12 +373,14 @@ def html(result: "EvaluationResult") -> str:
         return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
     parts = [f"<p><b>{escape(title(result))}</b></p>"]
-    for forgetting in result.forgetting_names:
-        header, rows = _cells(result, forgetting)
+    share = share_of_folds(result)
+    parts += [f"<p>{escape(plural(result.n_folds, 'fold'))}, {escape(share)}</p>"] if share else []
+    for words, one in blocks(result):
+        header, rows = _cells(one)
         body = "".join(row(cells, "td") for cells in rows)
         parts.append(
-            f"<p>{escape(heading(result, forgetting))}</p><table><thead>{row(header, 'th')}"
-            f"</thead><tbody>{body}</tbody></table>"
+            f"<p>{escape(words or heading(one, one.forgetting_names[0]))}</p><table>"
+            f"<thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
         )
     parts.extend(f"<p>{escape(line)}</p>" for line in notes(result))
     return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
@@ -387,7 +463,7 @@ def failed_refits(result: "EvaluationResult") -> list[str]:
     return lines
 
 
-def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list[list[str]]]:
+def _cells(result: "EvaluationResult") -> tuple[list[str], list[list[str]]]:
     counted = any(result.n_unanswered.values())
     refitted = any(cost.refit_rows for cost in result.costs.values())
     has_run = bool(result.costs or result.paths)  # a log of predictions has run no model
@@ -400,7 +476,7 @@ def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list
         *(["seconds", "path"] if has_run else []),
     ]
     rows = []
-    for name, values in last_scores(result.select(forgetting=forgetting)).items():
+    for name, values in last_scores(result).items():
         cost, end = result.costs.get(name), result.ended.get(name)
         rows.append(
             [

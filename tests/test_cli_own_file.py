@@ -1,0 +1,203 @@
+"""The command line on a file of one's own: times, categories and numbers with gaps, late labels."""
+
+import csv
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+
+from skstream import MajorityClass, PrequentialEvaluator, load, make_stream_pipeline
+from skstream.cli import main
+from skstream.evaluation import DelayedEvaluator
+from skstream.evaluation._results._answer import answer
+from skstream.preprocessing import make_stream_preprocessor
+from skstream.streams import make_demo_stream
+
+pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
+
+N_ROWS = 1200
+HEADER = ("ordered", "depot", "vehicle", "km", "kg", "outcome", "outcome_known")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def parcels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Parcels: late ones are known within two days, and that others came in time after these."""
+    path = tmp_path_factory.mktemp("own") / "parcels.csv"
+    rng, time = np.random.default_rng(0), datetime(2025, 1, 1)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADER)
+        for _ in range(N_ROWS):
+            time += timedelta(seconds=int(rng.integers(60, 3600)))
+            vehicle, km = str(rng.choice(["van", "bike", "truck"])), rng.gamma(2, 10)
+            late = rng.random() < (0.75 if vehicle == "bike" or km > 25 else 0.25)
+            hours = int(rng.integers(1, 48) if late else rng.integers(49, 90))
+            writer.writerow(
+                (
+                    *(time, rng.choice(["north", "south"])),
+                    "" if rng.random() < 0.05 else vehicle,
+                    "" if rng.random() < 0.05 else f"{km:.1f}",
+                    *(f"{rng.gamma(2, 3):.1f}", "late" if late else "ok"),
+                    time + timedelta(hours=hours),
+                )
+            )
+    return path
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command line in an empty folder; gives the status, the output and the errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: Any) -> tuple[int, str, str]:
+        status = main([str(argument) for argument in arguments])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def test_several_columns_of_times_among_the_features_are_named(run: Run, parcels: Path) -> None:
+    status, output, _ = run("evaluate", parcels, "--target", "outcome")
+    assert status == 0
+    assert "Careful. 2 columns of times are features: ordered, outcome_known." in output
+    assert "'outcome_known', less 'ordered', gives the label in 100.0 % of the rows" in output
+    for options in (
+        ["--time", "ordered", "--label-time", "outcome_known"],
+        ["--exclude", "outcome_known"],
+    ):
+        assert "Careful" not in run("evaluate", parcels, "--target", "outcome", *options)[1]
+
+
+LATE = ("--target", "outcome", "--time", "ordered", "--label-time", "outcome_known", "--bins", 3)
+
+
+def test_answers_at_arrival_come_before_those_at_the_label(run: Run, parcels: Path) -> None:
+    status, output, _ = run(
+        "evaluate", parcels, *LATE, "--missing", 0, "--model", "nb", "--metric", "accuracy",
+        "--compare-with-best", "--save", "saved", "--report", "page.html",
+    )  # fmt: skip
+    assert status == 0
+    result = load("saved/result.npz")
+    scores = [result.select(bins=bin).scores["nb"]["accuracy"] for bin in (0, 4)]
+    assert scores[0] != scores[1]
+    blocks = re.findall(r"answers (.*?):\nmodel.*?\nnb +([\d.]+)", output, re.DOTALL)
+    assert blocks == [
+        ("at arrival (bin 0)", f"{scores[0]:.4f}"),
+        ("just before the label (bin 4)", f"{scores[1]:.4f}"),
+    ]
+    best = answer(result.select(bins=0))
+    below = " ".join(output.split())
+    assert best.headline in below
+    assert "these are scores in bin 0 (at arrival)" in below
+    page = " ".join(re.sub("<.*?>", " ", Path("page.html").read_text()).split())
+    assert best.headline in page
+    assert page.index("answers at arrival") < page.index("answers just before the label")
+    with Path("saved/scores.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    saved = {(row["bin"], row["model"]): float(row["value"]) for row in rows}
+    with Path("saved/curve.csv").open(newline="") as file:
+        curve = [row for row in csv.DictReader(file) if (row["model"], row["bin"]) == ("nb", "4")]
+    assert [int(row["row"]) for row in curve] == result.checkpoints.tolist()
+    assert float(curve[-1]["value"]) == scores[1]
+    assert len(rows) == 5 * 3
+    assert [saved["0", "nb"], saved["4", "nb"]] == scores
+
+
+def test_one_bin_has_one_table() -> None:
+    stream = make_demo_stream(200)
+    result = DelayedEvaluator("accuracy", delay=9).evaluate({"m": MajorityClass()}, stream)
+    assert str(result.select(bins=3)).count("accuracy") == 1
+    assert str(result).count("accuracy") == result._repr_html_().count("accuracy") == 2
+
+
+def test_ranks_and_tests_of_pairs_are_set_beside_each_other(run: Run, parcels: Path) -> None:
+    _, output, _ = run(
+        "evaluate", parcels, "--target", "outcome", "--exclude", "ordered", "--exclude",
+        "outcome_known", "--missing", 0, "--model", "nb", "--folds", 10, "--compare-with-best",
+    )  # fmt: skip
+    words = " ".join(output.split())
+    assert "10 folds, bootstrap: each copy learns about 63 % of the rows" in words
+    assert words.endswith("quote the one that you planned.")
+
+
+def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(
+    run: Run, parcels: Path
+) -> None:
+    models = [
+        "prepared('sgd')",
+        "prepared('nb', max_categories=5)",
+        "corrected(\"prepared('sgd')\")",
+    ]
+    status, _, errors = run(
+        "evaluate", parcels, "--target", "outcome", "--time", "ordered", "--exclude",
+        "outcome_known", "--metric", "accuracy", "--save", "saved",
+        *(word for model in models for word in ("--model", model)),
+    )  # fmt: skip
+    assert (status, errors) == (0, "")
+    result = load("saved/result.npz")
+    assert all(result.paths[name] == "kernel" for name in models)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.read_csv(parcels)
+    y = frame.pop("outcome")
+    X = frame[["depot", "vehicle", "km", "kg"]]
+    preprocessor = make_stream_preprocessor(X, sparse_output=False, verbose=False)
+    by_hand = make_stream_pipeline(preprocessor, SGDClassifier(loss="log_loss"))
+    expected = PrequentialEvaluator("accuracy", random_state=0).evaluate({"sgd": by_hand}, X, y)
+    # The order of the columns differs: categories by their code, or as they come.
+    accuracy = expected.scores["sgd"]["accuracy"]
+    assert result.scores[models[0]]["accuracy"] == pytest.approx(accuracy, abs=0.02)
+    assert run("verify", "saved")[:2] == (0, "identical: 5,995 answers of 5 models\n")
+
+
+def test_prepared_models_of_a_generator_and_of_texts(run: Run) -> None:
+    status, _, _ = run("evaluate", "--generator", "SEA(n_rows=300)", "--model", "prepared('nb')")
+    assert status == 0
+    Path("texts.csv").write_text("text,y\n" + "some words,a\nother words,b\n" * 20)
+    status, _, errors = run(
+        "evaluate", "texts.csv", "--target", "y", "--text", "text", "--model", "prepared('sgd')"
+    )
+    assert status == 2
+    assert "the rows of this stream are sparse or texts: name the steps yourself" in errors
+
+
+def test_missing_values_are_said_once_with_what_helps(run: Run, parcels: Path) -> None:
+    status, output, errors = run(
+        "evaluate", parcels, "--target", "outcome", "--model", "sgd", "--model", "scaled-sgd"
+    )
+    assert status == 2
+    assert "sgd failed: the error below says why" in output
+    assert "Input X" not in output
+    said = errors[errors.index("skstream: error") :]
+    for model in ("sgd", "scaled-sgd"):
+        assert f"Model '{model}' failed while" in said
+    assert said.count("missing value is in row") == 1
+    assert len(said) < 600
+    assert "HistGradientBoosting" not in said
+    assert "--model \"prepared('sgd')\"" in said
+    assert "the code -1" in said
+
+
+def test_models_inside_models_need_no_quotes(run: Run, parcels: Path) -> None:
+    models = ["corrected(pipeline('scaler', 'sgd'))", "corrected(nb)", "augmented(sgd(alpha=0.1))"]
+    status, output, errors = run(
+        "evaluate", parcels, "--target", "outcome", "--column", "kg", "--metric", "accuracy",
+        *(word for model in models for word in ("--model", model)),
+    )  # fmt: skip
+    assert (status, errors) == (0, "")
+    assert all(f"\n{model}  " in output for model in models)
+
+
+def test_a_command_that_fails_leaves_no_folder(run: Run, parcels: Path) -> None:
+    for wrong in (["--model", "nosuch"], ["--time", "nosuch"], ["--metric", "nosuch"]):
+        assert run("evaluate", parcels, "--target", "outcome", "--save", "a/b", *wrong)[0] == 2
+        assert not Path("a").exists()
+    Path("file").write_text("")
+    status, _, errors = run("evaluate", parcels, "--target", "outcome", "--save", "file/folder")
+    assert status == 2
+    assert "--save needs the folder file/folder, but that, or a part of it, is a file." in errors
