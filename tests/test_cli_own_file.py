@@ -201,3 +201,23 @@ def test_a_command_that_fails_leaves_no_folder(run: Run, parcels: Path) -> None:
     status, _, errors = run("evaluate", parcels, "--target", "outcome", "--save", "file/folder")
     assert status == 2
     assert "--save needs the folder file/folder, but that, or a part of it, is a file." in errors
+
+
+def test_times_that_are_missing_or_go_back_are_refused(run: Run, parcels: Path) -> None:
+    header, *lines = parcels.read_text().splitlines()
+    command = ("evaluate", "other.csv", "--target", "outcome", "--time", "ordered")
+    gap = [*lines[:5], "," + lines[5].partition(",")[2], *lines[6:]]
+    back = [*lines[:700], lines[900], *lines[700:]]
+    for rows, words in (
+        (gap, "arrival[5] is missing"),
+        (back, "arrival goes back at row 701, from 2025-"),
+    ):
+        Path("other.csv").write_text("\n".join([header, *rows]))
+        status, _, errors = run(*command)
+        assert status == 2
+        assert "The column 'ordered' of --time must say when each row came" in errors
+        assert words in errors
+    assert run(*command, "--n-rows", 700)[0] == 0
+    assert run(*command, "--holdout", 600)[0] == 0  # held-out rows need no order
+    Path("other.csv").write_text("\n".join([header, *lines]))
+    assert run(*command, "--folds", 2, "--forgetting", "window:7D")[0] == 0

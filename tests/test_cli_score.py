@@ -106,7 +106,9 @@ def test_groups_are_scored(score: Run) -> None:
     assert str(expected) in out
     assert "2 groups of 6 rows: cumulative (scores of all rows)" in out
     assert "No naive guess is in the table, since no model is run." in out
-    assert "A naive guess has 0 in kappa_m" in score("--predictions", "gbm")[1]
+    assert (
+        "A naive guess has 0 in kappa, kappa_m, kappa_temporal" in score("--predictions", "gbm")[1]
+    )
 
 
 def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -> None:

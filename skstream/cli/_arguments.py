@@ -117,8 +117,9 @@ FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a f
 --numeric COL...  column of numbers; repeatable
 --text COL  column of texts, the only feature, for models that begin with a vectorizer, as
   pipeline('sklearn.feature_extraction.text:HashingVectorizer', 'sgd')
---time COL  column of the times at which rows came, which is no feature; --forgetting may then count
-  time (window:7D), and labels come late with --label-time or --delay
+--time COL  column of the times at which rows came, in whose order they stand, and which is no
+  feature; --forgetting may then count time (window:7D), and labels come late with --label-time or
+  --delay
 --label-time COL  column of the times at which labels became known, of the kind of --time, or row
   numbers without it; empty: never. Every row is asked when it comes, again while it waits, and
   when its label comes
@@ -194,8 +195,8 @@ _PICTURE = """\
   pictures, tests
 """
 _SAVE = """\
---save DIR  folder for the result (result.npz, which skstream.load reads), its scores (scores.csv; of
-  every bin, where labels come late) and those at all checkpoints (curve.csv)
+--save DIR  folder for the result (result.npz, which skstream.load reads), its scores (scores.csv;
+  of every bin, where labels come late) and those at all checkpoints (curve.csv)
 """
 _DEMO = """\
 --data FILE  the Electricity stream, or another file whose labels are in the column 'class'

@@ -28,7 +28,10 @@ from skstream.utils._values import (
 _SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
 # The same of values that are no numbers: the text itself; types; missing and infinite numbers.
 _TEXT = re.compile("could not convert string to float: (.+)")
-_NO_NUMBERS = re.compile("arrays of bytes/strings|multiply sequence|could not be promoted")
+_NO_NUMBERS = re.compile(
+    "arrays of bytes/strings|multiply sequence|could not be promoted|DateTime64DType"
+    "|not '(?:Timestamp|datetime|date)'"
+)
 # The same of lists, dicts and complex numbers.
 _SEVERAL = re.compile("array element with a sequence|float.. argument must be|Complex data not")
 _NOT_FINITE = re.compile("Input X contains (NaN|infinity)")

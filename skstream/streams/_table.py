@@ -42,6 +42,7 @@ from skstream.streams._table_parameters import (
     files_in_words,
     kinds_in_words,
     names_given,
+    names_options,
     shown,
 )
 from skstream.utils._choices import check_count, did_you_mean
@@ -173,6 +174,7 @@ class TableStream(FileStream):
     #: What to do about numbers that texts write with a comma.
     _about_commas: str
 
+    @names_options
     def __init__(
         self,
         path: Paths,

@@ -1,11 +1,16 @@
 """Checks of the parameters of file streams, and names of columns in messages."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
+from inspect import signature
 from numbers import Real
-from typing import Any
+from typing import Any, ParamSpec
 
 from skstream.utils._choices import did_you_mean
+
+#: Parameters of a constructor.
+Given = ParamSpec("Given")
 
 _SHOWN = 12
 _CHARACTERS = 60
@@ -150,3 +155,23 @@ def kinds_in_words(kinds: dict[str, str]) -> str:
     for name, kind in kinds.items():
         columns.setdefault(_PLURAL[kind], []).append(name or "''")
     return "; ".join(f"{kind} {shown(names)}" for kind, names in columns.items()) or "none"
+
+
+def names_options(init: Callable[Given, None]) -> Callable[Given, None]:
+    """Let a constructor say where a parameter that it has not belongs."""
+    known = signature(init).parameters
+
+    @wraps(init)
+    def checked(*given: Given.args, **named: Given.kwargs) -> None:
+        unknown = next((name for name in named if name not in known), None)
+        if unknown is not None:
+            kind = type(given[0])
+            where = did_you_mean(unknown, known)
+            if unknown in getattr(kind, "default_options", ()):
+                where = f" It is one of options: pass options={{{unknown!r}: {named[unknown]!r}}}."
+            if unknown == "n_rows":
+                where = " Take the first rows by skstream.streams.take_rows(stream, n)."
+            raise TypeError(f"{kind.__name__} has no parameter {unknown!r}.{where}")
+        init(*given, **named)
+
+    return checked

@@ -124,3 +124,13 @@ def test_a_category_that_turns_number(engine):
     whole = [(FRAME[:10].astype({"c": "category"}), y[:10]), (FRAME[10:], y[10:])]
     expected = evaluator.evaluate(MIXED, FRAME, y).scores
     assert evaluator.evaluate(MIXED, whole, classes=[0, 1]).scores == expected
+
+
+@pytest.mark.parametrize("columns", [["km", "when"], ["when"], ["km", "when", "place"]])
+def test_dates_in_a_frame_are_named_with_what_prepares_them(columns: list[str]) -> None:
+    pandas = pytest.importorskip("pandas")
+    when = pandas.date_range("2025-01-01", periods=20)
+    frame = pandas.DataFrame({"km": np.arange(20.0), "when": when, "place": ["a", "b"] * 10})
+    evaluator = PrequentialEvaluator("accuracy")
+    with pytest.raises(ModelError, match=r"Column 'when' holds Timestamp\(.*make_stream_prep"):
+        evaluator.evaluate(SGDClassifier(), frame[columns], ["x", "y"] * 10)

@@ -2,6 +2,7 @@
 
 import gzip
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -200,3 +201,16 @@ def test_numbers_named_nominal_are_categories(tmp_path):
     stream = ParquetStream(write_parquet(tmp_path / "r.parquet", columns), "class", nominal=["x"])
     assert stream.categories == {"x": [0.5, 2.5]}
     np.testing.assert_array_equal(rows_of(stream)[0], [[1], [np.nan], [np.nan], [0]])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"missing": 0}, "CSVStream has no parameter 'missing'. It is one of options: pass opt"),
+        ({"n_rows": 5}, "CSVStream has no parameter 'n_rows'. Take the first rows by skstream"),
+        ({"nominals": ["a"]}, "CSVStream has no parameter 'nominals'. Did you mean 'nominal'?"),
+    ],
+)
+def test_unknown_parameters_say_where_they_belong(wrong, words):
+    with pytest.raises(TypeError, match=re.escape(words)):
+        CSVStream("none.csv", target="y", **wrong)
