@@ -13,10 +13,11 @@ from sklearn.linear_model import SGDClassifier
 
 from skstream import MajorityClass, PrequentialEvaluator, load, make_stream_pipeline
 from skstream.cli import main
+from skstream.cli._models import model_of
 from skstream.evaluation import DelayedEvaluator
 from skstream.evaluation._results._answer import answer
 from skstream.preprocessing import make_stream_preprocessor
-from skstream.streams import make_demo_stream
+from skstream.streams import CSVStream, make_demo_stream, take_rows
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
 
@@ -153,6 +154,15 @@ def test_prepared_models_fill_scale_and_encode_the_columns_of_a_file(
     accuracy = expected.scores["sgd"]["accuracy"]
     assert result.scores[models[0]]["accuracy"] == pytest.approx(accuracy, abs=0.02)
     assert run("verify", "saved")[:2] == (0, "identical: 5,995 answers of 5 models\n")
+
+
+def test_prepared_models_follow_the_kinds_of_the_columns(parcels: Path) -> None:
+    pytest.importorskip("pandas")
+    stream = CSVStream(parcels, target="outcome", exclude=["outcome_known"])
+    assert stream.feature_names == ["ordered", "depot", "vehicle", "km", "kg"]
+    preprocessor = model_of("prepared('sgd', max_categories=7)", take_rows(stream, 9))[0]
+    (_, _, numbers), (_, encoder, categories) = preprocessor.transformers
+    assert (numbers, categories, encoder.max_categories) == ([0, 3, 4], [1, 2], 7)
 
 
 def test_prepared_models_of_a_generator_and_of_texts(run: Run) -> None:
