@@ -62,14 +62,17 @@ package: $(LATEST) $(PLAIN)
 doctest: $(LATEST)
 	CI=1 $(IN_LATEST) pytest -q --doctest-modules skstream
 
-# The oldest supported scikit-learn, numpy, scipy and joblib, without any extra. Hypothesis tries
-# more examples with the newest; what differs by version shows in fewer of them.
-test-previous: export SKSTREAM_TEST_EXAMPLES ?= 0.25
+# The oldest supported scikit-learn, numpy, scipy and joblib, without any extra: what calls them, unless
+# ALL=1. Hypothesis tries more examples with the newest; what differs by version shows in fewer of them.
+CALLERS := $(addprefix tests/,kernels engine compat model_selection preprocessing) \
+    $(wildcard tests/test_*.py) $(addprefix tests/evaluation/test_,$(addsuffix .py,laws \
+    compare delayed failures holdout kfold live prequential storage verify warmup))
+test-previous: export SKSTREAM_TEST_EXAMPLES ?= 0.1
 test-previous: $(PREVIOUS)
-	CI=1 $(IN_PREVIOUS) pytest -q -n $(WORKERS) --dist worksteal tests
+	CI=1 $(IN_PREVIOUS) pytest -q -n $(WORKERS) --dist worksteal $(if $(ALL),tests,$(wildcard $(CALLERS)))
 
 # The newest scikit-learn, with every extra.
-test-latest: export SKSTREAM_TEST_EXAMPLES ?= 0.5
+test-latest: export SKSTREAM_TEST_EXAMPLES ?= 0.25
 test-latest: $(LATEST)
 	CI=1 $(IN_LATEST) pytest -q -n $(WORKERS) --dist worksteal tests
 
@@ -77,7 +80,7 @@ test-latest: $(LATEST)
 # OpenBLAS chooses its loops by the processor, unless it is told. Elsewhere than on x86 this name is
 # not known, and the tests run as they did.
 test-cores: $(LATEST)
-	CI=1 OPENBLAS_CORETYPE=Nehalem SKSTREAM_TEST_EXAMPLES=0.25 $(IN_LATEST) pytest -q -n $(WORKERS) \
+	CI=1 OPENBLAS_CORETYPE=Nehalem SKSTREAM_TEST_EXAMPLES=0.1 $(IN_LATEST) pytest -q -n $(WORKERS) \
 	    --dist worksteal $(addprefix tests/kernels/test_,$(addsuffix .py, \
 	    linear linear_long naive_bayes_ties neural_network single ties))
 

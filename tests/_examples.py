@@ -25,4 +25,4 @@ def examples(n_examples: int) -> Callable[[Any], Any]:
 
 #: For long tests in which nothing hangs on the versions of other packages: where few examples are
 #: wanted, as with the oldest versions, they are left out.
-newest_alone = pytest.mark.skipif(SCALE < 0.5, reason="tried with the newest versions alone")
+newest_alone = pytest.mark.skipif(SCALE < 0.25, reason="tried with the newest versions alone")

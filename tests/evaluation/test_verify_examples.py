@@ -8,12 +8,10 @@ import pytest
 from skstream import load
 from skstream.evaluation import verify
 from skstream.evaluation._evaluator import StreamEvaluator
-from tests.test_examples import EXAMPLES, OPTIONS
+from tests.test_examples import ELSEWHERE, EXAMPLES, OPTIONS
 
 #: Results of each example that are verified: each is evaluated again.
 MOST = 2
-#: Examples that evaluate in other processes, or score a log without an evaluation.
-ELSEWHERE = ("laptop_to_cluster", "online_or_retrained", "fraud_log")
 
 
 @pytest.mark.parametrize(
