@@ -5,7 +5,6 @@ import inspect
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from tests._examples import examples
 from tests.kernels._reference import TIMELINES, make_block, running
 from tests.kernels._river import bare, rows_of, run_both, same
 
+pd = pytest.importorskip("pandas")
 forests = pytest.importorskip("river.forest")
 drift = pytest.importorskip("river.drift")
 kernel_of_forest = pytest.importorskip("skstream.compat._river_forest")
