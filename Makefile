@@ -97,7 +97,7 @@ quick-docs: $(LATEST)
 release-check: package
 	$(IN_LATEST) twine check --strict build/dist/*
 	$(IN_LATEST) towncrier build --draft --version $(VERSION) > build/changes.md
-	cd build && ../.venv/plain/bin/skstream demo --out release-demo
+	.venv/plain/bin/skstream evaluate --generator NSGT --n-rows 2000 --model sgd --model nb
 	@echo "build/dist is ready to be uploaded as $(VERSION); build/changes.md is what it says"
 
 bench: $(LATEST)
