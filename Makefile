@@ -48,6 +48,7 @@ test:
 lint: $(LATEST)
 	$(IN_LATEST) ruff check .
 	$(IN_LATEST) ruff format --check .
+	$(IN_LATEST) benchmarks.size
 
 types: $(LATEST)
 	$(IN_LATEST) mypy
