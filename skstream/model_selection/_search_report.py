@@ -164,7 +164,8 @@ def table(search: "PrequentialSearch") -> str:
     elif rules.tuning is None:
         lines.append("There is no honest score: all rows were used to choose (pass tuning=).")
     else:
-        lines.append(f"There is no honest score yet: the choice is made after {rules.tuning:,}.")
+        when = f"after {rules.tuning:,}{run.at_end_of_batch}"
+        lines.append(f"There is no honest score yet: the choice is made {when}.")
     n_dropped = int(np.count_nonzero(results["dropped_at"] >= 0))
     if rules.options.kind is not None:
         promise = (

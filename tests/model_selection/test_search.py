@@ -5,6 +5,7 @@ import signal
 import warnings
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -714,6 +715,56 @@ def test_tuning_ends_with_a_batch() -> None:
     with pytest.raises(ValueError, match=r"tuning=1490, .*batch_size=64"):
         search(Rule(), {"k": [0, 1]}, tuning=1490, batch_size=64).fit(X, y)
     assert search(Rule(), {"k": [0]}, tuning=0.07).fit(*rare(100)).result_.n_rows == 7
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_choice_waits_for_rows_that_are_not_learnt(
+    engine: str, weighted: bool, tmp_path: Path
+) -> None:
+    """A warm-up of 5 learnt rows ends at row 12: batches end at 52, 92, ..., 452."""
+    X, y = stream()
+    labels, weight = y.astype(object), np.ones(N_ROWS)
+    unlearnt = np.r_[1:8, 300:330]
+    if weighted:
+        weight[unlearnt] = 0
+    else:
+        labels[unlearnt] = None
+    parameters = {"batch_size": 40, "n_warmup": 5, "missing_labels": "skip", "engine": engine}
+    one = search(metric="accuracy", tuning=420, **parameters)
+    one.fit(X, labels, classes=["DOWN", "UP"], sample_weight=weight)
+    assert one.run_.rules.tuning == 445
+    assert one.result_.n_rows == 452
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True, **parameters)
+    expected = evaluator.evaluate(
+        models_of(one), X[:452], labels[:452], classes=["DOWN", "UP"], sample_weight=weight[:452]
+    )
+    for name, scores in expected.scores.items():
+        assert one.result_.scores[name]["accuracy"] == scores["accuracy"]
+        assert_array_equal(one.result_.predictions(name), expected.predictions(name))
+    asked = one.honest_result_.tape.answers[one.run_.chosen][0] >= 0
+    assert_array_equal(np.flatnonzero(asked), np.arange(452, N_ROWS))
+    for size in (7, 97):
+        chunks = [
+            (X[k : k + size], labels[k : k + size], {"sample_weight": weight[k : k + size]})
+            for k in range(0, N_ROWS, size)
+        ]
+        again = search(metric="accuracy", tuning=420, **parameters)
+        assert_same(again.fit(chunks, classes=["DOWN", "UP"]), one)
+    with parallel_config(backend="threading"):
+        again = search(metric="accuracy", tuning=420, **parameters, n_jobs=2)
+        assert_same(again.fit(X, labels, classes=["DOWN", "UP"], sample_weight=weight), one)
+    live = search(metric="accuracy", tuning=420, **parameters)
+    classes: list[str] | None = ["DOWN", "UP"]
+    for begin, end in pairwise([0, 30, 420, 445, 449, 460, N_ROWS]):
+        live.partial_fit(X[begin:end], labels[begin:end], classes, weight[begin:end])
+        live, classes = load_run(live.save(tmp_path / "search")), None
+        assert (live.run_.tuned is not None) == (end >= 452)
+        if end == 445:
+            with pytest.raises(AttributeError, match="445 rows, at the end of a batch, and 445"):
+                live.honest_score_  # noqa: B018
+    live.run_.close()
+    assert_same(live, one)
 
 
 def test_the_chosen_one_that_fails_is_an_error() -> None:
