@@ -9,6 +9,7 @@ import numpy as np
 from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import named
+from skstream.stats._report import forgetting_words
 from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts
 from skstream.utils._choices import is_real
@@ -126,7 +127,7 @@ class RecoveryResult:
 
     def __str__(self) -> str:
         title = (
-            f"Recovery of {self.metric} ({self.forgetting}) after each drift, to "
+            f"Recovery of {self.metric} ({forgetting_words(self.forgetting)}) after each drift, to "
             f"{self.share:.0%} of {self.level}"
         )
         header = ["drift", "before", "worst", "largest fall", "recovered after rows", "model"]

@@ -57,7 +57,7 @@ def test_a_model_that_is_better_than_the_naive_guesses() -> None:
         "No higher than that naive guess: bad.",
         "good is shown to be better than guess, worse guess, bad, at the level of 5 %, for all 6 "
         "pairs of models together.",
-        "Compared by the 0/1 loss of each row (accuracy) under cumulative, rows 1 to 2,000.",
+        "Compared by the 0/1 loss of each row (accuracy) over all rows, rows 1 to 2,000.",
     ]
     assert found.tests[0].startswith("good has the smaller mean loss than guess after 2,000 rows")
     assert "99.1667 % confidence sequence" in found.tests[0]

@@ -9,7 +9,7 @@ import numpy as np
 
 from skstream import stats
 from skstream.evaluation._results._compare import ScoresAtCheckpoint
-from skstream.evaluation._results._report import of_bin, scored_with, with_own
+from skstream.evaluation._results._report import different_rows, of_bin, scored_with, with_own
 from skstream.evaluation._results._row_tests import row_loss
 from skstream.stats._checks import check_alpha
 from skstream.utils._tables import listed
@@ -109,9 +109,9 @@ def answer(result: "EvaluationResult", alpha: float = 0.05) -> Answer:
     tested = _tested(result, ranked, alpha)
     details = [*standing.distances(), *standing.without_a_guess()]
     details += _certainty(result, ranked[0], tested, alpha)
-    return Answer(
-        headline=standing.headline(tested), details=[*details, *without], tests=tested.statements
-    )
+    unlike = different_rows(result)
+    headline = f"{standing.headline(tested)}{f' {unlike}.' if unlike else ''}"
+    return Answer(headline=headline, details=[*details, *without], tests=tested.statements)
 
 
 def _ranked(result: "EvaluationResult", is_higher: bool | None) -> list[str]:

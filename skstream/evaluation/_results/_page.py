@@ -177,12 +177,14 @@ def _table(
 
 def _score_tables(result: "EvaluationResult") -> list[_Html]:
     """Scores under every mechanism; under delayed labels those at arrival and at the label."""
-    naive, parts = result.details.baselines, []
+    naive, parts, has_best = result.details.baselines, [], False
     for words, one in blocks(result):
         parts += _paragraphs([f"{words}:"] if words else [])
-        rows = [[name, *map(_cell, cells)] for name, cells in score_rows(one).items()]
+        cells_of = score_rows(one)
+        has_best |= any(cell.is_best for cells in cells_of.values() for cell in cells)
+        rows = [[name, *map(_cell, cells)] for name, cells in cells_of.items()]
         parts.append(_table(["model", *one.metric_names], rows, naive=naive))
-    said = ["Bold: the best of a column."] if len(result.model_names) > 1 else []
+    said = ["Bold: the best of a column."] if has_best else []
     if any(name in naive for name in result.model_names):
         said.append(f"In italics: a {NAIVE}.")
     for direction in (True, False):

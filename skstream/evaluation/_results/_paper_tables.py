@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from skstream.evaluation._results._answer import NAIVE
-from skstream.evaluation._results._report import last_scores, share_of_folds, title
+from skstream.evaluation._results._report import (
+    different_rows,
+    last_scores,
+    share_of_folds,
+    title,
+)
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
@@ -36,15 +41,17 @@ def score_rows(result: "EvaluationResult", digits: int = 4) -> dict[str, list[Ce
     """Return the cells of each model, one for each measure, under the first mechanism.
 
     Scores that are written alike are best together. Models that failed or ended early are never
-    best, and none is where it is not known which direction of a measure is the better one.
+    best, and none is where it is not known which direction of a measure is the better one, or where
+    the models are scored on different rows.
     """
     scores = last_scores(result)
+    alike = not different_rows(result)
     whole = [name for name in scores if name not in result.failures and name not in result.ended]
     best: dict[str, str] = {}
     for metric in result.metric_names:
         is_higher = result.measures[metric].higher_is_better
         values = [scores[name][metric] for name in whole if np.isfinite(scores[name][metric])]
-        if values and is_higher is not None and len(scores) > 1:
+        if values and is_higher is not None and alike and len(scores) > 1:
             best[metric] = _written(max(values) if is_higher else min(values), digits)
     rows: dict[str, list[Cell]] = {}
     for name, by_metric in scores.items():
@@ -82,6 +89,7 @@ def about(result: "EvaluationResult") -> list[str]:
         lines[0] += " (± their standard deviation)"
     share = share_of_folds(result)
     lines[0] += f"; {share}" if share else ""
+    lines += [unlike] if (unlike := different_rows(result)) else []
     lines += [f"{name} failed" for name in result.failures]
     lines += [
         f"{name} ended after {one.n_rows:,} rows, and its scores are those then"
