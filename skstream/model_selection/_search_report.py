@@ -146,12 +146,12 @@ def table(search: "PrequentialSearch") -> str:
     run, rules = search.run_, search.run_.rules
     results = search.cv_results_
     best, metric = search.best_index_, rules.metric
-    n_rows = run.tuning_outcome().n_rows
+    n_rows, score = run.tuning_outcome().n_rows, results["mean_test_score"][best]
     lines = [
         f"{type(search).__name__}: the best of {plural(search.n_candidates_, 'candidate')} is",
         f"  {results['candidate'][best]}",
-        f"{metric} on the {n_rows:,} tuning rows: {results['mean_test_score'][best]:.4f}"
-        " (it was chosen by these)",
+        f"{metric} on the {n_rows:,} tuning rows: {score:.4f} "
+        f"({f'undefined: {run.instead} decided' if np.isnan(score) else 'it was chosen by these'})",
     ]
     if run.tuned is not None and rules.tuning is not None:
         low, high = search.honest_interval_

@@ -160,6 +160,8 @@ class Rules:
         lines = [-first if self.lower_is_better else first]
         if self.tie_breaker is not None:
             lines.append(np.asarray(values[self.tie_breaker], dtype=np.float64))
+            if (np.isnan(first) & (lines[1] == 1)).any():
+                lines[0] = np.full(len(first), np.nan)  # a kappa: that one made no error
         return np.array(lines)
 
     def order(self, lanes: Sequence[LaneOutcome]) -> list[int]:
@@ -410,15 +412,25 @@ class SearchRun(EvaluationRun):
                 UndefinedMetricWarning,
             )
         lanes = [lane for lane in self.tuning_outcome().lanes if lane.failure is None]
-        metric, tie_breaker = self.rules.metric, self.rules.tie_breaker
-        if lanes and all(np.isnan(last_scores(lane)[metric]) for lane in lanes):
+        metric = self.rules.metric
+        undefined = [np.isnan(last_scores(lane)[metric]) for lane in lanes]
+        if any(undefined) and np.isnan(last_scores(self._best_of(lanes))[metric]):
+            which = "every candidate" if all(undefined) else "the best candidate"
             warn(
-                f"{metric} is undefined for every candidate (a kappa is where its baseline makes "
+                f"{metric} is undefined for {which} (a kappa is where its baseline makes "
                 "no error, every measure where no row was scored): "
-                f"{f'{tie_breaker} and ' if tie_breaker else ''}the order of the candidates "
-                "decided which is the best.",
+                f"{self.instead} decided which is the best.",
                 UndefinedMetricWarning,
             )
+
+    @property
+    def instead(self) -> str:
+        """What decides where the measure is undefined."""
+        tie_breaker = self.rules.tie_breaker
+        return f"{f'{tie_breaker} and ' if tie_breaker else ''}the order of the candidates"
+
+    def _best_of(self, lanes: Sequence[LaneOutcome]) -> LaneOutcome:
+        return lanes[self.rules.order(lanes)[0]]
 
     def best_number(self) -> int:
         """Return which of the lanes is the best so far."""
@@ -441,7 +453,7 @@ class SearchRun(EvaluationRun):
         """
         self._check_some_left(sorted(self._engine.failures))
         self.tuned = self.outcome() if tuned is None else replace(tuned, run=None)
-        name = self.tuned.lanes[self.rules.order(self.tuned.lanes)[0]].name
+        name = self._best_of(self.tuned.lanes).name
         place = name, 0
         self._keep_lanes([self._places.index(place)])
         self._all_places, self._ended = [place], {}

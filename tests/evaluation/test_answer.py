@@ -237,3 +237,18 @@ def test_the_best_of_many_that_guess_is_not_called_better(
     assert share_of_claims(20, 20, alpha=0.5) <= 0.5
     monkeypatch.setattr(_answer, "comb", lambda *_: 1)  # not corrected: the test sees it
     assert share_of_claims(20, 20, alpha=0.5) > 0.5
+
+
+@pytest.mark.filterwarnings("ignore:Undefined at the last row")
+def test_a_model_that_never_errs_is_not_behind_one_whose_kappa_is_defined() -> None:
+    y = np.array(["x"] * 50)
+    wrong = np.where(np.arange(50) == 9, "z", y)
+    result = score_predictions(
+        y, {"right": y, "wrong": wrong}, metrics=["kappa", "accuracy"], classes=["x", "z"]
+    )
+    assert np.isnan(result.scores["right"]["kappa"])
+    assert result.scores["wrong"]["kappa"] == 0
+    said = "No model can be called best: kappa of right is undefined (NaN)"
+    assert answer(result).headline.startswith(said)
+    assert "**0.0000**" not in result.to_markdown()
+    assert "**1.0000**" in result.to_markdown()

@@ -309,7 +309,8 @@ def test_what_was_warned_of_is_on_the_page(tmp_path: Path) -> None:
         )
     page = Page(text_of(result, tmp_path))
     assert page.texts[""][-2:] == [
-        "No model has a score.",
+        "No model can be called best: kappa of last, majority is undefined (NaN), as where its "
+        "baseline makes no error.",
         "Not compared: last, majority (no score).",
     ]
     assert page.texts["Warnings and remarks"][0].startswith("Undefined at the last row")

@@ -1137,3 +1137,26 @@ def test_a_candidate_without_an_answer_may_be_wrong_instead_of_a_failure() -> No
     failing = search(Silent(), {"k": [0, 1]}, metric="accuracy", tuning=100)
     with pytest.raises(ValueError, match="All 2 candidates failed"):
         failing.fit(X, y)
+
+
+def test_a_candidate_without_an_error_is_not_behind_one_whose_kappa_is_defined() -> None:
+    """Cohen's kappa of the right one is undefined: all labels and answers are of one class."""
+    X, y = np.zeros((100, 1)), np.zeros(100, dtype=int)
+    one = search(Answers(), {"label": [1, 0]}, metric="kappa", tuning=60)
+    with pytest.warns(UndefinedMetricWarning, match="kappa is undefined for the best candidate"):
+        one.fit(X, y, classes=[0, 1])
+    assert one.best_params_ == {"label": 0}
+    assert one.cv_results_["rank_test_score"].tolist() == [2, 1]
+    assert "nan (undefined: accuracy and the order of the candidates decided)" in str(one)
+
+
+class Answers(ClassifierMixin, BaseEstimator):
+    def __init__(self, label: int = 0) -> None:
+        self.label = label
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.full(len(X), self.label)

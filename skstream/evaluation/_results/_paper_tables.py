@@ -11,6 +11,7 @@ from skstream.evaluation._results._report import (
     last_scores,
     share_of_folds,
     title,
+    undefined_kappas,
 )
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def score_rows(result: "EvaluationResult", digits: int = 4) -> dict[str, list[Ce
     """Return the cells of each model, one for each measure, under the first mechanism.
 
     Scores that are written alike are best together. Models that failed or ended early are never
-    best, and none is where it is not known which direction of a measure is the better one, or where
-    the models are scored on different rows.
+    best, and none is where it is not known which direction of a measure is the better one, where
+    the models are scored on different rows, or where a kappa of some model has no value.
     """
     scores = last_scores(result)
     alike = not different_rows(result)
@@ -51,6 +52,8 @@ def score_rows(result: "EvaluationResult", digits: int = 4) -> dict[str, list[Ce
     for metric in result.metric_names:
         is_higher = result.measures[metric].higher_is_better
         values = [scores[name][metric] for name in whole if np.isfinite(scores[name][metric])]
+        if undefined_kappas(result, metric, whole):
+            continue
         if values and is_higher is not None and alike and len(scores) > 1:
             best[metric] = _written(max(values) if is_higher else min(values), digits)
     rows: dict[str, list[Cell]] = {}

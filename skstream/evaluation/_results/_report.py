@@ -256,6 +256,14 @@ def different_rows(result: "EvaluationResult") -> str:
     return of_different_rows({name: result.n_rows - n for name, n in counts.items()})
 
 
+def undefined_kappas(result: "EvaluationResult", metric: str, names: Sequence[str]) -> list[str]:
+    """Name the models whose kappa is undefined: one that never errs may be, and is not worse."""
+    if not result.measures[metric].baseline_is_zero:
+        return []
+    scores = result.scores
+    return [name for name in names if np.isnan(scores[name][metric])]
+
+
 def notes(result: "EvaluationResult") -> list[str]:
     """What is said below the scores."""
     unlike = different_rows(result)
