@@ -162,6 +162,55 @@ def test_a_killed_run_loses_nothing_that_was_finished(tmp_path, suite):
     assert texts(whole) == texts(out)
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads which processes there are")
+def test_sigterm_ends_the_workers_and_loses_nothing_that_was_finished(tmp_path, suite):
+    changed(suite, ("n_rows=400", "n_rows=4000"), ("n_rows=300", "n_rows=400_000"))
+    suite.write_text(suite.read_text() + "\n[protocol]\nbatch-size = 50\n")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "skstream", "bench", str(suite), "--out", str(out)]
+    process = subprocess.Popen([*command, "--n-jobs", "2"], stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + 120
+        while not (out / "results").is_dir() or not result_files(out):
+            assert process.poll() is None, "it ended before it was told to"
+            assert time.monotonic() < until
+            time.sleep(0.005)
+        workers = children_of(process.pid)
+        assert workers
+        process.terminate()
+        words = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    assert "the same command goes on" in words
+    until = time.monotonic() + 20
+    while any(is_running(one) for one in workers):
+        assert time.monotonic() < until, "workers are left"
+        time.sleep(0.05)
+    for name in result_files(out):
+        load(out / "results" / name)
+
+
+def children_of(pid: int) -> list[int]:
+    found = Path("/proc").glob("[0-9]*/stat")
+    return [int(one.parent.name) for one in found if parent_of(one) == pid]
+
+
+def parent_of(stat: Path) -> int:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except OSError:  # it has ended
+        return -1
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 def test_streams_and_seeds_can_be_added(copied, suite, capsys):
     changed(suite, ("seeds = 2", "seeds = 3"), ("[streams]", '[streams]\nLED = "LED(n_rows=200)"'))
     assert main(["bench", str(suite), "--out", str(copied)]) == 0

@@ -32,6 +32,7 @@ from skstream.stats._report import plural
 from skstream.studies import Leaderboard, SeedStudy, StreamStudy
 from skstream.utils._choices import did_you_mean
 from skstream.utils._files import atomic_write
+from skstream.utils._interrupt import terminated_as_interrupted
 from skstream.utils._sklearn import QuietParallel
 
 SHIPPED = Path(__file__).with_name("suite.toml")
@@ -324,10 +325,11 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
     if found:
         say(f"{len(found)} of {plural(len(runs), 'run')} were finished before")
     try:
-        for run, seconds in _do_all(left, options.n_jobs, planned):
-            found[run.path] = load_result(run.path)
-            _check_same_files(runs, found)
-            say(f"{len(found)} of {len(runs)}: {run.stream}, seed {run.seed}, {seconds:.1f} s")
+        with terminated_as_interrupted():
+            for run, seconds in _do_all(left, options.n_jobs, planned):
+                found[run.path] = load_result(run.path)
+                _check_same_files(runs, found)
+                say(f"{len(found)} of {len(runs)}: {run.stream}, seed {run.seed}, {seconds:.1f} s")
     except KeyboardInterrupt:
         say(
             f"interrupted; {len(found)} of {plural(len(runs), 'run')} are finished, and the same "
