@@ -16,6 +16,7 @@ from skstream.baselines import Persistent
 from skstream.cli import _bench, main
 from skstream.cli._bench import SHIPPED, read_suite, seed_of, seeded
 from skstream.cli._generators import make_stream
+from skstream.studies import SeedStudy
 from tests._examples import newest_alone
 
 pytestmark = newest_alone  # what is killed or run twice does not depend on other packages
@@ -396,3 +397,21 @@ def test_the_shipped_suite_can_be_run(capsys, tmp_path):
     from skstream.cli._commands import _planned_of
 
     _bench._check_plans(suite.runs(tmp_path)[:1], suite, _planned_of)
+
+
+def test_streams_with_late_labels_say_which_answers_are_ranked(tmp_path, capsys):
+    path = tmp_path / "late.toml"
+    path.write_text(
+        'metric = "accuracy"\nseeds = 2\n[models]\nnb = "nb"\nlast = "persistent"\n[streams]\n'
+        'now = "SEA(n_rows=300)"\nlate = "with_delay(\'Sine(n_rows=300)\', delay=30)"\n'
+    )
+    assert main(["bench", str(path), "--out", str(tmp_path / "out")]) == 0
+    said = "Labels are delayed in late: scores and ranks are those of answers just before the label"
+    board = "where labels are late of the answers just before the label (bin 51)"
+    printed = " ".join(capsys.readouterr().out.split())
+    assert said in printed and board in printed
+    table = (tmp_path / "out" / "table.md").read_text()
+    assert said in table and board in table
+    late = load(tmp_path / "out" / "results" / "late-0.npz")
+    study = SeedStudy(seeds=(0,), results=(late,))
+    assert "Labels are delayed: scores are those of answers just before the label" in str(study)

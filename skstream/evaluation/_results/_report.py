@@ -172,13 +172,14 @@ def blocks(result: "EvaluationResult") -> list[tuple[str, "EvaluationResult"]]:
     found = []
     for bin in bins or (None,):
         for forgetting in result.forgetting_names:
-            words = [_answers_of(result, bin)] if bin is not None and len(bins) > 1 else []
+            words = [answers_of(result, bin)] if bin is not None and len(bins) > 1 else []
             words += [heading(result, forgetting)] if len(result.forgetting_names) > 1 else []
             found.append((", ".join(words), result.select(forgetting=forgetting, bins=bin)))
     return found
 
 
-def _answers_of(result: "EvaluationResult", bin: int) -> str:
+def answers_of(result: "EvaluationResult", bin: int) -> str:
+    """Say when the answers of a bin were given: "answers at arrival (bin 0)"."""
     ends = {0: "at arrival", (result.n_bins or 0) + 1: "just before the label"}
     return f"answers {ends[bin]} (bin {bin})" if bin in ends else f"answers in bin {bin}"
 
