@@ -14,6 +14,7 @@ from typing import Any
 
 from sklearn.exceptions import FitFailedWarning
 
+from skstream.evaluation._results._page import page_path
 from skstream.evaluation._results._report import tidy_columns
 from skstream.utils._choices import did_you_mean
 from skstream.utils._files import atomic_write
@@ -86,7 +87,7 @@ def check_outputs(
             )
         _check_file(picture, "--plot")
     if report is not None:
-        _check_file(report, "The page")
+        _check_file(page_path(report), "The page")
     if folder is not None:
         _check_folder(folder, "--save")
 

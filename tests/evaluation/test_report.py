@@ -387,7 +387,7 @@ def test_names_are_escaped(tmp_path_factory: Any, names: list[str]) -> None:
     markdown = result.to_markdown().splitlines()
     for line in markdown[: 2 + len(names)]:
         assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 2 + len(result.metric_names)
-        assert "<" not in line.replace("\\<", "")
+        assert not set("<$") & set(line.replace("\\<", "").replace("\\$", ""))
     latex = result.to_latex().splitlines()
     rows_of_latex = latex[latex.index(r"\midrule") + 1 : latex.index(r"\bottomrule")]
     assert len(rows_of_latex) == len(names)
@@ -395,10 +395,10 @@ def test_names_are_escaped(tmp_path_factory: Any, names: list[str]) -> None:
         line = line.removesuffix(r" \\").replace(r"$^\dagger$", "").replace("$-$", "-")
         assert len(re.findall(r"(?<!\\)&", line)) == len(result.metric_names)
         plain_text = re.sub(
-            r"\\(textbackslash|textasciitilde|textasciicircum)\{\}|\\[&%$#_{}]", "", line
+            r"\\text(backslash|asciitilde|asciicircum|less|greater|bar)\{\}|\\[&%$#_{}]", "", line
         )
         plain_text = re.sub(r"\\textbf\{([^{}]*)\}", r"\1", plain_text)
-        assert not re.search(r"[\\%$#_{}~^]", plain_text)
+        assert not re.search(r"[\\%$#_{}~^<>|]", plain_text)
 
 
 def plain() -> Any:
@@ -427,6 +427,27 @@ def test_tables_for_papers_mark_the_best_and_naive_guesses() -> None:
     assert r"\label{tab:demand}" in latex
     for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\begin{tabular}{lrr}"):
         assert rule in latex
+
+
+@pytest.mark.parametrize("label", ["a}b", "50%", "a\\b", "tab#1", "a~b", "", "a\nb"])
+def test_a_label_that_latex_cannot_read_is_refused(label: str) -> None:
+    with pytest.raises(ValueError, match="label may have letters"):
+        plain().to_latex(label=label)
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("v1.2", "v1.2.html"),
+        ("page", "page.html"),
+        ("old.htm", "old.htm"),
+        ("a.HTML", "a.HTML"),
+        ("x.pdf", "x.pdf.html"),
+    ],
+)
+def test_a_page_is_a_file_that_a_browser_opens(given: str, written: str, tmp_path: Path) -> None:
+    assert plain().report(tmp_path / given) == tmp_path / written
+    assert (tmp_path / written).read_text().startswith("<!DOCTYPE html>")
 
 
 def test_tables_of_folds_have_deviations() -> None:

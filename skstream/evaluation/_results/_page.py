@@ -88,12 +88,19 @@ def write_page(
     """Write a result as a page; see `EvaluationResult.report`."""
     if isinstance(also, str) or not isinstance(also, Iterable):
         raise TypeError(f"also must be a list of results. Got {type(also).__name__} instead.")
-    path = Path(path)
-    path = path if path.suffix else path.with_suffix(".html")
+    path = page_path(path)
     page = _page(result, title, list(also), answer(result, alpha))
     with atomic_write(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
     return path
+
+
+def page_path(path: str | Path) -> Path:
+    """Return the file of a page: ``.html`` is appended where it has no such suffix."""
+    path = Path(path)
+    if not path.name or path.suffix.lower() in (".html", ".htm"):
+        return path
+    return path.with_name(f"{path.name}.html")
 
 
 def _page(result: "EvaluationResult", name: str | None, also: list[Any], found: Answer) -> str:

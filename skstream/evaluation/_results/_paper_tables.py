@@ -23,8 +23,13 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     **{sign: rf"\{sign}" for sign in "&%$#_{}"},
 }
+
+_LABEL = re.compile(r"[\w:./+ -]+")
 
 
 class Cell(NamedTuple):
@@ -116,6 +121,11 @@ def to_markdown(result: "EvaluationResult", digits: int) -> str:
 
 def to_latex(result: "EvaluationResult", digits: int, label: str | None) -> str:
     """Return the scores as a table for LaTeX; see `EvaluationResult.to_latex`."""
+    if label is not None and not _LABEL.fullmatch(str(label)):
+        raise ValueError(
+            "label may have letters, digits, blanks and : . / + - _ alone, which LaTeX can read. "
+            f"Got {label!r} instead."
+        )
     notes = [_latex(one).replace("±", r"$\pm$") for one in about(result)]
     if any(name in result.details.baselines for name in result.model_names):
         notes.append(rf"$^\dagger$ {NAIVE}.")
@@ -144,7 +154,7 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _markdown(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>|#~&])", r"\\\1", " ".join(str(text).split()))
+    return re.sub(r"([\\`*_{}\[\]<>|#~&$])", r"\\\1", " ".join(str(text).split()))
 
 
 def _latex(text: str) -> str:

@@ -609,7 +609,7 @@ class EvaluationResult:
         Parameters
         ----------
         path : str or Path
-            File to write; ``.html`` is appended where it has no suffix.
+            File to write; ``.html`` is appended where its suffix is neither that nor ``.htm``.
         title : str, default=None
             Heading; None: the protocol.
         also : sequence of results, default=()
@@ -686,12 +686,17 @@ class EvaluationResult:
         digits : int, default=4
             Digits after the point. Scores that are written alike are best together.
         label : str, default=None
-            What the table is referred to by.
+            What the table is referred to by: letters, digits, blanks and ``: . / + - _``.
 
         Returns
         -------
         str
             A ``table`` as `to_markdown`, with the sentence as its caption.
+
+        Raises
+        ------
+        ValueError
+            If LaTeX cannot read the label.
         """
         return _paper_tables.to_latex(self, digits, label)
 
