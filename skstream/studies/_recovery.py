@@ -214,7 +214,7 @@ def recovery_after_drift(
     >>> evaluator = PrequentialEvaluator("accuracy", forgetting="window:200", record_every=100)
     >>> result = evaluator.evaluate(IncrementalGaussianNB(), make_demo_stream(4000))
     >>> print(recovery_after_drift(result, drifts=[2000]))
-    Recovery of accuracy (window:200) after each drift, to 95% of its level before
+    Recovery of accuracy (last 200 rows) after each drift, to 95% of its level before
     drift  before   worst  largest fall  recovered after rows  model
     -----  ------  ------  ------------  --------------------  ---------------------
     2,000  0.7150  0.6250        0.0900                   600  IncrementalGaussianNB

@@ -429,6 +429,13 @@ def test_tables_for_papers_mark_the_best_and_naive_guesses() -> None:
         assert rule in latex
 
 
+@pytest.mark.parametrize("digits", [-1, 2.5, True, "4"])
+def test_digits_are_a_whole_number(digits: Any) -> None:
+    for table in (plain().to_markdown, plain().to_latex):
+        with pytest.raises(ValueError, match="digits must be an integer >= 0"):
+            table(digits=digits)
+
+
 @pytest.mark.parametrize("label", ["a}b", "50%", "a\\b", "tab#1", "a~b", "", "a\nb"])
 def test_a_label_that_latex_cannot_read_is_refused(label: str) -> None:
     with pytest.raises(ValueError, match="label may have letters"):

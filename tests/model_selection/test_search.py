@@ -579,6 +579,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"race": {"loss_bounds": (0, 1)}}, "about the absolute errors of regressors"),
     ({"race": {"loss_bounds": (1, 0)}}, "loss_bounds must be two finite"),
     ({"race": {"factor": 0.5}}, "halving factor"),
+    ({"race": {"factor": 5}}, "the kind of this race is None"),
+    ({"race": {"kind": "anytime", "factor": 2}}, "factor=2 is about"),
     ({"n_jobs": 2, "chunks": "one-shot"}, "needs a stream that can be read again"),
     ({"race": "halving", "chunks": "one-shot"}, "pass tuning="),
     ({"tuning": 0.5, "chunks": "one-shot"}, "share of the rows"),

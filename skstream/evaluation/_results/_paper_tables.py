@@ -13,6 +13,7 @@ from skstream.evaluation._results._report import (
     title,
     undefined_kappas,
 )
+from skstream.utils._choices import check_count
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
@@ -50,6 +51,7 @@ def score_rows(result: "EvaluationResult", digits: int = 4) -> dict[str, list[Ce
     best, and none is where it is not known which direction of a measure is the better one, where
     the models are scored on different rows, or where a kappa of some model has no value.
     """
+    check_count(digits, "digits", 0)
     scores = last_scores(result)
     alike = not different_rows(result)
     whole = [name for name in scores if name not in result.failures and name not in result.ended]

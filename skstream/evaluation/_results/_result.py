@@ -661,6 +661,11 @@ class EvaluationResult:
             A table under the first mechanism, with standard deviations over several folds, and a
             sentence that says what the numbers are.
 
+        Raises
+        ------
+        ValueError
+            If `digits` is no whole number of at least 0.
+
         Examples
         --------
         >>> from skstream import MajorityClass, Persistent, PrequentialEvaluator
@@ -696,7 +701,7 @@ class EvaluationResult:
         Raises
         ------
         ValueError
-            If LaTeX cannot read the label.
+            If LaTeX cannot read the label, or `digits` is no whole number of at least 0.
         """
         return _paper_tables.to_latex(self, digits, label)
 
