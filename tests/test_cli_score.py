@@ -174,3 +174,16 @@ def test_the_page_has_the_slices(score: Run, tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     assert "<h2>Slice scores</h2>" in text
     assert text.count("<svg") == 2
+
+
+def test_the_target_names_groups_and_is_no_prediction(score: Run) -> None:
+    given = ("--predictions", "gbm", "--metric", "accuracy")
+    status, out, _ = score(*given, "--slices", "fraud")
+    assert status == 0
+    assert ["yes", "3", "0.6667"] in [line.split() for line in out.splitlines()]
+    status, _, errors = score("--predictions", "m=fraud")
+    assert status == 2
+    assert "name the column 'fraud', which is the target: the labels themselves" in errors
+    status, _, errors = score(*given, "--slices", "fruad")
+    assert status == 2
+    assert "asked for is the column 'fruad', which is not in" in errors
