@@ -415,3 +415,12 @@ def test_streams_with_late_labels_say_which_answers_are_ranked(tmp_path, capsys)
     late = load(tmp_path / "out" / "results" / "late-0.npz")
     study = SeedStudy(seeds=(0,), results=(late,))
     assert "Labels are delayed: scores are those of answers just before the label" in str(study)
+
+
+def test_a_suite_that_cannot_be_read_is_named(tmp_path, capsys):
+    (tmp_path / "mine.toml").write_bytes(b'metric = "accuracy" # \xe4')
+    for name, words in (("none.toml", "There is no file"), ("mine.toml", "is not a TOML file")):
+        assert main(["bench", str(tmp_path / name), "--out", str(tmp_path / "out")]) == 2
+        error = capsys.readouterr().err
+        assert words in error
+        assert name in error

@@ -31,7 +31,7 @@ from skstream.metrics._resolve import resolve_metrics
 from skstream.stats._report import plural
 from skstream.studies import Leaderboard, SeedStudy, StreamStudy
 from skstream.utils._choices import did_you_mean
-from skstream.utils._files import atomic_write
+from skstream.utils._files import atomic_write, no_such_file
 from skstream.utils._interrupt import terminated_as_interrupted
 from skstream.utils._sklearn import QuietParallel
 
@@ -198,14 +198,18 @@ def read_suite(path: Path | None) -> Suite:
 
     Raises
     ------
+    FileNotFoundError
+        If there is no such file.
     ValueError
         If it is no TOML, or has an unknown key or a value of a wrong kind.
     """
     path = SHIPPED if path is None else path
-    text = path.read_text(encoding="utf-8")
+    if not path.exists():
+        raise no_such_file(path)
     try:
+        text = path.read_text(encoding="utf-8")
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ValueError(f"{path} is not a TOML file: {error}.") from error
     _check_keys(data, KEYS, f"{path}", "key")
     models, streams = (_table(data, name, path) for name in ("models", "streams"))

@@ -307,7 +307,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         run = self._run
         run.warn_of_undefined()
         if run.tuned is None and run.rules.tuning is not None:
-            raise too_short(self.tuning, run.n_rows, "The search has the scores so far")
+            kept = "The search has the scores so far"
+            raise too_short(self.tuning, run.rules.tuning, run.n_rows, kept)
         if run.rules.tuning is not None and not run.n_honest:
             warn(
                 f"The stream ended with the {run.n_rows:,} tuning rows: no row is left for the "

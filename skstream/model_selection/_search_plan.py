@@ -421,10 +421,11 @@ _LOST = (
 Keep = Callable[[SearchRun], None]
 
 
-def too_short(tuning: Any, n_rows: int, kept: str) -> ValueError:
-    """Return the error for a stream that ended before the choice."""
+def too_short(tuning: Any, end: int, n_rows: int, kept: str) -> ValueError:
+    """Return the error for a stream that ended before the choice, which is at `end` or later."""
+    whole = f", up to the end of a batch (row {end:,})," if end != tuning else ""
     return ValueError(
-        f"tuning={tuning!r} rows did not come: the stream ended after {n_rows:,}. {kept}; pass "
+        f"tuning={tuning!r} rows{whole} did not come: the stream ended after {n_rows:,}. {kept}; pass "
         "fewer, or tuning=None for a search without an honest score."
     )
 
@@ -539,6 +540,7 @@ def _chosen_by_workers(
     if tuning is not None and tuned.n_rows < tuning:
         error = too_short(
             search.tuning,
+            tuning,
             tuned.n_rows,
             "Workers have run the candidates (n_jobs), of which the search keeps none; the scores "
             "so far are in the attribute 'result' of this error",

@@ -769,6 +769,15 @@ def test_the_choice_waits_for_rows_that_are_not_learnt(
     assert_same(live, one)
 
 
+def test_a_stream_that_ends_in_the_batch_of_the_choice_says_so() -> None:
+    X, y = rare(690)
+    one = search(Rule(), {"k": [0, 1]}, metric="accuracy", tuning=650, batch_size=64)
+    with pytest.raises(
+        ValueError, match=r"tuning=650 rows, up to the end of a batch \(row 705\), "
+    ):
+        one.fit([(X, y)], classes=[0, 1])
+
+
 def test_the_chosen_one_that_fails_is_an_error() -> None:
     X, y = rare(300)
     one = search(Rule(), {"k": [0], "at": [150]}, metric="accuracy", tuning=100)
