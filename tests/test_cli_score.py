@@ -104,7 +104,7 @@ def test_groups_are_scored(score: Run) -> None:
     assert (status, errors) == (0, "")
     expected = score_predictions(LOG["fraud"], {"gbm": LOG["gbm"]}, metrics="accuracy")
     assert str(expected) in out
-    assert "2 groups of 6 rows: cumulative (scores of all rows)" in out
+    assert "2 groups of 6 rows: scores of all rows" in out
     assert "No naive guess is in the table, since no model is run." in out
     assert (
         "A naive guess has 0 in kappa, kappa_m, kappa_temporal" in score("--predictions", "gbm")[1]
@@ -134,7 +134,7 @@ def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -
     out = capsys.readouterr().out
     assert status == 0
     assert "scores of the last 7D" in out
-    assert "2 groups of 1,000 rows: cumulative (scores of all rows); to_frame() has those" in out
+    assert "2 groups of 1,000 rows: scores of all rows; to_frame() has those" in out
     assert "rows wait for their labels" in out
     for name in ("plot", "plot-slices", "plot-estimates"):
         assert (tmp_path / f"{name}.png").stat().st_size > 1_000

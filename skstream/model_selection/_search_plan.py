@@ -425,8 +425,8 @@ def too_short(tuning: Any, end: int, n_rows: int, kept: str) -> ValueError:
     """Return the error for a stream that ended before the choice, which is at `end` or later."""
     whole = f", up to the end of a batch (row {end:,})," if end != tuning else ""
     return ValueError(
-        f"tuning={tuning!r} rows{whole} did not come: the stream ended after {n_rows:,}. {kept}; pass "
-        "fewer, or tuning=None for a search without an honest score."
+        f"tuning={tuning!r} rows{whole} did not come: the stream ended after {n_rows:,}. {kept}; "
+        "pass fewer, or tuning=None for a search without an honest score."
     )
 
 
