@@ -62,8 +62,10 @@ _PARAMETER = re.compile(
 #: How files are read, which the library takes as one parameter.
 _READING = re.compile(r"options=\{('.*?)\}(?=\W|$)")
 _KEY = re.compile(r"'(\w+)': ('.*?'|\[\.\.\.\]|[\w.]+)")
-#: A model with its parameters, which are no options.
-_MODEL = re.compile(r"((?:PeriodicRefit|refit|fixed)\([^()]*\))")
+#: A model or a generator with its parameters, which are no options.
+_MODEL = re.compile(
+    r"((?:PeriodicRefit|refit|fixed|--(?:generator|model) [^\s(]+)\((?:[^()]|\([^()]*\))*\))"
+)
 #: The library takes a list without a text; the command line takes the text.
 _KEPT_TEXT = re.compile(r"null_values= without (?=')")
 
