@@ -147,11 +147,12 @@ def table(search: "PrequentialSearch") -> str:
     results = search.cv_results_
     best, metric = search.best_index_, rules.metric
     n_rows, score = run.tuning_outcome().n_rows, results["mean_test_score"][best]
+    chosen = "so far" if run.tuned is None and rules.tuning else "it was chosen by these"
     lines = [
         f"{type(search).__name__}: the best of {plural(search.n_candidates_, 'candidate')} is",
         f"  {results['candidate'][best]}",
         f"{metric} on the {n_rows:,} tuning rows: {score:.4f} "
-        f"({f'undefined: {run.instead} decided' if np.isnan(score) else 'it was chosen by these'})",
+        f"({f'undefined: {run.instead} decided' if np.isnan(score) else chosen})",
     ]
     if run.tuned is not None and rules.tuning is not None:
         low, high = search.honest_interval_

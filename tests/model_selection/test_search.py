@@ -765,6 +765,7 @@ def test_the_choice_waits_for_rows_that_are_not_learnt(
         if end == 445:
             with pytest.raises(AttributeError, match="445 rows, at the end of a batch, and 445"):
                 live.honest_score_  # noqa: B018
+            assert "(so far)" in str(live)
     live.run_.close()
     assert_same(live, one)
 
