@@ -585,6 +585,15 @@ def test_a_column_that_is_not_there_is_named_by_its_option() -> None:
     assert text == "--column names the column 'nope', which is not in a.csv."
 
 
+def test_parameters_of_generators_and_models_stay_as_they_are_written() -> None:
+    for given in (
+        "--generator SEA(n_rows=200, random_state=3)",
+        "--generator with_delay('Sine(random_state=1)', delay=3, random_state=3)",
+        "--model slow=sgd(n_jobs=2)",
+    ):
+        assert in_options(f"it has {given}; pass n_jobs=1") == f"it has {given}; pass --n-jobs 1"
+
+
 def test_values_of_keep_tape_are_those_of_its_option() -> None:
     text = in_options("Under keep_tape='auto' so; pass keep_tape=True or keep_tape=False.")
     assert text == "Under --keep-tape 'auto' so; pass --keep-tape yes or --keep-tape no."

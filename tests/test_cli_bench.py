@@ -16,6 +16,7 @@ from skstream.baselines import Persistent
 from skstream.cli import _bench, main
 from skstream.cli._bench import SHIPPED, read_suite, seed_of, seeded
 from skstream.cli._generators import make_stream
+from skstream.studies import SeedStudy
 from tests._examples import newest_alone
 
 pytestmark = newest_alone  # what is killed or run twice does not depend on other packages
@@ -160,6 +161,55 @@ def test_a_killed_run_loses_nothing_that_was_finished(tmp_path, suite):
     whole = tmp_path / "whole"
     assert main(["bench", str(suite), "--out", str(whole)]) == 0
     assert texts(whole) == texts(out)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads which processes there are")
+def test_sigterm_ends_the_workers_and_loses_nothing_that_was_finished(tmp_path, suite):
+    changed(suite, ("n_rows=400", "n_rows=4000"), ("n_rows=300", "n_rows=400_000"))
+    suite.write_text(suite.read_text() + "\n[protocol]\nbatch-size = 50\n")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "skstream", "bench", str(suite), "--out", str(out)]
+    process = subprocess.Popen([*command, "--n-jobs", "2"], stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + 120
+        while not (out / "results").is_dir() or not result_files(out):
+            assert process.poll() is None, "it ended before it was told to"
+            assert time.monotonic() < until
+            time.sleep(0.005)
+        workers = children_of(process.pid)
+        assert workers
+        process.terminate()
+        words = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    assert "the same command goes on" in words
+    until = time.monotonic() + 20
+    while any(is_running(one) for one in workers):
+        assert time.monotonic() < until, "workers are left"
+        time.sleep(0.05)
+    for name in result_files(out):
+        load(out / "results" / name)
+
+
+def children_of(pid: int) -> list[int]:
+    found = Path("/proc").glob("[0-9]*/stat")
+    return [int(one.parent.name) for one in found if parent_of(one) == pid]
+
+
+def parent_of(stat: Path) -> int:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    except OSError:  # it has ended
+        return -1
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def test_streams_and_seeds_can_be_added(copied, suite, capsys):
@@ -347,3 +397,30 @@ def test_the_shipped_suite_can_be_run(capsys, tmp_path):
     from skstream.cli._commands import _planned_of
 
     _bench._check_plans(suite.runs(tmp_path)[:1], suite, _planned_of)
+
+
+def test_streams_with_late_labels_say_which_answers_are_ranked(tmp_path, capsys):
+    path = tmp_path / "late.toml"
+    path.write_text(
+        'metric = "accuracy"\nseeds = 2\n[models]\nnb = "nb"\nlast = "persistent"\n[streams]\n'
+        'now = "SEA(n_rows=300)"\nlate = "with_delay(\'Sine(n_rows=300)\', delay=30)"\n'
+    )
+    assert main(["bench", str(path), "--out", str(tmp_path / "out")]) == 0
+    said = "Labels are delayed in late: scores and ranks are those of answers just before the label"
+    board = "where labels are late of the answers just before the label (bin 51)"
+    printed = " ".join(capsys.readouterr().out.split())
+    assert said in printed and board in printed
+    table = (tmp_path / "out" / "table.md").read_text()
+    assert said in table and board in table
+    late = load(tmp_path / "out" / "results" / "late-0.npz")
+    study = SeedStudy(seeds=(0,), results=(late,))
+    assert "Labels are delayed: scores are those of answers just before the label" in str(study)
+
+
+def test_a_suite_that_cannot_be_read_is_named(tmp_path, capsys):
+    (tmp_path / "mine.toml").write_bytes(b'metric = "accuracy" # \xe4')
+    for name, words in (("none.toml", "There is no file"), ("mine.toml", "is not a TOML file")):
+        assert main(["bench", str(tmp_path / name), "--out", str(tmp_path / "out")]) == 2
+        error = capsys.readouterr().err
+        assert words in error
+        assert name in error

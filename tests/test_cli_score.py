@@ -104,7 +104,7 @@ def test_groups_are_scored(score: Run) -> None:
     assert (status, errors) == (0, "")
     expected = score_predictions(LOG["fraud"], {"gbm": LOG["gbm"]}, metrics="accuracy")
     assert str(expected) in out
-    assert "2 groups of 6 rows: cumulative (scores of all rows)" in out
+    assert "2 groups of 6 rows: scores of all rows" in out
     assert "No naive guess is in the table, since no model is run." in out
     assert (
         "A naive guess has 0 in kappa, kappa_m, kappa_temporal" in score("--predictions", "gbm")[1]
@@ -134,7 +134,7 @@ def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -
     out = capsys.readouterr().out
     assert status == 0
     assert "scores of the last 7D" in out
-    assert "2 groups of 1,000 rows: cumulative (scores of all rows); to_frame() has those" in out
+    assert "2 groups of 1,000 rows: scores of all rows; to_frame() has those" in out
     assert "rows wait for their labels" in out
     for name in ("plot", "plot-slices", "plot-estimates"):
         assert (tmp_path / f"{name}.png").stat().st_size > 1_000
@@ -174,3 +174,16 @@ def test_the_page_has_the_slices(score: Run, tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     assert "<h2>Slice scores</h2>" in text
     assert text.count("<svg") == 2
+
+
+def test_the_target_names_groups_and_is_no_prediction(score: Run) -> None:
+    given = ("--predictions", "gbm", "--metric", "accuracy")
+    status, out, _ = score(*given, "--slices", "fraud")
+    assert status == 0
+    assert ["yes", "3", "0.6667"] in [line.split() for line in out.splitlines()]
+    status, _, errors = score("--predictions", "m=fraud")
+    assert status == 2
+    assert "name the column 'fraud', which is the target: the labels themselves" in errors
+    status, _, errors = score(*given, "--slices", "fruad")
+    assert status == 2
+    assert "asked for is the column 'fruad', which is not in" in errors

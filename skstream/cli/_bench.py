@@ -31,7 +31,8 @@ from skstream.metrics._resolve import resolve_metrics
 from skstream.stats._report import plural
 from skstream.studies import Leaderboard, SeedStudy, StreamStudy
 from skstream.utils._choices import did_you_mean
-from skstream.utils._files import atomic_write
+from skstream.utils._files import atomic_write, no_such_file
+from skstream.utils._interrupt import terminated_as_interrupted
 from skstream.utils._sklearn import QuietParallel
 
 SHIPPED = Path(__file__).with_name("suite.toml")
@@ -197,14 +198,18 @@ def read_suite(path: Path | None) -> Suite:
 
     Raises
     ------
+    FileNotFoundError
+        If there is no such file.
     ValueError
         If it is no TOML, or has an unknown key or a value of a wrong kind.
     """
     path = SHIPPED if path is None else path
-    text = path.read_text(encoding="utf-8")
+    if not path.exists():
+        raise no_such_file(path)
     try:
+        text = path.read_text(encoding="utf-8")
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ValueError(f"{path} is not a TOML file: {error}.") from error
     _check_keys(data, KEYS, f"{path}", "key")
     models, streams = (_table(data, name, path) for name in ("models", "streams"))
@@ -324,10 +329,11 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
     if found:
         say(f"{len(found)} of {plural(len(runs), 'run')} were finished before")
     try:
-        for run, seconds in _do_all(left, options.n_jobs, planned):
-            found[run.path] = load_result(run.path)
-            _check_same_files(runs, found)
-            say(f"{len(found)} of {len(runs)}: {run.stream}, seed {run.seed}, {seconds:.1f} s")
+        with terminated_as_interrupted():
+            for run, seconds in _do_all(left, options.n_jobs, planned):
+                found[run.path] = load_result(run.path)
+                _check_same_files(runs, found)
+                say(f"{len(found)} of {len(runs)}: {run.stream}, seed {run.seed}, {seconds:.1f} s")
     except KeyboardInterrupt:
         say(
             f"interrupted; {len(found)} of {plural(len(runs), 'run')} are finished, and the same "

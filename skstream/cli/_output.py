@@ -14,6 +14,7 @@ from typing import Any
 
 from sklearn.exceptions import FitFailedWarning
 
+from skstream.evaluation._results._page import page_path
 from skstream.evaluation._results._report import tidy_columns
 from skstream.utils._choices import did_you_mean
 from skstream.utils._files import atomic_write
@@ -61,8 +62,10 @@ _PARAMETER = re.compile(
 #: How files are read, which the library takes as one parameter.
 _READING = re.compile(r"options=\{('.*?)\}(?=\W|$)")
 _KEY = re.compile(r"'(\w+)': ('.*?'|\[\.\.\.\]|[\w.]+)")
-#: A model with its parameters, which are no options.
-_MODEL = re.compile(r"((?:PeriodicRefit|refit|fixed)\([^()]*\))")
+#: A model or a generator with its parameters, which are no options.
+_MODEL = re.compile(
+    r"((?:PeriodicRefit|refit|fixed|--(?:generator|model) [^\s(]+)\((?:[^()]|\([^()]*\))*\))"
+)
 #: The library takes a list without a text; the command line takes the text.
 _KEPT_TEXT = re.compile(r"null_values= without (?=')")
 
@@ -86,7 +89,7 @@ def check_outputs(
             )
         _check_file(picture, "--plot")
     if report is not None:
-        _check_file(report, "The page")
+        _check_file(page_path(report), "The page")
     if folder is not None:
         _check_folder(folder, "--save")
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skstream.evaluation._results._report import forgetting_words
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import bin_meant, number, pick
 from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import as_forgetting
+from skstream.stats._report import forgetting_words
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from skstream.evaluation._log import score_predictions
 from skstream.evaluation._log_rows import as_floats
 from skstream.evaluation._results._select import pick
+from skstream.stats._report import forgetting_words
 from skstream.utils._choices import is_real
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
@@ -95,7 +96,8 @@ class IntervalScores:
         values = ", ".join(f"{k.replace('_', ' ')} {v:.4g}" for k, v in self.scores.items())
         infinite = f"; {self.n_infinite:,} infinite" if self.n_infinite else ""
         return (
-            f"intervals for {self.target_coverage:g} of the targets, {self.forgetting}: "
+            f"intervals for {self.target_coverage:g} of the targets, "
+            f"{forgetting_words(self.forgetting)}: "
             f"{values} after {int(self.checkpoints[-1]):,} rows{infinite}"
         )
 

@@ -346,10 +346,13 @@ class PredictionLog:
         Returns
         -------
         values : ndarray of shape (n_rows,)
-            Its values, in the order of the rows.
+            Its values, in the order of the rows; of the target, the labels.
         """
-        parts = [as_labels(_column(X, name)) for X, _, _ in self._stream([name])]
-        return np.concatenate(parts)
+        is_target = name == self.target
+        stream = self._stream([] if is_target else [name], said="asked for is")
+        return np.concatenate(
+            [as_labels(y if is_target else _column(X, name)) for X, y, _ in stream]
+        )
 
     def _opened(self, metrics: Any) -> tuple[Stream, Iterator[Piece], NDArray[Any] | None]:
         """Open the source: its pieces, and the classes, None of a regression."""
@@ -370,7 +373,12 @@ class PredictionLog:
             classes = classes_of(self.classes, self._labels(stream))
         return stream, chain([first], pieces), classes
 
-    def _stream(self, labels: list[str], shares: Sequence[str] = ()) -> Stream:
+    def _stream(
+        self,
+        labels: list[str],
+        shares: Sequence[str] = (),
+        said: str = "predictions or probabilities name",
+    ) -> Stream:
         """Open the source; of files, `labels` are read as labels, whatever they look like."""
         source = self.source
         if isinstance(source, Stream):
@@ -381,17 +389,21 @@ class PredictionLog:
             roles: dict[str, Any] = self.roles
             return as_stream(source, target=self.target, **roles)
         paths = list(map(str, some))
-        columns = [name for name in [*labels, *shares] if name != self.target]
+        if self.target in (*labels, *shares):
+            raise ValueError(
+                f"predictions or probabilities name the column {self.target!r}, which is the "
+                "target: the labels themselves."
+            )
         given: dict[str, Any] = {
-            "columns": list(dict.fromkeys(columns)),
+            "columns": list(dict.fromkeys([*labels, *shares])),
             "roles": self.roles,
             "as_frame": True,
         }
         try:
             probe = open_files(paths, self.target, **given, **self.options)
         except ValueError as error:
-            found = "predictions or probabilities name the column "
-            raise ValueError(str(error).replace("columns names the column ", found)) from error
+            words = str(error).replace("columns names the column ", f"{said} the column ")
+            raise ValueError(words) from error
         texts = [name for name in labels if getattr(probe, "kinds", {}).get(name) == "category"]
         if not texts:
             return probe

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.evaluation._results._report import of_different_rows
 from skstream.evaluation._runs._input import checked_weights
 from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Meta
@@ -171,15 +172,8 @@ class Coder:
         if len(none):
             raise ValueError(f"There is no prediction of {models[none[0]]!r} at all.")
         if self._differ and self._unanswered == "skip":
-            counts = {
-                name: f"{self.n_rows - n:,} rows"
-                for name, n in zip(models, self.n_unanswered.tolist(), strict=True)
-            }
-            words = ", ".join(f"{name!r} of {count}" for name, count in counts.items())
-            warn(
-                f"The models have predictions of different rows ({words}): their scores are about "
-                "different rows, and do not say which is better."
-            )
+            n_answered = (self.n_rows - self.n_unanswered).tolist()
+            warn(f"{of_different_rows(dict(zip(models, n_answered, strict=True)))}.")
 
 
 def in_order_of_labels(parts: list[ScoredRows], coder: Coder) -> ScoredRows:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.evaluation._results._compare import higher_is_better
-from skstream.evaluation._results._report import scored_with
+from skstream.evaluation._results._report import scored_with, with_own
 from skstream.evaluation._results._rescore import final_value, rescored, with_scores
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import bin_meant, named, pick
@@ -464,7 +464,8 @@ class SliceScores:
         cells = [(models[0], name) for name in whole.metric_names]
         first = whole.forgetting_names[0]
         scored = scored_with(whole, first) or "scores of all rows"
-        header, title = whole.metric_names, f"{first} ({scored})"
+        spelling = whole.details.mechanisms.get(first, first)
+        header, title = whole.metric_names, with_own(scored, "" if first == spelling else first)
         if len(models) > 1:
             cells, header = [(model, metric) for model in models], models
             title = f"{metric}, {title}"

@@ -18,8 +18,8 @@ from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._settings import named_models
 from skstream.evaluation.delayed import DelayedEvaluator
-from skstream.stats._report import plural
-from skstream.streams import as_stream
+from skstream.stats._report import forgetting_words, plural
+from skstream.streams import Stream, as_stream
 from skstream.utils._label_space import LabelSpace
 
 _EVALUATORS: dict[str, type[StreamEvaluator]] = {
@@ -142,7 +142,7 @@ def verify(
     folds, bins = result.details.selected_folds, getattr(result, "selected_bins", None)
     if folds is not None or bins is not None:
         again = again.select(folds=folds, bins=bins)
-    first = next(_differences(compared, again), "")
+    first = next(_differences(compared, again, X if isinstance(X, Stream) else None), "")
     before, now = result.details.record, again.details.record
     causes = [*_of_data(result, again), *_of_models(before, now), *_of_settings(result, again)]
     about = [
@@ -199,7 +199,9 @@ def _value(recorded: Any) -> Any:
     return recorded
 
 
-def _differences(one: EvaluationResult, again: EvaluationResult) -> Iterator[str]:
+def _differences(
+    one: EvaluationResult, again: EvaluationResult, stream: Stream | None
+) -> Iterator[str]:
     """Say what differs of answers, then of curves; the first comes first."""
     before, now = one.tape, again.tape
     if before is not None and now is not None:
@@ -207,7 +209,8 @@ def _differences(one: EvaluationResult, again: EvaluationResult) -> Iterator[str
         if found:
             place, what, was, is_now = min(found, key=lambda each: each[0])
             row = place if now.row is None else int(now.row[place])
-            yield f"{what} at row {row:,} (counted from 0) is {is_now} and was {was}"
+            where = "" if stream is None or now.sets is not None else stream.place_of(row)
+            yield f"{what} at row {row:,} ({where or 'counted from 0'}) is {is_now} and was {was}"
         if before.n_rows != now.n_rows:
             yield f"there are {now.n_rows:,} rows and were {before.n_rows:,}, equal up to the last"
     yield from _of_curves(one, again)
@@ -215,23 +218,25 @@ def _differences(one: EvaluationResult, again: EvaluationResult) -> Iterator[str
 
 def _of_tapes(before: Tape, now: Tape, models: list[str]) -> Iterator[tuple[int, str, str, str]]:
     """Places at which labels, answers and scores differ first, and what they are there."""
-    pairs = [("the label", (before.y, now.y), True)]
+    pairs = [("the label", (before.y, now.y), "")]
     for name in models:
         for fold in range(len(before.answers[name])):
             of_fold = f" in fold {fold}" if len(before.answers[name]) > 1 else ""
             answers = before.answers[name][fold], now.answers[name][fold]
-            pairs.append((f"the answer of {name!r}{of_fold}", answers, True))
+            pairs.append((f"the answer of {name!r}{of_fold}", answers, "bin"))
             if name in before.scores and name in now.scores:
                 scores = before.scores[name][fold], now.scores[name][fold]
-                pairs.append((f"the score of {name!r}{of_fold}", scores, False))
+                pairs.append((f"the score of {name!r}{of_fold}", scores, "column"))
     same_labels = _same_labels(before.classes, now.classes)
-    for what, pair, are_labels in pairs:
+    for what, pair, part in pairs:
+        are_labels = part != "column"
         was, is_now = map(np.asarray, pair)
         if are_labels and not same_labels:  # codes are places among other labels
             was, is_now = _decoded(was, before), _decoded(is_now, now)
         place = _first(was, is_now)
         if place is not None:
-            was, is_now = was[place : place + 1], is_now[place : place + 1]
+            was, is_now, at = _part(was[place], is_now[place])
+            what += "".join(f", {part} {k}" for k in at) + "," * len(at)
             if are_labels and same_labels:
                 was, is_now = _decoded(was, before), _decoded(is_now, now)
             yield place, what, _shown(was), _shown(is_now)
@@ -259,8 +264,13 @@ def _of_curves(one: EvaluationResult, again: EvaluationResult) -> Iterator[str]:
                 old, new = by_metric[metric][here], others[metric][there]
                 place = _first(old, new)
                 if place is not None:
-                    what = f"{metric} ({forgetting}) of {model!r}"
-                    found.append((place, what, _shown(new[place]), _shown(old[place])))
+                    spelling = one.details.mechanisms.get(forgetting, forgetting)
+                    what = f"{metric} ({forgetting_words(spelling)}) of {model!r}"
+                    first, second, at = _part(old[place], new[place])
+                    if at and one.n_folds > 1:
+                        what += f" in fold {one.folds[at[0]]}"
+                    what += "".join(f" in bin {(one.bins or at)[k]}" for k in at[1:])
+                    found.append((place, what, _shown(second), _shown(first)))
     if found:
         place, what, now, was = min(found, key=lambda each: each[0])
         after = f"at the checkpoint after {plural(int(rows[place]), 'row')}"
@@ -272,12 +282,28 @@ def _first(one: np.ndarray, other: np.ndarray) -> int | None:
     n = min(len(one), len(other))
     if one.shape[1:] != other.shape[1:]:
         return 0
-    one, other = one[:n], other[:n]
-    same = one == other
+    differs = np.argwhere(_unlike(one[:n], other[:n]))
+    return int(differs[0, 0]) if len(differs) else None
+
+
+def _unlike(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Where two arrays of one shape differ; NaN is like NaN."""
+    unlike = np.asarray(one != other)
     if one.dtype.kind == "f" and other.dtype.kind == "f":
-        same = same | (np.isnan(one) & np.isnan(other))
-    differs = np.flatnonzero(~same.reshape(n, -1).all(axis=1)) if n else np.empty(0, np.int64)
-    return int(differs[0]) if len(differs) else None
+        unlike &= ~(np.isnan(one) & np.isnan(other))
+    return unlike
+
+
+def _part(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
+    """Return the first values that differ of a row, as arrays of one value, and their place.
+
+    The whole rows, and no place, where they have not the same shape.
+    """
+    one, other = np.asarray(one), np.asarray(other)
+    if one.shape != other.shape:
+        return one, other, ()
+    at = tuple(np.argwhere(_unlike(one, other))[0].tolist())
+    return one[at].reshape(1), other[at].reshape(1), at
 
 
 def _n_answered(answers: Any) -> int:

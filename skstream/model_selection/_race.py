@@ -99,6 +99,11 @@ class RaceOptions:
         self._check_indifference()
         if not (is_real(self.factor) and 1 < self.factor < math.inf):
             raise ValueError(f"The halving factor must be above 1. Got {self.factor!r} instead.")
+        if self.kind != "halving" and self.factor != cls.factor:
+            raise ValueError(
+                f'factor={self.factor!r} is about race="halving", and the kind of this race is '
+                f"{self.kind!r}. Leave it out."
+            )
         return replace(self, alpha=check_alpha(self.alpha))
 
     def _check_indifference(self) -> None:

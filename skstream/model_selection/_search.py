@@ -123,9 +123,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         better, then the earlier one. Regressors need another, such as "mae".
     tuning : int or float, default=None
         Rows of the tuning prefix, after which the best is chosen, or their share of a known
-        length; more, up to the end of a batch, where `batch_size` is above 1 (fewer, back to the
-        end of a batch, if some of them are not learnt: rows without a label, or of weight 0).
-        None: all rows are used to choose, and there is no honest score.
+        length; more, up to the end of a batch, where `batch_size` is above 1 (of a later batch, if
+        the warm-up has rows that are not learnt: without a label, or of weight 0). None: all rows
+        are used to choose, and there is no honest score.
     race : {"anytime", "halving"} or dict, default=None
         Whether candidates are dropped before the choice. "anytime": when it is certain at level
         `alpha`, over all rows and all pairs of candidates at once, that a candidate is worse than
@@ -307,7 +307,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         run = self._run
         run.warn_of_undefined()
         if run.tuned is None and run.rules.tuning is not None:
-            raise too_short(self.tuning, run.n_rows, "The search has the scores so far")
+            kept = "The search has the scores so far"
+            raise too_short(self.tuning, run.rules.tuning, run.n_rows, kept)
         if run.rules.tuning is not None and not run.n_honest:
             warn(
                 f"The stream ended with the {run.n_rows:,} tuning rows: no row is left for the "
@@ -536,7 +537,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         if run.tuned is None:
             raise AttributeError(
                 f"There is no honest score yet: the best candidate is chosen after "
-                f"{run.rules.tuning:,} rows, and {run.n_rows:,} have come."
+                f"{run.rules.tuning:,} rows{run.at_end_of_batch}, and {run.n_rows:,} have come."
             )
         return run
 

@@ -14,6 +14,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
+from skstream.engine.timeline import rows_of_warmup
 from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._execution import EvaluationInterrupted, Execution
 from skstream.evaluation._folder import (
@@ -25,6 +26,7 @@ from skstream.evaluation._folder import (
 from skstream.evaluation._parallel._groups import grouped
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._runs._checkpoint import KeptRun
+from skstream.evaluation._runs._input import encoded
 from skstream.evaluation._runs._run_outcome import Checksums, Place
 from skstream.evaluation._settings import Settings, check_can_answer, named_models
 from skstream.forgetting import Cumulative
@@ -37,6 +39,7 @@ from skstream.streams import Drift, Stream, as_stream, take_rows
 from skstream.streams._arrays import begins_again, refuse_chunks
 from skstream.streams._stream import refuse_endless
 from skstream.utils._choices import is_integer, is_real
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import is_regressor
 
@@ -149,8 +152,7 @@ def tuning_rows(
             "tuning must be a number of rows (int of at least 1), a share of them (float between "
             f"0 and 1), or None. Got {tuning!r} instead."
         )
-    # The rows of a batch are answered and learnt together, by one and the same candidates.
-    whole = n_warmup + max(0, math.ceil((n_tuning - n_warmup) / batch_size)) * batch_size
+    whole = _end_of_batch(n_tuning, n_warmup, batch_size)
     if n_rows is not None and max(whole, n_tuning) >= n_rows:
         end = (
             f", up to the end of a batch ({batch_size=}, row {whole:,}),"
@@ -172,6 +174,14 @@ def tuning_rows(
             "candidate would be scored. Pass more rows, or a smaller batch_size."
         )
     return whole
+
+
+def _end_of_batch(n_rows: int, n_warmup: int, batch_size: int) -> int:
+    """Return the first row at or after `n_rows` at which no batch is open.
+
+    The rows of a batch are answered and learnt together, by one and the same candidates.
+    """
+    return n_warmup + max(0, math.ceil((n_rows - n_warmup) / batch_size)) * batch_size
 
 
 def rules_of(options: RaceOptions, settings: Settings, tuning: int | None) -> Rules:
@@ -272,6 +282,21 @@ class Plan:
         if found.why_one:
             self.settings.parameters["in_one_process"] = found.why_one
         return found.places
+
+    def row_of_choice(self, tuning: int, stream: Stream) -> int:
+        """Return the end of the batch in which the tuning rows end: the warm-up is rows learnt."""
+        batch_size, n_missing = self.settings.batch_size, self.settings.n_warmup
+        if batch_size == 1:
+            return tuning
+        space, n_rows = LabelSpace(self.settings.classes), 0
+        for chunk in stream:
+            rows = encoded(chunk, space, "skip", first_row=n_rows)
+            learnable = rows.arrivals().learnable
+            n_rows += rows_of_warmup(n_missing, learnable)
+            n_missing -= int(np.count_nonzero(learnable))
+            if n_missing <= 0:
+                break
+        return _end_of_batch(tuning, n_rows, batch_size)
 
     def execution(
         self,
@@ -396,11 +421,12 @@ _LOST = (
 Keep = Callable[[SearchRun], None]
 
 
-def too_short(tuning: Any, n_rows: int, kept: str) -> ValueError:
-    """Return the error for a stream that ended before the choice."""
+def too_short(tuning: Any, end: int, n_rows: int, kept: str) -> ValueError:
+    """Return the error for a stream that ended before the choice, which is at `end` or later."""
+    whole = f", up to the end of a batch (row {end:,})," if end != tuning else ""
     return ValueError(
-        f"tuning={tuning!r} rows did not come: the stream ended after {n_rows:,}. {kept}; pass "
-        "fewer, or tuning=None for a search without an honest score."
+        f"tuning={tuning!r} rows{whole} did not come: the stream ended after {n_rows:,}. {kept}; "
+        "pass fewer, or tuning=None for a search without an honest score."
     )
 
 
@@ -507,13 +533,14 @@ def _chosen_by_workers(
     Also return checksums of what it has read.
     """
     tuning = plan.rules.tuning
-    first = stream if tuning is None else take_rows(stream, tuning)
+    first = stream if tuning is None else take_rows(stream, plan.row_of_choice(tuning, stream))
     execution = plan.execution(search, plan.new_run(in_group=True), first)
     with _told(None if folder is None else folder.path, _LOST):
         tuned, finished = execution.run(plan.settings.header, groups, folder)
     if tuning is not None and tuned.n_rows < tuning:
         error = too_short(
             search.tuning,
+            tuning,
             tuned.n_rows,
             "Workers have run the candidates (n_jobs), of which the search keeps none; the scores "
             "so far are in the attribute 'result' of this error",

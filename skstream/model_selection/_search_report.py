@@ -146,12 +146,13 @@ def table(search: "PrequentialSearch") -> str:
     run, rules = search.run_, search.run_.rules
     results = search.cv_results_
     best, metric = search.best_index_, rules.metric
-    n_rows = run.tuning_outcome().n_rows
+    n_rows, score = run.tuning_outcome().n_rows, results["mean_test_score"][best]
+    chosen = "so far" if run.tuned is None and rules.tuning else "it was chosen by these"
     lines = [
         f"{type(search).__name__}: the best of {plural(search.n_candidates_, 'candidate')} is",
         f"  {results['candidate'][best]}",
-        f"{metric} on the {n_rows:,} tuning rows: {results['mean_test_score'][best]:.4f}"
-        " (it was chosen by these)",
+        f"{metric} on the {n_rows:,} tuning rows: {score:.4f} "
+        f"({f'undefined: {run.instead} decided' if np.isnan(score) else chosen})",
     ]
     if run.tuned is not None and rules.tuning is not None:
         low, high = search.honest_interval_
@@ -164,7 +165,8 @@ def table(search: "PrequentialSearch") -> str:
     elif rules.tuning is None:
         lines.append("There is no honest score: all rows were used to choose (pass tuning=).")
     else:
-        lines.append(f"There is no honest score yet: the choice is made after {rules.tuning:,}.")
+        when = f"after {rules.tuning:,}{run.at_end_of_batch}"
+        lines.append(f"There is no honest score yet: the choice is made {when}.")
     n_dropped = int(np.count_nonzero(results["dropped_at"] >= 0))
     if rules.options.kind is not None:
         promise = (

@@ -11,6 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered
+from skstream.engine.timeline import rows_of_warmup
 from skstream.evaluation._runs._input import EncodedRows
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import LaneOutcome, Place, RunOutcome
@@ -133,7 +134,7 @@ class Rules:
     tie_breaker : str or None
         Measure, the higher the better, that decides among candidates with equal values.
     tuning : int or None
-        Rows after which one is chosen; None: no choice is made.
+        Rows after which one is chosen, once no batch is open; None: no choice is made.
     loss : str or None
         Loss of a row, "zero_one" or "absolute", of the race; None: the race reads none.
     options : RaceOptions
@@ -159,6 +160,8 @@ class Rules:
         lines = [-first if self.lower_is_better else first]
         if self.tie_breaker is not None:
             lines.append(np.asarray(values[self.tie_breaker], dtype=np.float64))
+            if (np.isnan(first) & (lines[1] == 1)).any():
+                lines[0] = np.full(len(first), np.nan)  # a kappa: that one made no error
         return np.array(lines)
 
     def order(self, lanes: Sequence[LaneOutcome]) -> list[int]:
@@ -276,7 +279,7 @@ class SearchRun(EvaluationRun):
 
     def close(self) -> Self:
         """Execute an incomplete batch, after which no rows can follow; else leave the run open."""
-        goes_on = self._in_group and self._n_arrived == self.rules.tuning  # the end of a batch
+        goes_on = self._in_group and self._can_choose  # the end of a batch
         if self._settings.batch_size > 1 and not goes_on:
             super().close()
         self._decide()
@@ -289,10 +292,31 @@ class SearchRun(EvaluationRun):
         n_rows = super()._prepare_piece(rows, begin, skip=skip) - begin
         if self.tuned is None:
             if self.rules.tuning is not None:
-                n_rows = min(n_rows, self.rules.tuning - self._n_arrived)
+                n_rows = min(n_rows, self._n_before_choice(self.rules.tuning, rows, begin))
             if self._next_look is not None:
                 n_rows = min(n_rows, self._next_look - self._n_counted)
         return begin + max(1, n_rows)
+
+    def _n_before_choice(self, tuning: int, rows: EncodedRows, begin: int) -> int:
+        """Rows up to the end of the tuning rows, or then of the batch that is open."""
+        if self._n_arrived < tuning:
+            return tuning - self._n_arrived
+        state, n_warmup = self._engine.states[0], self._settings.n_warmup
+        if state.n_learnt < n_warmup:
+            n_missing = n_warmup - int(np.count_nonzero(state.learnable))
+            return rows_of_warmup(n_missing, rows.arrivals().learnable[begin:])
+        return self._settings.batch_size - len(state.rows)
+
+    @property
+    def at_end_of_batch(self) -> str:
+        """What is said of the row of the choice, beside the number of the tuning rows."""
+        return ", at the end of a batch" if self._settings.batch_size > 1 else ""
+
+    @property
+    def _can_choose(self) -> bool:
+        """Whether the tuning rows have come, and all rows so far were answered and learnt."""
+        tuning = self.rules.tuning
+        return tuning is not None and tuning <= self._n_arrived == self._scores.n_rows
 
     def _take_piece(self, piece: EncodedRows, *, skip: bool) -> None:
         self._decide()  # what an interrupt after the last step has put off
@@ -307,7 +331,7 @@ class SearchRun(EvaluationRun):
             return
         while self._next_look is not None and self._n_counted >= self._next_look:
             self._look()
-        if self._n_arrived == self.rules.tuning and not self._in_group:
+        if self._can_choose and not self._in_group:
             self.choose()
 
     def _look(self) -> None:
@@ -388,15 +412,25 @@ class SearchRun(EvaluationRun):
                 UndefinedMetricWarning,
             )
         lanes = [lane for lane in self.tuning_outcome().lanes if lane.failure is None]
-        metric, tie_breaker = self.rules.metric, self.rules.tie_breaker
-        if lanes and all(np.isnan(last_scores(lane)[metric]) for lane in lanes):
+        metric = self.rules.metric
+        undefined = [np.isnan(last_scores(lane)[metric]) for lane in lanes]
+        if any(undefined) and np.isnan(last_scores(self._best_of(lanes))[metric]):
+            which = "every candidate" if all(undefined) else "the best candidate"
             warn(
-                f"{metric} is undefined for every candidate (a kappa is where its baseline makes "
+                f"{metric} is undefined for {which} (a kappa is where its baseline makes "
                 "no error, every measure where no row was scored): "
-                f"{f'{tie_breaker} and ' if tie_breaker else ''}the order of the candidates "
-                "decided which is the best.",
+                f"{self.instead} decided which is the best.",
                 UndefinedMetricWarning,
             )
+
+    @property
+    def instead(self) -> str:
+        """What decides where the measure is undefined."""
+        tie_breaker = self.rules.tie_breaker
+        return f"{f'{tie_breaker} and ' if tie_breaker else ''}the order of the candidates"
+
+    def _best_of(self, lanes: Sequence[LaneOutcome]) -> LaneOutcome:
+        return lanes[self.rules.order(lanes)[0]]
 
     def best_number(self) -> int:
         """Return which of the lanes is the best so far."""
@@ -419,7 +453,7 @@ class SearchRun(EvaluationRun):
         """
         self._check_some_left(sorted(self._engine.failures))
         self.tuned = self.outcome() if tuned is None else replace(tuned, run=None)
-        name = self.tuned.lanes[self.rules.order(self.tuned.lanes)[0]].name
+        name = self._best_of(self.tuned.lanes).name
         place = name, 0
         self._keep_lanes([self._places.index(place)])
         self._all_places, self._ended = [place], {}

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._compare import compared_rows, row_mechanism
-from skstream.evaluation._results._report import forgetting_words
 from skstream.evaluation._results._row_tests import BOUNDS_NEEDED, ComparedRows, row_loss
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import count_rows_along, give_title
@@ -24,6 +23,7 @@ from skstream.stats import AnytimeComparisonResult, McNemarCurve, QStatisticResu
 from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.stats._mcnemar import RunningMcNemar, zero_one_losses
 from skstream.stats._q_statistic import RunningQStatistic
+from skstream.stats._report import forgetting_words
 from skstream.stats._weights import as_weights
 from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts

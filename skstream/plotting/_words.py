@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skstream.evaluation._results._report import forgetting_words, with_own
+from skstream.evaluation._results._report import with_own
+from skstream.stats._report import forgetting_words
 
 #: How parts of names are written in text; any other part is written as it is.
 ABBREVIATIONS = {"auc": "AUC", "f1": "F1", "mae": "MAE", "mse": "MSE", "r2": "R²", "rmse": "RMSE"}

@@ -18,6 +18,7 @@ from skstream.stats._report import (
     against_alpha,
     format_p,
     number,
+    over_rows,
     plural,
 )
 from skstream.stats._running_pair import RunningPair, make_running_sum, one_forgetting
@@ -392,7 +393,7 @@ class McNemarCurve(CurveReport):
         count_a, count_b = self.only_a_wrong[-1], self.only_b_wrong[-1]
         what = "counts" if self.weights is None else "weights"
         counts = (
-            f"{self._after()} under {self.forgetting.name}: running {what} of "
+            f"{self._after()}, {over_rows(self.forgetting.name)}: running {what} of "
             f"rows on which only {self.names[0]} is wrong {count_a:,.6g}, only {self.names[1]} "
             f"{count_b:,.6g} (McNemar's test, signed M = {number(self.statistic)}"
         )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import Forgetting
 from skstream.stats._checks import FloatArray
-from skstream.stats._report import CurveReport, plural
+from skstream.stats._report import CurveReport, over_rows, plural
 from skstream.stats._running_pair import RunningPair, make_running_sum, one_forgetting
 from skstream.stats._weights import RowWeights, weight_sentences
 
@@ -79,7 +79,7 @@ class QStatisticResult(CurveReport):
         lead = f"{self.ahead} is ahead" if self.ahead else "Neither model is ahead"
         share = np.mean(np.sign(self.values) == np.sign(self.value))
         return [
-            f"{lead} {self._after()} under {self.forgetting.name}: "
+            f"{lead} {self._after()}, {over_rows(self.forgetting.name)}: "
             f"Q = log(loss of {self.names[0]} / loss of {self.names[1]}) = {self.value:.4g}, "
             f"running losses {self.loss_a[-1]:,.6g} and {self.loss_b[-1]:,.6g}.",
             f"Q {'has this sign' if self.value else 'is 0'} at {share:.0%} of the "

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.forgetting import parse_forgetting
 from skstream.utils._optional import optional_import
 
 
@@ -160,6 +161,58 @@ def number(value: float) -> str:
     if np.isfinite(value) and value == round(value):
         return f"{value + 0.0:,.0f}"  # a zero has no sign
     return f"{value:,.4g}"
+
+
+def forgetting_words(name: str) -> str:
+    """Say which rows a forgetting mechanism remembers.
+
+    Parameters
+    ----------
+    name : str
+        Name of a mechanism, such as "window:1000", or the name that the user gave to one.
+
+    Returns
+    -------
+    str
+        E.g. "last 1,000 rows"; the user's own name is left as it is.
+    """
+    try:
+        mechanism = parse_forgetting(name)
+    except ValueError:
+        return name
+    kind, _, size = mechanism.name.partition(":")
+    if kind == "window":
+        return f"last {size}" if mechanism.counts_time else f"last {plural(int(size), 'row')}"
+    if kind == "fading":
+        return f"fading factor {float(size):g}"
+    words = {
+        "cumulative": "all rows so far",
+        "half-life": f"half-life {size}{'' if mechanism.counts_time else ' rows'}",
+        "adwin": "adaptive window",
+    }
+    return words.get(kind, name)
+
+
+def over_rows(name: str, preposition: str = "over") -> str:
+    """Say over which rows values are, or how they forget, behind a noun.
+
+    Parameters
+    ----------
+    name : str
+        Name of a mechanism, such as "window:1000".
+    preposition : str, default="over"
+        What is said before rows that are counted.
+
+    Returns
+    -------
+    str
+        E.g. "over all rows", "over the last 1,000 rows", "with fading factor 0.99".
+    """
+    words = forgetting_words(name)
+    if words == name:  # an unknown one
+        return f"under {name}"
+    before = {"all": preposition, "last": f"{preposition} the", "adaptive": "with an"}
+    return f"{before.get(words.split()[0], 'with')} {words.removesuffix(' so far')}"
 
 
 def plural(count: int, noun: str) -> str:

@@ -178,13 +178,28 @@ class ARFFStream(TableStream):
         words : str
             File and line.
         """
+        where = self.place_of(row)
+        return where and f"Row {row} is {where}, where column {self.target!r} has no value."
+
+    def place_of(self, row: int) -> str:
+        """Return where a row stands in its file: "line 5 of power.csv"; empty if that is not known.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row in the stream, counted from 0.
+
+        Returns
+        -------
+        place : str
+            Line and file; a header counts as a line.
+        """
         first = 0
         for file in self.files:
             _, lines = open_arff(self._file(file), self.encoding)
             for number, (line, _) in enumerate(lines, first):
                 if number == row:
-                    place = f"Row {row} is line {line} of {file}"
-                    return f"{place}, where column {self.target!r} has no value."
+                    return f"line {line} of {file}"
                 first = number + 1
         return ""
 

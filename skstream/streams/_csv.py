@@ -273,23 +273,42 @@ class CSVStream(TableStream):
         words : str
             File and line, and the text that was read as a missing label.
         """
+        where, text = self._found(row)
+        place = f"Row {row} is {where}"
+        if not text:
+            return f"{place}, where column {self.target!r} is empty." if where else ""
+        return (
+            f"{place}, where the text {text!r} stands in column {self.target!r} and was "
+            f"read as a missing label. To keep it as a label, pass "
+            f"options={{'null_values': [...]}} without {text!r}."
+        )
+
+    def place_of(self, row: int) -> str:
+        """Return where a row stands in its file: "line 5 of power.csv"; empty if that is not known.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row in the stream, counted from 0.
+
+        Returns
+        -------
+        place : str
+            Line and file; a header counts as a line.
+        """
+        return self._found(row)[0]
+
+    def _found(self, row: int) -> tuple[str, str]:
+        """Return the place of a row, and the text of its label; both empty if it is not there."""
         column = list(self._arrow_types).index(self.target)
         width = len(self._arrow_types) if self.on_bad_lines == "skip" else None
         first = 0
         for file in self.files:
             found = self._text(file).place_of_row(row - first, column, width)
             if found is not None:
-                line, text = found
-                place = f"Row {row} is line {line} of {file}"
-                if not text:
-                    return f"{place}, where column {self.target!r} is empty."
-                return (
-                    f"{place}, where the text {text!r} stands in column {self.target!r} and was "
-                    f"read as a missing label. To keep it as a label, pass "
-                    f"options={{'null_values': [...]}} without {text!r}."
-                )
+                return f"line {found[0]} of {file}", found[1]
             first += sum(batch.num_rows for batch in self._batches_of(file, [self.target]))
-        return ""
+        return "", ""
 
     def _check_same_columns(self, types: dict[str, Any], file: str) -> None:
         pa = optional_import("pyarrow", "CSVStream")

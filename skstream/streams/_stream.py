@@ -92,6 +92,21 @@ class Stream(ABC):
             if name != "chunk_size" and hasattr(self, name)
         }
 
+    def place_of(self, row: int) -> str:
+        """Return where a row stands in its file: "line 5 of power.csv"; empty if that is not known.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row in the stream, counted from 0.
+
+        Returns
+        -------
+        place : str
+            Line and file; a header counts as a line.
+        """
+        return ""
+
     def about_missing_label(self, row: int) -> str:
         """Say what the source shows where a row has no label.
 

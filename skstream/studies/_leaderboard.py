@@ -22,7 +22,7 @@ from skstream.model_selection._race import BOUNDARY, squared_differences
 from skstream.stats._checks import FloatArray, check_alpha
 from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural
-from skstream.studies._seed_study import SavedStudy, SeedStudy
+from skstream.studies._seed_study import SavedStudy, SeedStudy, last_answers
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned
@@ -407,7 +407,7 @@ def leaderboard(
         names=tuple(names),
         streams=tuple(studies),
         metric=first.metric_names[0] if metric is None else metric,
-        loss=f"{loss.words} ({loss.measure})",
+        loss=f"{loss.words} ({loss.measure}){_late(studies)}",
         n_rows=n_rows,
         losses=low + (high - low) * np.array(means),
         shares=np.arange(1, N_LOOKS + 1) / N_LOOKS,
@@ -416,6 +416,13 @@ def leaderboard(
         alpha=alpha,
         left_out=left_out,
     )
+
+
+def _late(studies: Mapping[str, SeedStudy]) -> str:
+    """Say which answers count where labels are delayed."""
+    results = [one for study in studies.values() for one in study.results]
+    words = list(dict.fromkeys(filter(None, map(last_answers, results))))
+    return f", where labels are late of the {' and of '.join(words)}" if words else ""
 
 
 def _of_the_same_rows(

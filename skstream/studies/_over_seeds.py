@@ -32,7 +32,7 @@ from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural
 from skstream.streams import Stream, as_stream
 from skstream.studies._leaderboard import Leaderboard, leaderboard
-from skstream.studies._seed_study import SeedStudy, StudyOfModels, of_value
+from skstream.studies._seed_study import SeedStudy, StudyOfModels, last_answers, of_value
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import checked_seeds
 from skstream.utils._sklearn import QuietParallel
@@ -555,6 +555,10 @@ class StreamStudy(StudyOfModels):
             notes = [str(found)]
         except ValueError as error:
             notes = [f"Not ranked by a test: {error}"]
+        answers = {name: last_answers(one.results[0]) for name, one in self.studies.items()}
+        for words in dict.fromkeys(filter(None, answers.values())):
+            late = ", ".join(name for name, one in answers.items() if one == words)
+            notes.append(f"Labels are delayed in {late}: scores and ranks are those of {words}")
         if left:
             notes.append(f"not ranked: {', '.join(left)}")
         for stream, study in self.studies.items():
@@ -720,7 +724,7 @@ class StreamStudy(StudyOfModels):
         return np.asarray(ranks)
 
     def _words(self, metric: str, forgetting: str, value: str) -> str:
-        return f"{metric} ({of_value(value)}{forgetting})"
+        return of_value(self._first.results[0], metric, forgetting, value)
 
 
 def evaluate_over_streams(

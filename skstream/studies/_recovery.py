@@ -9,6 +9,7 @@ import numpy as np
 from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import named
+from skstream.stats._report import forgetting_words
 from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts
 from skstream.utils._choices import is_real
@@ -126,7 +127,7 @@ class RecoveryResult:
 
     def __str__(self) -> str:
         title = (
-            f"Recovery of {self.metric} ({self.forgetting}) after each drift, to "
+            f"Recovery of {self.metric} ({forgetting_words(self.forgetting)}) after each drift, to "
             f"{self.share:.0%} of {self.level}"
         )
         header = ["drift", "before", "worst", "largest fall", "recovered after rows", "model"]
@@ -213,7 +214,7 @@ def recovery_after_drift(
     >>> evaluator = PrequentialEvaluator("accuracy", forgetting="window:200", record_every=100)
     >>> result = evaluator.evaluate(IncrementalGaussianNB(), make_demo_stream(4000))
     >>> print(recovery_after_drift(result, drifts=[2000]))
-    Recovery of accuracy (window:200) after each drift, to 95% of its level before
+    Recovery of accuracy (last 200 rows) after each drift, to 95% of its level before
     drift  before   worst  largest fall  recovered after rows  model
     -----  ------  ------  ------------  --------------------  ---------------------
     2,000  0.7150  0.6250        0.0900                   600  IncrementalGaussianNB

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from skstream.evaluation._results._compare import higher_is_better, rank
+from skstream.evaluation._results._report import answers_of, heading
 from skstream.evaluation._results._rescore import curve_of_one, last_of_curves, mean_of_curves
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._results._select import chosen, named, pick
 from skstream.stats import BestModelResult, FriedmanNemenyiResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
-from skstream.stats._report import plural
+from skstream.stats._report import forgetting_words, plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
@@ -86,9 +87,16 @@ class StudyOfModels(SavedStudy):
                     )
 
 
-def of_value(value: str) -> str:
-    """Say that the mean of a curve was taken, where it was."""
-    return "mean of the curve, " if value == "mean" else ""
+def of_value(result: EvaluationResult, metric: str, forgetting: str, value: str) -> str:
+    """Name a measure, what it remembers, and the mean of a curve where it was taken."""
+    of_curve = "mean of the curve, " if value == "mean" else ""
+    spelling = result.details.mechanisms.get(forgetting, forgetting)
+    return f"{metric} ({of_curve}{forgetting_words(spelling)})"
+
+
+def last_answers(result: EvaluationResult) -> str:
+    """Say which answers are scored where labels are delayed; empty where they are not."""
+    return "" if result.bins is None else answers_of(result, result.bins[-1])
 
 
 #: What marks the best in a table, and what is not told apart from it.
@@ -334,7 +342,9 @@ class SeedStudy(StudyOfModels):
             )
         best = compare_with_best(table, names, **options)
         over = plural(self.n_seeds, "seed")
-        subject = f"{metric} ({of_value(value)}{forgetting}) over {over}"
+        answers = last_answers(self._first)
+        subject = of_value(self._first, metric, forgetting, value)
+        subject = f"{subject} over {over}{f', {answers}' if answers else ''}"
         return replace(best, subject=subject, blocks="seeds")
 
     def rank(
@@ -545,9 +555,11 @@ class SeedStudy(StudyOfModels):
             kinds = [path.partition(":")[0] for path in paths]
             rows = [list(row) for row in zip(self.model_names, *columns, kinds, strict=True)]
             if len(self.forgetting_names) > 1:
-                lines.append(f"{forgetting}:")
+                lines.append(f"{heading(self._first, forgetting)}:")
             # A blank below the marks keeps the names above the numbers.
             lines.extend(aligned(["model", *(f"{n} " for n in self.metric_names), "path"], rows))
+        if answers := last_answers(self._first):
+            lines.append(f"Labels are delayed: scores are those of {answers}")
         if has_marks:
             corrected = "corrected as by Holm" if correction == "holm" else "not corrected"
             lines.append(

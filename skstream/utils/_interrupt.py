@@ -61,3 +61,16 @@ def deferred_interrupt() -> Iterator[Held]:
         signal.signal(signal.SIGINT, previous)
     if last and callable(previous):
         previous(*last[-1])
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM raise `KeyboardInterrupt` in the block, so that workers are ended, too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)

@@ -57,7 +57,7 @@ def test_a_model_that_is_better_than_the_naive_guesses() -> None:
         "No higher than that naive guess: bad.",
         "good is shown to be better than guess, worse guess, bad, at the level of 5 %, for all 6 "
         "pairs of models together.",
-        "Compared by the 0/1 loss of each row (accuracy) under cumulative, rows 1 to 2,000.",
+        "Compared by the 0/1 loss of each row (accuracy) over all rows, rows 1 to 2,000.",
     ]
     assert found.tests[0].startswith("good has the smaller mean loss than guess after 2,000 rows")
     assert "99.1667 % confidence sequence" in found.tests[0]
@@ -237,3 +237,18 @@ def test_the_best_of_many_that_guess_is_not_called_better(
     assert share_of_claims(20, 20, alpha=0.5) <= 0.5
     monkeypatch.setattr(_answer, "comb", lambda *_: 1)  # not corrected: the test sees it
     assert share_of_claims(20, 20, alpha=0.5) > 0.5
+
+
+@pytest.mark.filterwarnings("ignore:Undefined at the last row")
+def test_a_model_that_never_errs_is_not_behind_one_whose_kappa_is_defined() -> None:
+    y = np.array(["x"] * 50)
+    wrong = np.where(np.arange(50) == 9, "z", y)
+    result = score_predictions(
+        y, {"right": y, "wrong": wrong}, metrics=["kappa", "accuracy"], classes=["x", "z"]
+    )
+    assert np.isnan(result.scores["right"]["kappa"])
+    assert result.scores["wrong"]["kappa"] == 0
+    said = "No model can be called best: kappa of right is undefined (NaN)"
+    assert answer(result).headline.startswith(said)
+    assert "**0.0000**" not in result.to_markdown()
+    assert "**1.0000**" in result.to_markdown()

@@ -237,7 +237,7 @@ def test_what_a_comparison_cannot_honour_is_refused_by_name(options, message):
 
 def test_statements_name_measure_forgetting_row_and_folds():
     result = k_fold({"err": "error"}, forgetting={"recent": "window:100"}, record_every=50)
-    subject = "by err (error) under recent (window:100) at row 400, over 10 folds"
+    subject = "by err (error) over the last 100 rows (recent) at row 400, over 10 folds"
     compared = result.compare("last", "majority")
     assert compared.subject == result.rank().subject == subject
     assert subject in repr(compared) and f"Compared {subject}." in " ".join(str(compared).split())
@@ -245,7 +245,7 @@ def test_statements_name_measure_forgetting_row_and_folds():
     assert "at row 100 (the checkpoint before row 120)" in earlier
     assert "at row 100, over" in result.compare("last", "majority", at=100).subject
     row_test = result.compare("last", "majority", test="q", fold=3, at=120).subject
-    assert row_test.endswith("under window:100, rows 2 to 120, fold 3")
+    assert row_test.endswith("over the last 100 rows, rows 2 to 120, fold 3")
     with pytest.raises(ValueError, match="at or before row 49: the first is at row 50"):
         result.rank(at=49)
 
@@ -356,12 +356,13 @@ def test_only_what_was_evaluated_alike_is_ranked_together():
 
 def test_statements_say_whether_folds_or_streams_were_ranked():
     first, second = (one_run(stream=make_demo_stream(300, random_state=k)) for k in (0, 1))
-    of_streams, of_folds = " ".join(str(first.rank(second)).split()), str(k_fold("error").rank())
+    ranked = first.rank(second), k_fold("error").rank()
+    of_streams, of_folds = (" ".join(str(one).split()) for one in ranked)
     assert "2 models over 2 streams, Friedman" in of_streams
     assert "streams with ties: 0 of 2" in of_streams
     assert "fold" not in of_streams
     assert "stream" not in of_folds.replace("Folds of one stream are not independent", "")
-    assert "Folds of one stream" in " ".join(of_folds.split())
+    assert "Folds of one stream" in of_folds
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
@@ -384,8 +385,15 @@ def test_a_model_that_failed_does_not_win_by_its_error_score():
         single.rank(other)
 
 
-@pytest.mark.parametrize("forgetting", ["cumulative", "window:50", "fading:0.95"])
-def test_comparisons_over_time_are_curves_under_the_forgetting_and_the_measure(forgetting):
+@pytest.mark.parametrize(
+    ("forgetting", "words"),
+    [
+        ("cumulative", "over all rows"),
+        ("window:50", "over the last 50 rows"),
+        ("fading:0.95", "with fading factor 0.95"),
+    ],
+)
+def test_comparisons_over_time_are_curves_under_the_forgetting_and_the_measure(forgetting, words):
     result = one_run()
     losses = losses_of_rows(result)
     common = {"over_time": True, "forgetting": forgetting, "record_every": 7}
@@ -393,7 +401,7 @@ def test_comparisons_over_time_are_curves_under_the_forgetting_and_the_measure(f
     wanted = mcnemar_curve(np.zeros(len(losses[0])), *losses, forgetting=forgetting, record_every=7)
     for name in ("checkpoints", "statistics", "pvalues"):
         np.testing.assert_array_equal(getattr(curve, name), getattr(wanted, name))
-    assert f"under {forgetting}," in curve.subject
+    assert f"{words}, rows" in curve.subject
     regressors = one_run_of_regressors("mae")
     y = regressors.tape.y[1:]
     errors = [np.abs(p[0, 1:] - y) for p in regressors.tape.answers.values()]
@@ -453,11 +461,13 @@ def test_rows_are_compared_by_losses_of_probabilities(n_classes):
         same = anytime_comparison(*losses, bounds=(0, bound))
         assert test.pvalue == pytest.approx(same.pvalue, rel=1e-6)
         if metric == "log_loss":
-            assert "by the log loss of each row (log_loss), at most 36.04, under" in str(test)
+            assert "by the log loss of each row (log_loss), at most 36.04, over all rows" in str(
+                test
+            )
             clipped = result.compare("bayes", "majority", metric=metric, bounds=(0, 2))
             same = anytime_comparison(*np.minimum(losses, 2.0), bounds=(0, 2))
             assert clipped.difference == pytest.approx(same.difference)
-            assert "(log_loss), clipped at 2, under" in str(clipped)
+            assert "(log_loss), clipped at 2, over all rows" in str(clipped)
         q = result.compare("bayes", "majority", metric=metric, test="q")
         assert q.values[-1] == pytest.approx(np.log(losses[0].sum() / losses[1].sum()))
     first = result.compare("bayes", "majority")
@@ -491,7 +501,7 @@ def probabilities_of_two_models(n_rows: int = 3000) -> EvaluationResult:
 def test_log_losses_without_bounds_and_costs_are_compared_row_by_row():
     result = probabilities_of_two_models()
     wide = result.compare("sgd", "bayes", metric="log_loss")
-    assert "at most 36.04, under" in wide.subject
+    assert "at most 36.04, over all rows" in wide.subject
     clipped = result.compare("sgd", "bayes", metric="log_loss", bounds=(0, 5))
     assert "clipped at 5" in clipped.subject
     sharp = result.compare("sgd", "bayes", metric="log_loss", boundary="asymptotic")

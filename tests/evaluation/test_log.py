@@ -22,6 +22,7 @@ from skstream import (
     score_predictions,
 )
 from skstream.drift import DDM
+from skstream.evaluation._results._answer import answer
 from skstream.naive_bayes import IncrementalGaussianNB
 
 FORGETTING = {"all": "cumulative", "window": "window:50", "fading": "fading:0.9", "adwin": "adwin"}
@@ -399,3 +400,34 @@ def test_probabilities_of_the_only_class_are_not_those_of_another() -> None:
     shares = {"m": {"a": [1.0, 1.0]}}
     result = score_predictions(["a", "a"], probabilities=shares, metrics=["brier", "accuracy"])
     assert result.scores == {"m": {"brier": 0.0, "accuracy": 1.0}}
+
+
+def different_rows() -> tuple[np.ndarray, dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    made = {"a": np.where(rng.random(400) < 0.8, y, 1 - y).astype(object)}
+    made["b"] = np.where(np.arange(400) < 273, y, None)
+    return y, made
+
+
+@pytest.mark.filterwarnings("ignore:The models have predictions of different rows")
+def test_scores_of_different_rows_have_no_winner_without_a_word(tmp_path: Path) -> None:
+    """Wherever the scores stand: printed, as a page, and as tables of papers."""
+    y, made = different_rows()
+    result = score_predictions(y, made, unanswered="skip")
+    said = "The models have predictions of different rows ('a' of 400 rows, 'b' of 273 rows)"
+    assert said in str(result)
+    assert f"1.0000. {said}" in answer(result).headline
+    assert said in result.to_markdown().replace("\\", "")
+    assert said in result.to_latex()
+    assert "**" not in result.to_markdown()
+    page = result.report(tmp_path / "page").read_text()
+    assert said in page.replace("&#x27;", "'")
+    assert "Bold" not in page
+    loaded = load(result.save(tmp_path / "result.npz"))
+    assert said in str(loaded)
+    assert "different rows" not in str(result.select(models="b"))
+    made["a"][273:] = None  # the same rows
+    same = score_predictions(y, made, unanswered="skip")
+    assert "different rows" not in str(same) + same.to_markdown() + answer(same).headline
+    assert "**1.0000**" in same.to_markdown()

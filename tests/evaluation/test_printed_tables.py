@@ -19,6 +19,7 @@ from skstream import (
 from skstream.baselines import MeanRegressor
 from skstream.evaluation._results._report import DEFAULTS
 from skstream.forgetting import SlidingWindow
+from skstream.stats._report import over_rows
 from skstream.streams import as_stream, make_demo_stream
 
 EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
@@ -56,6 +57,33 @@ def test_the_only_forgetting_is_said_in_the_heading(forgetting, words):
     first, shown = heading(PrequentialEvaluator("accuracy", forgetting=forgetting))
     assert first == f"prequential evaluation after 60 rows{words}"
     assert f"after 60 rows{words}; see" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("cumulative", "over all rows"),
+        ("window:1", "over the last 1 row"),
+        ("window:1000", "over the last 1,000 rows"),
+        ("window:7D", "over the last 7D"),
+        ("fading:0.99", "with fading factor 0.99"),
+        ("half-life:30", "with half-life 30 rows"),
+        ("half-life:30D", "with half-life 30D"),
+        ("adwin", "with an adaptive window"),
+        ("mine", "under mine"),
+    ],
+)
+def test_every_forgetting_is_said_in_words(name, words):
+    assert over_rows(name) == words
+
+
+def test_several_mechanisms_have_headings_in_words():
+    evaluator = PrequentialEvaluator(
+        "accuracy", forgetting={"mine": "window:50", "cumulative": "cumulative"}
+    )
+    shown = str(evaluator.evaluate(Persistent(), make_demo_stream(60, random_state=0)))
+    assert "mine (last 50 rows):" in shown
+    assert "cumulative (all rows so far):" in shown
 
 
 @pytest.mark.parametrize(
@@ -127,9 +155,9 @@ def test_a_window_of_time_with_few_scored_rows_is_named(protocol: str) -> None:
     }[protocol]
     forgetting = ["cumulative", "window:10D", "window:60D", "window:5"]
     result = kind("accuracy", forgetting=forgetting).evaluate({"m": MajorityClass()}, stream)
-    said = "Careful. The values under {} are about {} scored rows, which say little"
-    assert said.format("window:10D", 10) in str(result)
+    said = "Careful. The values over the last {} are about {} scored rows, which say little"
+    assert said.format("10D", 10) in str(result)
     assert str(result).count("Careful") == 1
     for days, careful in ((29, True), (30, False)):
         text = str(result.rescore("accuracy", forgetting=f"window:{days}D"))
-        assert (said.format(f"window:{days}D", days) in text) is careful
+        assert (said.format(f"{days}D", days) in text) is careful

@@ -309,7 +309,8 @@ def test_what_was_warned_of_is_on_the_page(tmp_path: Path) -> None:
         )
     page = Page(text_of(result, tmp_path))
     assert page.texts[""][-2:] == [
-        "No model has a score.",
+        "No model can be called best: kappa of last, majority is undefined (NaN), as where its "
+        "baseline makes no error.",
         "Not compared: last, majority (no score).",
     ]
     assert page.texts["Warnings and remarks"][0].startswith("Undefined at the last row")
@@ -386,7 +387,7 @@ def test_names_are_escaped(tmp_path_factory: Any, names: list[str]) -> None:
     markdown = result.to_markdown().splitlines()
     for line in markdown[: 2 + len(names)]:
         assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 2 + len(result.metric_names)
-        assert "<" not in line.replace("\\<", "")
+        assert not set("<$") & set(line.replace("\\<", "").replace("\\$", ""))
     latex = result.to_latex().splitlines()
     rows_of_latex = latex[latex.index(r"\midrule") + 1 : latex.index(r"\bottomrule")]
     assert len(rows_of_latex) == len(names)
@@ -394,10 +395,10 @@ def test_names_are_escaped(tmp_path_factory: Any, names: list[str]) -> None:
         line = line.removesuffix(r" \\").replace(r"$^\dagger$", "").replace("$-$", "-")
         assert len(re.findall(r"(?<!\\)&", line)) == len(result.metric_names)
         plain_text = re.sub(
-            r"\\(textbackslash|textasciitilde|textasciicircum)\{\}|\\[&%$#_{}]", "", line
+            r"\\text(backslash|asciitilde|asciicircum|less|greater|bar)\{\}|\\[&%$#_{}]", "", line
         )
         plain_text = re.sub(r"\\textbf\{([^{}]*)\}", r"\1", plain_text)
-        assert not re.search(r"[\\%$#_{}~^]", plain_text)
+        assert not re.search(r"[\\%$#_{}~^<>|]", plain_text)
 
 
 def plain() -> Any:
@@ -426,6 +427,34 @@ def test_tables_for_papers_mark_the_best_and_naive_guesses() -> None:
     assert r"\label{tab:demand}" in latex
     for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\begin{tabular}{lrr}"):
         assert rule in latex
+
+
+@pytest.mark.parametrize("digits", [-1, 2.5, True, "4"])
+def test_digits_are_a_whole_number(digits: Any) -> None:
+    for table in (plain().to_markdown, plain().to_latex):
+        with pytest.raises(ValueError, match="digits must be an integer >= 0"):
+            table(digits=digits)
+
+
+@pytest.mark.parametrize("label", ["a}b", "50%", "a\\b", "tab#1", "a~b", "", "a\nb"])
+def test_a_label_that_latex_cannot_read_is_refused(label: str) -> None:
+    with pytest.raises(ValueError, match="label may have letters"):
+        plain().to_latex(label=label)
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("v1.2", "v1.2.html"),
+        ("page", "page.html"),
+        ("old.htm", "old.htm"),
+        ("a.HTML", "a.HTML"),
+        ("x.pdf", "x.pdf.html"),
+    ],
+)
+def test_a_page_is_a_file_that_a_browser_opens(given: str, written: str, tmp_path: Path) -> None:
+    assert plain().report(tmp_path / given) == tmp_path / written
+    assert (tmp_path / written).read_text().startswith("<!DOCTYPE html>")
 
 
 def test_tables_of_folds_have_deviations() -> None:

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from skstream import DelayedEvaluator, Persistent, PrequentialEvaluator, load_run
+from skstream import DelayedEvaluator, Persistent, PrequentialEvaluator, load, load_run
 from skstream.evaluation._results._storage import load_result
 from skstream.evaluation._runs import _checkpoint
+from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import make_demo_stream
 from skstream.utils import _saved
 from tests._crafted import crafted
@@ -273,3 +274,30 @@ def test_an_array_that_declares_more_than_there_is_takes_no_memory(tmp_path, run
             np.lib.format.write_array_header_1_0(part, facts)
     with pytest.raises(ValueError, match=r"large\.npz .* does not have the size that it declares"):
         load_result(tmp_path / "large.npz")
+
+
+@pytest.mark.parametrize(
+    ("part", "axis", "words"),
+    [
+        ("classes", 0, "the classes of its tape are not those of the result"),
+        ("tape/classes", 0, "the classes of its tape are not those of the result"),
+        ("tape/scores/0", 2, r"scores has shape \(1, 90, 14\) instead of \(1, 90, 15\)"),
+        ("tape/answers/0", 2, r"answers has shape \(1, 90, 4\) instead of \(1, 90, 5\)"),
+    ],
+)
+def test_a_file_with_fewer_classes_or_bins_than_its_arrays_hold_is_refused(
+    part, axis, words, tmp_path
+):
+    X = np.random.default_rng(0).normal(size=(90, 2))
+    y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 1)]
+    evaluator = DelayedEvaluator(["accuracy", "log_loss"], delay=5, n_bins=3, keep_tape=True)
+    result = evaluator.evaluate({"nb": IncrementalGaussianNB()}, X, y)
+    path = result.save(tmp_path / "result.npz")
+    assert load(path).tape.classes.tolist() == ["a", "b", "c"]
+    assert load(result.select(bins=0).save(path)).bins == (0,)
+    with np.load(result.save(path)) as file:
+        arrays = {name: file[name] for name in file.files}
+    arrays[part] = np.take(arrays[part], range(arrays[part].shape[axis] - 1), axis=axis)
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=rf"result\.npz is not a result .*{words}"):
+        load(path)

@@ -13,6 +13,7 @@ from skstream.evaluation import CSVLog, verify
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import CSVStream, ParquetStream, as_stream, make_demo_stream
+from skstream.streams._open import open_files
 from tests._crafted import crafted
 from tests._examples import examples
 
@@ -188,7 +189,7 @@ def test_a_changed_file_is_found_by_its_first_row(part, saved):
     assert not found.identical
     words = {
         "tape/answers/1": "the answer of 'bayes' at row 123 (counted from 0) is",
-        "values/0/0/1": "kappa (cumulative) of 'sgd' at the checkpoint after 150 rows is",
+        "values/0/0/1": "kappa (all rows so far) of 'sgd' at the checkpoint after 150 rows is",
     }
     assert words[part] in found.first
     assert "no recorded cause" in str(found)
@@ -292,3 +293,47 @@ def test_the_given_evaluator_writes_nothing_again(tmp_path):
     assert verify(result, X, y, models=models(), evaluator=evaluator).identical
     assert not (tmp_path / "scores.csv").exists()
     assert evaluator.callbacks is not None
+
+
+def test_under_delay_the_first_bin_that_differs_is_named_alone(tmp_path):
+    X, y, _ = rows()
+    result = sk.DelayedEvaluator("accuracy", delay=9, keep_tape=True).evaluate(models(), X, y)
+    path = result.save(tmp_path / "late.npz")
+    with np.load(path) as file:
+        answers, curve = file["tape/answers/0"].copy(), file["values/0/0/0"].copy()
+    answers[0, 123, [40, 44]] = 1 - answers[0, 123, [40, 44]]
+    crafted(path, {"tape/answers/0": answers})
+    found = verify(sk.load(path), X, y, models=models()).first
+    assert "the answer of 'sgd', bin 40, at row 123 (counted from 0) is " in found
+    assert len(found) < 100
+    answers[0, 123, [40, 44]] = 1 - answers[0, 123, [40, 44]]
+    curve[-1, 0, 7:] = np.nextafter(curve[-1, 0, 7:], 2)
+    crafted(path, {"tape/answers/0": answers, "values/0/0/0": curve})
+    found = verify(sk.load(path), X, y, models=models()).first
+    assert "accuracy (all rows so far) of 'sgd' in bin 7 at the checkpoint after" in found
+    assert len(found) < 140
+
+
+@pytest.mark.parametrize("kind", ["csv", "arff", "parquet"])
+def test_rows_of_files_are_named_by_their_line(kind, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / f"rows.{kind}"
+
+    def write(label_of_5):
+        y = ["a", "b", "a", "b", "a", label_of_5, "b", "a"]
+        lines = [f"{k},{label}" for k, label in enumerate(y)]
+        if kind == "parquet":
+            pandas.DataFrame({"x": np.arange(8), "y": y}).to_parquet(path)
+        head = ["x,y", ""]  # an empty line is no row
+        if kind == "arff":
+            head = ["@relation r", "@attribute x numeric", "@attribute y {a,b}", "@data"]
+        if kind != "parquet":
+            path.write_text("\n".join([*head, *lines, ""]))
+        return open_files([str(path)], "y")
+
+    last = {"last": sk.Persistent()}
+    result = sk.PrequentialEvaluator("accuracy").evaluate(last, write("b"))
+    found = verify(result, write("a"), models=last).first
+    line = {"csv": f"line 8 of {path}", "arff": f"line 10 of {path}", "parquet": "counted from 0"}
+    assert found == f"the label at row 5 ({line[kind]}) is 'a' and was 'b'"

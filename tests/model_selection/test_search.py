@@ -5,6 +5,7 @@ import signal
 import warnings
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -578,6 +579,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"race": {"loss_bounds": (0, 1)}}, "about the absolute errors of regressors"),
     ({"race": {"loss_bounds": (1, 0)}}, "loss_bounds must be two finite"),
     ({"race": {"factor": 0.5}}, "halving factor"),
+    ({"race": {"factor": 5}}, "the kind of this race is None"),
+    ({"race": {"kind": "anytime", "factor": 2}}, "factor=2 is about"),
     ({"n_jobs": 2, "chunks": "one-shot"}, "needs a stream that can be read again"),
     ({"race": "halving", "chunks": "one-shot"}, "pass tuning="),
     ({"tuning": 0.5, "chunks": "one-shot"}, "share of the rows"),
@@ -714,6 +717,66 @@ def test_tuning_ends_with_a_batch() -> None:
     with pytest.raises(ValueError, match=r"tuning=1490, .*batch_size=64"):
         search(Rule(), {"k": [0, 1]}, tuning=1490, batch_size=64).fit(X, y)
     assert search(Rule(), {"k": [0]}, tuning=0.07).fit(*rare(100)).result_.n_rows == 7
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_choice_waits_for_rows_that_are_not_learnt(
+    engine: str, weighted: bool, tmp_path: Path
+) -> None:
+    """A warm-up of 5 learnt rows ends at row 12: batches end at 52, 92, ..., 452."""
+    X, y = stream()
+    labels, weight = y.astype(object), np.ones(N_ROWS)
+    unlearnt = np.r_[1:8, 300:330]
+    if weighted:
+        weight[unlearnt] = 0
+    else:
+        labels[unlearnt] = None
+    parameters = {"batch_size": 40, "n_warmup": 5, "missing_labels": "skip", "engine": engine}
+    one = search(metric="accuracy", tuning=420, **parameters)
+    one.fit(X, labels, classes=["DOWN", "UP"], sample_weight=weight)
+    assert one.run_.rules.tuning == 445
+    assert one.result_.n_rows == 452
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True, **parameters)
+    expected = evaluator.evaluate(
+        models_of(one), X[:452], labels[:452], classes=["DOWN", "UP"], sample_weight=weight[:452]
+    )
+    for name, scores in expected.scores.items():
+        assert one.result_.scores[name]["accuracy"] == scores["accuracy"]
+        assert_array_equal(one.result_.predictions(name), expected.predictions(name))
+    asked = one.honest_result_.tape.answers[one.run_.chosen][0] >= 0
+    assert_array_equal(np.flatnonzero(asked), np.arange(452, N_ROWS))
+    for size in (7, 97):
+        chunks = [
+            (X[k : k + size], labels[k : k + size], {"sample_weight": weight[k : k + size]})
+            for k in range(0, N_ROWS, size)
+        ]
+        again = search(metric="accuracy", tuning=420, **parameters)
+        assert_same(again.fit(chunks, classes=["DOWN", "UP"]), one)
+    with parallel_config(backend="threading"):
+        again = search(metric="accuracy", tuning=420, **parameters, n_jobs=2)
+        assert_same(again.fit(X, labels, classes=["DOWN", "UP"], sample_weight=weight), one)
+    live = search(metric="accuracy", tuning=420, **parameters)
+    classes: list[str] | None = ["DOWN", "UP"]
+    for begin, end in pairwise([0, 30, 420, 445, 449, 460, N_ROWS]):
+        live.partial_fit(X[begin:end], labels[begin:end], classes, weight[begin:end])
+        live, classes = load_run(live.save(tmp_path / "search")), None
+        assert (live.run_.tuned is not None) == (end >= 452)
+        if end == 445:
+            with pytest.raises(AttributeError, match="445 rows, at the end of a batch, and 445"):
+                live.honest_score_  # noqa: B018
+            assert "(so far)" in str(live)
+    live.run_.close()
+    assert_same(live, one)
+
+
+def test_a_stream_that_ends_in_the_batch_of_the_choice_says_so() -> None:
+    X, y = rare(690)
+    one = search(Rule(), {"k": [0, 1]}, metric="accuracy", tuning=650, batch_size=64)
+    with pytest.raises(
+        ValueError, match=r"tuning=650 rows, up to the end of a batch \(row 705\), "
+    ):
+        one.fit([(X, y)], classes=[0, 1])
 
 
 def test_the_chosen_one_that_fails_is_an_error() -> None:
@@ -1086,3 +1149,26 @@ def test_a_candidate_without_an_answer_may_be_wrong_instead_of_a_failure() -> No
     failing = search(Silent(), {"k": [0, 1]}, metric="accuracy", tuning=100)
     with pytest.raises(ValueError, match="All 2 candidates failed"):
         failing.fit(X, y)
+
+
+def test_a_candidate_without_an_error_is_not_behind_one_whose_kappa_is_defined() -> None:
+    """Cohen's kappa of the right one is undefined: all labels and answers are of one class."""
+    X, y = np.zeros((100, 1)), np.zeros(100, dtype=int)
+    one = search(Answers(), {"label": [1, 0]}, metric="kappa", tuning=60)
+    with pytest.warns(UndefinedMetricWarning, match="kappa is undefined for the best candidate"):
+        one.fit(X, y, classes=[0, 1])
+    assert one.best_params_ == {"label": 0}
+    assert one.cv_results_["rank_test_score"].tolist() == [2, 1]
+    assert "nan (undefined: accuracy and the order of the candidates decided)" in str(one)
+
+
+class Answers(ClassifierMixin, BaseEstimator):
+    def __init__(self, label: int = 0) -> None:
+        self.label = label
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.full(len(X), self.label)

@@ -398,7 +398,7 @@ def test_the_diagram_says_what_was_ranked_and_writes_names_as_they_are() -> None
     display = CriticalDifferenceDisplay.from_result(result.rank())
     assert_readable(display)
     texts = [text.get_text().replace("\n", " ") for text in display.ax_.texts]
-    assert any("Ranked by accuracy under cumulative at row 80, over 3 folds." in t for t in texts)
+    assert any("Ranked by accuracy over all rows at row 80, over 3 folds." in t for t in texts)
     assert any(t.startswith("$a_{  (") for t in texts)
     with pytest.raises(TypeError, match="rank"):
         CriticalDifferenceDisplay.from_result(result)

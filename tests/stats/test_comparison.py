@@ -100,11 +100,18 @@ STATEMENTS = [
     ),
     (
         stats.mcnemar_curve(ZEROS, ONES, ZEROS, forgetting="window:10", names=NAMES),
-        ["bayes errs less than sgd", "signed M", "100 rows", "window:10", "not there"],
+        ["bayes errs less than sgd", "signed M", "100 rows", "over the last 10 rows", "not there"],
     ),
     (
         stats.q_statistic([1, 1, 0], [0, 1, 0], forgetting="window:2", names=NAMES),
-        ["either model is ahead", "3 rows", "loss of sgd", "window:2", "no p-value", "chance"],
+        [
+            "either model is ahead",
+            "3 rows",
+            "loss of sgd",
+            "over the last 2 rows",
+            "no p-value",
+            "chance",
+        ],
     ),
     (
         stats.anytime_comparison(ONES, ZEROS, alpha=0.1, names=NAMES),

@@ -268,7 +268,7 @@ def test_the_table_marks_the_best_and_what_is_not_told_from_it() -> None:
     study = evaluate_over_seeds(rows, models, seeds, evaluator=PrequentialEvaluator("accuracy"))
     final = np.array([[one.scores[name]["accuracy"] for name in models] for one in study.results])
     best = study.compare()
-    assert best.subject == "accuracy (cumulative) over 8 seeds"
+    assert best.subject == "accuracy (all rows so far) over 8 seeds"
     again = compare_with_best(final, list(models))
     assert (best.best, best.not_told_apart) == (again.best, again.not_told_apart)
     assert set(best.not_told_apart) == {"sgd", "again"}

@@ -9,7 +9,13 @@ import numpy as np
 
 from skstream import stats
 from skstream.evaluation._results._compare import ScoresAtCheckpoint
-from skstream.evaluation._results._report import of_bin, scored_with, with_own
+from skstream.evaluation._results._report import (
+    different_rows,
+    of_bin,
+    scored_with,
+    undefined_kappas,
+    with_own,
+)
 from skstream.evaluation._results._row_tests import row_loss
 from skstream.stats._checks import check_alpha
 from skstream.utils._tables import listed
@@ -93,6 +99,14 @@ def answer(result: "EvaluationResult", alpha: float = 0.05) -> Answer:
     is_higher = result.measures[metric].higher_is_better
     ranked = _ranked(result, is_higher)
     without = _without_score(result, ranked)
+    left = [name for name in result.scores if name not in {**result.failures, **result.ended}]
+    undefined = undefined_kappas(result, metric, left)
+    if undefined and len(result.checkpoints):
+        none = (
+            f"No model can be called best: {metric} of {_names(undefined)} is undefined (NaN), as "
+            "where its baseline makes no error."
+        )
+        return Answer(headline=none, details=without, tests=[])
     if not ranked:
         return Answer(headline="No model has a score.", details=without, tests=[])
     if is_higher is None:
@@ -109,9 +123,9 @@ def answer(result: "EvaluationResult", alpha: float = 0.05) -> Answer:
     tested = _tested(result, ranked, alpha)
     details = [*standing.distances(), *standing.without_a_guess()]
     details += _certainty(result, ranked[0], tested, alpha)
-    return Answer(
-        headline=standing.headline(tested), details=[*details, *without], tests=tested.statements
-    )
+    unlike = different_rows(result)
+    headline = f"{standing.headline(tested)}{f' {unlike}.' if unlike else ''}"
+    return Answer(headline=headline, details=[*details, *without], tests=tested.statements)
 
 
 def _ranked(result: "EvaluationResult", is_higher: bool | None) -> list[str]:

@@ -28,6 +28,7 @@ from skstream.evaluation._results._which_stream import of_each_stream
 from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting, parse_forgetting
 from skstream.metrics import Measure
+from skstream.stats._report import over_rows
 from skstream.utils._choices import check_choice, check_count, did_you_mean
 from skstream.utils._warnings import warn
 
@@ -74,7 +75,7 @@ def compare(
         rows = compared_rows(result, a, b, loss, at=at, since=since, fold=fold, bin=bin)
         tested = test_of_rows(rows, test, mechanism, over_time, options)
         words = loss_in_words(result, loss, options.get("bounds"))
-        return replace(tested, subject=f"by {words} under {mechanism.name}, {rows.place}")
+        return replace(tested, subject=f"by {words} {over_rows(mechanism.name)}, {rows.place}")
     if over_time:
         raise ValueError(
             f"The test {test!r} compares the values of all folds at one row, and over_time=True is "
@@ -176,7 +177,8 @@ class ScoresAtCheckpoint:
     def subject(self) -> str:
         """Measure and forgetting, by the user's names and by their own where these are others."""
         measure = with_own(self.metric, self.facts.name)
-        return f"by {measure} under {with_own(self.forgetting, self.spelling)}"
+        own = "" if self.forgetting == self.spelling else self.forgetting
+        return f"by {measure} {with_own(over_rows(self.spelling), own)}"
 
     def of_folds(self, model: str) -> np.ndarray:
         """Values of a model in every fold."""

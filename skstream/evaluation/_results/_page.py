@@ -88,12 +88,19 @@ def write_page(
     """Write a result as a page; see `EvaluationResult.report`."""
     if isinstance(also, str) or not isinstance(also, Iterable):
         raise TypeError(f"also must be a list of results. Got {type(also).__name__} instead.")
-    path = Path(path)
-    path = path if path.suffix else path.with_suffix(".html")
+    path = page_path(path)
     page = _page(result, title, list(also), answer(result, alpha))
     with atomic_write(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
     return path
+
+
+def page_path(path: str | Path) -> Path:
+    """Return the file of a page: ``.html`` is appended where it has no such suffix."""
+    path = Path(path)
+    if not path.name or path.suffix.lower() in (".html", ".htm"):
+        return path
+    return path.with_name(f"{path.name}.html")
 
 
 def _page(result: "EvaluationResult", name: str | None, also: list[Any], found: Answer) -> str:
@@ -177,12 +184,14 @@ def _table(
 
 def _score_tables(result: "EvaluationResult") -> list[_Html]:
     """Scores under every mechanism; under delayed labels those at arrival and at the label."""
-    naive, parts = result.details.baselines, []
+    naive, parts, has_best = result.details.baselines, [], False
     for words, one in blocks(result):
         parts += _paragraphs([f"{words}:"] if words else [])
-        rows = [[name, *map(_cell, cells)] for name, cells in score_rows(one).items()]
+        cells_of = score_rows(one)
+        has_best |= any(cell.is_best for cells in cells_of.values() for cell in cells)
+        rows = [[name, *map(_cell, cells)] for name, cells in cells_of.items()]
         parts.append(_table(["model", *one.metric_names], rows, naive=naive))
-    said = ["Bold: the best of a column."] if len(result.model_names) > 1 else []
+    said = ["Bold: the best of a column."] if has_best else []
     if any(name in naive for name in result.model_names):
         said.append(f"In italics: a {NAIVE}.")
     for direction in (True, False):

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from skstream.evaluation._results._answer import NAIVE
-from skstream.evaluation._results._report import last_scores, share_of_folds, title
+from skstream.evaluation._results._report import (
+    different_rows,
+    last_scores,
+    share_of_folds,
+    title,
+    undefined_kappas,
+)
+from skstream.utils._choices import check_count
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
@@ -17,8 +24,13 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     **{sign: rf"\{sign}" for sign in "&%$#_{}"},
 }
+
+_LABEL = re.compile(r"[\w:./+ -]+")
 
 
 class Cell(NamedTuple):
@@ -36,15 +48,20 @@ def score_rows(result: "EvaluationResult", digits: int = 4) -> dict[str, list[Ce
     """Return the cells of each model, one for each measure, under the first mechanism.
 
     Scores that are written alike are best together. Models that failed or ended early are never
-    best, and none is where it is not known which direction of a measure is the better one.
+    best, and none is where it is not known which direction of a measure is the better one, where
+    the models are scored on different rows, or where a kappa of some model has no value.
     """
+    check_count(digits, "digits", 0)
     scores = last_scores(result)
+    alike = not different_rows(result)
     whole = [name for name in scores if name not in result.failures and name not in result.ended]
     best: dict[str, str] = {}
     for metric in result.metric_names:
         is_higher = result.measures[metric].higher_is_better
         values = [scores[name][metric] for name in whole if np.isfinite(scores[name][metric])]
-        if values and is_higher is not None and len(scores) > 1:
+        if undefined_kappas(result, metric, whole):
+            continue
+        if values and is_higher is not None and alike and len(scores) > 1:
             best[metric] = _written(max(values) if is_higher else min(values), digits)
     rows: dict[str, list[Cell]] = {}
     for name, by_metric in scores.items():
@@ -82,6 +99,7 @@ def about(result: "EvaluationResult") -> list[str]:
         lines[0] += " (± their standard deviation)"
     share = share_of_folds(result)
     lines[0] += f"; {share}" if share else ""
+    lines += [unlike] if (unlike := different_rows(result)) else []
     lines += [f"{name} failed" for name in result.failures]
     lines += [
         f"{name} ended after {one.n_rows:,} rows, and its scores are those then"
@@ -105,6 +123,11 @@ def to_markdown(result: "EvaluationResult", digits: int) -> str:
 
 def to_latex(result: "EvaluationResult", digits: int, label: str | None) -> str:
     """Return the scores as a table for LaTeX; see `EvaluationResult.to_latex`."""
+    if label is not None and not _LABEL.fullmatch(str(label)):
+        raise ValueError(
+            "label may have letters, digits, blanks and : . / + - _ alone, which LaTeX can read. "
+            f"Got {label!r} instead."
+        )
     notes = [_latex(one).replace("±", r"$\pm$") for one in about(result)]
     if any(name in result.details.baselines for name in result.model_names):
         notes.append(rf"$^\dagger$ {NAIVE}.")
@@ -133,7 +156,7 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _markdown(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>|#~&])", r"\\\1", " ".join(str(text).split()))
+    return re.sub(r"([\\`*_{}\[\]<>|#~&$])", r"\\\1", " ".join(str(text).split()))
 
 
 def _latex(text: str) -> str:

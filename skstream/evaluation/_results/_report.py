@@ -2,7 +2,7 @@
 
 import html as html_module
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from skstream.evaluation._parallel._slowest_part import slow_part
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._watch import each
 from skstream.forgetting import Cumulative, parse_forgetting
-from skstream.stats._report import plural
+from skstream.stats._report import forgetting_words, over_rows, plural
+from skstream.utils._label_space import is_given
 from skstream.utils._tables import aligned, listed
 
 if TYPE_CHECKING:
@@ -103,36 +104,6 @@ def with_own(name: str, own: str) -> str:
     return name if own in ("", name) else f"{name} ({own})"
 
 
-def forgetting_words(name: str) -> str:
-    """Say which rows a forgetting mechanism remembers.
-
-    Parameters
-    ----------
-    name : str
-        Name of a mechanism, such as "window:1000", or the name that the user gave to one.
-
-    Returns
-    -------
-    str
-        E.g. "last 1,000 rows"; the user's own name is left as it is.
-    """
-    try:
-        mechanism = parse_forgetting(name)
-    except ValueError:
-        return name
-    kind, _, size = mechanism.name.partition(":")
-    if kind == "window":
-        return f"last {size}" if mechanism.counts_time else f"last {plural(int(size), 'row')}"
-    if kind == "fading":
-        return f"fading factor {float(size):g}"
-    words = {
-        "cumulative": "all rows so far",
-        "half-life": f"half-life {size}{'' if mechanism.counts_time else ' rows'}",
-        "adwin": "adaptive window",
-    }
-    return words.get(kind, name)
-
-
 def scored_with(result: "EvaluationResult", forgetting: str) -> str:
     """Say what scores remember, if it is not all rows: "scores of the last 500 rows".
 
@@ -149,13 +120,7 @@ def scored_with(result: "EvaluationResult", forgetting: str) -> str:
         Empty where scores are about all rows so far.
     """
     spelling = result.details.mechanisms.get(forgetting, forgetting)
-    if spelling == Cumulative().name:
-        return ""
-    words = forgetting_words(spelling)
-    if words == spelling:  # an unknown one
-        return f"scores under {forgetting}"
-    article = {"l": "of the ", "a": "with an "}.get(words[0], "with ")
-    return f"scores {article}{words}"
+    return "" if spelling == Cumulative().name else f"scores {over_rows(spelling, 'of')}"
 
 
 def of_folds(result: "EvaluationResult") -> str:
@@ -207,13 +172,14 @@ def blocks(result: "EvaluationResult") -> list[tuple[str, "EvaluationResult"]]:
     found = []
     for bin in bins or (None,):
         for forgetting in result.forgetting_names:
-            words = [_answers_of(result, bin)] if bin is not None and len(bins) > 1 else []
+            words = [answers_of(result, bin)] if bin is not None and len(bins) > 1 else []
             words += [heading(result, forgetting)] if len(result.forgetting_names) > 1 else []
             found.append((", ".join(words), result.select(forgetting=forgetting, bins=bin)))
     return found
 
 
-def _answers_of(result: "EvaluationResult", bin: int) -> str:
+def answers_of(result: "EvaluationResult", bin: int) -> str:
+    """Say when the answers of a bin were given: "answers at arrival (bin 0)"."""
     ends = {0: "at arrival", (result.n_bins or 0) + 1: "just before the label"}
     return f"answers {ends[bin]} (bin {bin})" if bin in ends else f"answers in bin {bin}"
 
@@ -270,9 +236,45 @@ def table(result: "EvaluationResult") -> str:
     return "\n".join([*lines, *notes(result)])
 
 
+def of_different_rows(n_answered: Mapping[str, int]) -> str:
+    """Say how many rows the scores of each model are about, where that is not the same."""
+    words = listed([f"'{name}' of {n:,} rows" for name, n in n_answered.items()], _MOST_NAMES)
+    return (
+        f"The models have predictions of different rows ({words}): their scores are about "
+        "different rows, and do not say which is better"
+    )
+
+
+def different_rows(result: "EvaluationResult") -> str:
+    """Say that models have no prediction of some rows, and are not scored on these, if so."""
+    tape, counts = result.tape, result.n_unanswered
+    if result.parameters.get("unanswered") != "skip" or len(counts) < 2 or not any(counts.values()):
+        return ""
+    if tape is not None:
+        given = [is_given(np.asarray(one)) for one in tape.answers.values()]
+        if all(np.array_equal(one, given[0]) for one in given):
+            return ""
+    return of_different_rows({name: result.n_rows - n for name, n in counts.items()})
+
+
+def undefined_kappas(result: "EvaluationResult", metric: str, names: Sequence[str]) -> list[str]:
+    """Name the models whose kappa is undefined: one that never errs may be, and is not worse."""
+    if not result.measures[metric].baseline_is_zero:
+        return []
+    scores = result.scores
+    return [name for name in names if np.isnan(scores[name][metric])]
+
+
 def notes(result: "EvaluationResult") -> list[str]:
     """What is said below the scores."""
-    lines = [*_counts(result), *_few_rows(result), *_alarms(result), *_reasons(result)]
+    unlike = different_rows(result)
+    lines = [
+        *([unlike] if unlike else []),
+        *_counts(result),
+        *_few_rows(result),
+        *_alarms(result),
+        *_reasons(result),
+    ]
     lines += slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
     lines += failed_refits(result)
     lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
@@ -301,7 +303,7 @@ def _few_rows(result: "EvaluationResult") -> list[str]:
     tape, times, lines = result.tape, result.times, []
     if tape is None or tape.time is None or times is None or not len(times):
         return []
-    for name, spelling in result.details.mechanisms.items():
+    for spelling in result.details.mechanisms.values():
         window = parse_forgetting(spelling) if spelling.startswith("window:") else Cumulative()
         if window.duration is None:
             continue
@@ -309,7 +311,9 @@ def _few_rows(result: "EvaluationResult") -> list[str]:
         n = _scored(tape, rows) if len(rows) else 0
         if 0 < n < FEW_ROWS:
             few = plural(n, "scored row")
-            lines.append(f"Careful. The values under {name} are about {few}, which say little")
+            lines.append(
+                f"Careful. The values {over_rows(spelling)} are about {few}, which say little"
+            )
     return lines
 
 
@@ -432,7 +436,8 @@ def _scored_bin(result: "EvaluationResult") -> str:
 
 
 def heading(result: "EvaluationResult", forgetting: str) -> str:
-    return with_own(forgetting, result.details.mechanisms.get(forgetting, ""))
+    spelling = result.details.mechanisms.get(forgetting, forgetting)
+    return with_own(forgetting, forgetting_words(spelling))
 
 
 def _refits(cost: Cost | None) -> list[str]:

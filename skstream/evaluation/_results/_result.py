@@ -609,7 +609,7 @@ class EvaluationResult:
         Parameters
         ----------
         path : str or Path
-            File to write; ``.html`` is appended where it has no suffix.
+            File to write; ``.html`` is appended where its suffix is neither that nor ``.htm``.
         title : str, default=None
             Heading; None: the protocol.
         also : sequence of results, default=()
@@ -661,6 +661,11 @@ class EvaluationResult:
             A table under the first mechanism, with standard deviations over several folds, and a
             sentence that says what the numbers are.
 
+        Raises
+        ------
+        ValueError
+            If `digits` is no whole number of at least 0.
+
         Examples
         --------
         >>> from skstream import MajorityClass, Persistent, PrequentialEvaluator
@@ -686,12 +691,17 @@ class EvaluationResult:
         digits : int, default=4
             Digits after the point. Scores that are written alike are best together.
         label : str, default=None
-            What the table is referred to by.
+            What the table is referred to by: letters, digits, blanks and ``: . / + - _``.
 
         Returns
         -------
         str
             A ``table`` as `to_markdown`, with the sentence as its caption.
+
+        Raises
+        ------
+        ValueError
+            If LaTeX cannot read the label, or `digits` is no whole number of at least 0.
         """
         return _paper_tables.to_latex(self, digits, label)
 

@@ -1,7 +1,10 @@
 """What files of results and studies must hold to be read."""
 
+import math
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from skstream.drift import Detections
 from skstream.engine.tape import Tape
@@ -68,11 +71,14 @@ def check_result(result: Any) -> None:
     if result.tape is not None:
         if [*result.tape.answers] != result.model_names:
             raise ValueError("its tape is of other models")
-        _check_tape(result.tape, n_folds)
+        if not np.array_equal(result.tape.classes, result.classes):
+            raise ValueError("the classes of its tape are not those of the result")
+        # On the tape are all bins, also where the result is about some.
+        _check_tape(result.tape, n_folds, () if not n_bins else (result.n_bins + 2,))
     repr(result), str(result)  # what else has a wrong type shows here, and not later
 
 
-def _check_tape(tape: Tape, n_folds: int) -> None:
+def _check_tape(tape: Tape, n_folds: int, n_bins: tuple[int, ...]) -> None:
     n_rows, kind = len(tape.y), "f" if tape.classes is None else "i"
     check_array(tape.y, "y", kind, (n_rows,))
     for name in _COLUMNS:
@@ -81,9 +87,11 @@ def _check_tape(tape: Tape, n_folds: int) -> None:
             kinds = {"row": COUNTS, "weight": NUMBERS, "time": TIMES}.get(name, kind)
             check_array(column, name, kinds, (n_rows,))
     for answers in tape.answers.values():
-        check_array(answers, "answers", kind, (n_folds, n_rows, *(None,) * (answers.ndim - 2)))
+        check_array(answers, "answers", kind, (n_folds, n_rows, *n_bins))
+    n_classes = 0 if tape.classes is None else len(tape.classes)
+    n_columns = math.prod(n_bins) * (n_classes if n_classes > 2 else 1)
     for scores in tape.scores.values():
-        check_array(scores, "scores", "f", (n_folds, n_rows, *(None,) * (scores.ndim - 2)))
+        check_array(scores, "scores", "f", (n_folds, n_rows, n_columns))
     if tape.sets is not None:
         for one in tape.sets:
             check_array(one, "sets", COUNTS, (len(tape.sets[0]),))

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from skstream.engine.timeline import Arrivals
 from skstream.streams._chunk import Chunk
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._labels import refuse_single
@@ -38,6 +39,10 @@ class EncodedRows:
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.y)
+
+    def arrivals(self, first_row: int = 0) -> Arrivals:
+        """Return what a timeline knows of the rows."""
+        return Arrivals(first_row, is_given(self.y), self.weight)
 
     def take(self, rows: slice | np.ndarray) -> Self:
         """Return some of the rows."""

@@ -13,7 +13,7 @@ import numpy as np
 from skstream.engine.delayed_blocks import Features
 from skstream.engine.model import ModelRun
 from skstream.engine.run import Answered, Engine, Lane, Step
-from skstream.engine.timeline import Arrivals, End
+from skstream.engine.timeline import End
 from skstream.evaluation._folder._reports import Reporter
 from skstream.evaluation._runs._input import EncodedRows, encoded
 from skstream.evaluation._runs._pace import Pace
@@ -274,9 +274,8 @@ class Steps(Exclusive):
         return begin + self._pace.size
 
     def _take_piece(self, piece: EncodedRows, *, skip: bool) -> None:
-        arrivals = Arrivals(self._n_arrived, is_given(piece.y), piece.weight)
         note = partial(self._note_arrived, piece)
-        self._take_event(note, arrivals, piece.X, piece.y, skip=skip)
+        self._take_event(note, piece.arrivals(self._n_arrived), piece.X, piece.y, skip=skip)
 
     def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
         """Note rows that arrived, and what models did with them."""
