@@ -24,6 +24,7 @@ if river_tree_kernel.digest_of_files() not in river_tree_kernel.KNOWN_FILES:
     pytest.skip("the files of this River are not known", allow_module_level=True)
 
 LABELS = np.array(["a", "b", "c"])
+KINDS = ("plain", "ties", "whole", "cancelling", "far", "constants")
 
 
 def tree_with(rng: np.random.Generator) -> Any:
@@ -41,17 +42,11 @@ def tree_with(rng: np.random.Generator) -> Any:
     )
 
 
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    timeline=st.sampled_from(TIMELINES),
-    method=st.sampled_from(["predict", "predict_proba"]),
-    kind=st.sampled_from(["plain", "ties", "whole", "cancelling", "far", "constants"]),
-    is_weighted=st.booleans(),
-)
-@examples(60)
-def test_kernel_is_river(seed, timeline, method, kind, is_weighted) -> None:
+def check_law(
+    seed: int, timeline: str, method: str, kind: str, is_weighted: bool, most: int = 60
+) -> None:
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 60))
+    n = int(rng.integers(2, most))
     X, y = rows_of(kind, n, rng), rng.integers(0, 3, n)
     y[X[:, 0] > X[0, 0]] = 0
     block = make_block(X, y, timeline, rng, rng.random(n) + 0.1 if is_weighted else None)
@@ -65,6 +60,18 @@ def test_kernel_is_river(seed, timeline, method, kind, is_weighted) -> None:
         assert same(kernel.model_, literal.model_)
         X = rows_of(kind, 20, rng)
         run_both(kernel, make_block(X, rng.integers(0, 3, 20), timeline, rng), task, rng)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    timeline=st.sampled_from(TIMELINES),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    kind=st.sampled_from(KINDS),
+    is_weighted=st.booleans(),
+)
+@examples(60)
+def test_kernel_is_river(seed, timeline, method, kind, is_weighted) -> None:
+    check_law(seed, timeline, method, kind, is_weighted)
 
 
 def test_evaluators_give_rivers_answers_and_objects() -> None:
