@@ -150,6 +150,7 @@ def test_after_a_drift_it_is_better_than_one_tree() -> None:
         ("log2", 4),
         (3, 3),
         (0.5, 8),
+        (0.6, 10),
         (0.01, 1),
         (99, 0),
         (1.0, 0),

@@ -134,7 +134,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         Number of trees.
     max_features : {"sqrt+1", "sqrt", "log2"}, int, float or None, default="sqrt+1"
         Features that a leaf watches: the root of their number and one more, as in the paper, the
-        root or the logarithm alone, all rounded down; a number, a share, or None: all.
+        root or the logarithm alone, all rounded down; a number; a share, rounded; or None: all.
     subspace : {"leaf", "tree"}, default="leaf"
         Whether each leaf watches random features of its own, or all leaves of a tree the same: then
         it is a forest of streaming random patches (Gomes, Read and Bifet 2019; their share of
@@ -336,7 +336,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         elif isinstance(self.max_features, Integral):
             n = int(self.max_features)
         else:
-            n = self.max_features * n_features
+            n = round(self.max_features * n_features)
         n = max(1, int(n))
         return n if n < n_features else 0
 

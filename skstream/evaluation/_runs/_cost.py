@@ -29,8 +29,8 @@ class Cost:
         Of the seconds of asking and learning, those of each part that was called row by row while
         the other parts of the model had kernels, by the name of its type.
     size : float
-        Bytes of the pickled model at the end, of which a generator of Python's random numbers counts
-        2,500; NaN where it cannot be pickled.
+        Bytes of the pickled model at the end, in which a ``random.Random`` counts 2,500; NaN where
+        it cannot be pickled.
     ram_hours : float
         Gigabytes held times hours of computing (Bifet et al.'s RAM-hours), with the size
         measured whenever the number of rows had doubled; of models of other libraries, which
