@@ -16,6 +16,7 @@ from tests._examples import examples
 from tests.kernels._reference import TIMELINES, make_block, running
 from tests.kernels._river import bare, rows_of, run_both, same
 
+pd = pytest.importorskip("pandas")
 river_tree = pytest.importorskip("river.tree")
 river_tree_kernel = pytest.importorskip("skstream.compat._river_tree")
 if not numba_enabled():
@@ -169,3 +170,22 @@ def broken(tree: Any, settings: Any, *args: Any) -> Any:
 def squares_next_to_it(x: Any, mean: Any, two: float, out: Any) -> None:
     """Squares that are one bit off."""
     out[:] = np.nextafter(x * x, 0.0)
+
+
+def test_the_example_of_rivers_docstring() -> None:
+    """River's own evaluation of it, and the evaluator; nominal attributes are left to River."""
+    synth = pytest.importorskip("river.datasets.synth")
+    rows, labels = zip(*synth.Agrawal(classification_function=0, seed=42).take(1000), strict=True)
+    X, y = pd.DataFrame(rows), np.array(labels)
+    nominal = ["elevel", "car", "zipcode"]
+    tree = river_tree.HoeffdingTreeClassifier(grace_period=100, delta=1e-5)
+    for model, path in ((tree, "kernel"), (tree.clone({"nominal_attributes": nominal}), "loop")):
+        literal = model.clone()
+        evaluate = pytest.importorskip("river.evaluate").progressive_val_score
+        metric = pytest.importorskip("river.metrics").Accuracy()
+        expected = evaluate(zip(rows, labels, strict=True), literal, metric).get()
+        evaluator = PrequentialEvaluator("accuracy", return_models=True)
+        result = evaluator.evaluate({"tree": model}, X, y)
+        assert result.paths["tree"].partition(":")[0] == path
+        assert result.scores["tree"]["accuracy"] == pytest.approx(expected, abs=1e-12)
+        assert same(result.models["tree"].model_, literal)
