@@ -177,6 +177,7 @@ def test_the_example_of_rivers_docstring() -> None:
     synth = pytest.importorskip("river.datasets.synth")
     rows, labels = zip(*synth.Agrawal(classification_function=0, seed=42).take(1000), strict=True)
     X, y = pd.DataFrame(rows), np.array(labels)
+    rows = X.to_dict("records")  # in River's a column of floats has the integer 0, too
     nominal = ["elevel", "car", "zipcode"]
     tree = river_tree.HoeffdingTreeClassifier(grace_period=100, delta=1e-5)
     for model, path in ((tree, "kernel"), (tree.clone({"nominal_attributes": nominal}), "loop")):
