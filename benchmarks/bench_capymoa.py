@@ -8,6 +8,7 @@ CapyMOA and Java.
 
 import argparse
 import statistics
+from collections.abc import Callable
 from importlib import import_module
 from time import perf_counter
 from typing import Any
@@ -31,7 +32,12 @@ def instance_loop(kind: Any, X: np.ndarray, y: np.ndarray) -> list[Any]:
 
 
 def java_loop(kind: Any, X: np.ndarray, y: np.ndarray) -> list[Any]:
-    """Evaluate by MOA's own loop; where a learner answers nothing it takes the first class."""
+    """Evaluate by MOA's own loop, the making of its instances included."""
+    return prepared_java_loop(kind, X, y)()
+
+
+def prepared_java_loop(kind: Any, X: np.ndarray, y: np.ndarray) -> Callable[[], list[Any]]:
+    """MOA's own loop over instances that are made; of no answer it makes the first class."""
     samoa = import_module("com.yahoo.labs.samoa.instances")
     evaluation = import_module("moa.evaluation")
     schema = import_module("capymoa.stream").NumpyStream(X, y).get_schema()
@@ -45,8 +51,12 @@ def java_loop(kind: Any, X: np.ndarray, y: np.ndarray) -> list[Any]:
     measure = evaluation.BasicClassificationPerformanceEvaluator()
     stream = import_module("moa.streams").CachedInstancesStream(rows)
     learner = kind(schema).moa_learner
-    done = run(stream, learner, measure, None, len(X), len(X), False, True)
-    return [int(answer) for answer in done.predictions][1:]
+
+    def loop() -> list[Any]:
+        done = run(stream, learner, measure, None, len(X), len(X), False, True)
+        return [int(answer) for answer in done.predictions][1:]
+
+    return loop
 
 
 def evaluator(kind: Any, X: np.ndarray, y: np.ndarray) -> list[Any]:

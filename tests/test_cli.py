@@ -302,7 +302,7 @@ def test_demo_without_a_file_is_generated_and_says_so(run: Run) -> None:
     status, output, errors = run("demo", "--out", "out")
     assert (status, errors) == (0, "")
     assert output.startswith("Stream: generated, 20,000 rows with temporal dependence and a drift")
-    assert {"persistent", "majority", "nb", "sgd", "scaled-sgd"} <= table_of(output).keys()
+    assert {"persistent", "majority", "nb", "sgd", "scaled-sgd", "tree"} <= table_of(output).keys()
     assert "The labels depend on their past" in output
     assert output.rstrip().splitlines()[-1].startswith("Picture: ")
     assert Path("out", "demo.png").read_bytes().startswith(b"\x89PNG")

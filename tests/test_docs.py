@@ -220,5 +220,5 @@ def test_the_first_table_of_the_readme_is_what_its_command_prints() -> None:
         return {line[0]: line[1:-2] + line[-1:] for line in lines if len(line) == 8}
 
     shown = cells(found[2])
-    assert len(shown) == 10
+    assert len(shown) == 13
     assert shown.items() <= cells(printed).items()

@@ -69,8 +69,8 @@ class Voter(Scripted):
 class LiteralBag:
     """Online bagging of `Scripted` models, row by row, as the papers have it."""
 
-    def __init__(self, n: int, seed: int, detector: Any):
-        self.seed, self.detector = seed, detector
+    def __init__(self, n: int, seed: int, detector: Any, mean: float):
+        self.seed, self.detector, self.mean = seed, detector, mean
         self.lessons: list[list[Any]] = [[] for _ in range(n)]
         self.detectors = [None if detector is None else detector() for _ in range(n)]
         self.errors: list[list[float]] = [[] for _ in range(n)]
@@ -104,7 +104,7 @@ class LiteralBag:
                 self.detectors[worst] = self.detector()
                 self.replaced[worst] += 1
         for m, lessons in enumerate(self.lessons):
-            k = poisson_weights(self.seed, m, self.row, self.row + 1)[0]
+            k = poisson_weights(self.seed, m, self.row, self.row + 1, self.mean)[0]
             if not lessons:
                 k = max(k, 1)
             if k:
@@ -123,12 +123,14 @@ DETECTORS = {
     seed=st.integers(0, 1000),
     detector=st.sampled_from(list(DETECTORS)),
     model=st.sampled_from([Scripted(), Voter()]),
+    mean=st.sampled_from([1, 6.0]),
 )
-@examples(6)
-def test_bagging_is_the_definition(seed: int, detector: str, model: Any) -> None:
+@examples(8)
+def test_bagging_is_the_definition(seed: int, detector: str, model: Any, mean: float) -> None:
     rng = np.random.default_rng(seed)
     n, make = int(rng.integers(1, 4)), DETECTORS[detector]
-    bag = OnlineBagging(model, n, detector=None if make is None else make(), random_state=seed)
+    parameters = {"detector": None if make is None else make(), "mean_weight": mean}
+    bag = OnlineBagging(model, n, **parameters, random_state=seed)
     known: dict[str, Any] = {"classes": CLASSES}
     literal = None
     for t in range(40):
@@ -137,7 +139,7 @@ def test_bagging_is_the_definition(seed: int, detector: str, model: Any) -> None
         weight = weight if t else 1.0
         bag.partial_fit([[x]], [label], sample_weight=[weight], **known)
         known = {}
-        literal = literal or LiteralBag(n, bag.seed_, make)
+        literal = literal or LiteralBag(n, bag.seed_, make, mean)
         literal.learn(x, label, weight)
         if isinstance(model, Voter):
             votes = [literal.shares(m).argmax() for m in range(n)]

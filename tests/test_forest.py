@@ -150,6 +150,7 @@ def test_after_a_drift_it_is_better_than_one_tree() -> None:
         ("log2", 4),
         (3, 3),
         (0.5, 8),
+        (0.6, 10),
         (0.01, 1),
         (99, 0),
         (1.0, 0),
@@ -175,6 +176,52 @@ def test_a_leaf_watches_its_own_features_only() -> None:
     informed = np.array(shares) > 0.9
     assert 0 < informed.sum() < 12
     assert (np.array(shares)[~informed] < 0.7).all()
+
+
+def test_a_patch_is_a_tree_of_some_features() -> None:
+    """Streaming random patches: all leaves of a tree watch the same features."""
+    rng = np.random.default_rng(0)
+    X = rng.random((3000, 6)).round(2)
+    y = (X[:, 0] + X[:, 3] > 1).astype(int) + (X[:, 5] > 0.7)
+    rules = {"grace_period": 30, "delta": 0.2, "tau": 0.3}
+    forest = AdaptiveRandomForestClassifier(
+        *(4,),
+        **rules,
+        max_features=0.5,
+        subspace="tree",
+        warning_detector=None,
+        drift_detector=None,
+        random_state=0,
+    ).fit(X, y)
+    drawn_by_all = set()
+    for number, place in enumerate(forest.forest_.places):
+        drawn = place.tree.drawn[0]
+        drawn_by_all.add(tuple(drawn.tolist()))
+        weight = poisson_weights(forest.seed_, number, 0, len(y), 6.0)
+        weight[0] = max(weight[0], 1)
+        alone = HoeffdingTreeClassifier(**rules)
+        alone.partial_fit(X[:, drawn], y, classes=CLASSES, sample_weight=weight.astype(float))
+        assert alone.get_n_leaves() > 8
+        shares = clone_with(forest, number).predict_proba(X)  # a share of a share: rounded
+        np.testing.assert_allclose(shares, alone.predict_proba(X[:, drawn]), rtol=1e-13)
+    assert len(drawn_by_all) > 1
+
+
+def test_a_later_patch_has_other_features() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((600, 8)), np.arange(600) % 2
+    forest = AdaptiveRandomForestClassifier(
+        1,
+        max_features=3,
+        subspace="tree",
+        drift_detector=RandomAlarm(0.02, warm_up=0, random_state=0),
+    )
+    draws = set()
+    for begin in range(0, 600, 50):
+        rows = slice(begin, begin + 50)
+        forest.partial_fit(X[rows], y[rows], classes=[0, 1])
+        draws.add(tuple(forest.forest_.places[0].tree.drawn[0].tolist()))
+    assert forest.n_drifts_[0] > 3 and len(draws) > 3
 
 
 def clone_with(forest: Any, number: int) -> Any:

@@ -58,7 +58,10 @@ from skstream.utils._validation import is_regressor
 #: A target of more values is hardly a label.
 MAX_LABELS = 1000
 
-DEMO_MODELS = ("nb", "corrected('nb')", "augmented('nb')", "sgd", "scaled-sgd")
+DEMO_MODELS = (
+    *("nb", "corrected('nb')", "augmented('nb')", "sgd", "scaled-sgd"),
+    *("tree", "augmented('tree')"),
+)
 DEMO_FORGETTING = ("cumulative", "window:1000")
 #: Inputs of Electricity from which its label is not read off.
 FORECAST_INPUTS = ("day", "period", "nswdemand", "vicdemand", "transfer")

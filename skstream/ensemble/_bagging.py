@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -23,13 +23,14 @@ from skstream.utils._sklearn import Interval
 class OnlineBagging(Ensemble):
     """Bagging of models that learn from a stream, with a drift detector for each if wanted.
 
-    Every member learns every row with a weight of its own, drawn from the Poisson distribution with
-    mean 1: that is what drawing rows with replacement becomes when their number grows. The answer
-    is the class of the highest mean probability.
+    Every member learns every row with a weight of its own, drawn from a Poisson distribution. With
+    mean 1 that is what drawing rows with replacement becomes when their number grows. The answer is
+    the class of the highest mean probability.
 
     With a `detector`, each member has a copy that reads whether the member was right (0) or wrong
     (1) about a row before learning it. On an alarm the member with the highest estimated error is
-    replaced by a fresh one, and its detector, too. With ADWIN this is ADWIN bagging.
+    replaced by a fresh one, and its detector, too. With ADWIN this is ADWIN bagging, and with ADWIN
+    and ``mean_weight=6`` leveraging bagging.
 
     Parameters
     ----------
@@ -41,6 +42,9 @@ class OnlineBagging(Ensemble):
         Detector to copy, such as ``ADWIN(direction="up")``, which raises an alarm where a member
         is wrong more often than before; ``ADWIN()`` does so where it is right more often, too.
         None: no member is ever replaced.
+    mean_weight : float, default=1
+        Mean of the Poisson weights, above 0 and at most 100. With 6 almost every row is learnt by
+        all members, each with another weight.
     random_state : int, RandomState instance or None, default=None
         Seed of the weights and of the members. Every `random_state` within the members is set from
         it, also where one is given.
@@ -98,6 +102,9 @@ class OnlineBagging(Ensemble):
     Bifet, A., Holmes, G., Pfahringer, B., Kirkby, R., & Gavaldà, R. (2009). New ensemble methods
     for evolving data streams. KDD. Section 4.
 
+    Bifet, A., Holmes, G., & Pfahringer, B. (2010). Leveraging bagging for evolving data streams.
+    ECML PKDD. Without its output codes.
+
     Examples
     --------
     >>> from skstream.naive_bayes import IncrementalGaussianNB
@@ -116,6 +123,7 @@ class OnlineBagging(Ensemble):
         "estimator": "no_validation",
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "detector": [DriftDetector, None],
+        "mean_weight": [Interval(Real, 0, 100, closed="right")],
         "random_state": ["random_state"],
     }
 
@@ -130,11 +138,13 @@ class OnlineBagging(Ensemble):
         n_estimators: int = 10,
         *,
         detector: DriftDetector | None = None,
+        mean_weight: float = 1,
         random_state: Any = None,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.detector = detector
+        self.mean_weight = mean_weight
         self.random_state = random_state
 
     def _learn(self, X: Any, y: Any, codes: Codes, weight: Floats | None, *, first: bool) -> None:
@@ -161,7 +171,8 @@ class OnlineBagging(Ensemble):
         with _routing_of(weight):
             weight = self._route_weight(models[0], weight)
             for member, model in enumerate(models):
-                drawn = member_weights(seed, member, n_learnt, len(codes), first=member in new)
+                place = member, n_learnt, len(codes)
+                drawn = member_weights(seed, *place, self.mean_weight, first=member in new)
                 rows = np.flatnonzero(drawn)
                 if len(rows):
                     own = (drawn if weight is None else drawn * weight)[rows]
@@ -268,9 +279,12 @@ def first_members(bag: OnlineBagging, seed: int) -> list[Any]:
     return [fresh_member(bag, seed, member, 0) for member in range(bag.n_estimators)]
 
 
-def member_weights(seed: int, member: int, start: int, n_rows: int, *, first: bool) -> Floats:
+def member_weights(
+    seed: int, member: int, start: int, n_rows: int, mean: float, *, first: bool
+) -> Floats:
     """Weights with which a member learns some rows; `first` says that it has learnt none before."""
-    weights = poisson_weights(seed, member, start, start + n_rows).astype(np.float64)
+    drawn = poisson_weights(seed, member, start, start + n_rows, float(mean))
+    weights = drawn.astype(np.float64)
     if first and n_rows:
         weights[0] = max(weights[0], 1.0)
     return weights

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from skstream.tree._core import (
     FEATURE,
     IS_FULL,
+    IS_PATCH,
     MOST_KNOWN,
     N_BRANCHES,
     N_CATEGORIES,
@@ -36,8 +37,9 @@ class Tree(NamedTuple):
 
     Attributes
     ----------
-    counts : ndarray of shape (9,), dtype int64
-        Numbers of nodes, slots ever used, free ones, branches, categories, and flags; the seed.
+    counts : ndarray of shape (10,), dtype int64
+        Numbers of nodes, slots ever used, free ones, branches, categories, and flags; the seed, and
+        whether all nodes watch the same features.
     nodes : ndarray of shape (n_nodes, 7), dtype int64
         Of a branch its feature (-1: a leaf) and children: two nodes, or for a nominal feature where
         its branches begin in `branches`, and how many there are; depth, slot (-1: none), classes,
@@ -129,13 +131,16 @@ class Scratch(NamedTuple):
     gathered: Floats  # a row as a leaf that watches some features sees it
 
 
-def new_tree(n_features: int, n_classes: int, n_drawn: int = 0, seed: int = 0) -> Tree:
+def new_tree(
+    n_features: int, n_classes: int, n_drawn: int = 0, seed: int = 0, *, is_patch: bool = False
+) -> Tree:
     """Make a tree of numeric features that has learnt nothing.
 
     Each leaf watches `n_drawn` of the features, which depend on the seed and the number of the
-    node alone; 0: all features.
+    node alone; of a patch all leaves watch those of the root. 0: all features.
     """
-    return _made((8, 4, 0, 0, 0), n_classes, n_drawn, np.full(n_features, -1), seed)
+    known = np.full(n_features, -1)
+    return _made((8, 4, 0, 0, 0), n_classes, n_drawn, known, seed, is_patch=is_patch)
 
 
 def with_known(tree: Tree, known: Integers, max_bytes: int | None = None) -> Tree:
@@ -178,17 +183,24 @@ def with_nominal(
 
 
 def _made(
-    sizes: tuple[int, int, int, int, int], n_classes: int, n_drawn: int, known: Integers, seed: int
+    sizes: tuple[int, int, int, int, int],
+    n_classes: int,
+    n_drawn: int,
+    known: Integers,
+    seed: int,
+    *,
+    is_patch: bool,
 ) -> Tree:
     n_nodes, n_slots, n_branches, n_categories, n_codes = sizes
     n_features = len(known)
     n_watched = n_drawn or n_features
     drawn = np.zeros((n_nodes, n_drawn), np.int64)
     if n_drawn:
-        numbers = uniform(seed, "features", 0, n_nodes * n_features).reshape(n_nodes, n_features)
+        n_draws = 1 if is_patch else n_nodes
+        numbers = uniform(seed, "features", 0, n_draws * n_features).reshape(n_draws, n_features)
         drawn[:] = np.sort(np.argsort(numbers, axis=1, kind="stable")[:, :n_drawn], axis=1)
-    counts = np.zeros(9, np.int64)
-    counts[SEED] = seed
+    counts = np.zeros(10, np.int64)
+    counts[[SEED, IS_PATCH]] = seed, is_patch
     nodes = np.zeros((n_nodes, 7), np.int64)
     nodes[:, FEATURE] = -1
     return Tree(
@@ -308,7 +320,8 @@ def _bytes_of_factors(tree: Tree) -> int:
 def with_sizes(tree: Tree, sizes: tuple[int, int, int, int, int]) -> Tree:
     """Copy a tree into arrays for so many nodes, slots, branches, categories and codes."""
     k, n_drawn = tree.stats.shape[1], tree.drawn.shape[1]
-    larger = _made(sizes, k, n_drawn, tree.known, int(tree.counts[SEED]))
+    seed, is_patch = tree.counts[[SEED, IS_PATCH]].tolist()
+    larger = _made(sizes, k, n_drawn, tree.known, seed, is_patch=bool(is_patch))
     for old, new in zip(tree, larger, strict=True):
         new[tuple(slice(n) for n in old.shape)] = old
     return larger

@@ -27,6 +27,7 @@ IS_FULL = 5  # whether no more memory may be taken
 N_IDLE = 6  # leaves that watch no features
 MOST_KNOWN = 7  # categories of one feature
 SEED = 8
+IS_PATCH = 9  # whether all nodes watch the same features
 # Columns of `Tree.nodes`: of a branch where its children are, of a leaf what it watches.
 FEATURE, FIRST, SECOND, DEPTH, SLOT, N_STATS, N_GIVEN = 0, 1, 2, 3, 4, 5, 6
 # Columns of `Tree.values`.

@@ -134,7 +134,11 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         Number of trees.
     max_features : {"sqrt+1", "sqrt", "log2"}, int, float or None, default="sqrt+1"
         Features that a leaf watches: the root of their number and one more, as in the paper, the
-        root or the logarithm alone, all rounded down; a number, a share, or None: all.
+        root or the logarithm alone, all rounded down; a number; a share, rounded; or None: all.
+    subspace : {"leaf", "tree"}, default="leaf"
+        Whether each leaf watches random features of its own, or all leaves of a tree the same: then
+        it is a forest of streaming random patches (Gomes, Read and Bifet 2019; their share of
+        features is 0.6). A tree that is begun later draws others.
     mean_weight : float, default=6
         Mean of the Poisson weights (the paper's lambda), at most 100.
     warning_detector : DriftDetector or None, default="default"
@@ -207,6 +211,8 @@ class AdaptiveRandomForestClassifier(TreeLearner):
     ----------
     .. [1] Gomes, Bifet, Read, Barddal, Enembreck, Pfahringer, Holmes and Abdessalem, "Adaptive
        random forests for evolving data stream classification", Machine Learning 106, 2017.
+    .. [2] Gomes, Read and Bifet, "Streaming random patches for evolving data stream
+       classification", ICDM 2019.
 
     Examples
     --------
@@ -228,6 +234,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
             Interval(Real, 0, 1, closed="right"),
             None,
         ],
+        "subspace": [StrOptions({"leaf", "tree"})],
         "mean_weight": [Interval(Real, 0, 100, closed="right")],
         "warning_detector": [StrOptions({"default"}), DriftDetector, None],
         "drift_detector": [StrOptions({"default"}), DriftDetector, None],
@@ -243,6 +250,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         n_estimators: int = 10,
         *,
         max_features: Any = "sqrt+1",
+        subspace: str = "leaf",
         mean_weight: float = 6,
         warning_detector: Any = "default",
         drift_detector: Any = "default",
@@ -262,6 +270,7 @@ class AdaptiveRandomForestClassifier(TreeLearner):
     ):
         self.n_estimators = n_estimators
         self.max_features = max_features
+        self.subspace = subspace
         self.mean_weight = mean_weight
         self.warning_detector = warning_detector
         self.drift_detector = drift_detector
@@ -327,13 +336,14 @@ class AdaptiveRandomForestClassifier(TreeLearner):
         elif isinstance(self.max_features, Integral):
             n = int(self.max_features)
         else:
-            n = self.max_features * n_features
+            n = round(self.max_features * n_features)
         n = max(1, int(n))
         return n if n < n_features else 0
 
     def _new_tree(self, place: int, n_made: int, n_features: int, n_classes: int) -> Tree:
         seed = derive_seed(self._seed(), "tree", place, n_made)
-        return new_tree(n_features, n_classes, self._n_drawn(n_features), seed)
+        n_drawn, is_patch = self._n_drawn(n_features), self.subspace == "tree"
+        return new_tree(n_features, n_classes, n_drawn, seed, is_patch=is_patch)
 
     def _detector(self, which: str) -> DriftDetector | None:
         detector = getattr(self, f"{which}_detector")

@@ -1,6 +1,7 @@
 """River's models give in every evaluator the answers of a bare River loop."""
 
 import pickle
+import random
 import warnings
 from typing import Any
 
@@ -19,6 +20,7 @@ from skstream import (
     prequential_predict,
 )
 from skstream.evaluation import load_run
+from skstream.evaluation._runs._cost import pickled_size
 from skstream.model_selection import PrequentialSearch
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection
@@ -477,3 +479,11 @@ def test_sparse_rows_hold_what_their_matrix_holds(missing) -> None:
     gap = {} if missing == "omit" else {1: None}
     assert dicts_of(rows, missing) == [{0: 3.0, **gap}, {1: 5.0}]
     assert rows.nnz == 4  # the caller's matrix is as it was
+
+
+def test_generators_count_with_their_memory_in_the_size() -> None:
+    """River keeps one in each normal distribution; pickled they take longer than the learning."""
+    assert pickled_size([1.0, "a"]) == len(pickle.dumps([1.0, "a"], pickle.HIGHEST_PROTOCOL))
+    one, many = ([random.Random(seed) for seed in range(n)] for n in (1, 101))
+    assert 2500 <= (pickled_size(many) - pickled_size(one)) / 100 < 2520
+    assert np.isnan(pickled_size(lambda: None))

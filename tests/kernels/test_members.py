@@ -72,6 +72,7 @@ MODELS = {
     "bag, linear": OnlineBagging(make_stream_pipeline(SCALER, SGD), 2),
     "one member": OnlineBagging(Persistent(), 1, detector=HINKLEY),
     "bag with ADWIN": OnlineBagging(Persistent(), 3, detector=ALARMS),
+    "leveraging bag": OnlineBagging(MajorityClass(), 2, detector=ALARMS, mean_weight=6),
     "bag with ADWIN, linear": OnlineBagging(SGD, 2, detector=ALARMS),
     "bag with Page-Hinkley": OnlineBagging(MajorityClass(), 3, detector=HINKLEY),
     "bag in a linear pipeline": make_stream_pipeline(

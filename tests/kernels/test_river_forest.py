@@ -315,3 +315,25 @@ def test_broken_twins_are_caught(name, tmp_path, monkeypatch) -> None:
         assert kernel_of_forest._is_the_same_here(3) == (name == "the same")
     monkeypatch.undo()
     assert kernel_of_forest.why_not_this_river() is None
+
+
+def test_the_example_of_rivers_docstring() -> None:
+    """River's own evaluation of it, and the evaluator: the same warnings and drifts."""
+    synth = pytest.importorskip("river.datasets.synth")
+    evaluate = pytest.importorskip("river.evaluate").progressive_val_score
+    stream = synth.ConceptDriftStream(seed=42, position=500, width=40).take(1000)
+    rows, labels = zip(*stream, strict=True)
+    X, y = pd.DataFrame(rows), np.array(labels)
+    rows = X.to_dict("records")  # in River's a column of floats has the integer 0, too
+    forest = forests.ARFClassifier(seed=8, leaf_prediction="mc")
+    literal = forest.clone()
+    metric = pytest.importorskip("river.metrics").Accuracy()
+    expected = evaluate(zip(rows, labels, strict=True), literal, metric).get()
+    evaluator = PrequentialEvaluator("accuracy", return_models=True)
+    result = evaluator.evaluate({"forest": forest}, X, y)
+    assert result.paths == {"forest": "kernel"}
+    assert result.scores["forest"]["accuracy"] == pytest.approx(expected, abs=1e-12)
+    mine = result.models["forest"].model_
+    assert same(mine, literal)
+    assert literal.n_warnings_detected() and literal.n_drifts_detected()
+    assert mine.n_warnings_detected() == literal.n_warnings_detected()

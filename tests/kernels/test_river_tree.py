@@ -16,6 +16,7 @@ from tests._examples import examples
 from tests.kernels._reference import TIMELINES, make_block, running
 from tests.kernels._river import bare, rows_of, run_both, same
 
+pd = pytest.importorskip("pandas")
 river_tree = pytest.importorskip("river.tree")
 river_tree_kernel = pytest.importorskip("skstream.compat._river_tree")
 if not numba_enabled():
@@ -24,6 +25,7 @@ if river_tree_kernel.digest_of_files() not in river_tree_kernel.KNOWN_FILES:
     pytest.skip("the files of this River are not known", allow_module_level=True)
 
 LABELS = np.array(["a", "b", "c"])
+KINDS = ("plain", "ties", "whole", "cancelling", "far", "constants")
 
 
 def tree_with(rng: np.random.Generator) -> Any:
@@ -41,17 +43,11 @@ def tree_with(rng: np.random.Generator) -> Any:
     )
 
 
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    timeline=st.sampled_from(TIMELINES),
-    method=st.sampled_from(["predict", "predict_proba"]),
-    kind=st.sampled_from(["plain", "ties", "whole", "cancelling", "far", "constants"]),
-    is_weighted=st.booleans(),
-)
-@examples(60)
-def test_kernel_is_river(seed, timeline, method, kind, is_weighted) -> None:
+def check_law(
+    seed: int, timeline: str, method: str, kind: str, is_weighted: bool, most: int = 60
+) -> None:
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 60))
+    n = int(rng.integers(2, most))
     X, y = rows_of(kind, n, rng), rng.integers(0, 3, n)
     y[X[:, 0] > X[0, 0]] = 0
     block = make_block(X, y, timeline, rng, rng.random(n) + 0.1 if is_weighted else None)
@@ -65,6 +61,18 @@ def test_kernel_is_river(seed, timeline, method, kind, is_weighted) -> None:
         assert same(kernel.model_, literal.model_)
         X = rows_of(kind, 20, rng)
         run_both(kernel, make_block(X, rng.integers(0, 3, 20), timeline, rng), task, rng)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    timeline=st.sampled_from(TIMELINES),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    kind=st.sampled_from(KINDS),
+    is_weighted=st.booleans(),
+)
+@examples(60)
+def test_kernel_is_river(seed, timeline, method, kind, is_weighted) -> None:
+    check_law(seed, timeline, method, kind, is_weighted)
 
 
 def test_evaluators_give_rivers_answers_and_objects() -> None:
@@ -162,3 +170,23 @@ def broken(tree: Any, settings: Any, *args: Any) -> Any:
 def squares_next_to_it(x: Any, mean: Any, two: float, out: Any) -> None:
     """Squares that are one bit off."""
     out[:] = np.nextafter(x * x, 0.0)
+
+
+def test_the_example_of_rivers_docstring() -> None:
+    """River's own evaluation of it, and the evaluator; nominal attributes are left to River."""
+    synth = pytest.importorskip("river.datasets.synth")
+    rows, labels = zip(*synth.Agrawal(classification_function=0, seed=42).take(1000), strict=True)
+    X, y = pd.DataFrame(rows), np.array(labels)
+    rows = X.to_dict("records")  # in River's a column of floats has the integer 0, too
+    nominal = ["elevel", "car", "zipcode"]
+    tree = river_tree.HoeffdingTreeClassifier(grace_period=100, delta=1e-5)
+    for model, path in ((tree, "kernel"), (tree.clone({"nominal_attributes": nominal}), "loop")):
+        literal = model.clone()
+        evaluate = pytest.importorskip("river.evaluate").progressive_val_score
+        metric = pytest.importorskip("river.metrics").Accuracy()
+        expected = evaluate(zip(rows, labels, strict=True), literal, metric).get()
+        evaluator = PrequentialEvaluator("accuracy", return_models=True)
+        result = evaluator.evaluate({"tree": model}, X, y)
+        assert result.paths["tree"].partition(":")[0] == path
+        assert result.scores["tree"]["accuracy"] == pytest.approx(expected, abs=1e-12)
+        assert same(result.models["tree"].model_, literal)

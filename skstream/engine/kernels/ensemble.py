@@ -195,9 +195,8 @@ class OnlineBaggingKernel(EnsembleKernel):
         self, number: int, member: Member, block: Block, n_learnt: int, is_first: bool
     ) -> tuple[Member, Floats]:
         """Execute a block on a member; return it after the block, and its probabilities."""
-        weights = bagging.member_weights(
-            self._seed, number, n_learnt, block.n_learns, first=is_first
-        )
+        place, mean = (number, n_learnt, block.n_learns), self.estimator.mean_weight
+        weights = bagging.member_weights(self._seed, *place, mean, first=is_first)
         kept = np.flatnonzero(weights)
         own = (weights * block.weights)[kept]
         member, answers = member.step(some_learns(block, kept, own))
