@@ -51,6 +51,7 @@ from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._tape_rows import tape_of
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import PrequentialDisplay
+from skstream.tree import HoeffdingTreeClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4)).round(2)
@@ -162,6 +163,7 @@ MODELS = {
     "noisy": LabelNoise(PeriodicRefit(TREE, every=50), noise=0.2, random_state=0),
     "bagged": OnlineBagging(PeriodicRefit(TREE, every=50), 2, random_state=0),
     "in a pipeline": make_stream_pipeline(StandardScaler(), PeriodicRefit(TREE, every=50)),
+    "tree of streams": PeriodicRefit(HoeffdingTreeClassifier(grace_period=20, tau=0.5), every=70),
     "frozen": FrozenEstimator(clone(TREE).fit(X[:50], Y[:50])),
 }
 
