@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Generator, Iterator
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -15,6 +16,13 @@ from tests._programs import Run, interpreter
 
 # Streams of tests are short: workers do not pay, and are used nonetheless.
 _groups.SECONDS_OF_START = 0.0
+
+# scikit-learn asks of every array whether it is a data frame: a tenth of a call on one row.
+if (narwhals := sys.modules.get("narwhals._utils")) is not None:
+    has_attribute = narwhals._hasattr_static
+    narwhals._hasattr_static = lambda value, name: (
+        type(value) is not np.ndarray and has_attribute(value, name)
+    )
 
 # Pictures are drawn to files, with or without a display.
 os.environ.setdefault("MPLBACKEND", "Agg")

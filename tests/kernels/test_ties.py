@@ -43,7 +43,7 @@ def stored(X: np.ndarray, storage: str) -> Any:
 def test_no_answer_differs(model: Any, n_classes: int, kind: str) -> None:
     """Between .4 and 1.5 percent of them did."""
     rng = np.random.default_rng(0)
-    n, d = 250, 20
+    n, d = 150, 20
     y = rng.integers(0, n_classes, n)
     X = rows(kind, n, d, rng)
     task = Task(np.arange(n_classes))
@@ -51,7 +51,7 @@ def test_no_answer_differs(model: Any, n_classes: int, kind: str) -> None:
     expected, _ = run_row_by_row(copy.deepcopy(model), block, task)
     for name in PATHS:
         with path(name):
-            for parts in ([block], cut(block, [50, 51, 200], own_storage=True)):
+            for parts in ([block], cut(block, [50, 51, 140], own_storage=True)):
                 kernel = running(copy.deepcopy(model), task)
                 answers = np.concatenate([kernel.run(part) for part in parts])
                 np.testing.assert_array_equal(answers, expected)
@@ -60,7 +60,7 @@ def test_no_answer_differs(model: Any, n_classes: int, kind: str) -> None:
 @pytest.mark.parametrize("storage", ["integers", "fortran", "negative", "frame", "csr"])
 def test_every_storage(storage: str) -> None:
     rng = np.random.default_rng(1)
-    n, d = 250, 20
+    n, d = 150, 20
     y = rng.integers(0, 3, n)
     X = stored(rows("01", n, d, rng), storage)
     block = make_block(X, y, "prequential", rng)
