@@ -51,7 +51,7 @@ from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.testing import check_stream_estimator
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 from skstream.utils._validation import is_fitted, tags_of
-from tests._examples import SCALE
+from tests._examples import SCALE, newest_alone
 from tests._public import public_objects
 
 # Estimators that cannot be made without parameters, or that are worth checking with others.
@@ -323,6 +323,7 @@ def test_scikit_learn_checks(estimator: Any) -> None:
 
 
 # An inner naive Bayes model takes the logarithm of the share of a class that is still to come.
+@newest_alone
 @pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")
 # Of five tuning rows a search may score none.
 @pytest.mark.filterwarnings("ignore:.* is undefined for every candidate")

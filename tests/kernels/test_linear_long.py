@@ -20,7 +20,7 @@ from skstream.engine.kernels.linear.loops import step_of
 from skstream.engine.kernels.linear.settings import Settings
 from tests._examples import SCALE
 from tests.kernels._linear_reference import (
-    PATHS,
+    TRIED,
     broken_scale,
     path,
     run_row_by_row,
@@ -160,7 +160,7 @@ def replace_asks(block: Block) -> Block:
     return replace(block, ask_index=none, stamp=none)
 
 
-@pytest.mark.parametrize("run", PATHS)
+@pytest.mark.parametrize("run", TRIED)
 @pytest.mark.parametrize("name", LONG_RUNS)
 def test_long_runs_agree_to_the_last_bit(name: str, run: str) -> None:
     with path(run):
@@ -188,7 +188,7 @@ def broken_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Settings, "schedule", lambda self, t, n: schedule(self, t + 1, n))
 
 
-@pytest.mark.parametrize("run", PATHS)
+@pytest.mark.parametrize("run", TRIED)
 @pytest.mark.parametrize("break_it", [broken_sums, broken_schedule, broken_scale])
 def test_a_broken_twin_is_caught(
     break_it: Callable[[pytest.MonkeyPatch], None], run: str, monkeypatch: pytest.MonkeyPatch

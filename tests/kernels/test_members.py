@@ -34,7 +34,7 @@ from skstream.engine.kernels import Declined, Task, adaptive, find_kernel
 from skstream.engine.kernels.naive_bayes.gaussian import IncrementalGaussianKernel
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.utils._calibration_maps import METHODS
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 from tests.kernels._reference import (
     TIMELINES,
     assert_equals_loop,
@@ -268,6 +268,7 @@ def test_what_has_no_kernel(model: Any, reason: str) -> None:
         find_kernel(model, Task(CLASSES))
 
 
+@newest_alone
 def test_a_bag_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many calls of its members' kernels as parts: none for each row."""
     calls = []

@@ -13,7 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from skstream import make_stream_pipeline
 from skstream.engine.kernels import Declined, Task
-from tests.kernels._linear_reference import PATHS, path
+from tests.kernels._linear_reference import TRIED, path
 from tests.kernels._reference import assert_same_state, make_block, run_literally, running
 from tests.kernels.test_support_table import KERNEL
 
@@ -77,7 +77,7 @@ def test_order_of_storage(place: int, name: str) -> None:
     except ValueError as error:
         assert "32-bit" in str(error)
         refused = True
-    for run in PATHS:
+    for run in TRIED:
         with path(run):
             kernel = running(copy.deepcopy(model), task)
             if refused:

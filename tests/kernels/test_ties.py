@@ -10,7 +10,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 
 from skstream.engine.kernels import Task
 from skstream.engine.kernels.linear import rows as linear_rows
-from tests.kernels._linear_reference import PATHS, path, run_row_by_row
+from tests.kernels._linear_reference import TRIED, path, run_row_by_row
 from tests.kernels._reference import cut, make_block, running
 
 MODELS = [
@@ -49,7 +49,7 @@ def test_no_answer_differs(model: Any, n_classes: int, kind: str) -> None:
     task = Task(np.arange(n_classes))
     block = make_block(X, y, "polls" if kind == "01" else "prequential", rng)
     expected, _ = run_row_by_row(copy.deepcopy(model), block, task)
-    for name in PATHS:
+    for name in TRIED:
         with path(name):
             for parts in ([block], cut(block, [50, 51, 140], own_storage=True)):
                 kernel = running(copy.deepcopy(model), task)
@@ -66,7 +66,7 @@ def test_every_storage(storage: str) -> None:
     block = make_block(X, y, "prequential", rng)
     task = Task(np.arange(3))
     expected, _ = run_row_by_row(copy.deepcopy(MODELS[1]), block, task)
-    for name in PATHS:
+    for name in TRIED:
         with path(name):
             answers = running(copy.deepcopy(MODELS[1]), task).run(block)
             np.testing.assert_array_equal(answers, expected)
