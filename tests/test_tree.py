@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from skstream.tree import HoeffdingTreeClassifier
 from skstream.tree._arrays import n_bytes
+from tests._examples import newest_alone
 
 
 def tree_of(X: Any, y: Any, **parameters: Any) -> HoeffdingTreeClassifier:
@@ -129,6 +130,7 @@ def test_too_many_categories_are_one() -> None:
     assert tree.fit(X, y).columns_.codes == ({"c0": 0},)
 
 
+@newest_alone
 def test_memory_stays_below_the_limit_and_the_tree_goes_on_learning() -> None:
     rng = np.random.default_rng(0)
     X = rng.random((20_000, 4))
