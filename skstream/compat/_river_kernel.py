@@ -1,6 +1,5 @@
 """The kernel of River's trees and forests: numeric rows, River objects read and written."""
 
-import gc
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
@@ -128,14 +127,7 @@ class RiverKernel(MemoryKernel):
 
     def _write(self, memory: _Memory) -> None:
         names = _names(Columns.of(self.estimator))
-        # None of so many new objects is garbage: to look for it takes as long as to make them.
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            self.estimator.model_ = self._form.write(memory.learnt, names, memory.is_whole)
-        finally:
-            if collects:
-                gc.enable()
+        self.estimator.model_ = self._form.write(memory.learnt, names, memory.is_whole)
 
 
 def _names(columns: Columns) -> list[Any]:

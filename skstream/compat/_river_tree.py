@@ -345,7 +345,8 @@ def _splitters(
             # As it makes itself, but for its generator, which asks the system for 2,500 bytes: it
             # is never used, so a seed will do.
             one = gaussian.__new__(gaussian)
-            one.seed, one._rng = None, Random.__new__(Random, hash((slot, f, k)))
+            one.seed = None
+            one._rng = Random.__new__(Random, hash((slot, f, k)))  # type: ignore[call-arg]
             one._rng.gauss_next = None
             one._var = variance()
             one._var.mean.n, one._var.mean._mean = moments[N], moments[MEAN]
