@@ -42,7 +42,7 @@ demo: $(DEMO)
 
 # What uses one processor runs side by side; the tests use several themselves.
 test:
-	$(MAKE) -j$(WORKERS) lint types package quick-docs doctest
+	$(MAKE) -j$(WORKERS) $(LATEST) $(PLAIN) $(PREVIOUS) lint types package quick-docs doctest
 	$(MAKE) test-previous test-latest test-cores
 
 lint: $(LATEST)
@@ -126,5 +126,5 @@ $(LATEST) $(PREVIOUS) $(DEMO) $(PLAIN): pyproject.toml
 	Python 3.11 or newer, but $(PYTHON) is older. Name another: make PYTHON=python3.12")'
 	@echo "Installing into $(@D)"
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	@$(@D)/bin/python -m pip install -q $(WANTED)
+	@$(@D)/bin/python -m pip install -q --no-compile $(WANTED)
 	@touch $@

@@ -35,12 +35,20 @@ PACKAGE = Path(skstream.__file__).parent
 ROOT = PACKAGE.parent
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and, to any depth, the statements in it: not their expressions, which are most."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield from statements(child)
+
+
 def code_lines(path: Path) -> int:
     """Lines of a file that hold code."""
     source = path.read_text("utf-8")
     docstrings = {
         line
-        for node in ast.walk(ast.parse(source))
+        for node in statements(ast.parse(source))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if node.body and isinstance(node.body[0], ast.Expr)
         if isinstance(node.body[0].value, ast.Constant)
@@ -103,7 +111,7 @@ def imports(known: dict[str, Path], *, for_types: bool = True) -> dict[str, set[
         tree = ast.parse(path.read_text("utf-8"))
         if not for_types:
             tree.body = [node for node in tree.body if not _is_for_types(node)]
-        for node in ast.walk(tree):
+        for node in statements(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for alias in node.names:
                     inner = f"{node.module}.{alias.name}"

@@ -33,10 +33,10 @@ from skstream import (
     TemporallyAugmented,
     make_stream_pipeline,
 )
-from skstream.compat import from_river
 from skstream.drift import ADWIN
 from skstream.preprocessing import StreamOneHotEncoder
 from skstream.streams import make_demo_stream, take_rows
+from skstream.tree import HoeffdingTreeClassifier
 
 
 class Setting(NamedTuple):
@@ -78,11 +78,12 @@ def models_for(setting: Setting, categories: list[int]) -> dict[str, Any]:
     small, smaller = (
         clone(sgd).set_params(learning_rate="constant", eta0=eta0) for eta0 in (0.1, 0.01)
     )
-    models = {
+    return {
         "persistent": Persistent(),
         "linear, row by row": make_stream_pipeline(columns, sgd),
         "linear, steps of 0.1": make_stream_pipeline(columns, small),
         "linear, steps of 0.01": make_stream_pipeline(columns, smaller),
+        "Hoeffding tree": HoeffdingTreeClassifier(nominal_features=categories),
         "boosting, often": PeriodicRefit(boosting, every=setting.often, window=2_000),
         "boosting, seldom": seldom,
         # What the models that learn row by row know of the last label, it is told.
@@ -92,11 +93,6 @@ def models_for(setting: Setting, categories: list[int]) -> dict[str, Any]:
         ),
         "boosting, once": PeriodicRefit(boosting, every=None, min_rows=5_000),
     }
-    try:
-        from river.tree import HoeffdingTreeClassifier
-    except ImportError:
-        return models
-    return models | {"Hoeffding tree of River": from_river(HoeffdingTreeClassifier())}
 
 
 def evaluated(name: str, path: Path, delay: int, n_rows: int | None) -> EvaluationResult:

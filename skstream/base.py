@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_non_negative, column_or_1d, validate_
 
 from skstream.utils._labels import array_of
 from skstream.utils._masked import refuse_masked
-from skstream.utils._rows import check_names_of_one_type, single_texts
+from skstream.utils._rows import array_of_rows, check_names_of_one_type, single_texts
 from skstream.utils._sklearn import is_column_transformer, rows_of
 from skstream.utils._validation import is_classifier, is_fitted, unfitted_copy
 
@@ -437,6 +437,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, texts: bool = False) -> A
                 return single
             if not texts:
                 raise ValueError(f"X holds raw texts. {about_texts(type(estimator).__name__)}")
+        if isinstance(X, (list, tuple)):
+            X = array_of_rows(X)
         return validate_data(
             estimator, X, reset=reset, accept_sparse=True, dtype=None, ensure_all_finite=False
         )

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import warnings
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -231,3 +232,33 @@ def test_times_that_are_missing_or_go_back_are_refused(run: Run, parcels: Path) 
     assert run(*command, "--holdout", 600)[0] == 0  # held-out rows need no order
     Path("other.csv").write_text("\n".join([header, *lines]))
     assert run(*command, "--folds", 2, "--forgetting", "window:7D")[0] == 0
+
+
+def test_trees_are_told_which_columns_are_categories(run: Run, tmp_path: Path) -> None:
+    """They come as codes, whose order means nothing."""
+    rng = np.random.default_rng(0)
+    kinds = rng.choice([*"abcdefgh"], 1500)
+    with (tmp_path / "kinds.csv").open("w", newline="") as file:
+        rows = zip(kinds, rng.normal(size=1500).round(3), np.isin(kinds, [*"aceg"]), strict=True)
+        csv.writer(file).writerows([("kind", "x", "class"), *rows])
+    models = [
+        "tree",
+        "augmented('tree')",
+        "skstream.ensemble:OnlineBagging('tree', n_estimators=3)",
+    ]
+    asked = [part for model in models for part in ("--model", model)]
+    status, output, errors = run(
+        "evaluate", "kinds.csv", "--target", "class", *asked, "--metric", "accuracy"
+    )
+    assert (status, errors) == (0, "")
+    accuracies = re.findall(r"tree.*? (0\.\d+) ", output)
+    assert len(accuracies) == 3 and min(map(float, accuracies)) > 0.95
+
+    stream = CSVStream(tmp_path / "kinds.csv", target="class")
+    tree = model_of("tree")
+    with pytest.warns(UserWarning, match=r"columns 'kind'.*nominal_features=\[0\]"):
+        PrequentialEvaluator("accuracy").evaluate({"t": tree}, stream)
+    for silent in (tree.set_params(nominal_features=[0]), SGDClassifier()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            PrequentialEvaluator("accuracy").evaluate({"t": silent}, stream)

@@ -51,6 +51,7 @@ from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.testing import check_stream_estimator
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 from skstream.utils._validation import is_fitted, tags_of
+from tests._examples import SCALE, newest_alone
 from tests._public import public_objects
 
 # Estimators that cannot be made without parameters, or that are worth checking with others.
@@ -285,6 +286,14 @@ def _takes_sparse(estimator: Any) -> bool:
     return bool(estimator.__sklearn_tags__().input_tags.sparse)
 
 
+def first_of_their_kind(estimators: list[Any]) -> list[Any]:
+    """Of every class a classifier, a regressor and a transformer, those that there are."""
+    found: dict[Any, Any] = {}
+    for one in estimators:
+        found.setdefault((type(one), is_classifier(one), hasattr(one, "transform")), one)
+    return list(found.values())
+
+
 INSTANCES = instances()
 MODELS = [model for model in INSTANCES if hasattr(model, "predict")]
 every_instance = pytest.mark.parametrize("estimator", INSTANCES, ids=lambda e: repr(e)[:70])
@@ -292,7 +301,11 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda e: repr(e)[:70
 
 
 @pytest.mark.filterwarnings("ignore")  # scikit-learn's checks provoke warnings on purpose
-@every_instance
+@pytest.mark.parametrize(
+    "estimator",
+    INSTANCES if SCALE >= 1 else first_of_their_kind(INSTANCES),
+    ids=lambda e: repr(e)[:70],
+)
 def test_scikit_learn_checks(estimator: Any) -> None:
     # Joined: there are two thousand of them, and most take less time than a test of its own.
     results = check_estimator(
@@ -310,6 +323,7 @@ def test_scikit_learn_checks(estimator: Any) -> None:
 
 
 # An inner naive Bayes model takes the logarithm of the share of a class that is still to come.
+@newest_alone
 @pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")
 # Of five tuning rows a search may score none.
 @pytest.mark.filterwarnings("ignore:.* is undefined for every candidate")

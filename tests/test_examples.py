@@ -10,25 +10,43 @@ from tests._programs import PROJECT, Run
 EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
 # Fewer rows than the examples read by themselves.
 OPTIONS = {
-    "temporal_dependence": ["--rows", "2000"],
+    "temporal_dependence": ["--rows", "1000"],
     "laptop_to_cluster": ["--rows", "200"],
     "search_fading_factors": ["--rows", "1500"],
-    "online_or_retrained": ["--rows", "800"],
+    "online_or_retrained": ["--rows", "400", "--jobs", "1"],
     "how_often_to_refit": ["--rows", "600"],
-    "estimates_before_labels": ["--rows", "3000"],
+    "estimates_before_labels": ["--rows", "1500"],
 }
 #: Examples that evaluate in other processes, or score a log without an evaluation.
 ELSEWHERE = ("laptop_to_cluster", "online_or_retrained", "fraud_log")
 GALLERY = sorted((PROJECT / "examples" / "gallery").glob("*/plot_*.py"))
 # Less than readers see, where an example would take long: its text, and what runs.
 SHORTER = {
-    "plot_any_model": ("RandomRBF(10_000", "RandomRBF(1_500"),
-    "plot_online_or_retrained": ("max_iter=20", "max_iter=2"),
-    "plot_race": ("0, 10)", "0, 4)"),
+    # Threads stand for processes: those are tried in tests/evaluation/test_dask.py.
+    "laptop_to_cluster": {
+        'host="127.0.0.1"': "processes=False",
+        "two = timed(": 'with parallel_config("threading"): two = timed(',
+    },
+    "online_or_retrained": {"min_rows=1_000": "min_rows=200", "min_rows=5_000": "min_rows=300"},
+    "plot_any_model": {"RandomRBF(10_000": "RandomRBF(1_500"},
+    "plot_online_or_retrained": {"max_iter=20": "max_iter=2"},
+    "plot_race": {"0, 10)": "0, 4)", "10_000": "2_500", "8_000": "2_000"},
+    "plot_live_run": {"6_000": "4_000"},
 }
 README_BLOCKS = re.findall(
     r"^```python\n(.*?)^```$", (PROJECT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
 )
+
+
+def shorter(example: Path, folder: Path) -> Path:
+    """A copy of an example that takes less time."""
+    text = example.read_text("utf-8")
+    for long, short in SHORTER.get(example.stem, {}).items():
+        assert long in text
+        text = text.replace(long, short)
+    program = folder / example.name
+    program.write_text(text, "utf-8")
+    return program
 
 
 # The others run in tests/evaluation/test_verify_examples.py, where their results are verified, too.
@@ -42,20 +60,14 @@ def test_example_runs(example: Path, tmp_path: Path, run_program: Run) -> None:
     pytest.importorskip("pyarrow", reason="examples read Parquet files")
     if "cluster" in example.stem:
         pytest.importorskip("distributed", reason="the example starts a Dask cluster")
-    run_program(example, tmp_path, OPTIONS.get(example.stem, []))
+    run_program(shorter(example, tmp_path), tmp_path, OPTIONS.get(example.stem, []))
 
 
 @pytest.mark.parametrize("example", GALLERY, ids=lambda path: path.stem)
 def test_example_of_the_gallery_runs(example: Path, tmp_path: Path, run_program: Run) -> None:
     for extra in ("matplotlib", "pandas", "pyarrow"):
         pytest.importorskip(extra, reason="examples of the gallery show every extra")
-    text = example.read_text("utf-8")
-    if example.stem in SHORTER:
-        assert SHORTER[example.stem][0] in text
-        text = text.replace(*SHORTER[example.stem])
-    program = tmp_path / example.name
-    program.write_text(text, "utf-8")
-    run_program(program, tmp_path)
+    run_program(shorter(example, tmp_path), tmp_path)
 
 
 def test_readme_code_runs_in_its_order(tmp_path: Path, run_program: Run) -> None:

@@ -162,6 +162,7 @@ def test_forms_of_max_features(max_features, n) -> None:
     assert forest._n_drawn(16) == n
 
 
+@newest_alone
 def test_a_leaf_watches_its_own_features_only() -> None:
     rng = np.random.default_rng(0)
     X = rng.random((4000, 3))
@@ -242,6 +243,7 @@ def test_another_number_of_trees_has_a_sentence() -> None:
     assert len(forest.fit(X, y).get_n_leaves()) == 4
 
 
+@newest_alone
 def test_each_tree_keeps_below_the_limit_of_memory() -> None:
     rng = np.random.default_rng(0)
     X = rng.random((6000, 8))

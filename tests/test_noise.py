@@ -158,7 +158,7 @@ def test_kernel_can_go_back():
 
 @pytest.mark.parametrize("strategy", ["bootstrap", "cross", "split"])
 def test_folds_agree_between_kernel_and_loop(strategy):
-    stream = make_demo_stream(300)
+    stream = make_demo_stream(120)
     models = {"noisy": LabelNoise(SGDClassifier()), "plain": SGDClassifier()}
     fast, slow = (
         KFoldEvaluator("accuracy", strategy=strategy, n_folds=2, random_state=0, engine=engine)

@@ -6,7 +6,7 @@ import re
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -51,6 +51,8 @@ from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._tape_rows import tape_of
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import PrequentialDisplay
+from skstream.tree import HoeffdingTreeClassifier
+from tests._examples import examples
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4)).round(2)
@@ -95,7 +97,7 @@ def taped(evaluator, model, X=X, y=Y, **options):
 
 
 @pytest.mark.filterwarnings("ignore:model was never refitted")
-@settings(max_examples=8)
+@examples(16)
 @given(
     every=st.integers(1, 90),
     window=st.none() | st.integers(2, 150),
@@ -155,13 +157,14 @@ MODELS = {
     "alarms": PeriodicRefit(TREE, every=None, min_rows=20, window=90, detector=DDM()),
     "both": PeriodicRefit(TREE, every=70, detector=RandomAlarm(0.05, random_state=3)),
     "pipeline": PeriodicRefit(make_pipeline(StandardScaler(), TREE), every=45, weight_decay=0.99),
-    "before": PeriodicRefit(RandomForestClassifier(3), every=100, before=IncrementalGaussianNB()),
+    "before": PeriodicRefit(RandomForestClassifier(3), every=60, before=IncrementalGaussianNB()),
     "corrected": TemporalCorrection(PeriodicRefit(TREE, every=50)),
     "augmented": TemporallyAugmented(PeriodicRefit(TREE, every=50)),
     "calibrated": PrequentialCalibrator(PeriodicRefit(TREE, every=50), every=30),
     "noisy": LabelNoise(PeriodicRefit(TREE, every=50), noise=0.2, random_state=0),
     "bagged": OnlineBagging(PeriodicRefit(TREE, every=50), 2, random_state=0),
     "in a pipeline": make_stream_pipeline(StandardScaler(), PeriodicRefit(TREE, every=50)),
+    "tree of streams": PeriodicRefit(HoeffdingTreeClassifier(grace_period=20, tau=0.5), every=70),
     "frozen": FrozenEstimator(clone(TREE).fit(X[:50], Y[:50])),
 }
 
@@ -180,7 +183,7 @@ def test_the_kernel_does_what_the_loop_does(name, protocol):
     found = []
     for engine in ("auto", "loop"):
         evaluator = clone(EVALUATORS[protocol]).set_params(engine=engine, return_models=True)
-        result = evaluator.evaluate({"model": MODELS[name]}, X[100:300], Y[100:300])
+        result = evaluator.evaluate({"model": MODELS[name]}, X[100:225], Y[100:225])
         fitted = result.models["model"]
         fitted = fitted[0] if isinstance(fitted, list) else fitted
         tape = tape_of(result)

@@ -480,7 +480,7 @@ class TestClassesOfAFittedModel:
 @pytest.mark.parametrize("remainder", ["drop", "passthrough"])
 def test_dropped_previous_labels_are_said(engine: str, remainder: str) -> None:
     """A column transformer drops the columns that it is not told of, by default."""
-    X, y, _ = next(iter(make_demo_stream(120)))
+    X, y, _ = next(iter(make_demo_stream(60)))
     columns = ColumnTransformer([("numeric", StandardScaler(), [0, 1])], remainder=remainder)
     model = make_stream_pipeline(columns, SGDClassifier())
     evaluator = PrequentialEvaluator("accuracy", random_state=0, engine=engine)

@@ -78,7 +78,7 @@ class Mean(RegressorMixin, BaseEstimator):
 
 
 def check(estimator: Any, **options: Any) -> None:
-    check_stream_estimator(estimator, n_learns=2000, **options)
+    check_stream_estimator(estimator, n_learns=1000, **options)
 
 
 @pytest.mark.parametrize(

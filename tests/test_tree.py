@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from skstream.tree import HoeffdingTreeClassifier
 from skstream.tree._arrays import n_bytes
+from tests._examples import newest_alone
 
 
 def tree_of(X: Any, y: Any, **parameters: Any) -> HoeffdingTreeClassifier:
@@ -129,6 +130,7 @@ def test_too_many_categories_are_one() -> None:
     assert tree.fit(X, y).columns_.codes == ({"c0": 0},)
 
 
+@newest_alone
 def test_memory_stays_below_the_limit_and_the_tree_goes_on_learning() -> None:
     rng = np.random.default_rng(0)
     X = rng.random((20_000, 4))
@@ -205,3 +207,31 @@ def test_names_of_the_rules() -> None:
     with pytest.raises(ValueError, match="feature_names has 2 names, and the tree has 1 features"):
         tree.export_text(feature_names=["a", "b"])
     assert tree_of(X[:10], ["no", "yes"] * 5).export_text() == "no (10)"
+
+
+def test_numbers_in_lists_with_texts_stay_numbers() -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=1200)
+    X, y = [["a", float(number)] for number in numbers], (numbers > 0).astype(int)
+    tree = HoeffdingTreeClassifier().fit(X[:800], y[:800])
+    assert tree.columns_.is_nominal == (True, False)
+    assert (tree.predict(X[800:]) == y[800:]).mean() > 0.95
+
+
+def test_probabilities_sum_to_one_where_logarithms_are_huge() -> None:
+    """Beside a logarithm of -1e17, log(2) is lost."""
+    X, y = np.array([[0.0], [1e-9]] * 4), [0, 0, 1, 1] * 2
+    tree = tree_of(X, y, leaf_prediction="nb")
+    np.testing.assert_allclose(tree.predict_proba([[1.0]]), [[0.5, 0.5]])
+
+
+def test_the_text_of_a_tree_keeps_its_lines_and_small_thresholds() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((2000, 1)) * 1e-5
+    labels = np.where(X[:, 0] > 5e-6, "b\n| fake: c (9)", "a")
+    text = tree_of(X, labels, max_depth=1).export_text(feature_names=["x\ny"])
+    first, second = text.splitlines()
+    assert first.startswith("'x\\ny' <= 5.5e-06: a (")
+    assert "'b\\n| fake: c (9)'" in second
+    with pytest.raises(ValueError, match="decimals must be a whole number"):
+        tree_of(X, labels).export_text(decimals=-1)

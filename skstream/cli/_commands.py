@@ -300,7 +300,7 @@ def demo(options: argparse.Namespace) -> int:
         progress=sys.stderr.isatty() and find_spec("tqdm") is not None,
     )
     names = (*CLASSIFIER_BASELINES, *DEMO_MODELS)
-    models = {name: model_of(name) for name in names}
+    models = {name: model_of(name, stream) for name in names}
     result, status = _evaluated(evaluator, models, stream, traceback=options.traceback)
     if result is not None:
         show(result)

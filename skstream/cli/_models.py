@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from skstream.base import check_can_learn
 from skstream.cli._model_strings import MODEL, make_model
 from skstream.compat._adapted import adapted
+from skstream.evaluation._settings import coded_columns, unset_nominal
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import StreamImputer, make_stream_preprocessor
 from skstream.refit import PeriodicRefit, check_can_be_fitted
@@ -108,7 +109,8 @@ _NAMED = re.compile(r"\s*(?P<name>[^=()'\"]+?)\s*=\s*(?P<meaning>.+)", re.DOTALL
 def model_of(text: str, stream: Stream | None = None) -> Any:
     """Return the model that a text describes, which must be able to learn from a stream.
 
-    `stream` is the one that it is to learn from, where that is known.
+    `stream` is the one that it is to learn from, where that is known. A tree of this package is
+    told which columns are categories, since they come as codes.
     """
     model = make_model(text, MODELS | {"prepared": prepared_for(stream)}, _ANY_LIBRARY)
     if isinstance(model, BaseEstimator) and not hasattr(model, "partial_fit"):
@@ -126,6 +128,10 @@ def model_of(text: str, stream: Stream | None = None) -> Any:
         # libraries have the method from their base class, but seldom what it checks by.
         if hasattr(part, "_parameter_constraints"):
             part._validate_params()
+    coded = {} if stream is None else coded_columns(stream)
+    parameter = unset_nominal(model) if coded else None
+    if parameter is not None and parameter.endswith("nominal_features"):
+        model.set_params(**{parameter: list(coded)})
     return model
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 import numbers
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from typing import Any, ClassVar, Self
 
@@ -26,8 +26,9 @@ Path = tuple[str, ...]
 class RiverRegressorCalls(RowCalls):
     """Calls of a River regressor that has begun to learn."""
 
-    def __init__(self, model: Any, missing: str):
+    def __init__(self, model: Any, missing: str, names: Sequence[Any] | None = None):
         self.model = model
+        self._names = names
         self.learn_one = model.learn_one
         self.takes_no_weights = (
             f"River's {type(model).__name__}",
@@ -41,7 +42,7 @@ class RiverRegressorCalls(RowCalls):
         for dicts in self._dicts:
             if dicts.X is X:
                 return dicts.rows(index)
-        self._dicts.append(RowDicts(X, self._missing))
+        self._dicts.append(RowDicts(X, self._missing, self._names))
         return self._dicts[-1].rows(index)
 
     def asker(self, method: str) -> Callable[[Any], Any]:
@@ -62,8 +63,14 @@ class RiverClassifierCalls(RiverRegressorCalls):
     Models of two classes learn False and True, the others the labels themselves.
     """
 
-    def __init__(self, model: Any, missing: str, classes: NDArray[Any]):
-        super().__init__(model, missing)
+    def __init__(
+        self,
+        model: Any,
+        missing: str,
+        classes: NDArray[Any],
+        names: Sequence[Any] | None = None,
+    ):
+        super().__init__(model, missing, names)
         self._classes = classes
         labels = classes.tolist()
         own = labels if is_multiclass(model) else [False, True][: len(labels)]
@@ -235,9 +242,9 @@ class RiverClassifier(_River, ClassifierByRow):
     """A classifier of River with the interface of scikit-learn.
 
     Rows become dictionaries: keys are the names of the columns of a data frame, or else the numbers
-    of the columns from 0 on; values are what the columns hold, so that texts and categories stay
-    what they are. Trees of River take texts as categories; numbers that are categories are listed
-    in the tree's own `nominal_attributes`.
+    of the columns from 0 on (the names, where a frame was learnt before); values are what the
+    columns hold, so that texts and categories stay what they are. Trees of River take texts as
+    categories; numbers that are categories are listed in the tree's own `nominal_attributes`.
 
     Parameters
     ----------
@@ -308,7 +315,8 @@ class RiverClassifier(_River, ClassifierByRow):
         RiverClassifierCalls
             Calls without checks, for one container of rows.
         """
-        return RiverClassifierCalls(self.model_, self.missing, self.classes_)
+        names = getattr(self, "feature_names_in_", None)
+        return RiverClassifierCalls(self.model_, self.missing, self.classes_, names)
 
     @offered_if(lambda self: has_probabilities(self.model))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -385,7 +393,8 @@ class RiverRegressor(_River, RegressorByRow):
         RiverRegressorCalls
             Calls without checks, for one container of rows.
         """
-        return RiverRegressorCalls(self.model_, self.missing)
+        names = getattr(self, "feature_names_in_", None)
+        return RiverRegressorCalls(self.model_, self.missing, names)
 
 
 def from_river(

@@ -13,6 +13,7 @@ import math
 import sys
 from collections.abc import Sequence
 from copy import copy
+from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -331,6 +332,7 @@ def _splitters(
 ) -> dict[Any, Any]:
     """Statistics of a leaf, as River keeps them."""
     gaussian = importlib.import_module("river.proba").Gaussian
+    variance = importlib.import_module("river.stats").Var
     order = tree.came[slot, 1 : 1 + tree.came[slot, 0]].tolist()
     made = {}
     for f, feature in enumerate(tree.subset[slot].tolist() if order else ()):
@@ -340,7 +342,13 @@ def _splitters(
         number = int if is_whole[feature] else float
         for k in order:
             moments = tree.moments[slot, k, :, f].tolist()
-            one = gaussian()
+            # As it makes itself, but for its generator, which asks the system for 2,500 bytes: it
+            # is never used, so a seed will do.
+            one = gaussian.__new__(gaussian)
+            one.seed = None
+            one._rng = Random.__new__(Random, hash((slot, f, k)))  # type: ignore[call-arg]
+            one._rng.gauss_next = None
+            one._var = variance()
             one._var.mean.n, one._var.mean._mean = moments[N], moments[MEAN]
             one._var._S = moments[SQUARES]
             splitter._att_dist_per_class[labels[k]] = one

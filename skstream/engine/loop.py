@@ -118,7 +118,7 @@ class Loop:
         labels = block.y.copy() if self.task.classes is None else self.task.classes[block.y]
         weight = None if block.weight is None else block.weight.copy()
         if self._is_direct(block):
-            return self._run_directly(block, labels)
+            return self._run_directly(block, labels, weight)
         answers: list[np.ndarray] = []
         for is_ask, begin, end in block.calls():
             started = perf_counter()
@@ -142,7 +142,7 @@ class Loop:
 
     def _is_direct(self, block: Block) -> bool:
         """Whether the model inside can be called for each row of the block."""
-        if not self.is_direct or block.weight is not None:
+        if not self.is_direct or (block.weight is not None and not block.weight.all()):
             return False
         if block.batches is not None or block.company is not None:
             return False
@@ -153,13 +153,15 @@ class Loop:
         known: bool = self.estimator.classes_.tolist() == self.task.classes.tolist()
         return known  # else the checks say what is wrong
 
-    def _run_directly(self, block: Block, labels: np.ndarray) -> np.ndarray:
+    def _run_directly(
+        self, block: Block, labels: np.ndarray, weight: np.ndarray | None
+    ) -> np.ndarray:
         """Execute a block by calls of the model inside, as its users would write them."""
         n_learnt = 0
         if not is_fitted(self.estimator):  # the first call checks, and makes the model inside
             started = perf_counter()
             try:
-                self._learn_rows(block, labels, None, 0, 1)
+                self._learn_rows(block, labels, weight, 0, 1)
             except RAISED as error:
                 if ends_program(error):
                     raise
@@ -173,7 +175,14 @@ class Loop:
         rows_learnt = calls.rows(block.learn_X, block.learn_index[n_learnt:])
         answers: list[Any] = []
         stamps = [*block.stamp.tolist(), block.n_learns + 1]  # the last one is never reached
-        next_stamp, action, clock, learn = stamps[0], "answering", perf_counter, calls.learn_one
+        next_stamp, action, clock = stamps[0], "answering", perf_counter
+        learn = calls.learn_one
+        if weight is not None:
+            weights = iter(weight[n_learnt:].tolist())
+
+            def learn(row: Any, target: Any) -> None:
+                calls.learn_weighted(row, target, next(weights))
+
         asking = learning = 0.0
         before = clock()
         try:

@@ -41,6 +41,7 @@ from skstream.evaluation._settings import (
     named_models,
     prepared_models,
     scores_asked,
+    warn_of_codes,
 )
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
@@ -374,6 +375,7 @@ class StreamEvaluator(BaseEstimator):
             if classes is None:
                 classes, source = known_classes(stream), "y"
         named = named_models(models)
+        warn_of_codes(named, stream)
         settings = self._settings(
             named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts, stream=stream
         )

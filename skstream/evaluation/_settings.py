@@ -1,5 +1,6 @@
 """Settings of a run, resolved once and passed to every worker."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from skstream.evaluation._runs._tape_writer import KeepTape
 from skstream.forgetting import duration_of
 from skstream.metrics._measure import Measure
 from skstream.streams import Drift, Stream
-from skstream.streams._composition._base import origin_of
+from skstream.streams._composition._base import origin_of, sources_of
 from skstream.streams._composition._runs import FirstRows
 from skstream.utils._choices import names_as_text
 from skstream.utils._label_space import LabelSpace, listed
@@ -324,6 +325,41 @@ def _models_going_on(models: Mapping[str, Any], classes: np.ndarray | None) -> d
         with failures_named(name, 0, "being copied"):
             found[name] = going_on(model, classes)
     return found
+
+
+_NOMINAL = re.compile(r"(estimator__)*(model__)?(nominal_features|nominal_attributes)")
+
+
+def unset_nominal(model: Any) -> str | None:
+    """Return the parameter in which a tree would be told its nominal columns, if it is not set.
+
+    Trees behind transformers, which make other columns, are left out.
+    """
+    if not hasattr(model, "get_params") or isinstance(model, type):
+        return None
+    params = model.get_params(deep=True)
+    return next((n for n, v in params.items() if v is None and _NOMINAL.fullmatch(n)), None)
+
+
+def coded_columns(stream: Stream) -> dict[int, str]:
+    """Return the columns of a stream of files, by position, whose categories are given as codes."""
+    source = sources_of(stream)[0]
+    kinds = {} if getattr(source, "as_frame", True) else getattr(source, "kinds", {})
+    return {n: name for n, (name, kind) in enumerate(kinds.items()) if kind == "category"}
+
+
+def warn_of_codes(models: Mapping[str, Any], stream: Stream | None) -> None:
+    """Warn where a tree would take the codes of categories for numbers."""
+    coded = {} if stream is None else coded_columns(stream)
+    for name, model in models.items() if coded else ():
+        parameter = unset_nominal(model)
+        if parameter is not None:
+            shown = ", ".join(map(repr, [*coded.values()][:5])) + ", ..." * (len(coded) > 5)
+            warn(
+                f"The stream gives categories as codes (columns {shown}), which the tree in model "
+                f"'{name}' takes for numbers. Say which they are, {parameter}={list(coded)}, or "
+                "read frames, as_frame=True."
+            )
 
 
 def _warn_of_kept_state(models: Mapping[str, Any]) -> None:

@@ -28,7 +28,12 @@ from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._runs._checkpoint import KeptRun
 from skstream.evaluation._runs._input import encoded
 from skstream.evaluation._runs._run_outcome import Checksums, Place
-from skstream.evaluation._settings import Settings, check_can_answer, named_models
+from skstream.evaluation._settings import (
+    Settings,
+    check_can_answer,
+    named_models,
+    warn_of_codes,
+)
 from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
 from skstream.metrics._registry import CLASSIFICATION, MAJORITIES, REGRESSION
@@ -387,6 +392,7 @@ def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
         return as_stream(X, y, sample_weight=weight)
     stream = as_stream(X, sample_weight=sample_weight)
     refuse_endless(stream)
+    warn_of_codes({type(search.estimator).__name__: search.estimator}, stream)
     n_jobs = given_evaluator(search).n_jobs
     in_workers = RaceOptions.of(search.race).kind is None and effective_n_jobs(n_jobs) > 1
     if in_workers and not begins_again(stream):

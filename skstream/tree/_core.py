@@ -199,10 +199,10 @@ def bayes_votes(tree, settings, scratch, node, x, has_gaps, out):  # type: ignor
         k = tree.orders[node, place]
         scratch.powers[k] = math.exp(out[k] - top)
     total = _sum(settings, scratch.powers, tree.orders[node], n)
-    shift = top + math.log(total)
+    shift = top + math.log(total)  # in which River loses the sum, where logarithms are huge
     for place in range(n):
         k = tree.orders[node, place]
-        out[k] = math.exp(out[k] - shift)
+        out[k] = math.exp(out[k] - shift) if settings.river else scratch.powers[k] / total
     return True
 
 

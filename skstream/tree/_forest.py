@@ -202,6 +202,10 @@ class AdaptiveRandomForestClassifier(TreeLearner):
     features depend on the seed, the number of the tree and the number of the leaf. So answers
     depend on the rows and their order alone, not on how the stream is divided.
 
+    Parameters that are set after the first call: `n_estimators` may not be changed; detectors and
+    the features watched are those of trees that begin later; the seed and the mean weight stay as
+    they are described above.
+
     Detectors read the answers that a tree gave before it learnt a row, and a tree that is replaced
     at a row gives way to one that begins by learning this row. A tree begun in the background is
     begun anew at the next warning. The share of right answers of a tree is counted from where it

@@ -19,6 +19,7 @@ from skstream.tree._arrays import (
 )
 from skstream.tree._base import Bools, Codes, Floats, Read, TreeLearner
 from skstream.tree._core import DEPTH, FEATURE, FIRST, N_NODES, N_STATS, SECOND, THRESHOLD
+from skstream.utils._choices import is_integer
 
 
 class HoeffdingTreeClassifier(TreeLearner):
@@ -209,7 +210,7 @@ class HoeffdingTreeClassifier(TreeLearner):
         feature_names : sequence of str, default=None
             Names of the features. None: those of the data frame that was learnt, or x0, x1, ...
         decimals : int, default=2
-            Digits of thresholds after the point.
+            Digits of thresholds after the point; of small ones, significant digits.
 
         Returns
         -------
@@ -226,6 +227,8 @@ class HoeffdingTreeClassifier(TreeLearner):
                 f"feature_names has {len(names)} names, and the tree has "
                 f"{self.n_features_in_} features."
             )
+        if not is_integer(decimals) or decimals < 0:
+            raise ValueError(f"decimals must be a whole number of at least 0. Got {decimals!r}.")
         lines: list[str] = []
         waiting = [(0, "", 0)]
         while waiting:
@@ -244,23 +247,29 @@ class HoeffdingTreeClassifier(TreeLearner):
         known = self.tree_.orders[node, : self.tree_.nodes[node, N_STATS]]
         weights = np.zeros(len(self.classes_))
         weights[known] = self.tree_.stats[node, known]
-        answer = f"{self.classes_[weights.argmax()]} ({weights.sum():.6g})"
+        answer = f"{_in_a_line(self.classes_[weights.argmax()])} ({weights.sum():.6g})"
         return f": {answer}" if is_behind_rule else answer
 
     def _branches(self, node: int, names: Any, decimals: int) -> list[tuple[int, str]]:
         """Children of a node, each with the rule that leads there."""
         feature, first, second = self.tree_.nodes[node, [FEATURE, FIRST, SECOND]].tolist()
+        name = _in_a_line(names[feature])
         if not self.columns_.is_nominal[feature]:
-            threshold = f"{self.tree_.values[node, THRESHOLD]:.{decimals}f}"
-            return [
-                (first, f"{names[feature]} <= {threshold}"),
-                (second, f"{names[feature]} > {threshold}"),
-            ]
+            threshold = self.tree_.values[node, THRESHOLD]
+            is_small = 0 < abs(threshold) < 10.0 ** (1 - decimals)
+            shown = f"{threshold:.{max(decimals, 1)}g}" if is_small else f"{threshold:.{decimals}f}"
+            return [(first, f"{name} <= {shown}"), (second, f"{name} > {shown}")]
         codes = self.columns_.codes[feature]
         values = dict(zip(codes.values(), codes, strict=True))
         children = self.tree_.branches[first : first + second].tolist()
         return [
-            (child, f"{names[feature]} = {values.get(code, 'another one')}")
+            (child, f"{name} = {_in_a_line(values.get(code, 'another one'))}")
             for code, child in enumerate(children)
             if child >= 0
         ]
+
+
+def _in_a_line(value: Any) -> str:
+    """Name, label or category as text; in quotes if it is empty or breaks lines."""
+    text = str(value)
+    return text if text.strip() and text.isprintable() else repr(text)

@@ -1,6 +1,6 @@
 """Rows as dictionaries of Python values, as libraries that learn one row at a time take them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -28,12 +28,15 @@ class RowDicts:
     missing : {"omit", "none"}
         Whether a missing value (NaN, None) is left out of its row, or is None there. The values
         that a sparse matrix does not store are left out.
+    names : sequence, optional
+        Names of the columns of an array or sparse matrix, if they are known.
     """
 
-    def __init__(self, X: Any, missing: str):
+    def __init__(self, X: Any, missing: str, names: Sequence[Any] | None = None):
         self.X = X
         self._source = X.tocsr() if sparse.issparse(X) else X
         self._missing = missing
+        self._names = names
         width = X.shape[1] if len(X.shape) > 1 else 1
         self._n_rows = max(1, _VALUES_AT_ONCE // max(1, width))
         self._part = lru_cache(_PARTS_KEPT)(self._made)
@@ -50,17 +53,17 @@ class RowDicts:
     def _made(self, number: int) -> list[Any]:
         begin = number * self._n_rows
         rows = take_rows(self._source, slice(begin, begin + self._n_rows))
-        return dicts_of(rows, self._missing)
+        return dicts_of(rows, self._missing, self._names)
 
 
-def dicts_of(X: Any, missing: str) -> list[Any]:
+def dicts_of(X: Any, missing: str, known: Sequence[Any] | None = None) -> list[Any]:
     """Rows as dictionaries; texts of an array without columns stay what they are."""
     if sparse.issparse(X):
-        return _sparse_dicts(X, missing)
+        return _sparse_dicts(X, missing, range(X.shape[1]) if known is None else known)
     if not is_frame(X):
         if X.ndim == 1:
             return list(X.tolist())
-        names, rows = [*range(X.shape[1])], X.tolist()
+        names, rows = [*(range(X.shape[1]) if known is None else known)], X.tolist()
         if X.dtype.kind != "f":
             gaps = _gaps(rows) if X.dtype.kind == "O" else {}
         else:
@@ -95,7 +98,7 @@ def _gaps(rows: list[Any]) -> dict[int, list[int]]:
     return found
 
 
-def _sparse_dicts(X: Any, missing: str) -> list[dict[int, Any]]:
+def _sparse_dicts(X: Any, missing: str, names: Sequence[Any]) -> list[dict[Any, Any]]:
     if not X.has_canonical_format:  # a feature that is stored twice has the sum of both
         X = X.copy()
         X.sum_duplicates()
@@ -107,6 +110,7 @@ def _sparse_dicts(X: Any, missing: str) -> list[dict[int, Any]]:
             columns, values = X.indices[known].tolist(), X.data[known].tolist()
         else:
             values = [None if value != value else value for value in values]
+    columns = [names[column] for column in columns]
     return [
         dict(zip(columns[begin:end], values[begin:end], strict=True))
         for begin, end in pairwise(bounds)

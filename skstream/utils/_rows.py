@@ -48,7 +48,7 @@ def as_rows(X: Any, *, first_row: int = 0) -> Any:
     else:
         X = unmasked(X, numbers=True)
         if not isinstance(X, np.ndarray):
-            X = _array_of_rows(X)
+            X = array_of_rows(X)
     if X.ndim == 2:
         return X
     texts = _as_texts(X, first_row)
@@ -121,7 +121,8 @@ def check_names_of_one_type(X: Any) -> None:
         )
 
 
-def _array_of_rows(X: Any) -> NDArray[Any]:
+def array_of_rows(X: Any) -> NDArray[Any]:
+    """Rows as an array; in lists of numbers and texts, numbers stay numbers."""
     if isinstance(X, (list, tuple)) and any(isinstance(value, (str, bytes)) for value in X):
         # Without a type, NaN among texts would become a text, and each take the longest's room.
         return np.array(X, dtype=object)
@@ -149,7 +150,7 @@ def single_texts(X: Any) -> NDArray[Any] | None:
         return None
     if isinstance(X, (list, tuple)) and not (X and isinstance(X[0], (str, bytes))):
         return None
-    return _as_texts(_array_of_rows(X), 0)
+    return _as_texts(array_of_rows(X), 0)
 
 
 def _as_texts(X: NDArray[Any], first_row: int) -> NDArray[Any] | None:

@@ -166,7 +166,13 @@ def checked_seeds(seeds: Iterable[int]) -> list[int]:
 def _poisson_cdf(mean: float) -> NDArray[np.float64]:
     """Distribution function, P(weight <= k) for k = 0, 1, ..., until it is 1 to the last bit."""
     n = math.ceil(mean + 12 * math.sqrt(mean) + 7)  # of mean 1: 20
-    shares = [math.exp(-mean) * mean**k / math.factorial(k) for k in range(n)]
+    log = math.log(mean)
+    shares = [
+        math.exp(-mean) * mean**k / math.factorial(k)
+        if k * log < 700
+        else math.exp(k * log - mean - math.lgamma(k + 1))
+        for k in range(n)
+    ]
     cdf: NDArray[np.float64] = np.cumsum(shares)
     return cdf
 

@@ -1,11 +1,11 @@
 """Every script of benchmarks starts as `python -m benchmarks.name` in the repository."""
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests._programs import Run
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py"))
@@ -15,7 +15,7 @@ import sys
 from importlib import import_module
 for name in sys.argv[1:]:
     try:
-        import_module(f"benchmarks.{name}")
+        import_module("benchmarks." + name)
     except ImportError as error:
         if (error.name or "").partition(".")[0] in ("", "benchmarks", "skstream"):
             raise
@@ -32,8 +32,8 @@ def test_it_imports_its_neighbours_as_a_module_does(name: str) -> None:
             assert not {one.name for one in node.names} & set(NAMES)
 
 
-def test_all_are_imported() -> None:
+def test_all_are_imported(tmp_path: Path, run_program: Run) -> None:
     """But for what is not installed."""
-    command = [sys.executable, "-c", IMPORTS, *NAMES]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    program = tmp_path / "imports.py"
+    program.write_text(IMPORTS, "utf-8")
+    run_program(program, tmp_path, NAMES)

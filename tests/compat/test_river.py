@@ -487,3 +487,14 @@ def test_generators_count_with_their_memory_in_the_size() -> None:
     one, many = ([random.Random(seed) for seed in range(n)] for n in (1, 101))
     assert 2500 <= (pickled_size(many) - pickled_size(one)) / 100 < 2520
     assert np.isnan(pickled_size(lambda: None))
+
+
+def test_columns_without_names_are_those_that_were_learnt_with_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=[f"f{place}" for place in range(X.shape[1])])
+    model = from_river(tree.HoeffdingTreeClassifier(grace_period=10, tau=0.5)).fit(frame, Y)
+    expected = model.predict_proba(frame)
+    assert len(np.unique(expected, axis=0)) > 2
+    for rows in (X, sparse.csr_array(X)):
+        with pytest.warns(UserWarning, match="feature names"):
+            np.testing.assert_array_equal(model.predict_proba(rows), expected)

@@ -78,7 +78,7 @@ def at_every_piece(monkeypatch):
 @pytest.mark.filterwarnings("ignore:batch_size")
 def test_callbacks_see_the_checkpoints_of_the_result(protocol, n_jobs, at_every_piece):
     kind, parameters = EVALUATORS[protocol]
-    chunks = [chunk.part(k, k + 60) for chunk in make_demo_stream(300) for k in range(0, 300, 60)]
+    chunks = [chunk.part(k, k + 50) for chunk in make_demo_stream(150) for k in range(0, 150, 50)]
     chunks = [(chunk.X, chunk.y) for chunk in chunks]
     call = models(), chunks, None
     common = {"n_jobs": n_jobs, "random_state": 0, "engine": "loop"}

@@ -26,7 +26,7 @@ from tests.evaluation.test_tape_on_disk import in_memory
 pytestmark = newest_alone  # what is killed or run twice does not depend on other packages
 
 
-N_MOMENTS = 10
+N_MOMENTS = scaled(20)
 N = 240
 X = np.random.default_rng(0).normal(size=(N, 2))
 y = np.where(X[:, 0] + np.arange(N) % 5 / 5 > 0.4, "b", "a")

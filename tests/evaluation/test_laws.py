@@ -187,6 +187,7 @@ def test_l3_order_and_company_of_models_change_nothing(name, options):
         assert (alone.tape.answers[model] == together.tape.answers[model]).all()
 
 
+@newest_alone
 @every_evaluator
 @given(stream=small_streams(max_rows=20), data=st.data())
 @examples(2)
@@ -288,6 +289,7 @@ def check_l7_a_run_can_be_saved_and_resumed_anywhere(name, options, stream, k, w
     assert_same(whole, resumed, rtol=0)
 
 
+@newest_alone
 @every_evaluator
 def test_weights_of_one_are_no_weights(name, options):
     rng = np.random.default_rng(0)

@@ -97,8 +97,10 @@ def test_answers_of_an_evaluation_score_alike(evaluated: EvaluationResult) -> No
         np.testing.assert_array_equal(*[tape.predictions(name) for tape in tapes if tape])
 
 
-@pytest.mark.parametrize("chunk_size", [1, 7, 400])
-@pytest.mark.parametrize("kind", ["frame", "frames", "stream", "parquet", "csv"])
+@pytest.mark.parametrize(
+    ("kind", "chunk_size"),
+    [("frame", 400), ("frames", 1), ("stream", 7), ("parquet", 7), ("parquet", 400), ("csv", 7)],
+)
 def test_no_score_depends_on_container_or_chunks(
     evaluated: EvaluationResult, tmp_path: Path, kind: str, chunk_size: int
 ) -> None:

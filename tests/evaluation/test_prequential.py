@@ -92,14 +92,14 @@ def test_weight_zero_is_asked_but_neither_learnt_nor_scored():
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
-@pytest.mark.parametrize("chunk_size", [7, 120])
+@pytest.mark.parametrize("chunk_size", [7, 60])
 def test_weights_are_passed_in_every_call_or_in_none(engine, chunk_size):
     rng = np.random.default_rng(0)
-    X, weight = np.abs(rng.normal(size=(120, 3))), rng.choice([1.0, 0.5], 120)
-    y = (X[:, 0] + 0.3 * rng.normal(size=120) > 0.6).astype(int)
+    X, weight = np.abs(rng.normal(size=(60, 3))), rng.choice([1.0, 0.5], 60)
+    y = (X[:, 0] + 0.3 * rng.normal(size=60) > 0.6).astype(int)
     model = make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))
     literal, answers = clone(model), []
-    for i in range(120):
+    for i in range(60):
         if i:
             answers.append(literal.predict(X[i : i + 1])[0])
         row = X[i : i + 1], y[i : i + 1], [0, 1] if i == 0 else None
@@ -108,7 +108,7 @@ def test_weights_are_passed_in_every_call_or_in_none(engine, chunk_size):
     stream = as_stream(X, y, sample_weight=weight, chunk_size=chunk_size)
     for evaluator in (PrequentialEvaluator(**options), DelayedEvaluator(delay=0, **options)):
         result = evaluator.evaluate({"m": model}, stream)
-        assert result.predictions("m").reshape(120, -1)[1:, -1].tolist() == answers
+        assert result.predictions("m").reshape(60, -1)[1:, -1].tolist() == answers
         scaler = result.models["m"].pipeline_[0]
         assert scaler.n_samples_seen_ == literal.pipeline_[0].n_samples_seen_ == weight.sum()
 

@@ -20,8 +20,8 @@ from skstream import (
 from skstream.naive_bayes import IncrementalGaussianNB
 
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(120, 3))
-Y = (X[:, 0] + 0.5 * RNG.normal(size=120) > 0).astype(int)
+X = RNG.normal(size=(80, 3))
+Y = (X[:, 0] + 0.5 * RNG.normal(size=80) > 0).astype(int)
 
 
 class Fresh(ClassifierMixin, BaseEstimator):

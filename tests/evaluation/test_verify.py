@@ -15,7 +15,7 @@ from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import CSVStream, ParquetStream, as_stream, make_demo_stream
 from skstream.streams._open import open_files
 from tests._crafted import crafted
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=32) | st.integers(-1000, 1000)
 
@@ -269,6 +269,7 @@ def test_what_was_recorded_as_a_text_only_is_asked_for(tmp_path):
     assert found.reasons == ("other data: other held-out features and held-out labels",)
 
 
+@newest_alone
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_run_folders_and_workers_note_the_same_stream(n_jobs, tmp_path):
     X, y, _ = rows()

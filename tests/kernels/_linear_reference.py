@@ -17,9 +17,12 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from skstream.engine.block import Block
 from skstream.engine.kernels import Task
 from skstream.engine.kernels.linear.settings import Settings
+from tests._examples import SCALE
 from tests.kernels._reference import run_literally
 
 PATHS = ("plain", "compiled") if find_spec("numba") else ("plain",)
+#: Where few examples are wanted, the plain form is tried where numba is not installed.
+TRIED = PATHS if SCALE >= 1 else PATHS[-1:]
 
 REGRESSION_LOSSES = (
     "squared_error",

@@ -1,4 +1,4 @@
-"""The linear kernels over 20,000 rows, where a single other rounding has made another model."""
+"""The linear kernels over many rows, where a single other rounding has made another model."""
 
 import functools
 from collections.abc import Callable
@@ -18,25 +18,28 @@ from skstream.engine.kernels import Task
 from skstream.engine.kernels.linear import rows as linear_rows
 from skstream.engine.kernels.linear.loops import step_of
 from skstream.engine.kernels.linear.settings import Settings
+from tests._examples import SCALE
 from tests.kernels._linear_reference import (
-    PATHS,
+    TRIED,
     broken_scale,
     path,
     run_row_by_row,
 )
 from tests.kernels._reference import prequential_block, running
 
+#: 6,000 where few examples are wanted: as many make another model, too.
+MANY = 20_000 if SCALE >= 1 else 6000
 # Model, storage, number of classes (0: regression), number of rows.
 LONG_RUNS: dict[str, tuple[Any, str, int, int]] = {
-    "default schedule": (SGDClassifier(loss="log_loss"), "dense", 2, 20_000),
-    "one vector per class": (SGDClassifier(loss="log_loss"), "dense", 3, 20_000),
-    "sparse": (SGDClassifier(loss="log_loss"), "csr", 2, 20_000),
+    "default schedule": (SGDClassifier(loss="log_loss"), "dense", 2, MANY),
+    "one vector per class": (SGDClassifier(loss="log_loss"), "dense", 3, MANY),
+    "sparse": (SGDClassifier(loss="log_loss"), "csr", 2, MANY),
     "sparse, one vector per class": (SGDClassifier(loss="log_loss"), "csr", 3, 3000),
     "hinge": (SGDClassifier(), "dense", 2, 3000),
     "elastic net": (SGDClassifier(loss="modified_huber", penalty="elasticnet"), "dense", 3, 3000),
     "l1": (SGDClassifier(loss="log_loss", penalty="l1", alpha=1e-3), "csr", 2, 3000),
     "perceptron": (Perceptron(), "dense", 3, 3000),
-    "regression": (SGDRegressor(), "dense", 0, 20_000),
+    "regression": (SGDRegressor(), "dense", 0, MANY),
     "Huber": (SGDRegressor(loss="huber", learning_rate="constant"), "csr", 0, 3000),
     "passive-aggressive": (
         SGDClassifier(loss="hinge", learning_rate="pa2", eta0=1.0, penalty=None),
@@ -157,7 +160,7 @@ def replace_asks(block: Block) -> Block:
     return replace(block, ask_index=none, stamp=none)
 
 
-@pytest.mark.parametrize("run", PATHS)
+@pytest.mark.parametrize("run", TRIED)
 @pytest.mark.parametrize("name", LONG_RUNS)
 def test_long_runs_agree_to_the_last_bit(name: str, run: str) -> None:
     with path(run):
@@ -185,7 +188,7 @@ def broken_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Settings, "schedule", lambda self, t, n: schedule(self, t + 1, n))
 
 
-@pytest.mark.parametrize("run", PATHS)
+@pytest.mark.parametrize("run", TRIED)
 @pytest.mark.parametrize("break_it", [broken_sums, broken_schedule, broken_scale])
 def test_a_broken_twin_is_caught(
     break_it: Callable[[pytest.MonkeyPatch], None], run: str, monkeypatch: pytest.MonkeyPatch

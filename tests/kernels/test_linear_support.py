@@ -19,7 +19,7 @@ from skstream.engine.kernels.linear import kernel as _linear
 from skstream.engine.kernels.linear import settings as linear_settings
 from skstream.engine.kernels.linear.loops import step_of
 from tests.kernels._linear_reference import (
-    PATHS,
+    TRIED,
     aggressive,
     path,
     run_row_by_row,
@@ -223,7 +223,7 @@ DECLINED: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.fixture(params=PATHS)
+@pytest.fixture(params=TRIED)
 def kernel(request: pytest.FixtureRequest) -> Any:
     with path(request.param):
         kernel = running(SGDClassifier(), BINARY)
@@ -262,7 +262,7 @@ def test_declined_first_rows(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
-@pytest.mark.parametrize("run", PATHS)
+@pytest.mark.parametrize("run", TRIED)
 @pytest.mark.parametrize("kind", ["dense", "csr"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("loss", ["log_loss", "hinge", "perceptron", "modified_huber"])
@@ -320,7 +320,7 @@ def test_many_features_are_left_to_the_estimator_where_loops_are_not_compiled(
     convert: Any,
 ) -> None:
     most = _linear.UNCOMPILED_FEATURES
-    for run in PATHS:
+    for run in TRIED:
         for n_features in (most, most + 1):
             with path(run):
                 kernel = running(SGDClassifier(), BINARY)

@@ -34,7 +34,7 @@ from skstream.engine.kernels import Declined, Task, adaptive, find_kernel
 from skstream.engine.kernels.naive_bayes.gaussian import IncrementalGaussianKernel
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.utils._calibration_maps import METHODS
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 from tests.kernels._reference import (
     TIMELINES,
     assert_equals_loop,
@@ -199,12 +199,12 @@ EVALUATORS = {
 
 @pytest.mark.parametrize("name", EVALUATORS)
 def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
-    X, y = stream(90)
-    weight = np.random.default_rng(1).choice([0.0, 1.0, 2.0], 90)
+    X, y = stream(60)
+    weight = np.random.default_rng(1).choice([0.0, 1.0, 2.0], 60)
     known = {"sample_weight": weight} if name in ("prequential", "folds") else {}
     models = {m: WATCHED[m] for m in BATCHES} if name == "batches" else WATCHED
     if name == "skip":
-        y = np.where(np.arange(90) % 3 == 1, None, y)
+        y = np.where(np.arange(60) % 3 == 1, None, y)
         known["classes"] = CLASSES[:2]
     if name == "csr":  # naive Bayes by Gauss takes no sparse rows
         X, models = sparse.csr_array(X), {m: WATCHED[m] for m in ("random", "bag", "majority")}
@@ -269,6 +269,7 @@ def test_what_has_no_kernel(model: Any, reason: str) -> None:
         find_kernel(model, Task(CLASSES))
 
 
+@newest_alone
 def test_a_bag_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many calls of its members' kernels as parts: none for each row."""
     calls = []

@@ -55,27 +55,30 @@ def test_every_numeric_transformer_is_here() -> None:
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("targets", TARGETS)
+@pytest.mark.parametrize(
+    ("targets", "timeline"), [*zip(TARGETS, ("prequential", "polls"), strict=True)], ids=TARGETS
+)
 @pytest.mark.parametrize("place", range(len(TRANSFORMERS)), ids=lambda i: repr(TRANSFORMERS[i]))
-def test_transformers_ahead_of_a_regressor(place: int, targets: str, container: Any) -> None:
-    rng, task = np.random.default_rng(1), Task(None)
-    for timeline in ("prequential", "polls"):
-        block = make_block(container(X), TARGETS[targets], timeline, rng)
-        model = make_stream_pipeline(copy.deepcopy(TRANSFORMERS[place]), SGDRegressor())
-        kernel = running(copy.deepcopy(model), task)
-        try:
-            expected = run_literally(model, block, task)
-        except (TypeError, ValueError):
-            assert container is not np.asarray
-            pytest.skip("not for sparse rows")
-        try:
-            answers = kernel.run(block)
-        except Declined:
-            assert container is not np.asarray
-            continue
-        np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
-        kernel.export()
-        assert_same_state(kernel.estimator, model)
+def test_transformers_ahead_of_a_regressor(
+    place: int, targets: str, timeline: str, container: Any
+) -> None:
+    task = Task(None)
+    block = make_block(container(X), TARGETS[targets], timeline, np.random.default_rng(1))
+    model = make_stream_pipeline(copy.deepcopy(TRANSFORMERS[place]), SGDRegressor())
+    kernel = running(copy.deepcopy(model), task)
+    try:
+        expected = run_literally(model, block, task)
+    except (TypeError, ValueError):
+        assert container is not np.asarray
+        pytest.skip("not for sparse rows")
+    try:
+        answers = kernel.run(block)
+    except Declined:
+        assert container is not np.asarray
+        return
+    np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
+    kernel.export()
+    assert_same_state(kernel.estimator, model)
 
 
 MARKS = np.resize([-1.0, -2.0, 0.0, -2.0, -1.0, 3.0], N_ROWS)

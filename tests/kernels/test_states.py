@@ -44,6 +44,7 @@ from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.pipeline import make_stream_pipeline
 from skstream.utils._values_by_version import VersionedArray
 from tests._examples import examples
+from tests.kernels._linear_reference import PATHS
 from tests.kernels._reference import (
     Running,
     assert_same_state,
@@ -107,7 +108,7 @@ LEARNING = [
 
 
 @pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning")
-@pytest.mark.parametrize("numba", ["0", "1"], ids=["compiled", "plain"])
+@pytest.mark.parametrize("numba", ["1", "0"][: len(PATHS)], ids=PATHS)
 @pytest.mark.parametrize("place", range(len(CASES)), ids=lambda i: f"{i}-{name_of(CASES[i][0])}")
 def test_no_step_changes_an_earlier_state(place: int, numba: str, monkeypatch: Any) -> None:
     monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", numba)
@@ -165,7 +166,7 @@ def test_what_is_exported_is_a_copy(place: int, is_sparse: bool) -> None:
 @pytest.mark.parametrize("place", LEARNING, ids=lambda i: name_of(KERNEL[i]))
 def test_goes_on_from_a_fitted_estimator_and_back(place: int, fits: bool) -> None:
     rng = np.random.default_rng(2)
-    X, y = rng.integers(0, 3, size=(90, 3)).astype(float), rng.integers(0, 2, 90)
+    X, y = rng.integers(0, 3, size=(55, 3)).astype(float), rng.integers(0, 2, 55)
     y[:2] = 0, 1
     X[:3] = np.arange(3)[:, np.newaxis]
     fitted = copy.deepcopy(KERNEL[place])
@@ -182,7 +183,7 @@ def test_goes_on_from_a_fitted_estimator_and_back(place: int, fits: bool) -> Non
             known = {}
     kernel, literal = running_any(fitted), copy.deepcopy(fitted)
     block = make_block(X, labels if classes is None else y, "polls", rng)
-    later = cut(block, [60])[1]
+    later = cut(block, [30])[1]
     if hasattr(literal, "predict"):
         run_literally(literal, later, kernel.kernel.task)
     else:

@@ -41,6 +41,7 @@ from skstream.model_selection._candidates import candidates_of
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import as_stream
 from skstream.utils._seeds import seed_estimator
+from tests._examples import newest_alone
 from tests.model_selection._searches import search_of
 
 N_ROWS, TUNING = 900, 400
@@ -165,6 +166,7 @@ RACES: list[dict[str, Any]] = [
 every_race = pytest.mark.parametrize("parameters", RACES, ids=str)
 
 
+@newest_alone
 @every_race
 def test_it_does_not_depend_on_chunks(parameters: dict[str, Any]) -> None:
     X, y = stream()
@@ -177,6 +179,7 @@ def test_it_does_not_depend_on_chunks(parameters: dict[str, Any]) -> None:
         assert_same(search(**parameters).fit(chunks, classes=["DOWN", "UP"]), whole)
 
 
+@newest_alone
 @every_race
 def test_it_resumes_at_any_row(parameters: dict[str, Any], tmp_path: Path) -> None:
     X, y = stream()
@@ -200,6 +203,7 @@ def test_it_does_not_depend_on_the_order_of_candidates(
     assert_same(fitted(**parameters), fitted(grid=backwards, **parameters))
 
 
+@newest_alone
 @pytest.mark.parametrize(
     "parameters",
     [{}, {"tuning": TUNING}, {"batch_size": 40}, {"batch_size": 40, "tuning": TUNING}],

@@ -135,3 +135,12 @@ def test_every_random_state_is_set_nested_ones_too():
         "bag__estimator__random_state",
     }
     assert random_states(clone(seeded)) == states
+
+
+@pytest.mark.parametrize("mean", [0.3, 6.0, 60.0, 75.0, 100.0])
+def test_poisson_weights_of_any_mean(mean: float) -> None:
+    """Powers of the mean overflow from 75 on."""
+    n = 50_000
+    weights = poisson_weights(0, 0, 0, n, mean)
+    distances = np.abs([weights.mean() - mean, weights.var() - mean])
+    assert (distances < 5 * np.sqrt([mean / n, (mean + 2 * mean**2) / n])).all()

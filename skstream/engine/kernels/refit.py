@@ -55,6 +55,7 @@ _ROW_BY_ROW = {
         *("GradientBoostingClassifier", "GradientBoostingRegressor"),
         *("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"),
     ),
+    "skstream.tree": ("HoeffdingTreeClassifier", "AdaptiveRandomForestClassifier"),
     "lightgbm": ("LGBMClassifier", "LGBMRegressor"),
     "xgboost": ("XGBClassifier", "XGBRegressor"),
     "catboost": ("CatBoostClassifier", "CatBoostRegressor"),

@@ -137,6 +137,8 @@ def learn_dense(
         np.empty((room, *b.shape), b.dtype),
     )
     several = True if len(b) > 1 else None
+    X, Q = X[:], Q[:]
+    X.flags.writeable = Q.flags.writeable = False  # numba compiles for each of the two once more
     learnt = asked = 0
     while True:
         n_learnt, n_asked, n = loops.learn_rows(
