@@ -1,4 +1,4 @@
-"""What was found in River's trees, each reproduced: words for its maintainers are in docs/trees.md.
+"""Four things that were found in River's trees, reproduced: words for its maintainers are in docs/trees.md.
 
 python -m benchmarks.river_findings
 """
@@ -78,9 +78,10 @@ def replaced_by_a_split() -> str:
             if parent is None or id(parent) in after:
                 now = model._root if parent is None else parent.children[place]
                 n_replaced += now is not node and isinstance(now, AdaBranchClassifier)
+    n_made, n_switched = model.n_alternate_trees, model.n_switch_alternate_trees
     return (
-        f"of {model.n_alternate_trees} alternates {model.n_switch_alternate_trees} were switched to "
-        f"by the test, {n_replaced} replaced the subtree when they were split"
+        f"of {n_made} alternates {n_switched} were switched to by the test, {n_replaced} replaced "
+        "the subtree when they were split"
     )
 
 
