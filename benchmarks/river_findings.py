@@ -1,4 +1,4 @@
-"""Four things that were found in River's trees, reproduced: the words for them are in docs/trees.md.
+"""Four things that were found in River's trees, reproduced; docs/trees.md has the words for them.
 
 python -m benchmarks.river_findings
 """
