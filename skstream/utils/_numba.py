@@ -2,11 +2,12 @@
 
 import functools
 import os
+import sys
 from collections.abc import Callable
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
-from threading import local
+from threading import Timer, local
 from time import perf_counter
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
@@ -36,6 +37,14 @@ def numba_enabled() -> bool:
     if any(os.environ.get(name, "") not in ("", "0") for name in DISABLING_VARIABLES):
         return False
     return _is_installed()
+
+
+#: Seconds of a first call after which somebody at a terminal is told that it is being compiled.
+_LONG = 3.0
+
+
+def _at_a_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 _LOADING = local()
@@ -73,12 +82,24 @@ class Jitted(Generic[P, R]):
         """Run the function, compiled or plain."""
         if numba_enabled():
             started, n_known = perf_counter(), self._n_compiled
-            answer = self.compiled(*args, **kwargs)
+            if n_known < 1 and _at_a_terminal():
+                timer = Timer(_LONG, self._say_that_it_is_compiled)
+                timer.start()
+                try:
+                    answer = self.compiled(*args, **kwargs)
+                finally:
+                    timer.cancel()
+            else:
+                answer = self.compiled(*args, **kwargs)
             if self._n_compiled > n_known:  # the call is as short as the first rows of a run
                 _LOADING.seconds = seconds_of_loading() + perf_counter() - started
             return answer
         with np.errstate(all="ignore"):  # compiled code warns of nothing
             return self.uncompiled(*args, **kwargs)
+
+    def _say_that_it_is_compiled(self) -> None:
+        where = f"{self.plain.__module__}.{self.plain.__name__}"
+        print(f"skstream: compiling {where}, once for all runs ...", file=sys.stderr, flush=True)
 
     @property
     def _n_compiled(self) -> int:
