@@ -23,7 +23,7 @@ PLAIN := .venv/plain/installed-$(VERSION)
 IN_LATEST := .venv/latest/bin/python -m
 IN_PREVIOUS := .venv/previous/bin/python -m
 
-.PHONY: help demo test lint types package doctest test-previous test-latest test-cores docs quick-docs \
+.PHONY: help demo test lint types package doctest test-previous test-latest test-without-data test-cores docs quick-docs \
     release-check bench fidelity clean
 
 help:
@@ -43,7 +43,7 @@ demo: $(DEMO)
 # What uses one processor runs side by side; the tests use several themselves.
 test:
 	$(MAKE) -j$(WORKERS) $(LATEST) $(PLAIN) $(PREVIOUS) lint types package quick-docs doctest
-	$(MAKE) test-previous test-latest test-cores
+	$(MAKE) test-previous test-latest test-without-data test-cores
 
 lint: $(LATEST)
 	$(IN_LATEST) ruff check .
@@ -76,6 +76,12 @@ test-previous: $(PREVIOUS)
 test-latest: export SKSTREAM_TEST_EXAMPLES ?= 0.25
 test-latest: $(LATEST)
 	CI=1 $(IN_LATEST) pytest -q -n $(WORKERS) --dist worksteal tests
+
+# What reads real streams, once more as on a machine that has none of them.
+READERS = $(shell grep -rlE 'tests\._data|EXAMPLES|PAGES' tests --include='test_*.py')
+test-without-data: $(LATEST)
+	CI=1 SKSTREAM_TEST_EXAMPLES=0.1 $(IN_LATEST) pytest -q -n $(WORKERS) --dist worksteal --without-data \
+	    $(READERS)
 
 # Kernels whose bits depend on the order in which BLAS adds, as on a processor of another kind:
 # OpenBLAS chooses its loops by the processor, unless it is told. Elsewhere than on x86 this name is

@@ -1,15 +1,18 @@
 """Settings of the whole test suite."""
 
 import gc
+import inspect
 import os
 import signal
 import sys
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from skstream.evaluation._parallel import _groups
+from tests._data import ENVIRONMENT_VARIABLE
 from tests._examples import scaled
 from tests._programs import Run, interpreter
 
@@ -45,6 +48,37 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let what reads real streams be tried as on a machine that has none of them."""
+    parser.addoption(
+        "--without-data",
+        action="store_true",
+        help="run only tests that read real streams where there are any, without the streams",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set the variable before tests, and the programs that they start, read it."""
+    if config.getoption("--without-data"):
+        os.environ[ENVIRONMENT_VARIABLE] = os.devnull
+
+
+def reads_real_streams(item: pytest.Function) -> bool:
+    """Whether a test, or the page or example that it runs, names a real stream."""
+    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    texts = [path.read_text("utf-8") for path in values if isinstance(path, Path)]
+    if texts:
+        return any('.parquet"' in text or ENVIRONMENT_VARIABLE in text for text in texts)
+    source = inspect.getsource(item.function)
+    return any(name in source for name in ("data_path(", "data_folder(", "load_stream("))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
+    """With `--without-data`, keep the tests whose outcome could depend on the streams."""
+    if config.getoption("--without-data"):
+        items[:] = filter(reads_real_streams, items)
 
 
 @pytest.fixture(autouse=True)
