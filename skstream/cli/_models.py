@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream.base import check_can_learn
 from skstream.cli._model_strings import MODEL, make_model
-from skstream.compat._adapted import adapted
+from skstream.evaluation._adapted import adapted
 from skstream.evaluation._settings import coded_columns, unset_nominal
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import StreamImputer, make_stream_preprocessor

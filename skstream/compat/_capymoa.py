@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 
 from skstream.base import about_texts
 from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow, RowCalls, labels_at
+from skstream.evaluation._adapted import offer_adapter
 from skstream.utils._labels import is_missing
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import is_frame, take_rows
@@ -262,6 +263,17 @@ class _CapyMOA(ByRow):
             seed = check_random_state(seed).randint(_LARGEST_SEED)
         return self.learner.from_params(schema, dict(self.params or {}), int(seed) % _LARGEST_SEED)
 
+    def inner_name(self) -> str:
+        """Name of the learner.
+
+        Returns
+        -------
+        name : str
+            That of its type.
+        """
+        kind = self.learner if isinstance(self.learner, type) else type(self.learner)
+        return kind.__name__
+
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         if "model_" in state:
@@ -454,3 +466,6 @@ def check_learner(kind: Any) -> None:
         if issubclass(kind, (base.Classifier, base.Regressor)):
             return
     raise TypeError(f"A classifier or regressor of CapyMOA is needed. Got {name} instead.")
+
+
+offer_adapter(is_capymoa, from_capymoa)

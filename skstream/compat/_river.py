@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from skstream.base import offered_if
 from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow, RowCalls, labels_at
+from skstream.evaluation._adapted import offer_adapter
 from skstream.utils._content import NotComparable, content
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._optional import optional_import
@@ -231,6 +232,26 @@ class _River(ByRow):
         copy._begin(None)  # for its checks
         copy.model_ = deepcopy(self.model)
         return copy
+
+    def is_new_around_learnt(self) -> bool:
+        """Whether the estimator has learnt nothing, and the River model has.
+
+        Returns
+        -------
+        bool
+            False, too, where it is not known.
+        """
+        return not hasattr(self, "model_") and not is_new(self.model)
+
+    def inner_name(self) -> str:
+        """Name of the River model.
+
+        Returns
+        -------
+        name : str
+            That of its type; of a pipeline, that of its last step.
+        """
+        return self.model.__name__ if isinstance(self.model, type) else model_name(self.model)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -591,3 +612,6 @@ def _new_parameters(model: Any, change: Callable[[Path, Any], Any], path: Path) 
                 for place, part in enumerate(value)
             )
     return made
+
+
+offer_adapter(is_river, from_river)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.compat._river_tree import Executed, TreeForm, Whole, Work
-from skstream.engine.answers import answers_to
+from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernel import Declined
 from skstream.engine.kernels.compose import asks_of_next
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State

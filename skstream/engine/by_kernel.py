@@ -9,8 +9,7 @@ import numpy as np
 from skstream.engine.answers import Task, checked_step, no_answers
 from skstream.engine.block import Block
 from skstream.engine.failures import RAISED, BadAnswer, ends_program, in_short
-from skstream.engine.kernels import Declined, Kernel, find_kernel
-from skstream.engine.kernels.base import Looped, NotFittedYet
+from skstream.engine.kernel import Declined, Kernel, Looped, NotFittedYet, find_kernel
 from skstream.engine.loop import LoopFailed
 from skstream.utils._numba import seconds_of_loading
 

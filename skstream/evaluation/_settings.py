@@ -11,12 +11,11 @@ from sklearn.frozen import FrozenEstimator
 
 from skstream._meta import MetaClassifier
 from skstream.base import check_can_learn, learning_parts, nested, without_predict
-from skstream.compat._adapted import adapted, going_on, is_foreign, is_new_around_learnt, name_of
-from skstream.engine.answers import states_first_answer
+from skstream.engine.answers import Task, states_first_answer
 from skstream.engine.failures import failures_named
-from skstream.engine.kernels import Task
 from skstream.engine.model import EngineChoice, Unanswered
 from skstream.engine.timeline import Timeline
+from skstream.evaluation._adapted import adapted, is_foreign, name_of
 from skstream.evaluation._runs._monitor import Watched
 from skstream.evaluation._runs._run_outcome import ResultHeader
 from skstream.evaluation._runs._tape_writer import KeepTape
@@ -235,9 +234,9 @@ def named_models(models: Any) -> dict[str, Any]:
     elif isinstance(models, Sequence) and not (
         isinstance(models, (str, bytes)) or hasattr(models, "partial_fit") or is_foreign(models)
     ):
-        named = _numbered(list(models))
+        named = _numbered([adapted(model) for model in models])
     else:
-        named = _numbered([models])
+        named = _numbered([adapted(models)])
     if not named:
         raise ValueError("No model was given; pass an estimator, a list or a dict of them.")
     for name, given in named.items():
@@ -323,7 +322,7 @@ def _models_going_on(models: Mapping[str, Any], classes: np.ndarray | None) -> d
     found = {}
     for name, model in models.items():
         with failures_named(name, 0, "being copied"):
-            found[name] = going_on(model, classes)
+            found[name] = model.going_on(classes) if hasattr(model, "going_on") else model
     return found
 
 
@@ -398,7 +397,7 @@ def _warn_of_left_out_state(models: Mapping[str, Any]) -> None:
 
 
 def _knows_more_than_a_clone(part: Any) -> bool:
-    if is_new_around_learnt(part):
+    if hasattr(part, "is_new_around_learnt") and part.is_new_around_learnt():
         return True
     # A transformer that needs no fitting is always fitted.
     return not is_plain(part) and is_fitted(part) and not is_fitted(unfitted_copy(part))

@@ -178,7 +178,7 @@ UNLIKE = [
 
 
 def test_the_law_notices_what_is_shared_wrongly(monkeypatch):
-    monkeypatch.setattr("skstream.engine.kernels.base.key_of", lambda *parts: b"")
+    monkeypatch.setattr("skstream.engine.kernel.key_of", lambda *parts: b"")
     with pytest.raises((AssertionError, ModelError)):
         assert_as_alone(UNLIKE, [0] * 3, [20], None, ())
 

@@ -1,7 +1,7 @@
 """Exact kernels, beside the generic loop; `registry` says which estimator has which."""
 
 from skstream.engine.answers import Task
-from skstream.engine.kernels.base import Declined, Kernel, TransformKernel
+from skstream.engine.kernel import Declined, Kernel, TransformKernel
 from skstream.engine.kernels.registry import (
     find_kernel,
     find_transform_kernel,

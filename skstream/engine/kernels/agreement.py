@@ -29,7 +29,7 @@ from sklearn.preprocessing import (
 
 from skstream.engine.answers import Task
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import Declined, TransformKernel
+from skstream.engine.kernel import Declined, TransformKernel
 from skstream.engine.kernels.looped import LoopedTransformer
 from skstream.engine.loop import Loop
 from skstream.pipeline._transformers import learn_and_transform, prepared

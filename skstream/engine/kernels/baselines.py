@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skstream.baselines import drawn_codes
 from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined
+from skstream.engine.kernel import Declined
 from skstream.engine.kernels.memory import MemoryKernel, SeededKernel
 from skstream.engine.kernels.schema import refused_seed, refused_task
 from skstream.utils._few_columns import best_columns

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Kernel, TransformKernel
+from skstream.engine.kernel import Declined, Kernel, TransformKernel
 from skstream.engine.rows import distinct_rows
 from skstream.utils._rows import stack_rows, take_rows
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skstream.engine.answers import Task
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import Declined, Kernel, Looped, NotFittedYet
+from skstream.engine.kernel import Declined, Kernel, Looped, NotFittedYet
 from skstream.engine.kernels.compose import asks_of_next, check_weights, shared_step
 from skstream.engine.kernels.looped import LoopedModel
 from skstream.engine.kernels.memory import MemoryKernel, State

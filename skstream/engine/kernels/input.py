@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined
+from skstream.engine.kernel import Declined
 from skstream.engine.kernels.schema import Columns
 from skstream.utils._rows import is_frame, take_rows
 

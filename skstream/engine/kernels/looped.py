@@ -11,16 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block, cuts, part_of
 from skstream.engine.failures import RAISED, ends_program, in_short
-from skstream.engine.kernels.base import (
-    Declined,
-    Kernel,
-    Looped,
-    NotFittedYet,
-    Task,
-    TransformKernel,
-)
+from skstream.engine.kernel import Declined, Kernel, Looped, NotFittedYet, TransformKernel
 from skstream.engine.loop import Loop, LoopFailed
 from skstream.pipeline._transformers import is_passthrough, learn_and_transform, learns
 from skstream.utils._rows import is_frame, own_rows, stack_rows, take_rows

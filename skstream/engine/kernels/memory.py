@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skstream.engine.answers import Task
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Kernel, StateMachine, TransformKernel
+from skstream.engine.kernel import Kernel, StateMachine, TransformKernel
 from skstream.engine.kernels.schema import Columns, class_labels
 from skstream.utils._seeds import drawn_seed
 from skstream.utils._validation import is_fitted

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined
+from skstream.engine.kernel import Declined
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import refused_task

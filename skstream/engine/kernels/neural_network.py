@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.utils import check_array, check_random_state
 
-from skstream.engine.answers import answers_to
+from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Kernel, Task, value_of
+from skstream.engine.kernel import Declined, Kernel
+from skstream.engine.kernels.base import value_of
 from skstream.engine.kernels.compose import asks_of_next
 from skstream.engine.kernels.input import Learnt, read_block
 from skstream.engine.kernels.memory import MemoryMachine, State

@@ -12,7 +12,7 @@ from sklearn.preprocessing import LabelBinarizer
 
 from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import Declined, Kernel
+from skstream.engine.kernel import Declined, Kernel
 from skstream.engine.kernels.inner import Member, all_bitwise, most_row_bytes
 from skstream.engine.kernels.schema import class_labels, refused_task
 from skstream.utils._rows import own_rows, take_rows

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import OTHER_COLUMNS, Declined
+from skstream.engine.kernel import Declined
+from skstream.engine.kernels.base import OTHER_COLUMNS
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import OTHER_CLASSES, class_labels, refused_task

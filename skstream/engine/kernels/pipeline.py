@@ -9,8 +9,8 @@ from sklearn.pipeline import Pipeline
 
 from skstream.engine.answers import Task
 from skstream.engine.block import Block, part_of
+from skstream.engine.kernel import Kernel, Looped, TransformKernel
 from skstream.engine.kernels import looped
-from skstream.engine.kernels.base import Kernel, Looped, TransformKernel
 from skstream.engine.kernels.compose import check_weights, shared_step
 from skstream.engine.kernels.registry import find_part, find_transform_part
 from skstream.engine.kernels.schema import OTHER_CLASSES, knows_classes

@@ -14,7 +14,8 @@ from sklearn.pipeline import Pipeline
 from skstream.base import learner
 from skstream.engine.answers import Task, no_answers
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import Declined, Kernel, value_of
+from skstream.engine.kernel import Declined, Kernel
+from skstream.engine.kernels.base import value_of
 from skstream.engine.kernels.inner import Member, with_tests
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import (

@@ -5,7 +5,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from skstream.engine.answers import Task
-from skstream.engine.kernels.base import Declined, Kernel, NotFittedYet, TransformKernel
+from skstream.engine.kernel import (
+    Declined,
+    Kernel,
+    NotFittedYet,
+    TransformKernel,
+    offer_kernels,
+)
 from skstream.engine.kernels.looped import LoopedModel, LoopedTransformer
 from skstream.engine.loop import changed_methods
 from skstream.utils._sklearn import is_newer_than_known
@@ -252,3 +258,6 @@ def _loaded(table: _Table, key: type | str) -> Any:
         kernel = getattr(importlib.import_module(module), attribute)
         table[key] = kernel
     return kernel
+
+
+offer_kernels(find_kernel)

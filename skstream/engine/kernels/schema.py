@@ -13,7 +13,8 @@ from sklearn.utils.validation import validate_data
 
 from skstream.engine.answers import Task
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import OTHER_COLUMNS, Declined, value_of
+from skstream.engine.kernel import Declined
+from skstream.engine.kernels.base import OTHER_COLUMNS, value_of
 from skstream.utils._sklearn import output_container
 from skstream.utils._validation import is_classifier, is_fitted
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, value_of
+from skstream.engine.kernel import Declined
+from skstream.engine.kernels.base import value_of
 from skstream.engine.kernels.compose import joined_rows, separate_rows
 from skstream.engine.kernels.inner import InnerKernel
 from skstream.engine.kernels.looped import LoopedModel

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from skstream.engine.answers import Task, answers_to, best_or_all
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined
+from skstream.engine.kernel import Declined
 from skstream.engine.kernels.compose import asks_of_next, used_rows
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State

@@ -23,16 +23,10 @@ from scipy.special import expit
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils.class_weight import compute_class_weight
 
-from skstream.engine.answers import answers_to
+from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import (
-    DENSE_AND_SPARSE,
-    OTHER_PRECISION,
-    Declined,
-    Kernel,
-    Task,
-    decline_uncompiled,
-)
+from skstream.engine.kernel import Declined, Kernel
+from skstream.engine.kernels.base import DENSE_AND_SPARSE, OTHER_PRECISION, decline_uncompiled
 from skstream.engine.kernels.compose import asks_of_next
 from skstream.engine.kernels.input import Learnt, check_stored_once, read_block
 from skstream.engine.kernels.linear import rows as linear_rows

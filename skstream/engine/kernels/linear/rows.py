@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from skstream.engine.kernels.base import Declined
+from skstream.engine.kernel import Declined
 from skstream.engine.kernels.linear import loops
 from skstream.engine.kernels.linear.loops import (
     FACTORS_PER_PASS,

@@ -14,7 +14,8 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn import get_config, linear_model
 
-from skstream.engine.kernels.base import Task, value_of
+from skstream.engine.answers import Task
+from skstream.engine.kernels.base import value_of
 from skstream.engine.kernels.linear import loops
 from skstream.engine.kernels.linear.loops import Floats, Learns, Rule
 from skstream.engine.kernels.linear.rows import Shown, learn_dense

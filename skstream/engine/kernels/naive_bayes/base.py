@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.engine.answers import answers_to
-from skstream.engine.kernels.base import Task
+from skstream.engine.answers import Task, answers_to
 from skstream.engine.kernels.cuts import Floats
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import Columns, refused_task

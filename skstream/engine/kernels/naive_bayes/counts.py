@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import DENSE_AND_SPARSE, Declined, Task, value_of
+from skstream.engine.kernel import Declined
+from skstream.engine.kernels.base import DENSE_AND_SPARSE, value_of
 from skstream.engine.kernels.cuts import (
     Events,
     Floats,

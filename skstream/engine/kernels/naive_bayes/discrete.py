@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, decline_uncompiled, value_of
+from skstream.engine.kernel import Declined
+from skstream.engine.kernels.base import decline_uncompiled, value_of
 from skstream.engine.kernels.cuts import Events, Floats, Integers, Piece, distinct
 from skstream.engine.kernels.naive_bayes.base import class_sums
 from skstream.engine.kernels.naive_bayes.counts import CountsKernel, FeatureCountsKernel

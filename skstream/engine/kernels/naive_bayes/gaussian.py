@@ -16,15 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from skstream.engine.answers import answers_to
+from skstream.engine.answers import Task, answers_to
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import (
-    OTHER_PRECISION,
-    Declined,
-    Task,
-    decline_uncompiled,
-    value_of,
-)
+from skstream.engine.kernel import Declined
+from skstream.engine.kernels.base import OTHER_PRECISION, decline_uncompiled, value_of
 from skstream.engine.kernels.cuts import Floats, distinct, pieces, rows_per_piece
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.memory import State

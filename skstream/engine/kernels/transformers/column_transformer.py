@@ -10,15 +10,10 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.utils import check_array
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import (
-    Declined,
-    Looped,
-    NotFittedYet,
-    Task,
-    TransformKernel,
-    value_of,
-)
+from skstream.engine.kernel import Declined, Looped, NotFittedYet, TransformKernel
+from skstream.engine.kernels.base import value_of
 from skstream.engine.kernels.compose import check_weights
 from skstream.engine.kernels.looped import check_parts
 from skstream.engine.kernels.memory import showing

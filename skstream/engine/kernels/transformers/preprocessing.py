@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernel import Declined
 from skstream.engine.kernels.compose import joined_rows, separate_rows, used_rows
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
 from skstream.engine.kernels.memory import MemoryTransformKernel, State, showing

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
+from skstream.engine.kernel import Declined
 from skstream.engine.kernels.base import (
     DENSE_AND_SPARSE,
     OTHER_PRECISION,
-    Declined,
-    Task,
     decline_uncompiled,
     value_of,
 )

@@ -19,8 +19,10 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 
+from skstream.engine.answers import Task
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, TransformKernel, value_of
+from skstream.engine.kernel import Declined, TransformKernel
+from skstream.engine.kernels.base import value_of
 from skstream.engine.kernels.compose import used_rows
 from skstream.engine.kernels.schema import refused_output
 from skstream.engine.loop import changed_methods
