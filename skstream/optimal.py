@@ -9,10 +9,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream.base import ForgetfulFit, check_labels
+from skstream.streams import Stream
+from skstream.streams._composition._runs import FirstRows
 from skstream.utils._labels import find_classes
 from skstream.utils._sklearn import HasMethods
 
 __all__ = ["BayesOptimal"]
+
+_TIME = "takes the number of rows learnt as the number of the row that is asked"
 
 
 class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
@@ -141,6 +145,38 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
         self.n_rows_learnt_ = getattr(self, "n_rows_learnt_", 0) + len(y)
         return self
 
+    def why_not_evaluated(
+        self, stream: Any, protocol: str, missing_labels: str, fitted: bool
+    ) -> str | None:
+        """Return why its answers would be those of other rows, and its error too high.
+
+        Parameters
+        ----------
+        stream : Stream or None
+            What it is to be evaluated on; None in a live run.
+        protocol : str
+            Name of the protocol.
+        missing_labels : str
+            What becomes of rows without a label.
+        fitted : bool
+            Whether it goes on from the rows learnt before.
+
+        Returns
+        -------
+        reason : str or None
+            None where nothing speaks against it.
+        """
+        if protocol == "k-fold":
+            why: str | None = (
+                "A fold learns only some of the rows, or learns them with weights that it draws, "
+                "and so BayesOptimal fits no folds. Evaluate it with PrequentialEvaluator."
+            )
+        else:
+            why = _why_not_skip(stream, missing_labels)
+            if why is None and stream is not None:
+                why = _why_not_rows(self.stream, stream, self.n_rows_learnt_ if fitted else 0)
+        return why and f"{_TIME}. {why}"
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of the highest posterior probability.
 
@@ -215,3 +251,48 @@ def _check_known(labels: Any, known: NDArray[Any]) -> None:
             f"The stream of BayesOptimal never generates the label {unknown[0]!r}: its labels are "
             f"{known.tolist()}. Pass the stream that is evaluated."
         )
+
+
+def _why_not_skip(stream: Stream | None, missing_labels: str) -> str | None:
+    inner = stream.parts[0] if isinstance(stream, FirstRows) else stream
+    if missing_labels != "skip" or hasattr(inner, "posterior"):  # whose rows all have a label
+        return None
+    return (
+        'With missing_labels="skip" a row without a label is not learnt, and BayesOptimal would '
+        "answer for an earlier row from there on. Evaluate it on the stream with all its labels, "
+        'without missing_labels="skip", and the other models apart.'
+    )
+
+
+def _why_not_rows(own: Any, stream: Stream, n_learnt: int) -> str | None:
+    """Compare the first and the last row of a stream with those that a model takes them for."""
+    last = [] if stream.n_rows is None else [stream.n_rows - 1]
+    for row in [0, *last]:
+        origin = stream.origin(row)
+        if origin is None:
+            continue
+        source, number = origin
+        if not hasattr(source, "posterior"):
+            continue
+        if number != n_learnt + row:
+            return (
+                f"Row {row:,} of the stream evaluated is row {number:,} of the "
+                f"{type(source).__name__} that it is made of, and BayesOptimal would take it for "
+                f"row {n_learnt + row:,}. Evaluate the stream from its first row on; of the "
+                "functions that cut a stream, take_rows(stream, n) keeps the row numbers, and "
+                "drop_rows(stream, n) does not."
+            )
+        if not _same_truth(own, source):
+            return (
+                f"Row {row:,} of the stream evaluated comes from another {type(source).__name__} "
+                "than that of BayesOptimal: their components differ. Pass BayesOptimal the stream "
+                "that is evaluated."
+            )
+    return None
+
+
+def _same_truth(one: Any, other: Any) -> bool:
+    """Whether two mixtures have the same components; of other streams it is not known."""
+    if one is other or not (hasattr(one, "components") and hasattr(other, "components")):
+        return True
+    return bool(one.components == other.components and one.class_weights == other.class_weights)

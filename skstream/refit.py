@@ -1,7 +1,6 @@
 """Any model with ``fit`` along a stream: fitted again and again on the rows that came last."""
 
 from copy import deepcopy
-from itertools import zip_longest
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
@@ -9,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
@@ -27,7 +26,6 @@ from skstream.base import (
     check_weight,
     forget,
     learner,
-    nested,
     of_positive_weight,
     repetitions,
 )
@@ -40,7 +38,6 @@ from skstream.utils._sklearn import Interval, n_rows_of, rows_of
 from skstream.utils._times import parse_duration
 from skstream.utils._validation import (
     is_classifier,
-    is_fitted,
     is_regressor,
     tags_of,
     unfitted_copy,
@@ -304,6 +301,25 @@ class PeriodicRefit(InnerMethods, MetaEstimator):
     def last_failure_(self) -> str:
         """Why the last of these has failed; empty if none has."""
         return self._progress.failure
+
+    def refits_so_far(self) -> tuple[int, tuple[int, ...], int, str, float]:
+        """Return what its refits have cost, for the costs of an evaluation.
+
+        Returns
+        -------
+        n_known : int
+            Rows learnt.
+        rows : tuple of int
+            After how many of them each model was fitted.
+        n_failed : int
+            Refits that have failed.
+        failure : str
+            Why the last of them has failed.
+        seconds : float
+            Time of all of them.
+        """
+        now = self._progress
+        return now.n_known, now.refits, now.n_failed, now.failure, now.seconds
 
     @property
     def detector_(self) -> DriftDetector | None:
@@ -639,43 +655,6 @@ def _fitted(model: PeriodicRefit, part: Part, classes: NDArray[Any] | None) -> A
         return estimator.fit(X, y, **{_weight_name(estimator): weight})
     again = np.repeat(np.arange(len(y)), repetitions(weight, f"{type(estimator).__name__}.fit"))
     return estimator.fit(rows_of(X, again), y[again])
-
-
-def refits_in(model: Any) -> list[Progress]:
-    """Progress of every fitted `PeriodicRefit` in a model: itself, a step, a member."""
-    if not any(type(one) is PeriodicRefit for one in nested(model)):
-        return []
-    found: list[Progress] = []
-    _collect(model, found, set())
-    return found
-
-
-def refits_since(now: list[Progress], before: list[Progress]) -> list[Progress]:
-    """Progress from an earlier time on, with rows counted from there."""
-    since = []
-    for one, then in zip_longest(now, before[: len(now)], fillvalue=Progress()):
-        n = one.n_known - then.n_known
-        if n < 0:  # it has begun anew
-            then, n = Progress(), one.n_known
-        refits = tuple(row - then.n_known for row in one.refits[len(then.refits) :])
-        n_failed, seconds = one.n_failed - then.n_failed, one.seconds - then.seconds
-        failure = one.failure if n_failed else ""
-        new = Progress(n_known=n, refits=refits, n_failed=n_failed, failure=failure)
-        since.append(new._replace(seconds=seconds))
-    return since
-
-
-def _collect(part: Any, found: list[Progress], seen: set[int]) -> None:
-    """Append the progress of those in fitted attributes."""
-    if id(part) in seen:
-        return
-    seen.add(id(part))
-    if isinstance(part, PeriodicRefit):
-        found.extend([part._progress] if is_fitted(part) else [])
-    elif isinstance(part, BaseEstimator | dict | list | tuple):
-        part = vars(part) if isinstance(part, BaseEstimator) else part
-        for value in part.values() if isinstance(part, dict) else part:
-            _collect(value, found, seen)
 
 
 def takes_weight(estimator: Any) -> bool:

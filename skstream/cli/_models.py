@@ -17,7 +17,6 @@ from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import StreamImputer, make_stream_preprocessor
 from skstream.refit import PeriodicRefit, check_can_be_fitted
 from skstream.streams import Stream
-from skstream.streams._composition._base import sources_of
 from skstream.utils._optional import optional_import
 
 
@@ -54,7 +53,7 @@ def _preprocessor_of(stream: Stream, max_categories: int) -> Any:
             "\"pipeline('sklearn.preprocessing:MaxAbsScaler', 'sgd')\"."
         )
     pandas = optional_import("pandas", "prepared(...)")
-    known: dict[str, str] = getattr(sources_of(stream)[0], "kinds", {})
+    known: dict[str, str] = getattr(stream.source_streams()[0], "kinds", {})
     kinds: dict[Any, str] = dict(enumerate(known.values() or ["number"] * X.shape[1]))
     return make_stream_preprocessor(
         pandas.DataFrame(X[:_FIRST_ROWS]),  # its columns have numbers for names

@@ -36,7 +36,7 @@ from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._runs._tape_writer import automatic_tape
 from skstream.evaluation._settings import (
     Settings,
-    check_rows_are_time,
+    check_protocol,
     is_regression,
     named_models,
     prepared_models,
@@ -48,11 +48,8 @@ from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls
 from skstream.streams import Drift, Stream, as_stream
 from skstream.streams._arrays import begins_again
-from skstream.streams._composition._base import ComposedStream, knows_drifts
 from skstream.streams._drifts import as_drifts
-from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._stream import refuse_endless
-from skstream.utils._content import NotComparable, content, name_of
 from skstream.utils._labels import find_classes
 from skstream.utils._sklearn import (
     Interval,
@@ -64,8 +61,6 @@ from skstream.utils._warnings import warn
 
 #: Of streams with at least so many rows some are tried first, to warn of slow models.
 FEWEST_ROWS_TIMED = 2000
-#: Options of a generator that choose the sample, and not what it is a sample of.
-_OF_A_SAMPLE = ("random_state", "n_rows")
 # Arrays up to this size are shown by their values in the heading of a result.
 _FEW_VALUES = 8
 
@@ -306,7 +301,7 @@ class StreamEvaluator(BaseEstimator):
     ) -> EvaluationResult:
         """Run an evaluation, or go on with the one in a folder; assemble its result."""
         settings, stream = execution.settings, execution.stream
-        knows, header, groups = knows_drifts(stream), settings.header, None
+        knows, header, groups = stream.knows_drifts, settings.header, None
         if folder is None or folder.manifest is None:
             if (stream.n_rows or 0) >= FEWEST_ROWS_TIMED and begins_again(stream):
                 slow = slow_loops(execution.new_run, execution.models, stream)
@@ -331,7 +326,7 @@ class StreamEvaluator(BaseEstimator):
 
     def _with_drifts(self, result: EvaluationResult, stream: Stream) -> EvaluationResult:
         """Add drifts that are known only now that the rows were counted; warn if they are not."""
-        if knows_drifts(stream) and not self.late_labels:
+        if stream.knows_drifts and not self.late_labels:
             return replace(result, drifts=as_drifts(stream.drifts))
         warn(
             "Where the truth changes could not be counted, since a part of the stream does not say "
@@ -379,7 +374,7 @@ class StreamEvaluator(BaseEstimator):
         settings = self._settings(
             named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts, stream=stream
         )
-        check_rows_are_time(
+        check_protocol(
             named,
             stream,
             missing_labels=self.missing_labels,
@@ -523,7 +518,7 @@ class StreamEvaluator(BaseEstimator):
             drifts=drifts,
             monitors=tuple(monitors),
             score_methods=score_methods,
-            generator=_generator_of(stream),
+            generator="" if stream is None else stream.name_of_generator(),
             record={
                 **record(named, timelines),
                 "names": getattr(stream, "feature_names", None),
@@ -557,28 +552,6 @@ def known_classes(stream: Any) -> Any:
     if stream.classes is None and hasattr(stream, "y"):
         return stream.y
     return stream.classes
-
-
-def _generator_of(stream: Stream | None) -> str:
-    """Say which generator a stream is of, whatever its seed; empty for other streams.
-
-    The number of rows does not count either, unless it decides where the truth changes.
-    """
-    if isinstance(stream, GeneratedStream):
-        options = stream.row_options()
-        parts = []
-    elif isinstance(stream, ComposedStream):
-        parts = [_generator_of(part) for part in stream.parts]
-        if not all(parts):
-            return ""
-        options = {name: getattr(stream, name) for name in stream._own_options}
-    else:
-        return ""
-    own = [(name, value) for name, value in options.items() if name not in _OF_A_SAMPLE]
-    try:
-        return f"{name_of(type(stream))} {content([own, parts])[:16]}"
-    except NotComparable:  # then only its labels tell it from others
-        return ""
 
 
 def _plain(value: Any) -> Any:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._composition._base import sources_of
 from skstream.streams._stream import Stream, refuse_endless
 from skstream.utils._choices import check_count
 from skstream.utils._label_space import LabelSpace
@@ -426,7 +425,7 @@ def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
 
 def time_features(stream: Stream) -> list[str]:
     """Return the features that the files of a stream hold as times."""
-    kinds: dict[str, str] = getattr(sources_of(stream)[0], "kinds", {})
+    kinds: dict[str, str] = getattr(stream.source_streams()[0], "kinds", {})
     return [name for name, kind in kinds.items() if kind == "time"]
 
 

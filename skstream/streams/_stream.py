@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skstream.streams._chunk import Chunk, checked
 from skstream.streams._drifts import Drift
+from skstream.utils._content import NotComparable, content, name_of
 
 
 class Stream(ABC):
@@ -72,6 +73,46 @@ class Stream(ABC):
     def drifts(self) -> tuple[Drift, ...]:
         """Where the truth changes, in the order of their rows; empty if that is not known."""
         return ()
+
+    @property
+    def knows_drifts(self) -> bool:
+        """Whether `drifts` is complete; where it is not, it is empty."""
+        return True
+
+    def source_streams(self) -> "list[Stream]":
+        """Return the streams that this one is made of in the end.
+
+        Returns
+        -------
+        streams : list of Stream
+            The stream itself, if it is made of no others.
+        """
+        return [self]
+
+    def name_of_generator(self) -> str:
+        """Return a name for what the rows are a sample of.
+
+        Returns
+        -------
+        name : str
+            The same for other seeds and numbers of rows; empty where no generator made the rows.
+        """
+        return ""
+
+    def origin(self, row: int) -> "tuple[Stream, int] | None":
+        """Return which of the `source_streams` has given a row, and its number there.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row in this stream, counted from 0.
+
+        Returns
+        -------
+        origin : tuple of Stream and int, or None
+            None where it is not known.
+        """
+        return self, row
 
     def row_options(self) -> dict[str, Any]:
         """Return what decides which rows come, beside the data; a run that goes on compares it.
@@ -139,6 +180,20 @@ class Stream(ABC):
         rows = unknown if self.n_rows is None else f"{self.n_rows:,} rows"
         once = "" if self.reiterable else ", one pass only"
         return f"{type(self).__name__}({rows}{once})"
+
+
+#: Options that tell apart samples of one generator, not generators. The number of rows is one,
+#: unless it decides where the truth changes.
+_OF_A_SAMPLE = ("random_state", "n_rows")
+
+
+def generator_name(stream: Stream, options: dict[str, Any], parts: list[str]) -> str:
+    """Name a generator by its type and options; empty if these cannot be compared."""
+    own = [(name, value) for name, value in options.items() if name not in _OF_A_SAMPLE]
+    try:
+        return f"{name_of(type(stream))} {content([own, parts])[:16]}"
+    except NotComparable:  # then only its labels tell it from others
+        return ""
 
 
 def check_block(stream: Stream, start: int, stop: int) -> None:

@@ -24,7 +24,6 @@ from skstream.engine.timeline import Timeline
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._settings import Settings
 from skstream.streams._arrays import ArrayStream, ChunkStream
-from skstream.streams._composition._base import sources_of
 from skstream.streams._file_stream import FileStream
 from skstream.utils._content import PLAIN, NotComparable, content, is_unordered, name_of
 from skstream.utils._rows import Schema, is_frame
@@ -253,7 +252,7 @@ def _put(
 def _put_stream(found: Fingerprint, about: str, stream: Any) -> None:
     """Note the files, the options and the first rows of a stream; all rows if in memory."""
     facts = found.setdefault(about, {})
-    sources = sources_of(stream)
+    sources = stream.source_streams()
     of_files = [source for source in sources if isinstance(source, FileStream)]
     if of_files:
         names = [os.path.basename(path) for source in of_files for path in source.files]

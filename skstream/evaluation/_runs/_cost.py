@@ -4,9 +4,13 @@ import copyreg
 import pickle
 import random
 from dataclasses import dataclass, field, fields
-from typing import Any
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
-from skstream.refit import refits_in, refits_since
+from sklearn.base import BaseEstimator
+
+from skstream.base import nested
+from skstream.utils._validation import is_fitted
 
 BYTES_PER_GIGABYTE = 1e9
 SECONDS_PER_HOUR = 3600.0
@@ -75,6 +79,74 @@ class Cost:
         return Cost(**sums, seconds_of_parts=parts, failed_refit=last)
 
 
+class Refits(NamedTuple):
+    """Refits of a model so far, as its method `refits_so_far` returns them.
+
+    Attributes
+    ----------
+    n_known : int
+        Rows learnt.
+    rows : tuple of int
+        After how many rows learnt each model was fitted.
+    n_failed : int
+        Refits that have failed.
+    failure : str
+        Why the last of them has; empty if none has.
+    seconds : float
+        Time of all of them.
+    """
+
+    n_known: int = 0
+    rows: tuple[int, ...] = ()
+    n_failed: int = 0
+    failure: str = ""
+    seconds: float = 0.0
+
+
+def _tells_refits(part: Any) -> bool:
+    return hasattr(type(part), "refits_so_far")
+
+
+def refits_in(model: Any) -> list[Refits]:
+    """Refits of every fitted part of a model that has them: itself, a step, a member."""
+    found: list[Refits] = []
+    if any(map(_tells_refits, nested(model))):
+        _collect(model, found, set())
+    return found
+
+
+def _collect(part: Any, found: list[Refits], seen: set[int]) -> None:
+    """Append the refits of those in fitted attributes."""
+    if id(part) in seen:
+        return
+    seen.add(id(part))
+    if _tells_refits(part):
+        found.extend([Refits(*part.refits_so_far())] if is_fitted(part) else [])
+    elif isinstance(part, BaseEstimator | dict | list | tuple):
+        part = vars(part) if isinstance(part, BaseEstimator) else part
+        for value in part.values() if isinstance(part, dict) else part:
+            _collect(value, found, seen)
+
+
+def refits_since(now: list[Refits], before: list[Refits]) -> list[Refits]:
+    """Refits from an earlier time on, with rows counted from there."""
+    since = []
+    for one, then in zip_longest(now, before[: len(now)], fillvalue=Refits()):
+        if one.n_known < then.n_known:  # it has begun anew
+            then = Refits()
+        n_failed = one.n_failed - then.n_failed
+        since.append(
+            Refits(
+                one.n_known - then.n_known,
+                tuple(row - then.n_known for row in one.rows[len(then.rows) :]),
+                n_failed,
+                one.failure if n_failed else "",
+                one.seconds - then.seconds,
+            )
+        )
+    return since
+
+
 class CostMeter:
     """Follows the time and size of one model, from what it has learnt before on."""
 
@@ -104,7 +176,7 @@ class CostMeter:
             size=self._size,
             ram_hours=self._ram_hours,
             seconds_refitting=sum(one.seconds for one in refits),
-            refit_rows=[sorted(row for one in refits for row in one.refits)] if refits else [],
+            refit_rows=[sorted(row for one in refits for row in one.rows)] if refits else [],
             n_failed_refits=sum(one.n_failed for one in refits),
             failed_refit=next((one.failure for one in refits if one.failure), ""),
         )

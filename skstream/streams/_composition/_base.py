@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skstream.streams._arrays import as_stream
 from skstream.streams._chunk import Chunk
 from skstream.streams._drifts import Drift
-from skstream.streams._stream import Stream, check_block
+from skstream.streams._stream import Stream, check_block, generator_name
 from skstream.utils._rows import stack_rows, take_rows
 
 #: Blocks of rows, ``(X, y)`` or ``(X, y, meta)``, by their first row and the one after the last.
@@ -63,7 +63,46 @@ class ComposedStream(Stream):
     @property
     def knows_drifts(self) -> bool:
         """Whether it is known in which rows all drifts are, as far as the parts say them."""
-        return all(map(knows_drifts, self.parts))
+        return all(part.knows_drifts for part in self.parts)
+
+    def source_streams(self) -> list[Stream]:
+        """Return the streams that this one is made of in the end.
+
+        Returns
+        -------
+        streams : list of Stream
+            Those of all parts.
+        """
+        return [source for part in self.parts for source in part.source_streams()]
+
+    def name_of_generator(self) -> str:
+        """Return a name for what the rows are a sample of.
+
+        Returns
+        -------
+        name : str
+            Of the generators of the parts, and how they are joined; empty if a part has none.
+        """
+        parts = [part.name_of_generator() for part in self.parts]
+        options = {name: getattr(self, name) for name in self._own_options}
+        return generator_name(self, options, parts) if all(parts) else ""
+
+    def origin(self, row: int) -> tuple[Stream, int] | None:
+        """Return which stream has given a row in the end, and its number there.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row in this stream, counted from 0.
+
+        Returns
+        -------
+        origin : tuple of Stream and int, or None
+            None where it is not known.
+        """
+        for k, number, _ in self._runs(row, row + 1):
+            return self.parts[k].origin(number)
+        return None
 
     @property
     def _found_drifts(self) -> tuple[Drift, ...]:
@@ -171,27 +210,6 @@ class ChangedRows(ComposedStream):
 
     def _block(self, start: int, stop: int) -> Chunk:
         return self._changed(super()._block(start, stop), start)
-
-
-def sources_of(stream: Stream) -> list[Stream]:
-    """Return the streams that a stream is made of in the end: itself, if it is made of none."""
-    if not isinstance(stream, ComposedStream):
-        return [stream]
-    return [source for part in stream.parts for source in sources_of(part)]
-
-
-def origin_of(stream: Stream, row: int) -> tuple[Stream, int] | None:
-    """Return which stream has given a row in the end, and its number there; None: not known."""
-    if not isinstance(stream, ComposedStream):
-        return stream, row
-    for k, number, _ in stream._runs(row, row + 1):
-        return origin_of(stream.parts[k], number)
-    return None
-
-
-def knows_drifts(stream: Stream) -> bool:
-    """Whether `drifts` is complete; where it is not, it is empty."""
-    return stream.knows_drifts if isinstance(stream, ComposedStream) else True
 
 
 def has_rows(stream: Stream) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstream.streams._arrays import ArrayStream, ChunkStream
-from skstream.streams._composition._base import ComposedStream, sources_of
+from skstream.streams._composition._base import ComposedStream
 from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._stream import Stream
 from skstream.utils._warnings import warn
@@ -48,7 +48,7 @@ def _width(stream: Stream) -> int | None:
 
 def _sources(parts: tuple[Stream, ...]) -> list[tuple[int, Stream]]:
     """Return the streams of which parts are made in the end, each with the number of its part."""
-    return [(k, source) for k, part in enumerate(parts) for source in sources_of(part)]
+    return [(k, source) for k, part in enumerate(parts) for source in part.source_streams()]
 
 
 def _refuse_same_iterator(parts: tuple[Stream, ...]) -> None:

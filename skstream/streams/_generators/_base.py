@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._drifts import NEVER, Drift
-from skstream.streams._stream import Stream, check_block
+from skstream.streams._stream import Stream, check_block, generator_name
 from skstream.utils._choices import check_count, is_integer
 
 # Rows made at once: their numbers stay in the cache of the processor, twice as fast.
@@ -88,6 +88,16 @@ class GeneratedStream(Stream):
     def endless(self) -> bool:
         """Whether the stream has no end."""
         return self.n_rows is None
+
+    def name_of_generator(self) -> str:
+        """Return a name for what the rows are a sample of.
+
+        Returns
+        -------
+        name : str
+            The same for other seeds and numbers of rows.
+        """
+        return generator_name(self, self.row_options(), [])
 
     @property
     def classes(self) -> NDArray[Any]:
