@@ -9,11 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import MetaClassifier, check_divisible_rows
 from skstream.forgetting import (
-    AdaptiveWindow,
     Forgetting,
-    SlidingWindow,
     as_forgetting,
-    fading_horizon,
 )
 from skstream.utils._calibration_maps import (
     METHODS,
@@ -292,16 +289,12 @@ def remembered(model: PrequentialCalibrator) -> tuple[int | None, float]:
             "The 'forgetting' parameter of PrequentialCalibrator counts rows, because models are "
             f"not told the time. Got {model.forgetting!r} instead."
         )
-    if isinstance(mechanism, SlidingWindow):
-        return int(mechanism.window_size), 1.0
-    if mechanism.factor < 1.0:
-        return fading_horizon(mechanism.factor, _LEAST_WEIGHT), mechanism.factor
-    if isinstance(mechanism, AdaptiveWindow):
+    if mechanism.follows_loss:
         raise ValueError(
             "The 'forgetting' parameter of PrequentialCalibrator must be a window, a fading factor "
             f"or cumulative. Got {model.forgetting!r} instead."
         )
-    return None, 1.0
+    return mechanism.memory(_LEAST_WEIGHT), mechanism.factor
 
 
 def no_memory(n_classes: int) -> Memory:

@@ -1,7 +1,8 @@
 """Forgetting mechanisms: how much past values count in a running mean.
 
-A mechanism is a frozen specification. Any measure can be computed under any of them:
-`skstream.metrics._scores.make_sums` makes the sums of each.
+A mechanism is a frozen specification that makes its own running sums, so that any measure can be
+computed under any of them. A new one is a subclass of `Forgetting`: whatever else needs to know
+something of a mechanism asks it.
 """
 
 import math
@@ -9,12 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
-from typing import Any, Self, cast
+from functools import partial
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from skstream.drift import ADWIN
 from skstream.utils._choices import did_you_mean, is_integer, is_real, names_as_text
+from skstream.utils._running_sums import FadedSum, RunningSum, WindowSum
 from skstream.utils._times import UNITS, parse_duration
 
 __all__ = [
@@ -32,10 +35,40 @@ __all__ = [
     "window_half_width",
 ]
 
-_SPELLINGS = (
-    '"cumulative", "window:1000", "window:7D", "fading:0.999", "half-life:30D", "adwin" and '
-    '"adwin:0.01"'
-)
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a mechanism is written: a word, and after a colon its parameter.
+
+    Attributes
+    ----------
+    parameter : str
+        Name of the parameter; empty: it has none.
+    read : callable or None
+        What reads the parameter from a text.
+    wanted : str
+        What such a text is.
+    examples : tuple of str
+        Complete spellings, for messages.
+    alone : bool
+        Whether the word suffices.
+    """
+
+    parameter: str = ""
+    read: Callable[[str], Any] | None = None
+    wanted: str = ""
+    examples: tuple[str, ...] = ()
+    alone: bool = False
+
+
+#: Mechanisms and their spellings, by the word before the colon.
+_KNOWN: dict[str, tuple[type["Forgetting"], Spelling]] = {}
+
+
+def _examples() -> str:
+    """List spellings of all mechanisms."""
+    *all_but_last, last = [f'"{one}"' for _, known in _KNOWN.values() for one in known.examples]
+    return f"{', '.join(all_but_last)} and {last}"
 
 
 def _refuse(owner: str, parameter: str, requirement: str, value: Any) -> None:
@@ -69,8 +102,36 @@ def _spelled(value: Any) -> str:
     return f"{np.timedelta64(value, 'us').astype(int)}us"
 
 
+def _number_or_duration(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return the reader of a number of rows, in whose place there may be a duration."""
+
+    def value(text: str) -> Any:
+        try:
+            return read(text)
+        except ValueError:
+            if parse_duration(text) is None:
+                raise
+            return text.strip()
+
+    return value
+
+
 class Forgetting(ABC):
-    """Base of the forgetting mechanisms: frozen, with parameters as scikit-learn reads them."""
+    """Base of the forgetting mechanisms: frozen, with parameters as scikit-learn reads them.
+
+    A subclass that names its `spellings` can be given by name wherever ``forgetting=`` is.
+    """
+
+    #: How it is written, by the word before the colon.
+    spellings: ClassVar[dict[str, Spelling]] = {}
+    #: Whether it holds the newest rows alone, with equal weight.
+    is_window: ClassVar[bool] = False
+    #: Whether its rows depend on the 0/1 loss of one classifier.
+    follows_loss: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _KNOWN.update({word: (cls, one) for word, one in vars(cls).get("spellings", {}).items()})
 
     @property
     def duration(self) -> np.timedelta64 | None:
@@ -88,9 +149,68 @@ class Forgetting(ABC):
         return 1.0
 
     @property
+    def forgets(self) -> bool:
+        """Whether some rows count less than others."""
+        return True
+
+    @property
     @abstractmethod
     def name(self) -> str:
         """The spelling that `parse_forgetting` reads, e.g. ``"window:1000"``."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """Which rows count, e.g. "last 1,000 rows"."""
+
+    @abstractmethod
+    def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
+        """Return running sums of elementary series, as `skstream.metrics` forms measures of.
+
+        Parameters
+        ----------
+        kinds : frozenset of KindOf
+            Which series.
+        n_classes : int
+            Number of classes.
+        n_models : int
+            Number of models.
+
+        Returns
+        -------
+        RunningSums
+            Before the first row.
+        """
+
+    @abstractmethod
+    def sum_of_values(self, power: int = 1) -> RunningSum:
+        """Return the running sum of one series of values.
+
+        Parameters
+        ----------
+        power : int, default=1
+            2: weights are squared, as the variance of a sum needs them.
+
+        Returns
+        -------
+        RunningSum
+            Before the first value.
+        """
+
+    @abstractmethod
+    def memory(self, least_weight: float) -> int | None:
+        """Return how many of the newest rows weigh at least so much.
+
+        Parameters
+        ----------
+        least_weight : float
+            Weight in (0, 1); the newest row weighs 1.
+
+        Returns
+        -------
+        int or None
+            None: all rows do, or it is not known how many.
+        """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters.
@@ -149,10 +269,24 @@ class Cumulative(Forgetting):
     'cumulative'
     """
 
-    @property
-    def name(self) -> str:
-        """The spelling that `parse_forgetting` reads."""
-        return "cumulative"
+    spellings: ClassVar = {"cumulative": Spelling(examples=("cumulative",), alone=True)}
+    forgets = False
+    name = "cumulative"
+    words = "all rows so far"
+
+    def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
+        """Return running sums of elementary series."""
+        from skstream.metrics._cumulative_sums import CumulativeSums  # imports this file
+
+        return CumulativeSums(kinds, n_classes, n_models)
+
+    def sum_of_values(self, power: int = 1) -> RunningSum:
+        """Return the running sum of one series of values."""
+        return FadedSum()
+
+    def memory(self, least_weight: float) -> int | None:
+        """Return None: all rows weigh the same."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -194,6 +328,16 @@ class SlidingWindow(Forgetting):
 
     window_size: Any
 
+    spellings: ClassVar = {
+        "window": Spelling(
+            "window_size",
+            _number_or_duration(int),
+            f"a whole number of rows, or a duration in {UNITS},",
+            ("window:1000", "window:7D"),
+        )
+    }
+    is_window = True
+
     def __post_init__(self) -> None:
         size = self.window_size
         if self.duration is None and (not is_integer(size) or size < 1):
@@ -208,6 +352,29 @@ class SlidingWindow(Forgetting):
     def name(self) -> str:
         """The spelling that `parse_forgetting` reads."""
         return f"window:{_spelled(self.window_size) if self.counts_time else self.window_size}"
+
+    @property
+    def words(self) -> str:
+        """Which rows count."""
+        if self.counts_time:
+            return f"last {_spelled(self.window_size)}"
+        return f"last {self.window_size:,} row{'' if self.window_size == 1 else 's'}"
+
+    def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
+        """Return running sums of elementary series."""
+        from skstream.metrics._range_sums import SlidingSums, WindowOfTimeSums  # import this file
+
+        if self.duration is not None:
+            return WindowOfTimeSums(kinds, n_classes, n_models, self.duration)
+        return SlidingSums(kinds, n_classes, n_models, int(self.window_size))
+
+    def sum_of_values(self, power: int = 1) -> RunningSum:
+        """Return the running sum of one series of values."""
+        return WindowSum(int(self.window_size))
+
+    def memory(self, least_weight: float) -> int | None:
+        """Return the number of rows; None for a window of time, which may hold any number."""
+        return None if self.counts_time else int(self.window_size)
 
 
 @dataclass(frozen=True, repr=False)
@@ -248,6 +415,16 @@ class FadingFactor(Forgetting):
     fading_factor: float | None = None
     half_life: Any = None
 
+    spellings: ClassVar = {
+        "fading": Spelling("fading_factor", float, "a number", ("fading:0.999",)),
+        "half-life": Spelling(
+            "half_life",
+            _number_or_duration(lambda text: int(text) if text.strip().isdigit() else float(text)),
+            f"a number of rows, or a duration in {UNITS},",
+            ("half-life:30D",),
+        ),
+    }
+
     def __post_init__(self) -> None:
         factor, half_life = self.fading_factor, self.half_life
         if (factor is None) == (half_life is None):
@@ -279,6 +456,34 @@ class FadingFactor(Forgetting):
         if self.fading_factor is not None:
             return f"fading:{self.fading_factor}"
         return f"half-life:{_spelled(self.half_life) if self.counts_time else self.half_life}"
+
+    @property
+    def forgets(self) -> bool:
+        """Whether some rows count less than others."""
+        return self.counts_time or self.factor < 1.0
+
+    @property
+    def words(self) -> str:
+        """Which rows count."""
+        if self.fading_factor is not None:
+            return f"fading factor {self.fading_factor:g}"
+        return f"half-life {self.name.partition(':')[2]}{'' if self.counts_time else ' rows'}"
+
+    def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
+        """Return running sums of elementary series."""
+        from skstream.metrics._cumulative_sums import CumulativeSums, FadingOfTimeSums
+
+        if self.duration is not None:
+            return FadingOfTimeSums(kinds, n_classes, n_models, self.duration)
+        return CumulativeSums(kinds, n_classes, n_models, self.factor)
+
+    def sum_of_values(self, power: int = 1) -> RunningSum:
+        """Return the running sum of one series of values."""
+        return FadedSum(self.factor**power)
+
+    def memory(self, least_weight: float) -> int | None:
+        """Return the number of rows that weigh enough; None: all do."""
+        return fading_horizon(self.factor, least_weight) if self.factor < 1.0 else None
 
     def __repr__(self) -> str:
         given = [f"{name}={one!r}" for name, one in self.get_params().items() if one is not None]
@@ -317,6 +522,12 @@ class AdaptiveWindow(Forgetting):
 
     delta: float = 0.002
 
+    spellings: ClassVar = {
+        "adwin": Spelling("delta", float, "a number", ("adwin", "adwin:0.01"), alone=True)
+    }
+    follows_loss = True
+    words = "adaptive window"
+
     def __post_init__(self) -> None:
         if not is_real(self.delta) or not 0.0 < self.delta < 1.0:
             _refuse("AdaptiveWindow", "delta", "a float in the range (0.0, 1.0)", self.delta)
@@ -326,43 +537,19 @@ class AdaptiveWindow(Forgetting):
         """The spelling that `parse_forgetting` reads."""
         return "adwin" if self.delta == AdaptiveWindow.delta else f"adwin:{self.delta}"
 
-    def make_detector(self) -> ADWIN:
-        """Return a new detector; the means are taken over its window."""
-        return ADWIN(delta=self.delta)
+    def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
+        """Return running sums of elementary series."""
+        from skstream.metrics._adaptive_sums import AdaptiveSums  # imports this file
 
+        return AdaptiveSums(kinds, n_classes, n_models, partial(ADWIN, delta=self.delta))
 
-def _number_or_duration(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return the reader of a number of rows, in whose place there may be a duration."""
+    def sum_of_values(self, power: int = 1) -> RunningSum:
+        """Raise an error: its window follows the loss of one model, and no values."""
+        raise ValueError("AdaptiveWindow follows the 0/1 loss of one model, and no other values.")
 
-    def value(text: str) -> Any:
-        try:
-            return read(text)
-        except ValueError:
-            if parse_duration(text) is None:
-                raise
-            return text.strip()
-
-    return value
-
-
-# By the text before the colon: the mechanism, how its parameter is read, and what that is.
-_PARSERS: dict[str, tuple[Callable[..., Forgetting], Callable[[str], Any] | None, str]] = {
-    "cumulative": (Cumulative, None, ""),
-    "window": (
-        SlidingWindow,
-        _number_or_duration(int),
-        f"a whole number of rows, or a duration in {UNITS},",
-    ),
-    "fading": (FadingFactor, float, "a number"),
-    "half-life": (
-        lambda value: FadingFactor(half_life=value),
-        _number_or_duration(lambda text: int(text) if text.strip().isdigit() else float(text)),
-        f"a number of rows, or a duration in {UNITS},",
-    ),
-    "adwin": (AdaptiveWindow, float, "a number"),
-}
-#: Mechanisms that need no number.
-_ALONE = ("cumulative", "adwin")
+    def memory(self, least_weight: float) -> int | None:
+        """Return None: it depends on the losses."""
+        return None
 
 
 def parse_forgetting(text: str) -> Forgetting:
@@ -393,22 +580,22 @@ def parse_forgetting(text: str) -> Forgetting:
     """
     kind, colon, number = text.strip().partition(":")
     kind = kind.strip()
-    if kind not in _PARSERS:
-        hint = did_you_mean(kind, _PARSERS)
-        raise ValueError(f"Unknown forgetting {text!r}.{hint} Known are {_SPELLINGS}.")
-    mechanism, read, wanted = _PARSERS[kind]
-    if not colon and kind in _ALONE:
+    if kind not in _KNOWN:
+        hint = did_you_mean(kind, _KNOWN)
+        raise ValueError(f"Unknown forgetting {text!r}.{hint} Known are {_examples()}.")
+    mechanism, spelling = _KNOWN[kind]
+    if not colon and spelling.alone:
         return mechanism()
-    if read is None:
+    if spelling.read is None:
         raise ValueError(f"Forgetting {text!r}: {kind!r} takes no number.")
     try:
-        value = read(number)
+        value = spelling.read(number)
     except ValueError:
         raise ValueError(
-            f"Forgetting {text!r} needs {wanted} after {kind!r} and a colon. Got {number!r} "
-            f"instead. Known are {_SPELLINGS}."
+            f"Forgetting {text!r} needs {spelling.wanted} after {kind!r} and a colon. Got "
+            f"{number!r} instead. Known are {_examples()}."
         ) from None
-    return mechanism(value)
+    return mechanism(**{spelling.parameter: value})
 
 
 def as_forgetting(spec: Any) -> dict[str, Forgetting]:
@@ -453,28 +640,18 @@ def as_forgetting(spec: Any) -> dict[str, Forgetting]:
         mechanism = _one_forgetting(spec)
         named = {mechanism.name: mechanism}
     if not named:
-        raise ValueError(f"No forgetting mechanism was given. Known are {_SPELLINGS}.")
+        raise ValueError(f"No forgetting mechanism was given. Known are {_examples()}.")
     return named
 
 
 def _one_forgetting(spec: Any) -> Forgetting:
     if isinstance(spec, str):
         return parse_forgetting(spec)
-    if type(spec) in (Cumulative, SlidingWindow, FadingFactor, AdaptiveWindow):
-        return cast(Forgetting, spec)
-    if isinstance(spec, Forgetting):  # as one of the others it would be scored by other rows
-        raise without_sums(spec)
+    if isinstance(spec, Forgetting):
+        return spec
     raise TypeError(
         f"A forgetting mechanism must be a Forgetting such as SlidingWindow(1000), or one of the "
-        f"names {_SPELLINGS}. Got {spec!r} of type {type(spec).__name__} instead."
-    )
-
-
-def without_sums(forgetting: Forgetting) -> TypeError:
-    """Return the error for a mechanism whose sums are not defined."""
-    return TypeError(
-        f"{type(forgetting).__name__} is a mechanism of its own, for which there are no running "
-        "sums. Use one of Cumulative, SlidingWindow, FadingFactor and AdaptiveWindow."
+        f"names {_examples()}. Got {spec!r} of type {type(spec).__name__} instead."
     )
 
 

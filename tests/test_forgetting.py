@@ -1,18 +1,29 @@
 import dataclasses
 import pickle
 from datetime import timedelta
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
 
-from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    Persistent,
+    PrequentialCalibrator,
+    PrequentialEvaluator,
+)
 from skstream.forgetting import (
+    _KNOWN,
     AdaptiveWindow,
     Cumulative,
     FadingFactor,
     Forgetting,
     SlidingWindow,
+    Spelling,
     as_forgetting,
     equivalent_fading_factor,
     equivalent_window,
@@ -21,8 +32,8 @@ from skstream.forgetting import (
     parse_forgetting,
     window_half_width,
 )
-from skstream.metrics._scores import make_sums
-from skstream.stats._running_pair import make_running_sum
+from skstream.stats import mcnemar_curve
+from skstream.streams import make_demo_stream
 
 SPELLED = {
     "cumulative": Cumulative(),
@@ -236,7 +247,8 @@ def test_helpers_check_their_parameters(call):
 
 
 def test_detector_has_the_delta():
-    assert AdaptiveWindow(0.05).make_detector().get_params()["delta"] == 0.05
+    sums = AdaptiveWindow(0.05).sums(frozenset({"wrong"}), 2, 1)
+    assert sums.windows[0].detector.get_params()["delta"] == 0.05
 
 
 @pytest.mark.parametrize("spec", SPELLED.values(), ids=str)
@@ -283,22 +295,73 @@ def test_names_that_are_the_same_as_text_are_refused():
         as_forgetting({1: "cumulative", "1": "window:3", "2": "adwin"})
 
 
-def test_a_mechanism_without_sums_is_refused_and_not_taken_for_another_one():
-    class LastDay(Cumulative):
-        name = "last day"
-
-    with pytest.raises(TypeError, match="LastDay is a mechanism of its own"):
-        as_forgetting(["cumulative", LastDay()])
-
-
-@pytest.mark.parametrize(
-    "make", [lambda one: make_sums(one, frozenset({"wrong"}), 2, 1), make_running_sum]
-)
-def test_sums_of_a_mechanism_that_is_not_known_are_refused(make):
-    """Where a new mechanism has no sums yet, it is not taken for a fading one."""
+def test_a_mechanism_that_does_not_say_what_it_remembers_cannot_be_made():
+    """Nothing takes it for a cumulative or a fading one."""
 
     class EveryOther(Forgetting):
         name = "every other"
 
-    with pytest.raises(TypeError, match=r"EveryOther .* no running sums"):
-        make(EveryOther())
+    with pytest.raises(TypeError, match=r"abstract .*memory.*sum_of_values.*sums.*words"):
+        EveryOther()
+
+
+@pytest.fixture
+def last_rows():
+    """A mechanism as anyone can add one, in one class: known by its name while the test runs."""
+
+    class LastRows(Forgetting):
+        spellings: ClassVar = {"last": Spelling("n", int, "a number", ("last:9",))}
+        is_window = True
+        words = "a few rows"
+
+        def __init__(self, n):
+            self.n = n
+
+        @property
+        def name(self):
+            return f"last:{self.n}"
+
+        def sums(self, *shape):
+            return SlidingWindow(self.n).sums(*shape)
+
+        def sum_of_values(self, power=1):
+            return SlidingWindow(self.n).sum_of_values(power)
+
+        def memory(self, least_weight):
+            return self.n
+
+    yield LastRows
+    del _KNOWN["last"]
+
+
+def test_one_class_is_a_mechanism_of_every_evaluator_and_test(last_rows):
+    stream, models = make_demo_stream(n_rows=400), {"a": Persistent(), "b": MajorityClass()}
+    both = {"own": "last:60", "ours": "window:60"}
+    metrics = ["accuracy", "kappa_m", "kappa_temporal"]
+    for evaluator in (PrequentialEvaluator, KFoldEvaluator):
+        result = evaluator(metrics, forgetting=both, random_state=0).evaluate(models, stream)
+        for metric in metrics:
+            own, ours = (result.curve("b", metric, forgetting=name) for name in both)
+            np.testing.assert_array_equal(own, ours)
+    labels = np.random.default_rng(0).integers(0, 2, (3, 300))
+    own, ours = (mcnemar_curve(*labels, forgetting=name) for name in both.values())
+    np.testing.assert_array_equal(own.statistic, ours.statistic)
+    assert "a few rows" in str(PrequentialEvaluator(forgetting="last:60").evaluate(models, stream))
+    with pytest.raises(ValueError, match=r'"adwin:0\.01" and "last:9"'):
+        parse_forgetting("latest:9")
+
+
+def test_a_calibrator_remembers_what_a_mechanism_does_and_no_more(last_rows):
+    """The rows of another mechanism were taken for cumulative ones."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.where(np.arange(300) < 200, X[:, 0] > 0, X[:, 0] < 0).astype(int)
+    first, second = (
+        PrequentialCalibrator(SGDClassifier(loss="log_loss", random_state=0), forgetting=one)
+        for one in ("last:50", "window:50")
+    )
+    for k in range(0, 300, 20):
+        rows = slice(k, k + 20)
+        first.partial_fit(X[rows], y[rows], [0, 1])
+        second.partial_fit(X[rows], y[rows], [0, 1])
+    np.testing.assert_array_equal(first.predict_proba(X), second.predict_proba(X))

@@ -619,8 +619,7 @@ def _results(
 
 def _counts_rows(mechanism: Forgetting) -> bool:
     """Whether what it remembers depends on the number of rows alone."""
-    kind = mechanism.name.partition(":")[0]
-    return kind in ("cumulative", "window", "fading") and not mechanism.counts_time
+    return not mechanism.follows_loss and not mechanism.counts_time
 
 
 def _check_same(result: EvaluationResult, overall: EvaluationResult) -> None:

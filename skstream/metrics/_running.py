@@ -13,10 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import (
-    AdaptiveWindow,
-    FadingFactor,
     Forgetting,
-    SlidingWindow,
     duration_of,
 )
 from skstream.metrics._checkpoints import (
@@ -535,9 +532,9 @@ class SetMeasures:
 
 def block_length(mechanisms: Iterable[Forgetting], shortest: int | None = None) -> int:
     """Rows per block: more for long windows, which are read once per block."""
-    windows = [f for f in mechanisms if isinstance(f, SlidingWindow)]
+    windows = [f for f in mechanisms if f.is_window]
     # How many rows a window of time holds is not known before.
-    sizes = [2 * _TIMED_BLOCK if f.counts_time else f.window_size for f in windows]
+    sizes = [2 * _TIMED_BLOCK if f.counts_time else f.memory(1.0) or 0 for f in windows]
     block = _BLOCK if shortest is None else shortest
     while sizes and block < min(max(sizes) // 2, _LONGEST_BLOCK):
         block *= 2
@@ -554,22 +551,21 @@ def _check_together(
     if classes is not None and len(classes) == 0:
         raise ValueError("classes is empty; pass the labels that can occur, or None to regress.")
     for name, mechanism in forgetting.items():
-        adaptive = isinstance(mechanism, AdaptiveWindow)
-        if adaptive and classes is None:
+        if mechanism.follows_loss and classes is None:
             raise ValueError(
-                f"Forgetting {name!r} is an AdaptiveWindow, which follows the 0/1 loss of a "
+                f"Forgetting {name!r} is {mechanism}, which follows the 0/1 loss of a "
                 "classifier and is not defined for regression. Use SlidingWindow or FadingFactor."
             )
         fades = mechanism.factor < 1.0
         for metric, measure in metrics.items():
             if measure.function is None:
                 continue
-            if isinstance(mechanism, FadingFactor) and mechanism.counts_time:
+            if mechanism.counts_time and not mechanism.is_window:
                 raise ValueError(
                     f"Measure {metric!r} is a function, which {mechanism} cannot weigh. Use "
                     "SlidingWindow with a duration, or a named measure."
                 )
-            if not bounded and not fades and not isinstance(mechanism, SlidingWindow):
+            if not bounded and not fades and not mechanism.is_window:
                 raise ValueError(
                     f"Measure {metric!r} is a function, and under {mechanism} it needs rows of "
                     "the whole stream, which are not kept. Keep the tape, or use "
@@ -594,9 +590,9 @@ def _check_mergeable(first: RunningMeasures, second: RunningMeasures) -> None:
             "need the rows before each row, also those of the other part. Score the tape of both "
             "parts instead."
         )
-    adaptive = [n for n, f in first.forgetting.items() if isinstance(f, AdaptiveWindow)]
+    adaptive = [n for n, f in first.forgetting.items() if f.follows_loss]
     if adaptive:
         raise ValueError(
-            f"Cannot merge under {', '.join(adaptive)}: where ADWIN cuts its window depends on "
+            f"Cannot merge under {', '.join(adaptive)}: where it cuts its window depends on "
             "all losses in their order. Score the tape of both parts instead."
         )

@@ -9,20 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.forgetting import (
-    AdaptiveWindow,
-    Cumulative,
-    FadingFactor,
     Forgetting,
-    SlidingWindow,
-    without_sums,
 )
 from skstream.metrics._adaptive_sums import AdaptiveSums
 from skstream.metrics._checkpoints import Values
 from skstream.metrics._columns import ColumnStates
-from skstream.metrics._cumulative_sums import CumulativeSums, FadingOfTimeSums
 from skstream.metrics._formulas import Formula, Sums
 from skstream.metrics._measure import OF_SCORES, Measure
-from skstream.metrics._range_sums import SlidingSums, WindowOfTimeSums
 from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, Array, Floats, Integers, ScoredRows
 from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds
 from skstream.metrics._sums import RunningSums, SumsByKind
@@ -352,22 +345,8 @@ def _common_groups(
 def make_sums(
     forgetting: Forgetting, kinds: frozenset[KindOf], n_classes: int, n_models: int
 ) -> RunningSums | AdaptiveSums:
-    """Running sums of elementary series under a mechanism; an error for one that is not known."""
-    shape = kinds, n_classes, n_models
-    if isinstance(forgetting, AdaptiveWindow):
-        return AdaptiveSums(*shape, forgetting.make_detector)
-    sums: RunningSums
-    if isinstance(forgetting, SlidingWindow):
-        if forgetting.duration is not None:
-            sums = WindowOfTimeSums(*shape, forgetting.duration)
-        else:
-            sums = SlidingSums(*shape, int(forgetting.window_size))
-    elif isinstance(forgetting, FadingFactor) and forgetting.duration is not None:
-        sums = FadingOfTimeSums(*shape, forgetting.duration)
-    elif isinstance(forgetting, Cumulative | FadingFactor):
-        sums = CumulativeSums(*shape, forgetting.factor)
-    else:
-        raise without_sums(forgetting)
-    if sums.needs_majority:
+    """Running sums of elementary series under a mechanism, and of labels where these need them."""
+    sums: RunningSums | AdaptiveSums = forgetting.sums(kinds, n_classes, n_models)
+    if isinstance(sums, RunningSums) and sums.needs_majority:
         sums.labels = make_sums(forgetting, frozenset({"label"}), n_classes, 0)
     return sums

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from skstream.forgetting import AdaptiveWindow, parse_forgetting
+from skstream.forgetting import parse_forgetting
 from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import COLORS, ink, model_styles, patch_key
@@ -14,7 +14,6 @@ from skstream.plotting._marks import draw_drifts
 from skstream.plotting._measure import measure_along
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
 from skstream.plotting._words import last_values, title_words
-from skstream.stats._running_pair import make_running_sum
 from skstream.streams import GaussianMixtureStream
 from skstream.studies import SeedStudy
 from skstream.utils._choices import check_choice
@@ -554,8 +553,8 @@ def _bayes_error_of(
     at_known = stream.bayes_error_estimate(t=known, n_points=N_POINTS).error
     at_rows = np.interp(np.arange(last + 1), known, at_known)
     forgetting = None if mechanism is None else parse_forgetting(mechanism)
-    if forgetting is not None and not isinstance(forgetting, AdaptiveWindow):
-        sums, weights = (make_running_sum(forgetting).update(x) for x in (at_rows, at_rows**0))
+    if forgetting is not None and not forgetting.follows_loss:
+        sums, weights = (forgetting.sum_of_values().update(x) for x in (at_rows, at_rows**0))
         at_rows = sums / weights
     found: np.ndarray = at_rows[checkpoints - 1]
     return found

@@ -21,7 +21,7 @@ from skstream.stats._report import (
     over_rows,
     plural,
 )
-from skstream.stats._running_pair import RunningPair, make_running_sum, one_forgetting
+from skstream.stats._running_pair import RunningPair, one_forgetting
 from skstream.stats._weights import (
     RowWeights,
     WeightTally,
@@ -474,9 +474,9 @@ class RunningMcNemar(RunningPair):
         self.forgetting = one_forgetting(forgetting, "McNemar's statistic")
         self.alpha = check_alpha(alpha)
         super().__init__(3, record_every, names)
-        self._only_a_wrong = make_running_sum(self.forgetting)
-        self._only_b_wrong = make_running_sum(self.forgetting)
-        self._variance = make_running_sum(self.forgetting, power=2)
+        self._only_a_wrong = self.forgetting.sum_of_values()
+        self._only_b_wrong = self.forgetting.sum_of_values()
+        self._variance = self.forgetting.sum_of_values(power=2)
 
     _wanted = (
         "; McNemar's test needs 0/1 losses (1 where the answer is wrong). For other losses use "

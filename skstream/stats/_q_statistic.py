@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from skstream.forgetting import Forgetting
 from skstream.stats._checks import FloatArray
 from skstream.stats._report import CurveReport, over_rows, plural
-from skstream.stats._running_pair import RunningPair, make_running_sum, one_forgetting
+from skstream.stats._running_pair import RunningPair, one_forgetting
 from skstream.stats._weights import RowWeights, weight_sentences
 
 
@@ -132,8 +132,8 @@ class RunningQStatistic(RunningPair):
     ) -> None:
         self.forgetting = one_forgetting(forgetting, "The Q statistic")
         super().__init__(2, record_every, names)
-        self._loss_a = make_running_sum(self.forgetting)
-        self._loss_b = make_running_sum(self.forgetting)
+        self._loss_a = self.forgetting.sum_of_values()
+        self._loss_b = self.forgetting.sum_of_values()
 
     _wanted = "; the Q statistic needs nonnegative losses, such as 0/1 or absolute errors."
 

@@ -177,20 +177,9 @@ def forgetting_words(name: str) -> str:
         E.g. "last 1,000 rows"; the user's own name is left as it is.
     """
     try:
-        mechanism = parse_forgetting(name)
+        return parse_forgetting(name).words
     except ValueError:
         return name
-    kind, _, size = mechanism.name.partition(":")
-    if kind == "window":
-        return f"last {size}" if mechanism.counts_time else f"last {plural(int(size), 'row')}"
-    if kind == "fading":
-        return f"fading factor {float(size):g}"
-    words = {
-        "cumulative": "all rows so far",
-        "half-life": f"half-life {size}{'' if mechanism.counts_time else ' rows'}",
-        "adwin": "adaptive window",
-    }
-    return words.get(kind, name)
 
 
 def over_rows(name: str, preposition: str = "over") -> str:

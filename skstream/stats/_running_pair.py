@@ -8,19 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import (
-    AdaptiveWindow,
-    Cumulative,
-    FadingFactor,
     Forgetting,
-    SlidingWindow,
     as_forgetting,
-    without_sums,
 )
 from skstream.stats._checks import FloatArray, as_pair, check_names
 from skstream.stats._weights import LARGEST_WEIGHT, WeightTally, as_weights, drop_unweighted
 from skstream.utils._checkpoints import CheckpointRecorder
 from skstream.utils._choices import check_count
-from skstream.utils._running_sums import FadedSum, RunningSum, WindowSum
 
 
 class RunningPair(ABC):
@@ -116,11 +110,11 @@ def one_forgetting(forgetting: Forgetting | str, purpose: str) -> Forgetting:
             f"{purpose} takes one forgetting mechanism at a time. Got {len(mechanisms)}: "
             f"{mechanisms}."
         )
-    if isinstance(mechanisms[0], AdaptiveWindow):
+    if mechanisms[0].follows_loss:
         raise ValueError(
-            f"{purpose} is not defined under AdaptiveWindow: ADWIN sets its window by the 0/1 "
-            f"loss of one model, and here there are two. Use Cumulative, SlidingWindow or "
-            f"FadingFactor."
+            f"{purpose} is not defined under {type(mechanisms[0]).__name__}, whose window follows "
+            "the 0/1 loss of one model, and here there are two. Use Cumulative, SlidingWindow or "
+            "FadingFactor."
         )
     if mechanisms[0].counts_time:
         raise ValueError(
@@ -128,16 +122,3 @@ def one_forgetting(forgetting: Forgetting | str, purpose: str) -> Forgetting:
             'as in forgetting="window:1000".'
         )
     return mechanisms[0]
-
-
-def make_running_sum(forgetting: Forgetting, power: int = 1) -> RunningSum:
-    """Return the running sum that the mechanism describes, of values or of squared ones.
-
-    The weights of squared values under forgetting are squared, too: where S is a running sum of
-    weights with fair random signs, the sum of power 2 of the squared weights is the variance of S.
-    """
-    if isinstance(forgetting, SlidingWindow):
-        return WindowSum(int(forgetting.window_size))
-    if not isinstance(forgetting, Cumulative | FadingFactor):
-        raise without_sums(forgetting)
-    return FadedSum(forgetting.factor**power)

@@ -11,8 +11,8 @@ from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, Slidin
 from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.stats._mcnemar import RunningMcNemar
 from skstream.stats._q_statistic import RunningQStatistic
-from skstream.stats._running_pair import RunningSum, make_running_sum
 from skstream.utils._checkpoints import MAX_CHECKPOINTS, CheckpointRecorder
+from skstream.utils._running_sums import RunningSum
 from tests._examples import examples
 from tests.stats._streams import random_blocks, random_losses, seeds
 
@@ -44,20 +44,20 @@ def in_blocks(running: RunningSum, values: np.ndarray, seed: int) -> np.ndarray:
 @given(mechanisms, seeds, st.integers(1, 150))
 def test_sums_by_definition_and_in_any_blocks(forgetting, seed: int, n_rows: int) -> None:
     values = np.random.default_rng(seed).random(n_rows)
-    at_once = make_running_sum(forgetting).update(values)
+    at_once = forgetting.sum_of_values().update(values)
     np.testing.assert_allclose(at_once, literal_sums(values, forgetting), rtol=1e-12)
-    np.testing.assert_array_equal(in_blocks(make_running_sum(forgetting), values, seed), at_once)
+    np.testing.assert_array_equal(in_blocks(forgetting.sum_of_values(), values, seed), at_once)
 
 
 @examples(25)
 @given(mechanisms, seeds, st.integers(2, 150))
 def test_sums_go_on_after_saving(forgetting, seed: int, n_rows: int) -> None:
     values = np.random.default_rng(seed).random(n_rows)
-    running = make_running_sum(forgetting)
+    running = forgetting.sum_of_values()
     head = running.update(values[: n_rows // 2])
     running = pickle.loads(pickle.dumps(running))
     tail = running.update(values[n_rows // 2 :])
-    expected = make_running_sum(forgetting).update(values)
+    expected = forgetting.sum_of_values().update(values)
     np.testing.assert_array_equal(np.concatenate([head, tail]), expected)
 
 
@@ -65,7 +65,7 @@ def test_a_window_of_zeros_sums_to_exactly_zero() -> None:
     # Adding the newest value and subtracting the oldest leaves a rest, and log(rest / 0) is inf.
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.random(100_000) * 1e6, np.zeros(50), rng.random(100)])
-    sums = make_running_sum(SlidingWindow(50)).update(values)
+    sums = SlidingWindow(50).sum_of_values().update(values)
     assert sums[100_049] == 0.0
     assert sums[-1] == pytest.approx(np.sum(values[-50:]), rel=1e-14)
     subtracting = np.cumsum(values - np.concatenate([np.zeros(50), values[:-50]]))

@@ -18,7 +18,6 @@ from skstream.evaluation._results._report import (
 from skstream.evaluation._results._row_tests import (
     ComparedRows,
     RowLoss,
-    forgets,
     loss_in_words,
     row_loss,
     test_of_rows,
@@ -297,7 +296,7 @@ def row_mechanism(
                 f"{result.forgetting_names}. For tests over rows it may also be a mechanism such "
                 f'as SlidingWindow(1000) or "window:1000". {error}'
             ) from error
-    if test == "anytime" and forgets(mechanism):
+    if test == "anytime" and mechanism.forgets:
         raise ValueError(
             "The anytime comparison is about all rows so far, and cannot forget as "
             f"{mechanism.name} does. Leave out forgetting=, or use test='q' or test='mcnemar'."

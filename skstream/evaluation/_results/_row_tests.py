@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from skstream.engine.tape import Tape, scores_of_bin
-from skstream.forgetting import Cumulative, FadingFactor, Forgetting
+from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.metrics._columns import Column, OfColumn, read_scores
 from skstream.metrics._formulas import MeanOf
@@ -329,7 +329,7 @@ def _check_bounds(rows: ComparedRows, piece: Losses, bounds: tuple[float, float]
 def _running_mcnemar(
     rows: ComparedRows, mechanism: Forgetting, over_time: bool, options: dict[str, Any]
 ) -> Any:
-    has_forgotten = forgets(mechanism)
+    has_forgotten = mechanism.forgets
     if not (has_forgotten or over_time):
         if "record_every" in options:
             raise ValueError(
@@ -348,10 +348,3 @@ def _running_mcnemar(
             "rows. Leave out one of them."
         )
     return RunningMcNemar(mechanism, names=rows.names, **options)
-
-
-def forgets(mechanism: Forgetting) -> bool:
-    """Whether a mechanism counts some rows less than others."""
-    if isinstance(mechanism, FadingFactor):
-        return mechanism.counts_time or mechanism.factor < 1.0
-    return not isinstance(mechanism, Cumulative)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from skstream.drift import DriftDetector
 from skstream.drift._base import check_detector
-from skstream.forgetting import AdaptiveWindow, Forgetting, as_forgetting
+from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics import Measure
 from skstream.metrics._registry import CLASSIFICATION, OF_CLASSES, REGRESSION
 from skstream.metrics._resolve import check_known_name, resolve_metrics
@@ -249,7 +249,7 @@ def resolved(
             f"instead{hint}."
         )
     given, forgetting = _parts(monitor.on)
-    if classes is None and isinstance(forgetting, AdaptiveWindow):
+    if classes is None and isinstance(forgetting, Forgetting) and forgetting.follows_loss:
         raise ValueError(
             f"Monitor {name!r} is on {forgetting}, which follows the 0/1 loss of a classifier and "
             "is not defined for regression. Use SlidingWindow or FadingFactor."
