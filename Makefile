@@ -48,7 +48,7 @@ test:
 lint: $(LATEST)
 	$(IN_LATEST) ruff check .
 	$(IN_LATEST) ruff format --check .
-	$(IN_LATEST) benchmarks.size
+	$(IN_LATEST) benchmarks.ratchet
 
 types: $(LATEST)
 	$(IN_LATEST) mypy

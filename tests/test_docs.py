@@ -156,7 +156,7 @@ def test_commands_of_figures_exist(page: Path) -> None:
 
 
 def test_commands_that_do_not_exist_are_caught() -> None:
-    text = "`python -m benchmarks.size`, `python -m benchmarks.testbed --trees --seeds 3`\n"
+    text = "`python -m benchmarks.ratchet`, `python -m benchmarks.testbed --trees --seeds 3`\n"
     assert not unknown_commands(text + "python examples/temporal_dependence.py pictures")
     text = "`python -m benchmarks.none`, `python -m benchmarks.testbed --forests --seeds 3`\n"
     found = unknown_commands(text + "python examples/none.py pictures")

@@ -1,11 +1,8 @@
 """How large the library is, and how many functions one row meets on its way to a score.
 
-    python -m benchmarks.size
-
 Code lines hold code: no docstrings, comments or blank lines. The walk counts the functions, files
 and calls inside skstream of one evaluation of a linear model on 1,000 rows; it is the second, so
 that nothing is imported or compiled in it. Public names are the objects that public modules export.
-Circles of files count imports inside functions, and those for type checkers.
 """
 
 import ast
@@ -21,15 +18,7 @@ import numpy as np
 from sklearn.linear_model import SGDClassifier
 
 import skstream
-from skstream import (
-    DelayedEvaluator,
-    HoldoutEvaluator,
-    KFoldEvaluator,
-    PrequentialEvaluator,
-    PrequentialSearch,
-)
-from skstream.evaluation import EvaluationResult
-from skstream.streams import ARFFStream, CSVStream, ParquetStream, SVMLightStream
+from skstream import DelayedEvaluator, HoldoutEvaluator, KFoldEvaluator, PrequentialEvaluator
 
 PACKAGE = Path(skstream.__file__).parent
 ROOT = PACKAGE.parent
@@ -104,13 +93,12 @@ def modules() -> dict[str, Path]:
     return names
 
 
-def imports(known: dict[str, Path], *, for_types: bool = True) -> dict[str, set[str]]:
-    """Which modules of the package each one imports, also inside functions, and for types alone."""
+def imports(known: dict[str, Path]) -> dict[str, set[str]]:
+    """Which modules of the package each one imports, also inside functions; not for types alone."""
     found: dict[str, set[str]] = {name: set() for name in known}
     for name, path in known.items():
         tree = ast.parse(path.read_text("utf-8"))
-        if not for_types:
-            tree.body = [node for node in tree.body if not _is_for_types(node)]
+        tree.body = [node for node in tree.body if not _is_for_types(node)]
         for node in statements(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for alias in node.names:
@@ -130,33 +118,6 @@ def _is_for_types(node: ast.stmt) -> bool:
     )
 
 
-def largest_circle(arrows: dict[str, set[str]]) -> int:
-    """Modules in the largest set of which each reaches each other."""
-
-    def reached(start: str) -> set[str]:
-        seen, waiting = {start}, [start]
-        while waiting:
-            new = arrows[waiting.pop()] - seen
-            seen |= new
-            waiting += new
-        return seen
-
-    reach = {name: reached(name) for name in arrows}
-    return max(sum(name in reach[other] for other in reach[name]) for name in arrows)
-
-
-def with_one_importer(known: dict[str, Path], arrows: dict[str, set[str]]) -> int:
-    """Private modules that one other file imports, which is no ``__init__``."""
-    users = {name: [one for one in arrows if name in arrows[one]] for name in known}
-    return sum(
-        known[name].stem.startswith("_")
-        and known[name].stem != "__init__"
-        and len(found) == 1
-        and known[found[0]].stem != "__init__"
-        for name, found in users.items()
-    )
-
-
 def public_names() -> set[int]:
     """Objects that some public module exports, each once."""
     found = set()
@@ -173,31 +134,3 @@ def public_names() -> set[int]:
 def n_parameters(kind: type) -> int:
     """Parameters of a constructor."""
     return len(inspect.signature(kind).parameters)
-
-
-def main() -> None:
-    known = modules()
-    arrows = imports(known)
-    evaluators = PrequentialEvaluator, KFoldEvaluator, HoldoutEvaluator, DelayedEvaluator
-    files = CSVStream, ParquetStream, ARFFStream, SVMLightStream
-    public = [name for name in dir(EvaluationResult) if not name.startswith("_")]
-    print("| what | now |\n|---|---:|")
-    for folder in ("skstream", "tests"):
-        lines = sum(map(code_lines, (ROOT / folder).rglob("*.py")))
-        print(f"| code lines of `{folder}/` | {lines:,} |")
-    print(f"| files of `skstream/` | {len(known)} |")
-    for name, counts in walks():
-        print(f"| walk, {name}: functions / files / calls | {' / '.join(map(str, counts))} |")
-    print(f"| distinct public names | {len(public_names())} |")
-    print(f"| parameters of evaluators | {sorted(map(n_parameters, evaluators))} |")
-    print(f"| parameters of PrequentialSearch | {n_parameters(PrequentialSearch)} |")
-    print(f"| parameters of file streams | {sorted(map(n_parameters, files))} |")
-    print(f"| private modules with one importer | {with_one_importer(known, arrows)} |")
-    print(f"| largest circle of files | {largest_circle(arrows)} |")
-    at_run_time = largest_circle(imports(known, for_types=False))
-    print(f"| the same, without imports for types alone | {at_run_time} |")
-    print(f"| public names of EvaluationResult, fields included | {len(public)} |")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,77 @@
+"""Figures of the size that may only fall: CI fails where one is larger than agreed.
+
+    python -m benchmarks.ratchet            # compare with benchmarks/ratchet.json
+    python -m benchmarks.ratchet --write    # after a change that made figures smaller
+
+A change that must make one larger raises the number in the file in the same commit, and says why in
+its changelog fragment. How things are counted is said in `benchmarks/_size.py`. The core is what
+remains without the wings; arrows are imports from the core into wings, also inside functions.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from benchmarks._size import ROOT, code_lines, imports, modules, n_parameters, public_names, walks
+from skstream import DelayedEvaluator, HoldoutEvaluator, KFoldEvaluator, PrequentialEvaluator
+
+AGREED = Path(__file__).with_suffix(".json")
+#: What could be deleted without the core noticing it, once there are no arrows.
+WINGS = (
+    *("adaptive", "calibration", "cli", "compat", "conformal", "drift", "engine.kernels"),
+    *("ensemble", "model_selection", "naive_bayes", "neighbors", "noise", "optimal", "pipeline"),
+    *("plotting", "preprocessing", "refit", "stats", "studies", "temporal", "testing", "tree"),
+    *("evaluation._log", "evaluation._class_report", "evaluation._estimates", "evaluation._slice"),
+    *("evaluation._results._page", "evaluation._results._answer", "evaluation._results._compare"),
+    *("evaluation._results._report", "evaluation._results._paper", "evaluation._results._row_"),
+    *("evaluation._callbacks", "evaluation._intervals", "evaluation._waiting_rows"),
+    *("streams._arff", "streams._csv", "streams._fetch", "streams._file", "streams._generators"),
+    *("streams._composition", "streams._open", "streams._parquet", "streams._profile"),
+    *("streams._svmlight", "streams._table", "streams._transactions", "_load", "__main__"),
+)
+#: Packages that only export, from the core and from wings.
+EXPORTS = ("skstream", "skstream.evaluation", "skstream.streams")
+
+
+def in_wing(name: str) -> bool:
+    """Whether a module belongs to a wing."""
+    return name.removeprefix("skstream.").startswith(WINGS)
+
+
+def figures() -> dict[str, int]:
+    """All figures by name."""
+    known = modules()
+    arrows = imports(known)
+    core = [name for name in known if not in_wing(name) and name not in EXPORTS]
+    walked = dict(walks())
+    evaluators = PrequentialEvaluator, KFoldEvaluator, HoldoutEvaluator, DelayedEvaluator
+    return {
+        "code lines of the core": sum(code_lines(known[name]) for name in core),
+        "code lines of skstream": sum(map(code_lines, known.values())),
+        "code lines of tests": sum(map(code_lines, (ROOT / "tests").rglob("*.py"))),
+        "files of skstream": len(known),
+        "imports from the core into wings": sum(in_wing(m) for n in core for m in arrows[n]),
+        **{f"walk, {name}: functions": counts[0] for name, counts in walked.items()},
+        **{f"walk, {name}: files": counts[1] for name, counts in walked.items()},
+        **{f"parameters of {kind.__name__}": n_parameters(kind) for kind in evaluators},
+        "distinct public names": len(public_names()),
+    }
+
+
+def main() -> int:
+    """Compare, or write."""
+    found = figures()
+    if "--write" in sys.argv:
+        AGREED.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+    agreed = json.loads(AGREED.read_text("utf-8"))
+    for name, n in found.items():
+        print(f"{name}: {n:,} (at most {agreed.get(name, 0):,})")
+    larger = [name for name, n in found.items() if n > agreed.get(name, 0)]
+    if larger:
+        print(f"Larger than agreed: {', '.join(larger)}. Make it smaller, or say in a changelog")
+        print(f"fragment why it has to be, and raise the figure in {AGREED.name}.")
+    return int(bool(larger))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
