@@ -201,7 +201,7 @@ def test_persistent_skill_cannot_be_merged():
 
 def test_adwin_is_for_classifiers():
     with pytest.raises(
-        ValueError, match=r"'adwin' is an AdaptiveWindow.*not defined for regression"
+        ValueError, match=r"'adwin' is AdaptiveWindow.*not defined for regression"
     ):
         running("mae", "adwin", None)
 
