@@ -40,6 +40,7 @@ from skstream.model_selection import (
     PrequentialSearch,
     PrequentialSplit,
     SlidingWindowSplit,
+    StaleLabelWarning,
     prequential_scorer,
 )
 from skstream.noise import LabelNoise
@@ -90,6 +91,7 @@ __all__ = [
     "RandomClass",
     "SlidingWindow",
     "SlidingWindowSplit",
+    "StaleLabelWarning",
     "StreamPipeline",
     "TemporalCorrection",
     "TemporallyAugmented",
