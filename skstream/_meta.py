@@ -38,13 +38,7 @@ from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._rows import own_rows, stack_rows
 from skstream.utils._sklearn import is_first_score_at_once, n_rows_of, rows_of
-from skstream.utils._validation import (
-    is_classifier,
-    is_fitted,
-    is_regressor,
-    tags_of,
-    unfitted_copy,
-)
+from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
 from skstream.utils._warnings import warn
 
 
@@ -70,7 +64,7 @@ def check_divisible_rows(meta: Any, X: Any, *, reset: bool) -> Any:
     return X.tocsr() if sparse.issparse(X) else X
 
 
-class _Inside:
+class UsersOfLabels:
     """The fitted models inside another one that use the previous label, and how to ask it.
 
     Such a model has a method ``_labels_before(y)``: what it takes for the previous labels of each
@@ -94,36 +88,26 @@ class _Inside:
         self._look(model, None)
 
     def _look(self, part: Any, classes: list[Any] | None) -> None:
-        if id(part) in self._seen:
+        """Look at a part; `classes` are those of the nearest model around it of another kind."""
+        if id(part) in self._seen or isinstance(part, type):
             return
         self._seen.add(id(part))
-        if isinstance(part, dict | list | tuple):
-            for one in part.values() if isinstance(part, dict) else part:
-                self._look(one, classes)
-            return
-        uses, is_model = hasattr(type(part), "_labels_before"), hasattr(part, "predict")
-        if not (is_model or hasattr(part, "fit")) or isinstance(part, type):
-            return
-        own = getattr(part, "classes_", None)
-        if uses and is_fitted(part) and classes in (None, own if own is None else own.tolist()):
+        n_users, n_alone = len(self.users), len(self.asked_alone)
+        own, uses = getattr(part, "classes_", None), hasattr(type(part), "_labels_before")
+        labels = classes if own is None else list(own)
+        # Inside models of other kinds, labels may be codes, or one class against the rest.
+        if uses and part.__sklearn_is_fitted__() and classes in (None, labels):
             self.users.append(part)
             self.in_one_call &= not getattr(part, "_asks_row_by_row", False)
-        n_users, n_alone = len(self.users), len(self.asked_alone)
-        hands_on = uses or isinstance(part, MetaEstimator | Pipeline | FrozenEstimator)
-        if not hands_on and own is not None:  # labels may be other ones inside, such as codes
-            classes = array_of(own).tolist()
-        for one in list(getattr(part, "__dict__", {}).values()):
-            self._look(one, classes)
-        if not hands_on:
+        is_model = hasattr(part, "fit") or hasattr(part, "predict")
+        hands_on = not is_model or isinstance(part, MetaEstimator | Pipeline | FrozenEstimator)
+        inside: Any = part if isinstance(part, dict | list | tuple) else ()
+        inside = getattr(part, "__dict__", {}) if is_model else inside
+        for one in list(inside.values() if isinstance(inside, dict) else inside):
+            self._look(one, classes if hands_on else labels)
+        if not (hands_on or uses):
             self.in_one_call &= len(self.users) == n_users
-            del self.asked_alone[n_alone:]
-            if not answers_each_row_alone(part):
-                self.asked_alone.append(part)
-
-
-def uses_previous_label(model: Any) -> bool:
-    """Whether a fitted model, or one inside it, uses the previous label."""
-    return bool(_Inside(model).users)
+            self.asked_alone[n_alone:] = [] if answers_each_row_alone(part) else [part]
 
 
 def score_in_order(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
@@ -138,7 +122,7 @@ def _predict_in_order(model: Any, X: Any, y: Any) -> NDArray[Any]:
     The result is that of single rows, bit by bit. All rows are predicted in one call where the
     model answers each of them alone. Models inside that do not are asked row by row.
     """
-    inside = _Inside(model)
+    inside = UsersOfLabels(model)
     if not inside.users:
         return array_of(model.predict(X))
     check_consistent_length(X, y)
@@ -186,11 +170,10 @@ def warn_if_scored_in_one_call(model: Any, n_rows: int) -> None:
     """
     if n_rows > 1 and "_shown" not in vars(model) and is_first_score_at_once():
         warn(
-            f"A scorer calls predict of {type(model).__name__} for {n_rows:,} rows at once. The "
-            "label before the first one is the previous label of them all, so that the score is "
-            "not that of the model in use, which sees each label before the next row. Use "
-            "scoring=prequential_scorer(...) of skstream, or leave scoring at its default: "
-            "score(X, y) of the model goes row by row.",
+            f"A scorer calls {type(model).__name__} for {n_rows:,} rows at once: the previous "
+            "label of all is the label learnt last, which no later row has in use. Use "
+            "scoring=skstream.prequential_scorer(...), or leave scoring at its default: the "
+            "model's own score(X, y) knows each label when the next row is predicted.",
             StaleLabelWarning,
         )
 

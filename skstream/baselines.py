@@ -220,16 +220,17 @@ class Persistent(OrderedScore, _LabelBaseline):
 
     def _labels_before(self, y: NDArray[Any]) -> NDArray[np.int64]:
         """Codes of the labels before each row, where those of a call are known."""
+        codes = LabelSpace(self.classes_).encode_answers(y)
+        return lags_before(self._newest(), codes, 1)[:, 0]
+
+    def _newest(self) -> NDArray[np.int64]:
         # As a list: NumPy compares texts without the NUL characters at their ends.
-        newest = np.array([self.classes_.tolist().index(self.previous_label_)])
-        return lags_before(newest, LabelSpace(self.classes_).encode_answers(y), 1)[:, 0]
+        return np.array([self.classes_.tolist().index(self.previous_label_)])
 
     def _class_weights(self) -> NDArray[np.float64]:
         codes = vars(self).get("_shown")
-        if codes is None:
-            codes = self._labels_before(self.classes_[:1])
-        shares: NDArray[np.float64] = np.eye(len(self.classes_))[codes]
-        return shares
+        shares: NDArray[np.float64] = np.eye(len(self.classes_))
+        return shares[self._newest() if codes is None else codes]
 
 
 class MajorityClass(_LabelBaseline):

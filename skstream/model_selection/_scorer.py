@@ -31,8 +31,8 @@ from skstream.utils._sklearn import (
     StrOptions,
     n_rows_of,
     scorer_parts,
-    split_scored,
     validate_parameter_constraints,
+    variables_of_fit_and_score,
     weights_of_fit_alone,
 )
 from skstream.utils._validation import is_classifier, is_fitted
@@ -124,11 +124,7 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **param
         train, test = _parts_of(split, n_rows_of(X), f"Split {number} of {name}")
         problem = _problem(train, test)
         if problem:
-            warn(
-                f"Split {number} of {name} {problem} Use PrequentialSplit(n_warmup=...) with "
-                "prequential_scorer, or a walk-forward splitter such as ExpandingWindowSplit.",
-                FutureLeakWarning,
-            )
+            _warn_of_problem(f"Split {number} of {name} {problem}")
             break
     else:
         index = _index_of(X)
@@ -272,16 +268,20 @@ _problems_told: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 def _warn_of_split(scorer: Any) -> None:
     """Warn, once for each split, if scikit-learn calls a scorer for one that knows the future."""
-    split = split_scored()
-    problem = "" if split is None else _problem(*split)
+    split = variables_of_fit_and_score()
+    problem = _problem(split["train"], split["test"]) if split else ""
     told = _problems_told.setdefault(scorer, set())
     if problem and problem not in told:
         told.add(problem)
-        warn(
-            f"The split {problem} Use PrequentialSplit(n_warmup=...) with prequential_scorer, or "
-            "a walk-forward splitter such as ExpandingWindowSplit.",
-            FutureLeakWarning,
-        )
+        _warn_of_problem(f"The split {problem}")
+
+
+def _warn_of_problem(problem: str) -> None:
+    warn(
+        f"{problem} Use PrequentialSplit(n_warmup=...) with prequential_scorer, or a walk-forward "
+        "splitter such as ExpandingWindowSplit.",
+        FutureLeakWarning,
+    )
 
 
 def warn_of_index(X: Any) -> bool:

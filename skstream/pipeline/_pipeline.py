@@ -15,7 +15,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from skstream._meta import score_in_order, uses_previous_label
+from skstream._meta import UsersOfLabels, score_in_order
 from skstream.base import (
     Method,
     check_can_learn,
@@ -566,7 +566,7 @@ class StreamPipeline(Pipeline):
             The score.
         """
         fitted = self._fitted()
-        if params or get_config()["enable_metadata_routing"] or not uses_previous_label(fitted):
+        if params or get_config()["enable_metadata_routing"] or not UsersOfLabels(self).users:
             return float(fitted.score(X, y, sample_weight=sample_weight, **params))
         return score_in_order(self, X, y, sample_weight)
 

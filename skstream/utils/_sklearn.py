@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, TypeVar
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 import sklearn
 from sklearn import get_config
@@ -160,7 +160,7 @@ _FIT_AND_SCORE = {
 }
 #: Methods that score by one call of a method that predicts.
 _SCORE_AT_ONCE = {("sklearn.metrics._scorer", "_score"), ("sklearn.base", "score")}
-_seen_scoring: WeakSet[Any] = WeakSet()
+_seen_scoring: WeakValueDictionary[int, Any] = WeakValueDictionary()  # not all have a hash
 
 
 def weights_of_fit_alone() -> list[str]:
@@ -171,7 +171,7 @@ def weights_of_fit_alone() -> list[str]:
     """
     if get_config()["enable_metadata_routing"]:
         return []
-    given = _variables_of(_FIT_AND_SCORE).get("fit_params") or {}
+    given = variables_of_fit_and_score().get("fit_params") or {}
     return [
         name
         for name, value in given.items()
@@ -179,21 +179,20 @@ def weights_of_fit_alone() -> list[str]:
     ]
 
 
-def split_scored() -> tuple[Any, Any] | None:
-    """Positions of the rows to train on and to test on, of the split that a scorer is called for.
+def variables_of_fit_and_score() -> dict[str, Any]:
+    """Variables of the function that calls a scorer: the split is in `train` and `test`.
 
-    None outside of model selection.
+    Empty outside of model selection.
     """
-    variables = _variables_of(_FIT_AND_SCORE)
-    return (variables["train"], variables["test"]) if variables else None
+    return _variables_of(_FIT_AND_SCORE)
 
 
 def is_first_score_at_once() -> bool:
     """Whether scikit-learn predicts rows to score them, the first time by this scorer."""
     scorer = _variables_of(_SCORE_AT_ONCE).get("self")
-    if scorer is None or scorer in _seen_scoring:
+    if scorer is None or id(scorer) in _seen_scoring:
         return False
-    _seen_scoring.add(scorer)
+    _seen_scoring[id(scorer)] = scorer
     return True
 
 
