@@ -196,7 +196,8 @@ class Persistent(OrderedScore, _LabelBaseline):
 
     Notes
     -----
-    Weights only say which rows are learnt: those of weight 0 are not.
+    Weights only say which rows are learnt: those of weight 0 are not. ``predict`` gives all rows of
+    a call the label learnt last. In ``score``, each label is known when the next row is predicted.
 
     References
     ----------
@@ -541,7 +542,8 @@ class PersistentRegressor(OrderedScore, _TargetBaseline):
 
     Notes
     -----
-    Weights only say which rows are learnt: those of weight 0 are not.
+    Weights only say which rows are learnt: those of weight 0 are not. ``predict`` gives all rows of
+    a call the target learnt last. In ``score``, each target is known when the next is predicted.
 
     Examples
     --------

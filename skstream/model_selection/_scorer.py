@@ -506,8 +506,9 @@ def prequential_scorer(
     UserWarning
         By the scorer, if ``fit`` had weights and scikit-learn passes none to the scorer.
     FutureLeakWarning
-        By the scorer, if the index of a data frame shows that the test rows go back in time, or
-        are some of the first rows but not all of them, as in folds; or if a row has no time there.
+        By the scorer, if scikit-learn calls it for a split that trains on rows after the test rows,
+        or in another order, as folds do; if the index of a data frame shows that the test rows go
+        back in time; or if a row has no time there.
 
     See Also
     --------
@@ -528,9 +529,9 @@ def prequential_scorer(
     Weights reach the scorer from ``fit(X, y, sample_weight=...)`` of a search, or by metadata
     routing, after ``set_score_request(sample_weight=True)``; a warning tells where they do not.
 
-    A scorer sees neither the training rows nor the splitter: ask `check_time_order` whether a
-    splitter trains on the future. A plain `Pipeline` goes on as a `StreamPipeline` with its fitted
-    steps. Scikit-learn turns an error of a scorer into NaN; pass ``error_score="raise"`` to see it.
+    Ask `check_time_order` before the search whether a splitter trains on the future. A plain
+    `Pipeline` goes on as a `StreamPipeline` with its fitted steps. Scikit-learn turns an error of a
+    scorer into NaN; pass ``error_score="raise"`` to see it.
 
     Examples
     --------

@@ -55,7 +55,8 @@ class TemporalCorrection(TemporalClassifier):
         rows of a call. "predicted": for a later row of the call, this classifier's own answer to
         the row before it. Evaluators ask in one call about a row and all rows before it that are
         not learnt yet, so that its answers replace labels that are not known yet. Without delayed
-        labels both give the same answers, at the same speed.
+        labels both give the same answers, at the same speed. ``score`` knows the labels: with
+        "known", each is the previous label of the next row.
 
     Attributes
     ----------
