@@ -43,6 +43,7 @@ from skstream.model_selection import (
     PrequentialSearch,
     PrequentialSplit,
     SlidingWindowSplit,
+    StaleLabelWarning,
     prequential_scorer,
 )
 from skstream.noise import LabelNoise
@@ -93,6 +94,7 @@ __all__ = [
     "RandomClass",
     "SlidingWindow",
     "SlidingWindowSplit",
+    "StaleLabelWarning",
     "StreamPipeline",
     "TemporalCorrection",
     "TemporallyAugmented",

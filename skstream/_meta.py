@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,12 +10,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from skstream.base import (
     ForgetfulFit,
     Method,
+    StaleLabelWarning,
+    answers_each_row_alone,
     check_can_learn,
     check_classes,
     check_labels,
@@ -30,9 +36,10 @@ from skstream.base import (
 )
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
-from skstream.utils._rows import own_rows
-from skstream.utils._sklearn import rows_of
+from skstream.utils._rows import own_rows, stack_rows
+from skstream.utils._sklearn import is_first_score_at_once, n_rows_of, rows_of
 from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
+from skstream.utils._warnings import warn
 
 
 def inner_has(method: str) -> Callable[[Method], Method]:
@@ -55,6 +62,147 @@ def check_divisible_rows(meta: Any, X: Any, *, reset: bool) -> Any:
     """Rows in a container from which some can be taken, for a classifier that divides calls."""
     X = check_rows(meta, X, reset=reset, texts=True)
     return X.tocsr() if sparse.issparse(X) else X
+
+
+class UsersOfLabels:
+    """The fitted models inside another one that use the previous label, and how to ask it.
+
+    Such a model has a method ``_labels_before(y)``: what it takes for the previous labels of each
+    row of a call whose labels are `y`. It predicts with what an attribute ``_shown`` holds of this.
+
+    Attributes
+    ----------
+    users : list of estimator
+        Models that use the previous label.
+    asked_alone : list of estimator
+        Models whose answers to rows of one call may differ from those to single rows.
+    in_one_call : bool
+        Whether the outer model hands all rows of a call to each of `users` in one call.
+    """
+
+    def __init__(self, model: Any):
+        self.users: list[Any] = []
+        self.asked_alone: list[Any] = []
+        self.in_one_call = True
+        self._seen: set[int] = set()
+        self._look(model, None)
+
+    def _look(self, part: Any, classes: list[Any] | None) -> None:
+        """Look at a part; `classes` are those of the nearest model around it of another kind."""
+        if id(part) in self._seen or isinstance(part, type):
+            return
+        self._seen.add(id(part))
+        n_users, n_alone = len(self.users), len(self.asked_alone)
+        own, uses = getattr(part, "classes_", None), hasattr(type(part), "_labels_before")
+        labels = classes if own is None else list(own)
+        # Inside models of other kinds, labels may be codes, or one class against the rest.
+        if uses and part.__sklearn_is_fitted__() and classes in (None, labels):
+            self.users.append(part)
+            self.in_one_call &= not getattr(part, "_asks_row_by_row", False)
+        is_model = hasattr(part, "fit") or hasattr(part, "predict")
+        hands_on = not is_model or isinstance(part, MetaEstimator | Pipeline | FrozenEstimator)
+        inside: Any = part if isinstance(part, dict | list | tuple) else ()
+        inside = getattr(part, "__dict__", {}) if is_model else inside
+        for one in list(inside.values() if isinstance(inside, dict) else inside):
+            self._look(one, classes if hands_on else labels)
+        if not (hands_on or uses):
+            self.in_one_call &= len(self.users) == n_users
+            self.asked_alone[n_alone:] = [] if answers_each_row_alone(part) else [part]
+
+
+def score_in_order(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Accuracy or R², where each row's label is known when the next row is predicted."""
+    measure = accuracy_score if is_classifier(model) else r2_score
+    return float(measure(y, _predict_in_order(model, X, y), sample_weight=sample_weight))
+
+
+def _predict_in_order(model: Any, X: Any, y: Any) -> NDArray[Any]:
+    """Predict rows with a copy of a model that is shown each row's label before the next row.
+
+    The result is that of single rows, bit by bit. All rows are predicted in one call where the
+    model answers each of them alone. Models inside that do not are asked row by row.
+    """
+    inside = UsersOfLabels(model)
+    if not inside.users:
+        return array_of(model.predict(X))
+    check_consistent_length(X, y)
+    X, labels = X.tocsr() if sparse.issparse(X) else X, array_of(y).ravel()
+    model, inside = deepcopy((model, inside))
+    before = [(part, part._labels_before(labels)) for part in inside.users]
+    if inside.in_one_call:
+        for part, shown in before:
+            part._shown = shown
+        for part in inside.asked_alone:
+            for name in _ANSWERS:
+                if hasattr(part, name):
+                    setattr(part, name, partial(_by_rows, getattr(part, name)))
+        return array_of(model.predict(X))
+    answers = []
+    for row in range(n_rows_of(X)):
+        for part, shown in before:
+            part._shown = shown[row : row + 1]
+            if getattr(part, "_asks_row_by_row", False):
+                part._shown = getattr(part, "_answered", shown[:1])
+        answers.append(array_of(model.predict(rows_of(X, slice(row, row + 1)))))
+    return np.concatenate(answers)
+
+
+_ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
+
+
+def _by_rows(method: Any, X: Any) -> Any:
+    """Answers of a method to rows, each in a call of its own."""
+    X = X.tocsr() if sparse.issparse(X) else X
+    calls = (method(rows_of(X, slice(row, row + 1))) for row in range(n_rows_of(X)))
+    # Copies: the model may return an array of its own, and write its next answer into it.
+    return stack_rows([own_rows(one if hasattr(one, "shape") else array_of(one)) for one in calls])
+
+
+def warn_if_scored_in_one_call(model: Any, n_rows: int) -> None:
+    """Warn where a scorer of scikit-learn has a model predict rows without their previous labels.
+
+    Parameters
+    ----------
+    model : estimator
+        A model that uses the previous label.
+    n_rows : int
+        How many rows are predicted in this call.
+    """
+    if n_rows > 1 and "_shown" not in vars(model) and is_first_score_at_once():
+        warn(
+            f"A scorer calls {type(model).__name__} for {n_rows:,} rows at once: the previous "
+            "label of all is the label learnt last, which no later row has in use. Use "
+            "scoring=skstream.prequential_scorer(...), or leave scoring at its default: the "
+            "model's own score(X, y) knows each label when the next row is predicted.",
+            StaleLabelWarning,
+        )
+
+
+class OrderedScore:
+    """Mixin: ``score`` in the order of the rows, where a model uses the previous label."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of a classifier, or the coefficient of determination of a regressor.
+
+        If the model, or one inside it, uses the previous label, rows are scored in their order:
+        each row's label is known when the next row is predicted, and none is learnt. (With
+        ``previous_label="predicted"``, it is the model's own answer that is known.)
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first; they follow the rows learnt.
+        y : array-like of shape (n_rows,)
+            Their labels or targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        return score_in_order(self, X, y, sample_weight)
 
 
 class MetaEstimator(ForgetfulFit, MetaEstimatorMixin, BaseEstimator):
@@ -191,7 +339,7 @@ class InnerMethods:
         raise NotImplementedError
 
 
-class MetaClassifier(ClassifierMixin, MetaEstimator):
+class MetaClassifier(OrderedScore, ClassifierMixin, MetaEstimator):
     """A classifier that wraps another one.
 
     Subclasses define which columns the inner model sees when a row is learnt, and what they keep of

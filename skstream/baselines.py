@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from skstream._meta import OrderedScore, warn_if_scored_in_one_call
 from skstream.base import (
     ForgetfulFit,
     check_classes,
@@ -18,7 +19,7 @@ from skstream.base import (
     check_weight,
     of_positive_weight,
 )
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._label_space import LabelSpace, lags_before
 from skstream.utils._row_hashes import row_hashes, uniform_draws
 from skstream.utils._running_sums import running_sums
 from skstream.utils._seeds import drawn_seed
@@ -58,7 +59,10 @@ class _Baseline(ForgetfulFit, BaseEstimator):
 
     def _check_question(self, X: Any) -> Any:
         check_is_fitted(self)
-        return check_rows(self, X, reset=False, texts=True)
+        X = check_rows(self, X, reset=False, texts=True)
+        if hasattr(self, "_labels_before"):
+            warn_if_scored_in_one_call(self, X.shape[0])
+        return X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -127,7 +131,7 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         """
         n_rows = self._check_question(X).shape[0]
         # argmax takes the first of equal counts: ties go to the lowest class.
-        return self.classes_[np.full(n_rows, self._class_weights().argmax())]
+        return self.classes_[np.full(n_rows, self._class_weights().argmax(axis=-1))]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Give the same class probabilities to all rows.
@@ -144,8 +148,8 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         """
         n_rows = self._check_question(X).shape[0]
         weights = self._class_weights()
-        shares: NDArray[np.float64] = np.tile(weights / weights.sum(), (n_rows, 1))
-        return shares
+        shares: NDArray[np.float64] = weights / weights.sum(axis=-1, keepdims=True)
+        return np.broadcast_to(shares, (n_rows, len(self.classes_))).copy()
 
     def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         raise NotImplementedError
@@ -168,7 +172,7 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         return tags
 
 
-class Persistent(_LabelBaseline):
+class Persistent(OrderedScore, _LabelBaseline):
     """The label of the row learnt last.
 
     Also called no-change classifier. Its accuracy is high on a stream with runs of equal labels;
@@ -192,7 +196,8 @@ class Persistent(_LabelBaseline):
 
     Notes
     -----
-    Weights only say which rows are learnt: those of weight 0 are not.
+    Weights only say which rows are learnt: those of weight 0 are not. ``predict`` gives all rows of
+    a call the label learnt last. In ``score``, each label is known when the next row is predicted.
 
     References
     ----------
@@ -214,11 +219,19 @@ class Persistent(_LabelBaseline):
     def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         self.previous_label_ = self.classes_[codes[-1]]
 
-    def _class_weights(self) -> NDArray[np.float64]:
+    def _labels_before(self, y: NDArray[Any]) -> NDArray[np.int64]:
+        """Codes of the labels before each row, where those of a call are known."""
+        codes = LabelSpace(self.classes_).encode_answers(y)
+        return lags_before(self._newest(), codes, 1)[:, 0]
+
+    def _newest(self) -> NDArray[np.int64]:
         # As a list: NumPy compares texts without the NUL characters at their ends.
-        shares = np.zeros(len(self.classes_))
-        shares[self.classes_.tolist().index(self.previous_label_)] = 1.0
-        return shares
+        return np.array([self.classes_.tolist().index(self.previous_label_)])
+
+    def _class_weights(self) -> NDArray[np.float64]:
+        codes = vars(self).get("_shown")
+        shares: NDArray[np.float64] = np.eye(len(self.classes_))
+        return shares[self._newest() if codes is None else codes]
 
 
 class MajorityClass(_LabelBaseline):
@@ -502,7 +515,7 @@ class _TargetBaseline(RegressorMixin, _Baseline):
     def _learn(self, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
         raise NotImplementedError
 
-    def _target(self) -> float:
+    def _target(self) -> Any:
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -511,7 +524,7 @@ class _TargetBaseline(RegressorMixin, _Baseline):
         return tags
 
 
-class PersistentRegressor(_TargetBaseline):
+class PersistentRegressor(OrderedScore, _TargetBaseline):
     """The target of the row learnt last.
 
     Attributes
@@ -529,7 +542,8 @@ class PersistentRegressor(_TargetBaseline):
 
     Notes
     -----
-    Weights only say which rows are learnt: those of weight 0 are not.
+    Weights only say which rows are learnt: those of weight 0 are not. ``predict`` gives all rows of
+    a call the target learnt last. In ``score``, each target is known when the next is predicted.
 
     Examples
     --------
@@ -544,8 +558,12 @@ class PersistentRegressor(_TargetBaseline):
     def _learn(self, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
         self.previous_target_ = float(y[-1])
 
-    def _target(self) -> float:
-        return self.previous_target_
+    def _labels_before(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        """Targets before each row, where those of a call are known."""
+        return np.append(self.previous_target_, y.astype(np.float64)[:-1])
+
+    def _target(self) -> Any:
+        return vars(self).get("_shown", self.previous_target_)
 
 
 class MeanRegressor(_TargetBaseline):

@@ -12,7 +12,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from skstream._meta import MetaEstimator
+from skstream._meta import MetaEstimator, OrderedScore
 from skstream.base import check_rows, check_targets, check_weight, learner
 from skstream.utils._rows import own_rows
 from skstream.utils._sklearn import Interval, rows_of
@@ -23,7 +23,7 @@ __all__ = ["OnlineConformalRegressor"]
 Floats = NDArray[np.float64]
 
 
-class OnlineConformalRegressor(RegressorMixin, MetaEstimator):
+class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
     """Regressor with prediction intervals that hold a given share of the targets in the long run.
 
     Right before the model inside learns a row, it is asked about it. The interval around its answer

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from skstream._meta import InnerMethods, MetaEstimator, check_divisible_rows
+from skstream._meta import InnerMethods, MetaEstimator, OrderedScore, check_divisible_rows
 from skstream.adaptive import read_until_alarm
 from skstream.base import (
     check_classes,
@@ -132,7 +131,7 @@ class Progress(NamedTuple):
     seconds: float = 0.0
 
 
-class PeriodicRefit(InnerMethods, MetaEstimator):
+class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     """Model that is fitted again, from nothing, on the newest rows whenever so many more are known.
 
     So any estimator with ``fit`` can be evaluated along a stream beside models with
@@ -491,26 +490,6 @@ class PeriodicRefit(InnerMethods, MetaEstimator):
         check_is_fitted(self)
         X = check_divisible_rows(self, X, reset=False)
         return answers_of(self.estimator_, method, X, self._classes())
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of a classifier, or the coefficient of determination of a regressor.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows.
-        y : array-like of shape (n_rows,)
-            Their labels or targets.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights.
-
-        Returns
-        -------
-        float
-            The score.
-        """
-        measure = accuracy_score if is_classifier(self) else r2_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def _fitted_models(self) -> list[Any]:
         return []  # parameters that are set apply to the next refit

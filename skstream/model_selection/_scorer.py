@@ -5,6 +5,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -31,6 +32,7 @@ from skstream.utils._sklearn import (
     n_rows_of,
     scorer_parts,
     validate_parameter_constraints,
+    variables_of_fit_and_score,
     weights_of_fit_alone,
 )
 from skstream.utils._validation import is_classifier, is_fitted
@@ -122,11 +124,7 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **param
         train, test = _parts_of(split, n_rows_of(X), f"Split {number} of {name}")
         problem = _problem(train, test)
         if problem:
-            warn(
-                f"Split {number} of {name} {problem} Use PrequentialSplit(n_warmup=...) with "
-                "prequential_scorer, or a walk-forward splitter such as ExpandingWindowSplit.",
-                FutureLeakWarning,
-            )
+            _warn_of_problem(f"Split {number} of {name} {problem}")
             break
     else:
         index = _index_of(X)
@@ -264,19 +262,41 @@ def _warn_of_unknown_order(rows: str, why: str) -> None:
     )
 
 
-def warn_of_index(X: Any) -> None:
+#: What each scorer has warned of: a search has many candidates, and sets the filters back.
+_problems_told: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
+
+
+def _warn_of_split(scorer: Any) -> None:
+    """Warn, once for each split, if scikit-learn calls a scorer for one that knows the future."""
+    split = variables_of_fit_and_score()
+    problem = _problem(split["train"], split["test"]) if split else ""
+    told = _problems_told.setdefault(scorer, set())
+    if problem and problem not in told:
+        told.add(problem)
+        _warn_of_problem(f"The split {problem}")
+
+
+def _warn_of_problem(problem: str) -> None:
+    warn(
+        f"{problem} Use PrequentialSplit(n_warmup=...) with prequential_scorer, or a walk-forward "
+        "splitter such as ExpandingWindowSplit.",
+        FutureLeakWarning,
+    )
+
+
+def warn_of_index(X: Any) -> bool:
     """Warn if the index of a data frame shows that its rows are no part of a stream that follows.
 
-    Positions are not known to a scorer; an index of times or row numbers is, where there is one.
+    Returns whether it does. There may be no index of times or row numbers.
     """
     index = _index_of(X)
     if index is None:
-        return
+        return False
     what, unknown = _order_of(index)
     values = np.asarray(index)
     if unknown:
         _warn_of_unknown_order("the test rows", unknown)
-        return
+        return True
     if what:
         pass
     elif values.dtype.kind == "i" and len(values) and values[0] == 0 and values[-1] >= len(values):
@@ -284,7 +304,7 @@ def warn_of_index(X: Any) -> None:
         gap = int(np.flatnonzero(values != np.arange(len(values)))[0])
         what = f"begin with row 0 of their frame, and leave out others (row {gap})"
     else:
-        return
+        return False
     warn(
         f"The test rows {what}. If a splitter has chosen them so (cv=5, KFold or any that "
         "shuffles), the model was trained on rows that come after these. Use "
@@ -292,6 +312,7 @@ def warn_of_index(X: Any) -> None:
         f"drop it: {_DROP}.",
         FutureLeakWarning,
     )
+    return True
 
 
 def is_plain_pipeline(model: Any) -> bool:
@@ -398,7 +419,8 @@ class PrequentialScorer(MetadataRequester):
                 "nothing: call fit first, or use a PrequentialEvaluator."
             )
         classes = _classes_of(model, y) if is_classifier(model) else None
-        warn_of_index(X)
+        if not warn_of_index(X):
+            _warn_of_split(self)
         if sample_weight is None:
             _warn_of_lost_weights(self)
         ((metric, measure),) = resolve_metrics(self.metric, classes=classes).items()
@@ -484,8 +506,9 @@ def prequential_scorer(
     UserWarning
         By the scorer, if ``fit`` had weights and scikit-learn passes none to the scorer.
     FutureLeakWarning
-        By the scorer, if the index of a data frame shows that the test rows go back in time, or
-        are some of the first rows but not all of them, as in folds; or if a row has no time there.
+        By the scorer, if scikit-learn calls it for a split that trains on rows after the test rows,
+        or in another order, as folds do; if the index of a data frame shows that the test rows go
+        back in time; or if a row has no time there.
 
     See Also
     --------
@@ -506,9 +529,9 @@ def prequential_scorer(
     Weights reach the scorer from ``fit(X, y, sample_weight=...)`` of a search, or by metadata
     routing, after ``set_score_request(sample_weight=True)``; a warning tells where they do not.
 
-    A scorer sees neither the training rows nor the splitter: ask `check_time_order` whether a
-    splitter trains on the future. A plain `Pipeline` goes on as a `StreamPipeline` with its fitted
-    steps. Scikit-learn turns an error of a scorer into NaN; pass ``error_score="raise"`` to see it.
+    Ask `check_time_order` before the search whether a splitter trains on the future. A plain
+    `Pipeline` goes on as a `StreamPipeline` with its fitted steps. Scikit-learn turns an error of a
+    scorer into NaN; pass ``error_score="raise"`` to see it.
 
     Examples
     --------

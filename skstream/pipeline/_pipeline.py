@@ -15,6 +15,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from skstream._meta import UsersOfLabels, score_in_order
 from skstream.base import (
     Method,
     check_can_learn,
@@ -545,6 +546,9 @@ class StreamPipeline(Pipeline):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
         """Transform the rows and score the last step on them.
 
+        Where a step uses the previous label, each row's label is known when the next row is
+        predicted, and none is learnt.
+
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
@@ -561,7 +565,10 @@ class StreamPipeline(Pipeline):
         float
             The score.
         """
-        return float(self._fitted().score(X, y, sample_weight=sample_weight, **params))
+        fitted = self._fitted()
+        if params or get_config()["enable_metadata_routing"] or not UsersOfLabels(self).users:
+            return float(fitted.score(X, y, sample_weight=sample_weight, **params))
+        return score_in_order(self, X, y, sample_weight)
 
     @offered_if(_can_transform)
     def transform(self, X: Any, **params: Any) -> Any:

@@ -4,15 +4,14 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skstream._meta import InnerMethods
+from skstream._meta import InnerMethods, warn_if_scored_in_one_call
 from skstream.base import check_rows, nested
 from skstream.temporal._correction import TemporalClassifier
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._label_space import LabelSpace, lags_after
 from skstream.utils._labels import array_of
 from skstream.utils._optional import optional_import
 from skstream.utils._sklearn import (
@@ -106,7 +105,8 @@ class TemporallyAugmented(InnerMethods, TemporalClassifier):
         all rows of a call. "predicted": for a later row of the call, this classifier's own answers
         to the rows before it come first. Evaluators ask in one call about a row and all rows before
         it that are not learnt yet, so that its answers replace labels that are not known yet.
-        Without delayed labels both give the same answers, at the same speed.
+        Without delayed labels both give the same answers, at the same speed. ``score`` knows the
+        labels: with "known", each is the previous label of the next row.
 
     Attributes
     ----------
@@ -196,44 +196,23 @@ class TemporallyAugmented(InnerMethods, TemporalClassifier):
         if method != "predict":
             self._check_columns(self.estimator_)
         ask = getattr(self.estimator_, method)
-        newest = self._lags(np.empty(0, np.int64))
+        shown = vars(self).get("_shown")
+        newest = self._lags(np.empty(0, np.int64)) if shown is None else shown
         if self.previous_label == "known":
-            return array_of(ask(self._extended(X, np.repeat(newest, X.shape[0], axis=0))))
+            warn_if_scored_in_one_call(self, X.shape[0])
+            lags = np.broadcast_to(newest, (X.shape[0], self.n_lags))
+            return array_of(ask(self._extended(X, lags)))
         answers = []
         for row in range(X.shape[0]):
             extended = self._extended(rows_of(X, [row]), newest)
             answers.append(array_of(ask(extended)))
-            if row + 1 < X.shape[0]:
+            if row + 1 < X.shape[0] or shown is not None:
                 labels = answers[-1] if method == "predict" else self.estimator_.predict(extended)
                 codes = LabelSpace(self.classes_).encode(labels)
                 newest = lags_after(newest[0], codes, self.n_lags)[-1:]
+        if shown is not None:
+            self._answered = newest
         return np.concatenate(answers)
-
-
-def lags_after(
-    history: NDArray[np.int64], codes: NDArray[np.int64], n_lags: int
-) -> NDArray[np.int64]:
-    """Codes of the newest labels after none, one, two, ... of some labels have been learnt.
-
-    Parameters
-    ----------
-    history : ndarray of shape (at most n_lags,), dtype int64
-        Codes learnt before, newest first; -1 where missing.
-    codes : ndarray of shape (n_labels,), dtype int64
-        Codes in the order of learning.
-    n_lags : int
-        Number of labels remembered.
-
-    Returns
-    -------
-    ndarray of shape (n_labels + 1, n_lags), dtype int64
-        Row i holds the newest labels after i of `codes`, newest first; -1 where missing.
-    """
-    if n_lags == 0:
-        return np.empty((len(codes) + 1, 0), np.int64)
-    missing = np.full(n_lags - len(history), -1, dtype=np.int64)
-    timeline = np.concatenate([missing, history[::-1], codes])
-    return sliding_window_view(timeline, n_lags)[:, ::-1]
 
 
 def extended_by_labels(

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skstream._meta import MetaClassifier, inner_has
+from skstream._meta import MetaClassifier, inner_has, warn_if_scored_in_one_call
 from skstream.utils._few_columns import row_sums
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._label_space import LabelSpace, lags_before
 from skstream.utils._masked import refuse_masked
 from skstream.utils._numba import jit
 from skstream.utils._sklearn import Interval, StrOptions
@@ -28,6 +28,11 @@ class TemporalClassifier(MetaClassifier):
     def _previous_codes(self) -> NDArray[np.int64]:
         """Codes of the labels learnt last, newest first."""
         return LabelSpace(self.classes_).encode(getattr(self, "previous_labels_", []))
+
+    def _labels_before(self, y: NDArray[Any]) -> NDArray[np.int64]:
+        """Codes of the labels before each row, newest first, where those of a call are known."""
+        codes = LabelSpace(self.classes_).encode_answers(y)
+        return lags_before(self._previous_codes(), codes, getattr(self, "n_lags", 1))
 
 
 class TemporalCorrection(TemporalClassifier):
@@ -50,7 +55,8 @@ class TemporalCorrection(TemporalClassifier):
         rows of a call. "predicted": for a later row of the call, this classifier's own answer to
         the row before it. Evaluators ask in one call about a row and all rows before it that are
         not learnt yet, so that its answers replace labels that are not known yet. Without delayed
-        labels both give the same answers, at the same speed.
+        labels both give the same answers, at the same speed. ``score`` knows the labels: with
+        "known", each is the previous label of the next row.
 
     Attributes
     ----------
@@ -200,22 +206,28 @@ class TemporalCorrection(TemporalClassifier):
     def _posterior(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
-        posterior = np.asarray(self.estimator_.predict_proba(X))
+        # Contiguous: sums of a row's numbers then do not depend on how many rows there are.
+        posterior = np.ascontiguousarray(self.estimator_.predict_proba(X))
         if posterior.shape[1:] != self.classes_.shape:
             raise ValueError(
                 f"predict_proba of {type(self.estimator_).__name__} answers with shape "
                 f"{posterior.shape}, but there are {len(self.classes_)} classes."
             )
-        counts, previous = self.class_counts_[np.newaxis], int(self._previous_codes()[0])
+        shown = vars(self).get("_shown")
+        counts = self.class_counts_[np.newaxis]
+        previous = self._previous_codes() if shown is None else shown[:, 0]
         if self.previous_label == "known":
-            transitions = self.transition_counts_[[previous]]
+            warn_if_scored_in_one_call(self, len(posterior))
+            transitions = self.transition_counts_[previous]
             return corrected(posterior, corrections(transitions, counts, self.smoothing))
         answers = np.empty(posterior.shape)
         for row in range(len(posterior)):
-            transitions = self.transition_counts_[[previous]]
+            transitions = self.transition_counts_[previous]
             factors = corrections(transitions, counts, self.smoothing)
             answers[row] = corrected(posterior[[row]], factors)[0]
-            previous = int(answers[row].argmax())
+            previous = answers[[row]].argmax(axis=1)
+        if shown is not None:
+            self._answered = previous[:, np.newaxis]
         return answers
 
 

@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.utils._labels import TABLE_SPAN, as_labels, distinct_labels, find_classes, is_missing
@@ -189,6 +190,55 @@ class LabelSpace:
     def _by_label(self) -> _CodeTable:
         assert self.classes is not None
         return _CodeTable(zip(self.classes.tolist(), range(len(self.classes)), strict=True))
+
+
+def lags_after(
+    history: NDArray[np.int64], codes: NDArray[np.int64], n_lags: int
+) -> NDArray[np.int64]:
+    """Codes of the newest labels after none, one, two, ... of some labels have been learnt.
+
+    Parameters
+    ----------
+    history : ndarray of shape (at most n_lags,), dtype int64
+        Codes learnt before, newest first; -1 where missing.
+    codes : ndarray of shape (n_labels,), dtype int64
+        Codes in the order of learning.
+    n_lags : int
+        Number of labels remembered.
+
+    Returns
+    -------
+    ndarray of shape (n_labels + 1, n_lags), dtype int64
+        Row i holds the newest labels after i of `codes`, newest first; -1 where missing.
+    """
+    if n_lags == 0:
+        return np.empty((len(codes) + 1, 0), np.int64)
+    missing = np.full(n_lags - len(history), -1, dtype=np.int64)
+    timeline = np.concatenate([missing, history[::-1], codes])
+    return sliding_window_view(timeline, n_lags)[:, ::-1]
+
+
+def lags_before(
+    history: NDArray[np.int64], codes: NDArray[np.int64], n_lags: int
+) -> NDArray[np.int64]:
+    """Codes of the newest labels before each of some labels; those that are no class are left out.
+
+    Parameters
+    ----------
+    history : ndarray of shape (at most n_lags,), dtype int64
+        Codes known before, newest first.
+    codes : ndarray of shape (n_labels,), dtype int64
+        Codes in their order, negative where a label is none of the classes.
+    n_lags : int
+        Number of labels remembered.
+
+    Returns
+    -------
+    ndarray of shape (n_labels, n_lags), dtype int64
+        As `lags_after` has them.
+    """
+    known = codes >= 0
+    return lags_after(history, codes[known], n_lags)[np.cumsum(known) - known]
 
 
 def listed(names: list[Any]) -> str:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import sklearn
 from sklearn import get_config
@@ -152,8 +153,14 @@ def scorer_parts(scorer: Any) -> tuple[Any, int, dict[str, Any], Any] | None:
     return scorer._score_func, scorer._sign, dict(scorer._kwargs), scorer._response_method
 
 
-#: Functions that fit a model and score it, with the fit's parameters in a variable of one name.
-_FIT_AND_SCORE = {"_fit_and_score", "_incremental_fit_estimator", "_permutation_test_score"}
+#: Functions that fit a model and score it; the fit's parameters and the split have these names.
+_FIT_AND_SCORE = {
+    ("sklearn.model_selection._validation", name)
+    for name in ("_fit_and_score", "_incremental_fit_estimator", "_permutation_test_score")
+}
+#: Methods that score by one call of a method that predicts.
+_SCORE_AT_ONCE = {("sklearn.metrics._scorer", "_score"), ("sklearn.base", "score")}
+_seen_scoring: WeakValueDictionary[int, Any] = WeakValueDictionary()  # not all have a hash
 
 
 def weights_of_fit_alone() -> list[str]:
@@ -164,17 +171,39 @@ def weights_of_fit_alone() -> list[str]:
     """
     if get_config()["enable_metadata_routing"]:
         return []
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_name not in _FIT_AND_SCORE:
-        frame = frame.f_back
-    if frame is None or frame.f_globals.get("__name__") != "sklearn.model_selection._validation":
-        return []
-    given = frame.f_locals.get("fit_params") or {}
+    given = variables_of_fit_and_score().get("fit_params") or {}
     return [
         name
         for name, value in given.items()
         if name.rpartition("__")[2] == "sample_weight" and value is not None
     ]
+
+
+def variables_of_fit_and_score() -> dict[str, Any]:
+    """Variables of the function that calls a scorer: the split is in `train` and `test`.
+
+    Empty outside of model selection.
+    """
+    return _variables_of(_FIT_AND_SCORE)
+
+
+def is_first_score_at_once() -> bool:
+    """Whether scikit-learn predicts rows to score them, the first time by this scorer."""
+    scorer = _variables_of(_SCORE_AT_ONCE).get("self")
+    if scorer is None or id(scorer) in _seen_scoring:
+        return False
+    _seen_scoring[id(scorer)] = scorer
+    return True
+
+
+def _variables_of(functions: set[tuple[str, str]]) -> dict[str, Any]:
+    """Variables of the newest call of some functions, by module and name, that still runs."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if (frame.f_globals.get("__name__"), frame.f_code.co_name) in functions:
+            return frame.f_locals
+        frame = frame.f_back
+    return {}
 
 
 class QuietParallel(Parallel):

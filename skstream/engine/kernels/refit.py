@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.dummy import DummyClassifier
-from sklearn.pipeline import Pipeline
 
-from skstream.base import learner
+from skstream.base import answers_each_row_alone, learner
 from skstream.engine.answers import Task, no_answers
 from skstream.engine.block import Block, part_of
 from skstream.engine.kernel import Declined, Kernel
@@ -37,57 +35,10 @@ from skstream.refit import (
     rows_until_refit,
 )
 from skstream.utils._rows import copy_rows, has_texts
-from skstream.utils._sklearn import is_column_transformer
 from skstream.utils._validation import is_fitted
 
 # Rows asked about together that an alarm may make worthless.
 _AT_MOST = 8192
-
-# Models that answer each row of a call alone, in every digit: sums over trees, row by row.
-_ROW_BY_ROW = {
-    "sklearn.dummy": ("DummyClassifier", "DummyRegressor"),
-    "sklearn.tree": (
-        *("DecisionTreeClassifier", "DecisionTreeRegressor"),
-        *("ExtraTreeClassifier", "ExtraTreeRegressor"),
-    ),
-    "sklearn.ensemble": (
-        *("RandomForestClassifier", "RandomForestRegressor"),
-        *("ExtraTreesClassifier", "ExtraTreesRegressor"),
-        *("GradientBoostingClassifier", "GradientBoostingRegressor"),
-        *("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"),
-    ),
-    "skstream.tree": ("HoeffdingTreeClassifier", "AdaptiveRandomForestClassifier"),
-    "lightgbm": ("LGBMClassifier", "LGBMRegressor"),
-    "xgboost": ("XGBClassifier", "XGBRegressor"),
-    "catboost": ("CatBoostClassifier", "CatBoostRegressor"),
-    # Transformers whose every number depends on one number of the row.
-    "sklearn.preprocessing": (
-        *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Binarizer"),
-        *("OneHotEncoder", "OrdinalEncoder", "KBinsDiscretizer"),
-    ),
-    "sklearn.impute": ("SimpleImputer",),
-}
-
-
-def answers_each_row_alone(model: Any) -> bool:
-    """Whether the answers of one call about many rows are known to be those to single rows.
-
-    Not so where linear algebra adds up in an order that depends on the number of rows.
-    """
-    if isinstance(model, str) or model is None:  # "drop", "passthrough"
-        return True
-    if type(model) is Pipeline:
-        return all(answers_each_row_alone(step) for _, step in model.steps)
-    if is_column_transformer(model):
-        parts = [one for _, one, _ in model.transformers]
-        return all(answers_each_row_alone(one) for one in (*parts, model.remainder))
-    if not answers_each_row_alone(getattr(model, "init", None)):  # of gradient boosting
-        return False
-    kind = type(model)
-    if kind is DummyClassifier and model.strategy in ("stratified", "uniform"):  # draws per call
-        return False
-    places = (kind.__module__.partition("._")[0], kind.__module__.partition(".")[0])
-    return any(kind.__name__ in _ROW_BY_ROW.get(place, ()) for place in places)
 
 
 class _Asked:

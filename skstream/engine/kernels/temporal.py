@@ -17,13 +17,9 @@ from skstream.engine.kernels.looped import LoopedModel
 from skstream.engine.kernels.memory import State, showing
 from skstream.engine.kernels.schema import refused_task
 from skstream.engine.sharing import key_of
-from skstream.temporal._augmentation import (
-    extended_by_labels,
-    lags_after,
-    warn_if_labels_are_dropped,
-)
+from skstream.temporal._augmentation import extended_by_labels, warn_if_labels_are_dropped
 from skstream.temporal._correction import corrected, corrections, count_labels
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._label_space import LabelSpace, lags_after
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
