@@ -123,6 +123,11 @@ FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a f
 --label-time COL  column of the times at which labels became known, of the kind of --time, or row
   numbers without it; empty: never. Every row is asked when it comes, again while it waits, and
   when its label comes
+--time-format FORMAT...  how the columns of times are written, where that is not 2020-01-31 13:30: a
+  format of strptime, as %%d/%%m/%%Y or "%%m/%%d/%%Y %%I:%%M %%p", or what numbers since 1970 (UTC)
+  count: s, ms, us or ns; COL=FORMAT is about one column; repeatable
+--sort-by COL  column of times or numbers by which the rows are sorted, in memory; no: they are in
+  the right order, whatever a column of times says
 --delay DELAY  in place of --label-time: rows until a label comes, or where --time is given, a time
   (1D) or a number as the times are; or the column that holds it, which is no feature
 --delay-unit TIME  what 1 is in a column of delays, where --time holds dates: 1h, 1D
@@ -212,6 +217,11 @@ FILE+  Parquet or CSV file, or several in time order
   in their order; repeatable. Without --predictions, the most probable class is the prediction
 --time COL  column of the times at which rows came and were predicted
 --label-time COL  column of the times at which labels became known
+--time-format FORMAT...  how the columns of times are written, where that is not 2020-01-31 13:30: a
+  format of strptime, as %%d/%%m/%%Y or "%%m/%%d/%%Y %%I:%%M %%p", or what numbers since 1970 (UTC)
+  count: s, ms, us or ns; COL=FORMAT is about one column; repeatable
+--sort-by COL  column of times or numbers by which the rows are sorted, in memory; no: they are in
+  the right order, whatever a column of times says
 --weight COL  column of scoring weights
 --view {hindsight,as_known} [hindsight]  hindsight (default): rows are scored in the order in which
   they came; as_known: in that of their labels, as the scores could be known then

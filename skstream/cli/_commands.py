@@ -36,7 +36,13 @@ from skstream.cli._output import (
     write,
     write_report,
 )
-from skstream.cli._protocols import Opened, check_options, make_evaluator, open_stream
+from skstream.cli._protocols import (
+    Opened,
+    check_options,
+    make_evaluator,
+    open_stream,
+    reading_times,
+)
 from skstream.cli._score import score
 from skstream.engine.failures import ModelError, ends_program
 from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator, run_status
@@ -443,6 +449,7 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
         "encoding": options.encoding,
         "on_bad_lines": options.on_bad_line,
         "null_values": texts if null_values or kept else None,
+        **reading_times(options),
     }
 
 

@@ -15,6 +15,7 @@ from skstream.cli._output import (
     write,
     write_report,
 )
+from skstream.cli._protocols import reading_times
 from skstream.evaluation import (
     EvaluationResult,
     LabelEstimates,
@@ -37,6 +38,7 @@ def score(options: argparse.Namespace) -> int:
         arrival=options.time,
         label_time=options.label_time,
         sample_weight=options.weight,
+        options=reading_times(options),
     )
     result = log.score(
         options.metric or None,

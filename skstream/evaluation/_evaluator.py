@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
-from functools import partial
+from functools import partial, wraps
 from inspect import signature
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
@@ -52,6 +52,7 @@ from skstream.streams._composition._base import ComposedStream, knows_drifts
 from skstream.streams._drifts import as_drifts
 from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._stream import refuse_endless
+from skstream.utils._choices import did_you_mean
 from skstream.utils._content import NotComparable, content, name_of
 from skstream.utils._labels import find_classes
 from skstream.utils._sklearn import (
@@ -70,6 +71,23 @@ _OF_A_SAMPLE = ("random_state", "n_rows")
 _FEW_VALUES = 8
 
 Kind = TypeVar("Kind")
+
+#: What to pass in the place of parameters that other libraries have.
+_ELSEWHERE = {
+    **dict.fromkeys(("window", "window_size", "window_width"), "forgetting='window:{}'"),
+    **dict.fromkeys(("alpha", "decay", "fading", "fading_factor"), "forgetting='fading:{}'"),
+    **{"half_life": "forgetting='half-life:{}'", "adwin": "forgetting='adwin'"},
+    **dict.fromkeys(("metric", "measures", "scoring"), "metrics={!r}"),
+    **dict.fromkeys(("n_pretrain", "pretrain_size", "warmup", "warm_up"), "n_warmup={!r}"),
+    **dict.fromkeys(("n_wait", "print_every", "sample_frequency"), "record_every={!r}"),
+    **dict.fromkeys(("detector", "drift_detector", "monitor"), "monitors={{'drift': {!r}}}"),
+    **{"seed": "random_state={!r}", "verbose": "progress=True", "n_splits": "KFoldEvaluator"},
+    **{"n_workers": "n_jobs={!r}", "cv": "KFoldEvaluator(n_folds=...)"},
+    **dict.fromkeys(
+        ("max_instances", "max_samples", "n_rows", "n_samples"),
+        "skstream.streams.take_rows(stream, {!r}) as the stream",
+    ),
+}
 
 #: Parameters and attributes of an evaluator that its settings take unchanged.
 _AS_GIVEN = (
@@ -172,6 +190,7 @@ class StreamEvaluator(BaseEstimator):
             (mechanism,) = as_forgetting(forgetting).values()
             own = {key.partition("__")[2]: params.pop(key) for key in nested}
             params["forgetting"] = mechanism.set_params(**own)
+        _refuse_unknown(type(self), params, ValueError)
         super().set_params(**params)
         return self
 
@@ -548,8 +567,31 @@ def evaluator(cls: type[Kind]) -> type[Kind]:
     common = {one.name for one in fields(StreamEvaluator)}
     given = signature(made.__init__)
     ordered = sorted(given.parameters.values(), key=lambda one: (one.kind, one.name in common))
-    vars(made)["__init__"].__signature__ = given.replace(parameters=ordered)
+    init = vars(made)["__init__"]
+
+    @wraps(init)
+    def checked(self: Any, *positional: Any, **named: Any) -> None:
+        _refuse_unknown(made, named)
+        init(self, *positional, **named)
+
+    vars(checked)["__signature__"] = given.replace(parameters=ordered)
+    type.__setattr__(made, "__init__", checked)
     return made
+
+
+def _refuse_unknown(
+    kind: type, given: Mapping[str, Any], error: type[Exception] = TypeError
+) -> None:
+    """Raise an error that says what to pass in the place of a parameter that there is not."""
+    known = signature(kind).parameters
+    for name, value in given.items():
+        if name.partition("__")[0] not in known:
+            kinds = StreamEvaluator.__subclasses__()
+            having = [one.__name__ for one in kinds if name in signature(one).parameters]
+            hint = f" {having[0]} has it." if having else did_you_mean(name, known)
+            if name in _ELSEWHERE:
+                hint = f" Pass {_ELSEWHERE[name].format(value)}."
+            raise error(f"{kind.__name__} has no parameter {name!r}.{hint}")
 
 
 def known_classes(stream: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skstream.streams._chunk import Chunk
+from skstream.streams._chunk import Chunk, say_order
 from skstream.streams._drifts import Drift, as_drifts
 from skstream.streams._stream import Stream
 from skstream.streams._table_parameters import shown
@@ -18,6 +18,7 @@ from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._labels import find_classes
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import as_rows, is_frame
+from skstream.utils._times import check_arrivals
 
 
 class ArrayStream(Stream):
@@ -73,6 +74,7 @@ class ArrayStream(Stream):
             raise ValueError(f"The stream is empty: X has shape {self.X.shape}.")
         self.chunk_size = check_count(chunk_size, "chunk_size", 1)
         self._feature_names = feature_names
+        self._order_was_said = False
 
     @property
     def n_rows(self) -> int:
@@ -107,6 +109,11 @@ class ArrayStream(Stream):
 
     def chunks(self) -> Iterator[Chunk]:
         """Slices of the rows, in order."""
+        if "arrival" in self.meta:
+            check_arrivals(self.meta["arrival"], 0, None)
+        elif not self._order_was_said:
+            self._order_was_said = True
+            say_order(self.X)
         for start in range(0, self.n_rows, self.chunk_size):
             yield self._rows.part(start, start + self.chunk_size)
 

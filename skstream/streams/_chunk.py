@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from skstream.utils._labels import as_labels
 from skstream.utils._masked import unmasked
-from skstream.utils._rows import Schema, as_rows, take_rows
-from skstream.utils._times import time_column
+from skstream.utils._rows import Schema, as_rows, date_columns, is_of_dates, take_rows
+from skstream.utils._times import time_column, where_back, wrong_arrival
+from skstream.utils._warnings import warn
 
 META_KEYS = ("sample_weight", "arrival", "label_time", "id")
 _TIMES = ("arrival", "label_time")
@@ -141,6 +142,8 @@ def check_lengths(X: Any, y: NDArray[Any], where: str = "") -> None:
 def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
     """Check chunks that nothing has checked, and that they continue each other."""
     start = 0
+    last: NDArray[Any] | None = None  # arrival of the row before, or its time in a frame
+    said = False
     first: tuple[Schema, Meta] | None = None
     iterator = iter(chunks)
     for number in count():
@@ -156,6 +159,7 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
             raise StreamError(
                 f"The stream failed after row {start - 1}: {type(error).__name__}: {error}", start
             ) from error
+        said |= isinstance(chunk, Chunk)
         chunk = _as_chunk(chunk, number, start)
         if first is None:
             first = Schema.of(chunk.X), chunk.meta
@@ -163,6 +167,16 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
             first[0].check(chunk.X, start)
             _check_same_meta(chunk.meta, first[1], start)
         if len(chunk.y):
+            if "arrival" in chunk.meta:
+                arrival = chunk.meta["arrival"]
+                wrong = wrong_arrival(arrival, start, last)
+                if wrong is not None:
+                    if wrong[0]:  # the rows before it come, whatever the chunks are
+                        yield chunk.part(0, wrong[0])
+                    raise ValueError(wrong[1])
+                last = arrival[-1:]
+            elif not said:
+                said, last = say_order(chunk.X, start, last)
             yield chunk
         start += len(chunk.y)
     if start == 0:
@@ -170,6 +184,45 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
             "The stream is empty: it gave no row. If it comes from a function, that function must "
             "make a new iterator at each call."
         )
+
+
+def say_order(
+    X: Any, first_row: int = 0, before: NDArray[Any] | None = None
+) -> tuple[bool, NDArray[Any] | None]:
+    """Warn if the rows of a frame are in another order than the times that it holds.
+
+    These are its index, or else its only column of times; `before` is the time before them. Return
+    whether it was said, and the last time.
+    """
+    index: Any = getattr(X, "index", None)
+    dates = date_columns(X)
+    index = index.to_timestamp() if hasattr(index, "to_timestamp") else index  # of periods
+    if is_of_dates(getattr(index, "dtype", "")):
+        what, given = "the index", index
+    elif len(dates) == 1:
+        what, given = f"column {dates[0]!r}", X[dates[0]]
+    else:
+        return False, before
+    times = time_column(given, what)
+    back = where_back(times, first_row, before)
+    if back:
+        warn_of_order(
+            what,
+            back[1],
+            "sort the table by them first",
+            "pass arrival= as well: to as_stream or evaluate, the numbers of the rows",
+        )
+    times = times[~np.isnat(times)]
+    return bool(back), times[-1:] if len(times) else before
+
+
+def warn_of_order(what: str, back: str, sorting: str, accepting: str) -> None:
+    """Warn that times go back, and say how to sort the rows or to accept their order."""
+    warn(
+        f"The times in {what} go back {back}, and rows are taken in the order in which they stand. "
+        f"If these times say when the rows came, {sorting}: otherwise models learn from the future."
+        f" If the rows are in order all the same, {accepting}."
+    )
 
 
 def _as_chunk(chunk: Any, number: int, start: int) -> Chunk:
