@@ -58,7 +58,8 @@ _DURATIONS = {
 #: Values of keep_tape and sort_by, which the command line calls by words.
 _TAPE = {"True": "yes", "False": "no"}
 _PARAMETER = re.compile(
-    rf"(?<![\w.(\"'])(?P<name>{'|'.join(_OPTIONS)})(?:=|(?= (?:names the column|goes back) ))"
+    rf"(?<![\w.(\"'])(?P<name>{'|'.join(_OPTIONS)})"
+    r"(?:=|(?= (?:names the column|goes back|is missing at) ))"
     r"(?P<value>\[.*?\]|'[^']*'|\"[^\"]*\"|\w+)?"
 )
 #: How files are read, which the library takes as one parameter.

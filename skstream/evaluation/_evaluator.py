@@ -81,7 +81,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("n_pretrain", "pretrain_size", "warmup", "warm_up"), "n_warmup={!r}"),
     **dict.fromkeys(("n_wait", "print_every", "sample_frequency"), "record_every={!r}"),
     **dict.fromkeys(("detector", "drift_detector", "monitor"), "monitors={{'drift': {!r}}}"),
-    **{"seed": "random_state={!r}", "verbose": "progress=True", "n_splits": "KFoldEvaluator"},
+    **{"seed": "random_state={!r}", "verbose": "progress=True", "n_splits": "a KFoldEvaluator"},
     **{"n_workers": "n_jobs={!r}", "cv": "KFoldEvaluator(n_folds=...)"},
     **dict.fromkeys(
         ("max_instances", "max_samples", "n_rows", "n_samples"),
@@ -589,8 +589,11 @@ def _refuse_unknown(
             kinds = StreamEvaluator.__subclasses__()
             having = [one.__name__ for one in kinds if name in signature(one).parameters]
             hint = f" {having[0]} has it." if having else did_you_mean(name, known)
-            if name in _ELSEWHERE:
-                hint = f" Pass {_ELSEWHERE[name].format(value)}."
+            ours = _ELSEWHERE.get(name, "")
+            if ours and (
+                ours.partition("=")[0] in known or not ours.partition("=")[0].isidentifier()
+            ):
+                hint = f" Pass {ours.format(value)}."
             raise error(f"{kind.__name__} has no parameter {name!r}.{hint}")
 
 

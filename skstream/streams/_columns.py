@@ -173,7 +173,7 @@ def time_formats(given: Any, columns: Iterable[str]) -> dict[str, str]:
     for written in formats.values() if formats else [given] * (given is not None):
         if not isinstance(written, str) or not ("%" in written or written in _PER_SECOND):
             raise ValueError(
-                f"time_format must be {_WRITTEN}; or a dict of them by column. Got {written!r} "
+                f"time_format= must be {_WRITTEN}; or a dict of them by column. Got {written!r} "
                 "instead."
             )
     if given and not formats:

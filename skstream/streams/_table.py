@@ -225,11 +225,10 @@ class TableStream(FileStream):
         order = {"sort_by": self.sort_by} if self.sort_by else {}
         ordered = {name: self._role(name, types[name]) for name in order.values()}
         check_roles(self._roles | ordered, {"target": target, **self._meta, **order})
-        is_ordered = self.sort_by is not None or "arrival" in self._meta
         dates = [one for one in types if one in self.time_format or is_date(types[one])]
-        dates = [one for one in dates if one != self._meta.get("label_time")]
+        says_order = len(dates) == 1 and self.sort_by is None and not {*times} & {*dates}
         #: The only column of dates, whose order is still to be compared with that of the rows.
-        self._date = dates if len(dates) == 1 and not is_ordered else []
+        self._date = dates if says_order and "arrival" not in self._meta else []
         self._check_files(types)
         self._n_rows: int | None = None
         self._categories: dict[str, list[Any]] = {}

@@ -207,7 +207,7 @@ def wrong_arrival(
         )
     if n_given < len(given):
         at = first_row + n_given
-        return n_given, f"arrival[{at}] is missing: every row came at some time."
+        return n_given, f"arrival is missing at row {at}: every row came at some time."
     return None
 
 
