@@ -102,6 +102,13 @@ a suite:
   evaluate, such as warmup. skstream verify DIR runs it all again and says what differs."""
 
 
+_TIMES = """\
+--time-format FORMAT...  how the columns of times are written, where that is not 2020-01-31 13:30: a
+  format of strptime, as %%d/%%m/%%Y or "%%m/%%d/%%Y %%I:%%M %%p", or what numbers since 1970 (UTC)
+  count: s, ms, us or ns; COL=FORMAT is about one column; repeatable
+--sort-by COL  column of times or numbers by which the rows are sorted, in memory; no: they are in
+  the right order, whatever a column of times says
+"""
 #: Options, each with what is given ("..." repeatedly, "+" and "*" several at once, "?" if wanted,
 #: "!" always; "A B" are two), its default, and its help.
 _FILES = """\
@@ -123,11 +130,6 @@ FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a f
 --label-time COL  column of the times at which labels became known, of the kind of --time, or row
   numbers without it; empty: never. Every row is asked when it comes, again while it waits, and
   when its label comes
---time-format FORMAT...  how the columns of times are written, where that is not 2020-01-31 13:30: a
-  format of strptime, as %%d/%%m/%%Y or "%%m/%%d/%%Y %%I:%%M %%p", or what numbers since 1970 (UTC)
-  count: s, ms, us or ns; COL=FORMAT is about one column; repeatable
---sort-by COL  column of times or numbers by which the rows are sorted, in memory; no: they are in
-  the right order, whatever a column of times says
 --delay DELAY  in place of --label-time: rows until a label comes, or where --time is given, a time
   (1D) or a number as the times are; or the column that holds it, which is no feature
 --delay-unit TIME  what 1 is in a column of delays, where --time holds dates: 1h, 1D
@@ -148,6 +150,7 @@ FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a f
   columns: an error (default), or it is left out and counted
 --encoding NAME  CSV, ARFF: encoding (default: utf-8)
 """
+_FILES += _TIMES
 _PROTOCOL = f"""\
 --model MODEL...  model to evaluate, see below, after a name of its own if wanted: NAME=MODEL;
   repeatable. The baselines are always there
@@ -217,11 +220,6 @@ FILE+  Parquet or CSV file, or several in time order
   in their order; repeatable. Without --predictions, the most probable class is the prediction
 --time COL  column of the times at which rows came and were predicted
 --label-time COL  column of the times at which labels became known
---time-format FORMAT...  how the columns of times are written, where that is not 2020-01-31 13:30: a
-  format of strptime, as %%d/%%m/%%Y or "%%m/%%d/%%Y %%I:%%M %%p", or what numbers since 1970 (UTC)
-  count: s, ms, us or ns; COL=FORMAT is about one column; repeatable
---sort-by COL  column of times or numbers by which the rows are sorted, in memory; no: they are in
-  the right order, whatever a column of times says
 --weight COL  column of scoring weights
 --view {hindsight,as_known} [hindsight]  hindsight (default): rows are scored in the order in which
   they came; as_known: in that of their labels, as the scores could be known then
@@ -239,6 +237,7 @@ FILE+  Parquet or CSV file, or several in time order
 --unanswered {error,skip,wrong} [error]  what becomes of a row without a prediction: an error
   (default), or it is not scored for that model, or it counts as a wrong answer
 """
+_SCORE += _TIMES
 _VERIFY = """\
 RESULT  result.npz, or the folder that was given as --save, or the folder of bench, whose results
   are all checked
@@ -393,6 +392,18 @@ def _lines_of(table: str) -> list[str]:
 
 #: Options of `evaluate` that say what a stream is.
 OPTIONS_OF_STREAMS = _names_of(_FILES)
+
+
+def reading_times(options: argparse.Namespace) -> dict[str, Any]:
+    """How times are read and rows sorted, in the words of the streams."""
+    columns = [options.time, options.label_time, options.sort_by]
+    formats: dict[str, str] = {}
+    for text in options.time_format:
+        column, equals, written = text.partition("=")
+        named = equals and "%" not in column
+        formats |= {column: written} if named else dict.fromkeys(filter(None, columns), text)
+    sort_by = False if options.sort_by == "no" else options.sort_by
+    return {"sort_by": sort_by, "time_format": formats or (options.time_format or [None])[0]}
 
 
 def make_parser(**run: Command) -> argparse.ArgumentParser:

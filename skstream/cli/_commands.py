@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from skstream.cli import _bench
-from skstream.cli._arguments import make_parser
+from skstream.cli._arguments import make_parser, reading_times
 from skstream.cli._below import check_comparisons, show_below
 from skstream.cli._generators import best_possible
 from skstream.cli._models import (
@@ -36,13 +36,7 @@ from skstream.cli._output import (
     write,
     write_report,
 )
-from skstream.cli._protocols import (
-    Opened,
-    check_options,
-    make_evaluator,
-    open_stream,
-    reading_times,
-)
+from skstream.cli._protocols import Opened, check_options, make_evaluator, open_stream
 from skstream.cli._score import score
 from skstream.engine.failures import ModelError, ends_program
 from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator, run_status

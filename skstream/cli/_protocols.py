@@ -34,7 +34,7 @@ from skstream.streams._table import TableStream
 from skstream.utils._rows import stack_rows
 from skstream.utils._times import parse_duration
 
-NEXT, NO = "next", "no"
+NEXT = "next"
 #: Rows between two checkpoints at which held-out rows are asked.
 EVERY = 1000
 #: Options about files.
@@ -216,7 +216,7 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
                 f"--holdout {held} is a file of the stream itself. Name another, or a number of "
                 "rows: the last ones of the stream."
             )
-        if options.sort_by not in (None, NO):
+        if options.sort_by not in (None, "no"):
             raise ValueError("--sort-by would mix the rows of FILE and --holdout: sort the files.")
         if isinstance(files, TableStream):
             files._say_order()
@@ -238,18 +238,6 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
     chunks = list(drop_rows(take_rows(plain, stop), first))
     X, y = stack_rows([chunk.X for chunk in chunks]), np.concatenate([chunk.y for chunk in chunks])
     return Opened(files, names, take_rows(whole, n_learnt), (X, y), about, protocol)
-
-
-def reading_times(options: argparse.Namespace) -> dict[str, Any]:
-    """How times are read and rows sorted, in the words of the streams."""
-    columns = [options.time, options.label_time, options.sort_by]
-    formats: dict[str, str] = {}
-    for text in options.time_format:
-        column, equals, written = text.partition("=")
-        named = equals and "%" not in column
-        formats |= {column: written} if named else dict.fromkeys(filter(None, columns), text)
-    sort_by = False if options.sort_by == NO else options.sort_by
-    return {"sort_by": sort_by, "time_format": formats or (options.time_format or [None])[0]}
 
 
 def _number(text: str) -> int:

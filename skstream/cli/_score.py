@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from skstream.cli._arguments import reading_times
 from skstream.cli._output import (
     check_outputs,
     draw,
@@ -15,7 +16,6 @@ from skstream.cli._output import (
     write,
     write_report,
 )
-from skstream.cli._protocols import reading_times
 from skstream.evaluation import (
     EvaluationResult,
     LabelEstimates,

@@ -74,19 +74,11 @@ Kind = TypeVar("Kind")
 
 #: What to pass in the place of parameters that other libraries have.
 _ELSEWHERE = {
-    **dict.fromkeys(("window", "window_size", "window_width"), "forgetting='window:{}'"),
-    **dict.fromkeys(("alpha", "decay", "fading", "fading_factor"), "forgetting='fading:{}'"),
-    **{"half_life": "forgetting='half-life:{}'", "adwin": "forgetting='adwin'"},
-    **dict.fromkeys(("metric", "measures", "scoring"), "metrics={!r}"),
-    **dict.fromkeys(("n_pretrain", "pretrain_size", "warmup", "warm_up"), "n_warmup={!r}"),
-    **dict.fromkeys(("n_wait", "print_every", "sample_frequency"), "record_every={!r}"),
-    **dict.fromkeys(("detector", "drift_detector", "monitor"), "monitors={{'drift': {!r}}}"),
-    **{"seed": "random_state={!r}", "verbose": "progress=True", "n_splits": "a KFoldEvaluator"},
-    **{"n_workers": "n_jobs={!r}", "cv": "KFoldEvaluator(n_folds=...)"},
-    **dict.fromkeys(
-        ("max_instances", "max_samples", "n_rows", "n_samples"),
-        "skstream.streams.take_rows(stream, {!r}) as the stream",
-    ),
+    **dict.fromkeys(("window", "window_size"), "forgetting='window:{}'"),
+    **dict.fromkeys(("decay", "fading_factor"), "forgetting='fading:{}'"),
+    **dict.fromkeys(("metric", "scoring"), "metrics={!r}"),
+    **{"n_wait": "record_every={!r}", "pretrain_size": "n_warmup={!r}"},
+    **dict.fromkeys(("max_samples", "n_rows"), "streams.take_rows(stream, {!r}) as the stream"),
 }
 
 #: Parameters and attributes of an evaluator that its settings take unchanged.
@@ -571,7 +563,7 @@ def evaluator(cls: type[Kind]) -> type[Kind]:
 
     @wraps(init)
     def checked(self: Any, *positional: Any, **named: Any) -> None:
-        _refuse_unknown(made, named)
+        _refuse_unknown(made, named, TypeError)
         init(self, *positional, **named)
 
     vars(checked)["__signature__"] = given.replace(parameters=ordered)
@@ -579,22 +571,17 @@ def evaluator(cls: type[Kind]) -> type[Kind]:
     return made
 
 
-def _refuse_unknown(
-    kind: type, given: Mapping[str, Any], error: type[Exception] = TypeError
-) -> None:
+def _refuse_unknown(kind: type, given: Mapping[str, Any], error: type[Exception]) -> None:
     """Raise an error that says what to pass in the place of a parameter that there is not."""
     known = signature(kind).parameters
-    for name, value in given.items():
-        if name.partition("__")[0] not in known:
-            kinds = StreamEvaluator.__subclasses__()
-            having = [one.__name__ for one in kinds if name in signature(one).parameters]
-            hint = f" {having[0]} has it." if having else did_you_mean(name, known)
-            ours = _ELSEWHERE.get(name, "")
-            if ours and (
-                ours.partition("=")[0] in known or not ours.partition("=")[0].isidentifier()
-            ):
-                hint = f" Pass {ours.format(value)}."
-            raise error(f"{kind.__name__} has no parameter {name!r}.{hint}")
+    for name in [one for one in given if one.partition("__")[0] not in known]:
+        ours = _ELSEWHERE.get(name, "")
+        kinds = StreamEvaluator.__subclasses__()
+        having = [f" {one.__name__} has it." for one in kinds if name in signature(one).parameters]
+        hint = having[0] if having else did_you_mean(name, known)
+        if ours.partition("=")[0] in known or "(" in ours:
+            hint = f" Pass {ours.format(given[name])}."
+        raise error(f"{kind.__name__} has no parameter {name!r}.{hint}")
 
 
 def known_classes(stream: Any) -> Any:

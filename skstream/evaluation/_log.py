@@ -235,9 +235,7 @@ class PredictionLog:
         roles = {"arrival": arrival, "label_time": label_time, "sample_weight": sample_weight}
         self.roles = {role: column for role, column in roles.items() if column is not None}
         self.classes = classes
-        self.options = dict(options or {})
-        if time_format is not None:
-            self.options["time_format"] = time_format
+        self.options = {"time_format": time_format, **(options or {})}
 
     def score(
         self,
@@ -393,8 +391,7 @@ class PredictionLog:
         if not (is_list and all(isinstance(one, (str, PathLike)) for one in some)):
             if self.options.get("time_format") is not None:
                 raise ValueError(
-                    "time_format= is about files. In a frame, convert the columns of times first, "
-                    "with pandas.to_datetime(..., format=...)."
+                    "time_format= is about files: of frames, pandas.to_datetime(..., format=...)."
                 )
             roles: dict[str, Any] = self.roles
             return as_stream(source, target=self.target, **roles)

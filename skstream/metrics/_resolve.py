@@ -39,10 +39,7 @@ _FUNCTIONS: dict[Callable[..., Any], str] = {
 #: Names of measures in other libraries, where they end in _score without that.
 _OTHER_NAMES = {
     **dict.fromkeys(("acc", "exact_match", "hamming", "percent_correct"), "accuracy"),
-    **dict.fromkeys(("auroc", "rocauc"), "auc"),
-    **dict.fromkeys(("auprc", "prauc"), "average_precision"),
-    **dict.fromkeys(("cohens_kappa", "kappa_statistic"), "kappa"),
-    **dict.fromkeys(("kappa_per", "kappa_persistent"), "kappa_temporal"),
+    **{"kappa_combined": "kappa_plus", "kappa_per": "kappa_temporal", "micro_f1": "f1_micro"},
     "balanced_accuracy": "arithmetic_accuracy",
     "brier_score_loss": "brier",
     "cohen_kappa": "kappa",
@@ -50,10 +47,7 @@ _OTHER_NAMES = {
     "error_rate": "error",
     "f1": "f1_macro",
     "g_mean": "geometric_accuracy",
-    "geometric_mean": "geometric_accuracy",
     "hamming_loss": "error",
-    "kappa_combined": "kappa_plus",
-    "kappa_majority": "kappa_m",
     "kappa_t": "kappa_temporal",
     "logloss": "log_loss",
     "macro_f1": "f1_macro",
@@ -63,7 +57,6 @@ _OTHER_NAMES = {
     "mean_pinball_loss": "pinball",
     "mean_square_error": "mse",
     "mean_squared_error": "mse",
-    "micro_f1": "f1_micro",
     "misclassification": "error",
     "pr_auc": "average_precision",
     "precision": "precision_macro",
@@ -73,12 +66,11 @@ _OTHER_NAMES = {
     "roc_auc_ovr": "auc",
     "roc_auc_ovr_weighted": "auc_weighted",
     "root_mean_squared_error": "rmse",
-    "weighted_f1": "f1_weighted",
     "zero_one_loss": "error",
 }
 #: Names elsewhere that begin with a mechanism of forgetting, which is another parameter here.
 _FORGETTING = re.compile("(adwin|cumulative|fad(?:ed|ing)|prequential|rolling|window(?:ed)?)_(.+)")
-_SPELLED = {"adwin": "adwin", "fad": "fading:0.999", "rol": "window:1000", "win": "window:1000"}
+_SPELLED = {"a": "adwin", "f": "fading:0.999", "r": "window:1000", "w": "window:1000"}
 #: Further explanations of suggested names.
 _AND_SO = {
     "balanced_accuracy": " (the mean of the recalls; 'recall_macro' counts classes that were "
@@ -302,7 +294,7 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
     meant = plain if plain in (*known, *other) else _meant(plain)
     if meant in known:
         forgetting = _FORGETTING.fullmatch(plain)
-        spelled = forgetting and _SPELLED.get(forgetting[1][:5], _SPELLED.get(forgetting[1][:3]))
+        spelled = forgetting and _SPELLED.get(plain[0])
         under = f" under forgetting={spelled!r}" if spelled else ""
         return f" Did you mean {meant!r}{_AND_SO.get(plain, '')}{under}?"
     if meant in other:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skstream.streams._chunk import Chunk, say_order
+from skstream.streams._chunk import Chunk
 from skstream.streams._drifts import Drift, as_drifts
 from skstream.streams._stream import Stream
 from skstream.streams._table_parameters import shown
@@ -74,7 +74,6 @@ class ArrayStream(Stream):
             raise ValueError(f"The stream is empty: X has shape {self.X.shape}.")
         self.chunk_size = check_count(chunk_size, "chunk_size", 1)
         self._feature_names = feature_names
-        self._order_was_said = False
 
     @property
     def n_rows(self) -> int:
@@ -111,9 +110,6 @@ class ArrayStream(Stream):
         """Slices of the rows, in order."""
         if "arrival" in self.meta:
             check_arrivals(self.meta["arrival"], 0, None)
-        elif not self._order_was_said:
-            self._order_was_said = True
-            say_order(self.X)
         for start in range(0, self.n_rows, self.chunk_size):
             yield self._rows.part(start, start + self.chunk_size)
 

@@ -143,7 +143,6 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
     """Check chunks that nothing has checked, and that they continue each other."""
     start = 0
     last: NDArray[Any] | None = None  # arrival of the row before, or its time in a frame
-    said = False
     first: tuple[Schema, Meta] | None = None
     iterator = iter(chunks)
     for number in count():
@@ -159,7 +158,6 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
             raise StreamError(
                 f"The stream failed after row {start - 1}: {type(error).__name__}: {error}", start
             ) from error
-        said |= isinstance(chunk, Chunk)
         chunk = _as_chunk(chunk, number, start)
         if first is None:
             first = Schema.of(chunk.X), chunk.meta
@@ -168,15 +166,14 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
             _check_same_meta(chunk.meta, first[1], start)
         if len(chunk.y):
             if "arrival" in chunk.meta:
-                arrival = chunk.meta["arrival"]
-                wrong = wrong_arrival(arrival, start, last)
+                wrong = wrong_arrival(chunk.meta["arrival"], start, last)
                 if wrong is not None:
                     if wrong[0]:  # the rows before it come, whatever the chunks are
                         yield chunk.part(0, wrong[0])
                     raise ValueError(wrong[1])
-                last = arrival[-1:]
-            elif not said:
-                said, last = say_order(chunk.X, start, last)
+                last = chunk.meta["arrival"][-1:]
+            else:
+                last = _last_time(chunk.X, start, last)
             yield chunk
         start += len(chunk.y)
     if start == 0:
@@ -186,43 +183,35 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
         )
 
 
-def say_order(
-    X: Any, first_row: int = 0, before: NDArray[Any] | None = None
-) -> tuple[bool, NDArray[Any] | None]:
-    """Warn if the rows of a frame are in another order than the times that it holds.
+def _last_time(X: Any, first_row: int, before: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Warn if rows of a frame are not in the order of its times; return the last of these.
 
-    These are its index, or else its only column of times; `before` is the time before them. Return
-    whether it was said, and the last time.
+    They are its index, or else its only column of times; `before` is the time before them.
     """
-    index: Any = getattr(X, "index", None)
-    dates = date_columns(X)
-    index = index.to_timestamp() if hasattr(index, "to_timestamp") else index  # of periods
+    index, dates = getattr(X, "index", None), date_columns(X)
+    index = getattr(index, "to_timestamp", lambda: index)()  # of periods
     if is_of_dates(getattr(index, "dtype", "")):
         what, given = "the index", index
     elif len(dates) == 1:
         what, given = f"column {dates[0]!r}", X[dates[0]]
     else:
-        return False, before
+        return None
     times = time_column(given, what)
+    accepting = "pass arrival= as well: to as_stream or evaluate, the numbers of the rows"
     back = where_back(times, first_row, before)
-    if back:
-        warn_of_order(
-            what,
-            back[1],
-            "sort the table by them first",
-            "pass arrival= as well: to as_stream or evaluate, the numbers of the rows",
+    warn_of_order(what, back, "sort the table by them first", accepting)
+    known = times[~np.isnat(times)]
+    return known[-1:] if len(known) else before
+
+
+def warn_of_order(what: str, back: Any, sorting: str, accepting: str) -> None:
+    """Warn where times go `back`, and say how to sort the rows or to accept their order."""
+    if back is not None:
+        warn(
+            f"The times in {what} go back {back[1]}, and rows are taken in the order in which they "
+            f"stand. If these times say when the rows came, {sorting}: otherwise models learn from "
+            f"the future. If the rows are in order all the same, {accepting}."
         )
-    times = times[~np.isnat(times)]
-    return bool(back), times[-1:] if len(times) else before
-
-
-def warn_of_order(what: str, back: str, sorting: str, accepting: str) -> None:
-    """Warn that times go back, and say how to sort the rows or to accept their order."""
-    warn(
-        f"The times in {what} go back {back}, and rows are taken in the order in which they stand. "
-        f"If these times say when the rows came, {sorting}: otherwise models learn from the future."
-        f" If the rows are in order all the same, {accepting}."
-    )
 
 
 def _as_chunk(chunk: Any, number: int, start: int) -> Chunk:

@@ -176,22 +176,14 @@ def time_formats(given: Any, columns: Iterable[str]) -> dict[str, str]:
                 f"time_format= must be {_WRITTEN}; or a dict of them by column. Got {written!r} "
                 "instead."
             )
-    if given and not formats:
-        raise ValueError(
-            f"time_format={given!r} does not say of which column, and none is named as a time. "
-            f"Name it: time_format={{'COLUMN': {given!r}}}."
-        )
+    if given and not formats:  # no column is named as a time
+        raise ValueError(f"Name the column of these times: time_format={{'COLUMN': {given!r}}}.")
     return formats
 
 
 def written_times(column: Any, written: str, name: str, first_row: int) -> Any:
     """Column of times that are written in a format, or as numbers since 1970, as timestamps."""
     pa = _pyarrow()
-    if role_of(name, column.type) == TIME:
-        raise ValueError(
-            f"time_format says how column {name!r} is written, and it holds times already. Name "
-            f"the columns that are meant: time_format={{'COLUMN': {written!r}}}."
-        )
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     coded = column.dictionary_encode()
@@ -205,10 +197,8 @@ def written_times(column: Any, written: str, name: str, first_row: int) -> Any:
             time = datetime.strptime(str(value).strip(), written)
         except (ValueError, InvalidOperation):
             row = first_row + column.to_pylist().index(value)
-            raise ValueError(
-                f"Row {row} has {value!r} in column {name!r}, which time_format={written!r} does "
-                "not read."
-            ) from None
+            words = f"Row {row} has {str(value)!r} in column {name!r}"
+            raise ValueError(f"{words}, which time_format={written!r} does not read.") from None
         zone, time = (None, time.replace(tzinfo=UTC)) if time.tzinfo is None else ("UTC", time)
         found.append((time - _EPOCH) // timedelta(microseconds=1))
     return pa.array(found, pa.timestamp("us", zone)).take(coded.indices)

@@ -79,8 +79,9 @@ class CSVStream(TableStream):
         - "on_bad_lines" ("error"): what becomes of a line with more or fewer values than there are
           columns: an error; or with "skip" it is left out, and a warning says how many were.
         - "sort_by" (None): column of times or numbers in whose order the rows come, equal ones as
-          in the file; all rows are then in memory. None: the order of the file, with a warning if
-          the only column of dates goes back. False: that order, and no warning.
+          in the file, and those without it last; all rows are then in memory. None: the order of
+          the file, with a warning if the only column of dates goes back. False: that order, and no
+          warning.
         - "time_format" (None): how columns of times are written, where that is not
           ``2020-01-31 13:30``: a format of ``strptime``, as ``"%d/%m/%Y"`` or ``"%m/%d/%Y %I:%M
           %p"``, or what numbers since 1970 (UTC) count, "s", "ms", "us" or "ns"; of the columns of

@@ -175,6 +175,8 @@ class TableStream(FileStream):
         **FileStream.default_options,
         **{"missing": "nan", "sort_by": None, "time_format": None},
     }
+    sort_by: Any
+    time_format: Any
     #: Advice on marks of missing values among numbers.
     _about_marks: ClassVar[str]
     #: What to do about numbers that texts write with a comma.
@@ -220,11 +222,10 @@ class TableStream(FileStream):
         types = self._types()
         self._all_columns = columns is None
         self._features = self._choose_features(list(types), wanted, names_given(exclude, "exclude"))
-        used = [*self._features, target, *self._meta.values()]
-        self._roles = {name: self._role(name, types[name]) for name in used}
         order = {"sort_by": self.sort_by} if self.sort_by else {}
-        ordered = {name: self._role(name, types[name]) for name in order.values()}
-        check_roles(self._roles | ordered, {"target": target, **self._meta, **order})
+        used = [*self._features, target, *self._meta.values(), *order.values()]
+        self._roles = {name: self._role(name, types[name]) for name in used}
+        check_roles(self._roles, {"target": target, **self._meta, **order})
         dates = [one for one in types if one in self.time_format or is_date(types[one])]
         says_order = len(dates) == 1 and self.sort_by is None and not {*times} & {*dates}
         #: The only column of dates, whose order is still to be compared with that of the rows.
@@ -237,9 +238,8 @@ class TableStream(FileStream):
 
     def _take_options(self, options: dict[str, Any]) -> None:
         self.missing = check_missing(options["missing"])
-        self.sort_by: Any = options["sort_by"]
-        self.time_format: Any = options["time_format"]
-        if self.sort_by not in (None, False) and not isinstance(self.sort_by, str):
+        self.sort_by, self.time_format = options["sort_by"], options["time_format"]
+        if not isinstance(self.sort_by, str | bool | None):
             raise TypeError(
                 f"sort_by must be the name of a column, or False. Got {self.sort_by!r} instead."
             )
@@ -265,42 +265,28 @@ class TableStream(FileStream):
         if not self.sort_by:
             yield from read
         elif batches := list(read):
-            pa = optional_import("pyarrow", "sort_by")
-            rows = pa.Table.from_batches(batches).unify_dictionaries().take(self._order)
-            yield from rows.combine_chunks().to_batches(self.chunk_size)
+            table = optional_import("pyarrow", "sort_by").Table.from_batches(batches)
+            table = table.unify_dictionaries().take(self._order)
+            yield from table.combine_chunks().to_batches(self.chunk_size)
+
+    def _times(self, name: str) -> NDArray[Any]:
+        return np.concatenate([moments(batch.column(0)) for batch in self._in_files([name])])
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
         """Numbers of the rows in the files, in the order of `sort_by`, which is stable."""
-        name = str(self.sort_by)
-        times = np.concatenate([moments(one.column(0)) for one in self._in_files([name])])
-        missing = np.isnat(times) if times.dtype.kind == "M" else np.isnan(times)
-        if missing.any():
-            raise ValueError(
-                f"sort_by names the column {name!r}, which has no value in row {missing.argmax()}."
-            )
-        return np.argsort(times, kind="stable")
+        return self._times(self.sort_by).argsort(kind="stable")
 
     def _row_in_files(self, row: int) -> int:
         return int(self._order[row]) if self.sort_by else row
 
     def _say_order(self) -> None:
         """Warn once if the only column of dates goes back."""
-        dates, self._date, first_row, last = self._date, [], 0, None
-        for batch in self._in_files(dates) if dates else ():
-            times = moments(batch.column(0))
-            back = where_back(times, first_row, last)
-            if back:
-                warn_of_order(
-                    f"column {dates[0]!r}",
-                    back[1],
-                    "let the stream sort them, in memory, with "
-                    f"options={{'sort_by': {dates[0]!r}}}",
-                    "pass options={'sort_by': False}",
-                )
-                return
-            first_row += len(times)
-            last = times[~np.isnat(times)][-1:] if not np.isnat(times).all() else last
+        dates, self._date = self._date, []
+        for name in dates:
+            back = where_back(self._times(name), 0, None)
+            sorting = f"let the stream sort them, in memory, with options={{'sort_by': {name!r}}}"
+            warn_of_order(f"column {name!r}", back, sorting, "pass options={'sort_by': False}")
 
     def _in_files(self, columns: list[str]) -> Iterator[Any]:
         """Record batches of all files; an error says at which file and row it came."""
@@ -309,24 +295,17 @@ class TableStream(FileStream):
             first = row
             try:
                 for batch in self._batches_of(file, columns):
-                    yield self._with_times(batch, row)
+                    for name in self.time_format.keys() & batch.schema.names:
+                        times = written_times(batch[name], self.time_format[name], name, row)
+                        place = batch.schema.get_field_index(name)
+                        batch = batch.set_column(place, name, times)
+                    yield batch
                     row += batch.num_rows
             except (ImportError, MemoryError, StreamError):
                 raise
             except Exception as error:
                 raise self._broken(file, first, row, columns, error) from error
         self._n_rows = row
-
-    def _with_times(self, batch: Any, first_row: int) -> Any:
-        """Return a record batch whose columns of `time_format` are timestamps."""
-        for name in self.time_format.keys() & batch.schema.names:
-            place = batch.schema.get_field_index(name)
-            try:
-                times = written_times(batch[place], self.time_format[name], name, first_row)
-            except ValueError as error:
-                raise StreamError(str(error), first_row) from error
-            batch = batch.set_column(place, name, times)
-        return batch
 
     def _broken(
         self, file: str, first: int, row: int, columns: list[str], error: Exception

@@ -159,7 +159,7 @@ def test_arrays_of_arrow_are_labels():
         ({"fading_factor": 0.999}, r"Pass forgetting='fading:0\.999'\."),
         ({"scoring": "f1"}, r"Pass metrics='f1'\."),
         ({"pretrain_size": 200}, r"Pass n_warmup=200\."),
-        ({"max_samples": 10}, r"Pass skstream\.streams\.take_rows\(stream, 10\) as the stream"),
+        ({"max_samples": 10}, r"Pass streams\.take_rows\(stream, 10\) as the stream"),
         ({"forgeting": "adwin"}, r"Did you mean 'forgetting'\?"),
         ({"nothing_like_it": 1}, r"'nothing_like_it'\.$"),
     ],
