@@ -172,7 +172,7 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
                         yield chunk.part(0, wrong[0])
                     raise ValueError(wrong[1])
                 last = chunk.meta["arrival"][-1:]
-            else:
+            elif last is None or len(last):
                 last = _last_time(chunk.X, start, last)
             yield chunk
         start += len(chunk.y)
@@ -186,7 +186,8 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
 def _last_time(X: Any, first_row: int, before: NDArray[Any] | None) -> NDArray[Any] | None:
     """Warn if rows of a frame are not in the order of its times; return the last of these.
 
-    They are its index, or else its only column of times; `before` is the time before them.
+    They are its index, or else its only column of times; `before` is the time before them. Empty:
+    there was a warning.
     """
     index, dates = getattr(X, "index", None), date_columns(X)
     index = getattr(index, "to_timestamp", lambda: index)()  # of periods
@@ -201,7 +202,7 @@ def _last_time(X: Any, first_row: int, before: NDArray[Any] | None) -> NDArray[A
     back = where_back(times, first_row, before)
     warn_of_order(what, back, "sort the table by them first", accepting)
     known = times[~np.isnat(times)]
-    return known[-1:] if len(known) else before
+    return known[:0] if back else known[-1:] if len(known) else before
 
 
 def warn_of_order(what: str, back: Any, sorting: str, accepting: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -169,7 +169,8 @@ def is_date(kind: Any) -> bool:
 
 def time_formats(given: Any, columns: Iterable[str]) -> dict[str, str]:
     """Return how times are written by column; one text is about all the `columns` named as such."""
-    formats = dict.fromkeys(columns, given) if isinstance(given, str) else dict(given or {})
+    by_column = dict(given) if isinstance(given, dict) else {}
+    formats = dict.fromkeys(columns, given) if isinstance(given, str) else by_column
     for written in formats.values() if formats else [given] * (given is not None):
         if not isinstance(written, str) or not ("%" in written or written in _PER_SECOND):
             raise ValueError(
@@ -192,10 +193,10 @@ def written_times(column: Any, written: str, name: str, first_row: int) -> Any:
         try:
             if "%" not in written:
                 micro = Decimal(str(value)) * 10**6 / Decimal(_PER_SECOND[written])
-                found.append(int(micro.to_integral_value()))
+                found.append(None if value != value else int(micro.to_integral_value()))
                 continue
             time = datetime.strptime(str(value).strip(), written)
-        except (ValueError, InvalidOperation):
+        except (ValueError, ArithmeticError):
             row = first_row + column.to_pylist().index(value)
             words = f"Row {row} has {str(value)!r} in column {name!r}"
             raise ValueError(f"{words}, which time_format={written!r} does not read.") from None

@@ -270,7 +270,8 @@ class TableStream(FileStream):
             yield from table.combine_chunks().to_batches(self.chunk_size)
 
     def _times(self, name: str) -> NDArray[Any]:
-        return np.concatenate([moments(batch.column(0)) for batch in self._in_files([name])])
+        parts = [moments(batch.column(0)) for batch in self._in_files([name])]
+        return np.concatenate(parts or [np.empty(0)])
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
@@ -341,6 +342,7 @@ class TableStream(FileStream):
         features = {"columns": self._features, "kinds": self.kinds, "as_frame": self.as_frame}
         names = self.default_options.keys() - {"filesystem"}
         reading = {name: getattr(self, name) for name in sorted(names)}
+        reading = {name: one for name, one in reading.items() if one not in (None, {})}
         return {**target, **features, **self._meta, **reading}
 
     @property

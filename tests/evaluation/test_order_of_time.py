@@ -187,3 +187,15 @@ def test_logs_and_searches_name_the_order_of_a_frame() -> None:
     ):
         with pytest.warns(UserWarning, match="times in column 'when' go back at row 3"):
             call()
+
+
+def test_the_order_is_said_once_and_not_of_held_out_rows() -> None:
+    frame = frames()["column 'when'"].iloc[::-1]
+    stream = as_stream([(frame[i : i + 4], Y[i : i + 4]) for i in range(0, N, 4)])
+    with pytest.warns(UserWarning, match="go back at row 1, from") as warned:
+        list(stream)
+    assert len(warned) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        held = HoldoutEvaluator("accuracy", holdout=(frame, Y), every=10)
+        held.evaluate(MajorityClass(), frame.sort_values("when"), Y)

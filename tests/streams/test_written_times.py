@@ -90,6 +90,7 @@ def test_every_format_gives_the_times(kind, how, steps, as_text, tmp_path_factor
             ValueError,
             "time_format= must be a format of strptime.* 'dd/mm/yy",
         ),
+        ("31/01/2024", {"time_format": 3}, ValueError, "format of strptime.* Got 3 instead"),
         ("31/01/2024", {"time_format": {"then": "s"}}, ValueError, "time_format names the column"),
         ("31/01/2024", {"sort_by": "when"}, TypeError, "sort_by names the column 'when', which"),
         ("31/01/2024", {"sort_by": "then"}, ValueError, "sort_by names the column 'then', which"),
@@ -233,3 +234,13 @@ def test_logs_say_how_times_are_written(tmp_path) -> None:
         PredictionLog(path, **given).score("accuracy")
     with pytest.raises(ValueError, match=r"time_format= is about files.*pandas.to_datetime"):
         PredictionLog(table, time_format="%d/%m/%Y %H:%M", **given).score("accuracy")
+
+
+def test_numbers_that_are_missing_are_missing_times(tmp_path) -> None:
+    path = file_of(tmp_path, table_of([1.5, float("nan"), None]), ParquetStream)
+    roles = {"label_time": "when"}
+    ((*_, meta),) = ParquetStream(path, "class", roles=roles, options={"time_format": "s"})
+    assert np.isnat(meta["label_time"]).tolist() == [False, True, True]
+    path = file_of(tmp_path, table_of([1.5, float("inf")]), ParquetStream)
+    with pytest.raises(StreamError, match="Row 1 has 'inf' in column 'when'"):
+        list(ParquetStream(path, "class", roles=roles, options={"time_format": "s"}))
