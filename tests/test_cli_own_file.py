@@ -220,18 +220,64 @@ def test_times_that_are_missing_or_go_back_are_refused(run: Run, parcels: Path) 
     gap = [*lines[:5], "," + lines[5].partition(",")[2], *lines[6:]]
     back = [*lines[:700], lines[900], *lines[700:]]
     for rows, words in (
-        (gap, "arrival[5] is missing"),
-        (back, "arrival goes back at row 701, from 2025-"),
+        (gap, "--time is missing at row 5: every row came at some time"),
+        (back, "--time goes back at row 701, from 2025-"),
     ):
         Path("other.csv").write_text("\n".join([header, *rows]))
         status, _, errors = run(*command)
         assert status == 2
-        assert "The column 'ordered' of --time must say when each row came" in errors
         assert words in errors
     assert run(*command, "--n-rows", 700)[0] == 0
     assert run(*command, "--holdout", 600)[0] == 0  # held-out rows need no order
     Path("other.csv").write_text("\n".join([header, *lines]))
     assert run(*command, "--folds", 2, "--forgetting", "window:7D")[0] == 0
+
+
+def test_rows_in_another_order_than_their_times_are_named(run: Run, parcels: Path) -> None:
+    header, *lines = parcels.read_text().splitlines()
+    Path("other.csv").write_text(
+        "\n".join(",".join(one.split(",")[:-1]) for one in [header, *lines[::-1]])
+    )
+    command = ("evaluate", "other.csv", "--target", "outcome")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        status, other, words = run(*command, "--folds", 2)
+    assert status == 0 and words.count("\n") == 1
+    assert "warning: The times in column 'ordered' go back at row 1, from 2025-" in words
+    assert "with --sort-by 'ordered'" in words and words.endswith("pass --sort-by no.\n")
+    status, out, errors = run(*command, "--sort-by", "no", "--folds", 2)
+    assert (status, out.replace(" ", "")[:40], errors) == (0, other.replace(" ", "")[:40], "")
+    assert run(*command, "--sort-by", "ordered", "--save", "a")[0] == 0
+    assert run(*command, "--sort-by", "ordered", "--time", "ordered", "--save", "b")[0] == 0
+    Path("sorted.csv").write_text(
+        "\n".join(",".join(one.split(",")[:-1]) for one in [header, *lines])
+    )
+    assert run("evaluate", "sorted.csv", "--target", "outcome", "--save", "c")[0] == 0
+    scores = [load(f"{one}/result.npz").scores["persistent"] for one in "abc"]
+    assert scores[0] == scores[1] == scores[2]
+    assert "--sort-by would mix" in run(*command, "--sort-by", "ordered", "--holdout", parcels)[2]
+
+
+def test_times_are_read_as_they_are_written(run: Run, parcels: Path) -> None:
+    header, *lines = (line.split(",", 1) for line in parcels.read_text().splitlines())
+    command = ("evaluate", "other.csv", "--target", "outcome", "--exclude", "outcome_known")
+    command = (*command, "--time", "ordered", "--forgetting", "window:2D")
+    times = [datetime.fromisoformat(time) for time, _ in lines]
+    for write, how in (
+        (lambda one: one.strftime("%d/%m/%Y %H:%M:%S"), "%d/%m/%Y %H:%M:%S"),
+        (lambda one: one.strftime("%m/%d/%Y %I:%M:%S %p"), "%m/%d/%Y %I:%M:%S %p"),
+        (lambda one: int(one.timestamp()), "s"),
+    ):
+        rows = [f"{write(time)},{rest}" for time, (_, rest) in zip(times, lines, strict=True)]
+        Path("other.csv").write_text("\n".join([",".join(header), *rows]))
+        status, _, errors = run(*command)
+        assert status == 2 and "--time-format" in errors and "options=" not in errors
+        assert run(*command, "--time-format", how, "--save", "a")[0] == 0
+        assert run(*command, "--time-format", f"ordered={how}", "--save", "b")[0] == 0
+    kept = load("a/result.npz").scores, load("b/result.npz").scores
+    assert kept[0] == kept[1]
+    status, _, errors = run(*command, "--time-format", "dd/mm/yyyy")
+    assert status == 2 and "--time-format must be" in errors
 
 
 def test_trees_are_told_which_columns_are_categories(run: Run, tmp_path: Path) -> None:

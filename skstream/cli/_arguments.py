@@ -102,6 +102,13 @@ a suite:
   evaluate, such as warmup. skstream verify DIR runs it all again and says what differs."""
 
 
+_TIMES = """\
+--time-format FORMAT...  how the columns of times are written, where that is not 2020-01-31 13:30: a
+  format of strptime, as %%d/%%m/%%Y or "%%m/%%d/%%Y %%I:%%M %%p", or what numbers since 1970 (UTC)
+  count: s, ms, us or ns; COL=FORMAT is about one column; repeatable
+--sort-by COL  column of times or numbers by which the rows are sorted, in memory; no: they are in
+  the right order, whatever a column of times says
+"""
 #: Options, each with what is given ("..." repeatedly, "+" and "*" several at once, "?" if wanted,
 #: "!" always; "A B" are two), its default, and its help.
 _FILES = """\
@@ -143,6 +150,7 @@ FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a f
   columns: an error (default), or it is left out and counted
 --encoding NAME  CSV, ARFF: encoding (default: utf-8)
 """
+_FILES += _TIMES
 _PROTOCOL = f"""\
 --model MODEL...  model to evaluate, see below, after a name of its own if wanted: NAME=MODEL;
   repeatable. The baselines are always there
@@ -229,6 +237,7 @@ FILE+  Parquet or CSV file, or several in time order
 --unanswered {error,skip,wrong} [error]  what becomes of a row without a prediction: an error
   (default), or it is not scored for that model, or it counts as a wrong answer
 """
+_SCORE += _TIMES
 _VERIFY = """\
 RESULT  result.npz, or the folder that was given as --save, or the folder of bench, whose results
   are all checked
@@ -383,6 +392,18 @@ def _lines_of(table: str) -> list[str]:
 
 #: Options of `evaluate` that say what a stream is.
 OPTIONS_OF_STREAMS = _names_of(_FILES)
+
+
+def reading_times(options: argparse.Namespace) -> dict[str, Any]:
+    """How times are read and rows sorted, in the words of the streams."""
+    columns = [options.time, options.label_time, options.sort_by]
+    formats: dict[str, str] = {}
+    for text in options.time_format:
+        column, equals, written = text.partition("=")
+        named = equals and "%" not in column
+        formats |= {column: written} if named else dict.fromkeys(filter(None, columns), text)
+    sort_by = False if options.sort_by == "no" else options.sort_by
+    return {"sort_by": sort_by, "time_format": formats or (options.time_format or [None])[0]}
 
 
 def make_parser(**run: Command) -> argparse.ArgumentParser:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from skstream.cli import _bench
-from skstream.cli._arguments import make_parser
+from skstream.cli._arguments import make_parser, reading_times
 from skstream.cli._below import check_comparisons, show_below
 from skstream.cli._generators import best_possible
 from skstream.cli._models import (
@@ -443,6 +443,7 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
         "encoding": options.encoding,
         "on_bad_lines": options.on_bad_line,
         "null_values": texts if null_values or kept else None,
+        **reading_times(options),
     }
 
 

@@ -37,15 +37,17 @@ _OPTIONS = {
             *("error_score", "every", "exclude", "forgetting", "holdout", "keep_tape"),
             *("label_time", "loss_bound", "max_categories", "max_wait", "missing"),
             *("missing_labels", "n_jobs", "nominal", "numeric", "predictions", "probabilities"),
-            *("random_state", "target", "unanswered", "view"),
+            *("random_state", "sort_by", "target", "time_format", "unanswered", "view"),
         )
     },
     **{"arrival": "--time", "columns": "--column", "metrics": "--metric", "n_warmup": "--warmup"},
     **{"null_values": "--null-value", "on_bad_lines": "--on-bad-line", "record_every": "--every"},
     "roles": "a column of times (--time, --label-time, --delay)",
 }
-#: What the library says of durations, which the command line takes as texts.
+#: What the library says of times and durations, which the command line takes as texts.
 _DURATIONS = {
+    "pass datetimes (of seconds since 1970 np.asarray(seconds, 'datetime64[s]')), say what numbers "
+    "in files count": "say what they count",
     "Give a timedelta, or say what a delay of 1 is: unit=timedelta(hours=1)": (
         "Say what a delay of 1 is: --delay-unit 1h"
     ),
@@ -53,10 +55,11 @@ _DURATIONS = {
         "Pass a time, such as --delay 1D"
     ),
 }
-#: Values of keep_tape, which the command line calls by words.
+#: Values of keep_tape and sort_by, which the command line calls by words.
 _TAPE = {"True": "yes", "False": "no"}
 _PARAMETER = re.compile(
-    rf"(?<![\w.(\"'])(?P<name>{'|'.join(_OPTIONS)})(?:=|(?= names the column ))"
+    rf"(?<![\w.(\"'])(?P<name>{'|'.join(_OPTIONS)})"
+    r"(?:=|(?= (?:names the column|goes back|is missing at) ))"
     r"(?P<value>\[.*?\]|'[^']*'|\"[^\"]*\"|\w+)?"
 )
 #: How files are read, which the library takes as one parameter.
@@ -263,6 +266,7 @@ def in_options(message: str) -> str:
     message = _READING.sub(_as_parameters, message).replace("header=False", "--no-header")
     message = message.replace("the option header", "--no-header")
     message = message.replace("every of a RunFolder", "--checkpoint-every")
+    message = re.sub(r"time_format=\{'(\w+)': '(.*?)'\}", r"--time-format '\1=\2'", message)
     for text, ours in _DURATIONS.items():
         message = message.replace(text, ours)
     message = _KEPT_TEXT.sub("--not-null ", message)
@@ -278,6 +282,6 @@ def _as_parameters(found: re.Match[str]) -> str:
 
 def _option(found: re.Match[str]) -> str:
     option, value = _OPTIONS[found["name"]], found["value"]
-    if found["name"] == "keep_tape":
+    if found["name"] in ("keep_tape", "sort_by"):
         value = _TAPE.get(value, value)
     return option if value is None else f"{option} {value.strip('[]')}"

@@ -23,15 +23,16 @@ from skstream.evaluation import (
     RunFolder,
 )
 from skstream.evaluation._evaluator import StreamEvaluator
-from skstream.streams import Stream, drop_rows, take_rows
+from skstream.streams import Stream, as_stream, drop_rows, take_rows
 from skstream.streams._chunk import Chunk
 from skstream.streams._composition._base import ChangedRows
 from skstream.streams._composition._delay import check_delays, late
 from skstream.streams._file_stream import FileStream
 from skstream.streams._file_system import is_uri
 from skstream.streams._open import open_files
+from skstream.streams._table import TableStream
 from skstream.utils._rows import stack_rows
-from skstream.utils._times import check_arrivals, parse_duration
+from skstream.utils._times import parse_duration
 
 NEXT = "next"
 #: Rows between two checkpoints at which held-out rows are asked.
@@ -40,7 +41,7 @@ EVERY = 1000
 _OF_FILES = (
     *("file", "target", "exclude", "column", "nominal", "numeric", "text", "max_categories"),
     *("delimiter", "decimal", "no_header", "null_value", "not_null", "encoding"),
-    *("on_bad_line", "time", "label_time"),
+    *("on_bad_line", "time", "label_time", "time_format", "sort_by"),
 )
 #: Ways to evaluate, of which there is one at a time, by the options that name them.
 _PROTOCOLS = {
@@ -141,40 +142,6 @@ class DelaysOfColumn(ChangedRows):
         return late(chunk, delays, start, self.unit)
 
 
-class InOrder(ChangedRows):
-    """Files whose column of --time must hold the times of the rows in their order.
-
-    Parameters
-    ----------
-    stream : Stream
-        The files.
-    column : str
-        The column, for errors.
-    """
-
-    def __init__(self, stream: Stream, column: str) -> None:
-        super().__init__(stream)
-        self._column = column
-        self._read = 0
-        self._last: Any = None
-
-    def labels(self) -> Any:
-        """Labels alone, chunk by chunk."""
-        yield from self.parts[0].labels()
-
-    def _changed(self, chunk: Chunk, start: int) -> Chunk:
-        times = chunk.meta["arrival"]
-        try:
-            check_arrivals(times, start, self._last if start == self._read else None)
-        except ValueError as error:
-            raise ValueError(
-                f"The column {self._column!r} of --time must say when each row came, and rows must "
-                f"stand in that order: {error}"
-            ) from error
-        self._read, self._last = start + len(times), times[-1:]
-        return chunk
-
-
 def check_options(options: argparse.Namespace) -> None:
     """Raise an error for options that do not go together."""
     if options.generator is not None:
@@ -241,7 +208,7 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
     protocol = _protocol(options, stream)
     if held is None or held == NEXT:
         about = "" if held is None else "the next rows"
-        return Opened(files, names, _in_order(stream, options), held, about, protocol)
+        return Opened(files, names, stream, held, about, protocol)
     if files is not None and (is_uri(held) or Path(held).exists()):
         apart = _open_files(options, [held], **reading).files
         if set(apart) & set(names):
@@ -249,8 +216,12 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
                 f"--holdout {held} is a file of the stream itself. Name another, or a number of "
                 "rows: the last ones of the stream."
             )
+        if options.sort_by not in (None, "no"):
+            raise ValueError("--sort-by would mix the rows of FILE and --holdout: sort the files.")
+        if isinstance(files, TableStream):
+            files._say_order()
         first, n_learnt, about = files.n_rows or 0, stream.n_rows, held
-        whole = files = _open_files(options, [*names, *apart], **reading)
+        whole = files = _open_files(options, [*names, *apart], **reading | {"sort_by": False})
         stop = files.n_rows or 0
         if first == stop:
             raise ValueError(
@@ -262,15 +233,11 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
         about = f"the last {n_held:,} rows"
         if n_learnt < 1:
             raise ValueError(f"--holdout {held} leaves none of the {stop:,} rows to learn.")
-    chunks = list(drop_rows(take_rows(whole, stop), first))
+    # Rows that are held out need no order.
+    plain = whole if files is None else as_stream(lambda: ((X, y) for X, y, _ in whole.chunks()))
+    chunks = list(drop_rows(take_rows(plain, stop), first))
     X, y = stack_rows([chunk.X for chunk in chunks]), np.concatenate([chunk.y for chunk in chunks])
-    learnt = _in_order(take_rows(whole, n_learnt), options)
-    return Opened(files, names, learnt, (X, y), about, protocol)
-
-
-def _in_order(stream: Stream, options: argparse.Namespace) -> Stream:
-    """Let a stream say where its rows do not stand in the order of --time."""
-    return stream if options.time is None else InOrder(stream, options.time)
+    return Opened(files, names, take_rows(whole, n_learnt), (X, y), about, protocol)
 
 
 def _number(text: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
-from functools import partial
+from functools import partial, wraps
 from inspect import signature
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
@@ -50,6 +50,7 @@ from skstream.streams import Drift, Stream, as_stream
 from skstream.streams._arrays import begins_again
 from skstream.streams._drifts import as_drifts
 from skstream.streams._stream import refuse_endless
+from skstream.utils._choices import did_you_mean
 from skstream.utils._labels import find_classes
 from skstream.utils._sklearn import (
     Interval,
@@ -65,6 +66,15 @@ FEWEST_ROWS_TIMED = 2000
 _FEW_VALUES = 8
 
 Kind = TypeVar("Kind")
+
+#: What to pass in the place of parameters that other libraries have.
+_ELSEWHERE = {
+    **dict.fromkeys(("window", "window_size"), "forgetting='window:{}'"),
+    **dict.fromkeys(("decay", "fading_factor"), "forgetting='fading:{}'"),
+    **dict.fromkeys(("metric", "scoring"), "metrics={!r}"),
+    **{"n_wait": "record_every={!r}", "pretrain_size": "n_warmup={!r}"},
+    **dict.fromkeys(("max_samples", "n_rows"), "streams.take_rows(stream, {!r}) as the stream"),
+}
 
 #: Parameters and attributes of an evaluator that its settings take unchanged.
 _AS_GIVEN = (
@@ -167,6 +177,7 @@ class StreamEvaluator(BaseEstimator):
             (mechanism,) = as_forgetting(forgetting).values()
             own = {key.partition("__")[2]: params.pop(key) for key in nested}
             params["forgetting"] = mechanism.set_params(**own)
+        _refuse_unknown(type(self), params, ValueError)
         super().set_params(**params)
         return self
 
@@ -543,8 +554,29 @@ def evaluator(cls: type[Kind]) -> type[Kind]:
     common = {one.name for one in fields(StreamEvaluator)}
     given = signature(made.__init__)
     ordered = sorted(given.parameters.values(), key=lambda one: (one.kind, one.name in common))
-    vars(made)["__init__"].__signature__ = given.replace(parameters=ordered)
+    init = vars(made)["__init__"]
+
+    @wraps(init)
+    def checked(self: Any, *positional: Any, **named: Any) -> None:
+        _refuse_unknown(made, named, TypeError)
+        init(self, *positional, **named)
+
+    vars(checked)["__signature__"] = given.replace(parameters=ordered)
+    type.__setattr__(made, "__init__", checked)
     return made
+
+
+def _refuse_unknown(kind: type, given: Mapping[str, Any], error: type[Exception]) -> None:
+    """Raise an error that says what to pass in the place of a parameter that there is not."""
+    known = signature(kind).parameters
+    for name in [one for one in given if one.partition("__")[0] not in known]:
+        ours = _ELSEWHERE.get(name, "")
+        kinds = StreamEvaluator.__subclasses__()
+        having = [f" {one.__name__} has it." for one in kinds if name in signature(one).parameters]
+        hint = having[0] if having else did_you_mean(name, known)
+        if ours.partition("=")[0] in known or "(" in ours:
+            hint = f" Pass {ours.format(given[name])}."
+        raise error(f"{kind.__name__} has no parameter {name!r}.{hint}")
 
 
 def known_classes(stream: Any) -> Any:

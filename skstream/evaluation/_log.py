@@ -181,8 +181,10 @@ class PredictionLog:
         `Stream` brings them.
     classes : array-like of shape (n_classes,), default=None
         All labels that can occur. None: those that occur in the column of the target.
+    time_format : str or dict of str to str, default=None
+        How times in files are written, where that is not 2020-01-31 13:30; see `CSVStream`.
     options : dict, default=None
-        Parameters of `ParquetStream` or `CSVStream`, for files.
+        Parameters of `ParquetStream` or `CSVStream`, and keys of their `options`, for files.
 
     Raises
     ------
@@ -221,6 +223,7 @@ class PredictionLog:
         label_time: str | None = None,
         sample_weight: str | None = None,
         classes: ArrayLike | None = None,
+        time_format: str | Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         if target is None and not isinstance(source, Stream):
@@ -232,7 +235,7 @@ class PredictionLog:
         roles = {"arrival": arrival, "label_time": label_time, "sample_weight": sample_weight}
         self.roles = {role: column for role, column in roles.items() if column is not None}
         self.classes = classes
-        self.options = dict(options or {})
+        self.options = {"time_format": time_format, **(options or {})}
 
     def score(
         self,
@@ -386,6 +389,10 @@ class PredictionLog:
         some = [source] if isinstance(source, (str, PathLike)) else source
         is_list = isinstance(some, Sequence) and len(some) > 0
         if not (is_list and all(isinstance(one, (str, PathLike)) for one in some)):
+            if self.options.get("time_format") is not None:
+                raise ValueError(
+                    "time_format= is about files: of frames, pandas.to_datetime(..., format=...)."
+                )
             roles: dict[str, Any] = self.roles
             return as_stream(source, target=self.target, **roles)
         paths = list(map(str, some))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields, replace
 from functools import partial
@@ -37,6 +38,8 @@ _FUNCTIONS: dict[Callable[..., Any], str] = {
 }
 #: Names of measures in other libraries, where they end in _score without that.
 _OTHER_NAMES = {
+    **dict.fromkeys(("acc", "exact_match", "hamming", "percent_correct"), "accuracy"),
+    **{"kappa_combined": "kappa_plus", "kappa_per": "kappa_temporal", "micro_f1": "f1_micro"},
     "balanced_accuracy": "arithmetic_accuracy",
     "brier_score_loss": "brier",
     "cohen_kappa": "kappa",
@@ -52,6 +55,7 @@ _OTHER_NAMES = {
     "mean_absolute_error": "mae",
     "mean_absolute_percentage_error": "mape",
     "mean_pinball_loss": "pinball",
+    "mean_square_error": "mse",
     "mean_squared_error": "mse",
     "misclassification": "error",
     "pr_auc": "average_precision",
@@ -64,6 +68,9 @@ _OTHER_NAMES = {
     "root_mean_squared_error": "rmse",
     "zero_one_loss": "error",
 }
+#: Names elsewhere that begin with a mechanism of forgetting, which is another parameter here.
+_FORGETTING = re.compile("(adwin|cumulative|fad(?:ed|ing)|prequential|rolling|window(?:ed)?)_(.+)")
+_SPELLED = {"a": "adwin", "f": "fading:0.999", "r": "window:1000", "w": "window:1000"}
 #: Further explanations of suggested names.
 _AND_SO = {
     "balanced_accuracy": " (the mean of the recalls; 'recall_macro' counts classes that were "
@@ -171,12 +178,14 @@ def _task_of_name(name: str) -> str | None:
 
 
 def _plain_name(name: str) -> str:
-    return name.lower().replace("-", "_").replace(" ", "_").removeprefix("neg_")
+    words = re.sub("(?<=[a-z])(?=[A-Z])", "_", name)  # of a name such as MacroF1
+    return words.lower().replace("-", "_").replace(" ", "_").removeprefix("neg_")
 
 
 def _meant(plain: str) -> str:
     """Our name of a measure that may have another elsewhere."""
-    name = plain.removesuffix("_score")
+    forgetting = _FORGETTING.fullmatch(plain)
+    name = (forgetting[2] if forgetting else plain).removesuffix("_score")
     return _OTHER_NAMES.get(name, name)
 
 
@@ -284,7 +293,10 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
     plain = _plain_name(name)
     meant = plain if plain in (*known, *other) else _meant(plain)
     if meant in known:
-        return f" Did you mean {meant!r}{_AND_SO.get(plain, '')}?"
+        forgetting = _FORGETTING.fullmatch(plain)
+        spelled = forgetting and _SPELLED.get(plain[0])
+        under = f" under forgetting={spelled!r}" if spelled else ""
+        return f" Did you mean {meant!r}{_AND_SO.get(plain, '')}{under}?"
     if meant in other:
         own = "It" if meant == name else repr(meant)
         return f" {own} is a measure of {'regression' if per_class else 'classification'}."
@@ -299,7 +311,7 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
             f"of these are {', '.join(PROBABILITIES)}."
         )
     scorers = scorer_names(regression=not per_class)
-    scorer = next((one for one in (plain, f"neg_{plain}") if one in scorers), None)
+    scorer = next((one for one in (plain, meant, f"neg_{plain}") if one in scorers), None)
     if scorer is not None:
         return f" Did you mean scikit-learn's scorer {scorer!r}?"
     return did_you_mean(plain, known + per_class)

@@ -295,8 +295,9 @@ class RunningMeasures:
         if self._counting_time and rows.time.dtype.kind != "M":
             what = " and ".join(self._counting_time)
             raise ValueError(
-                f"Days or hours are counted by {what}, and arrival holds numbers: pass datetimes "
-                "(numpy.datetime64), or count rows."
+                f"Days or hours are counted by {what}, and the times of arrival= are numbers: pass "
+                "datetimes (of seconds since 1970 np.asarray(seconds, 'datetime64[s]')), say what "
+                "numbers in files count, time_format='s', or count rows."
             )
         self._time_type = rows.time.dtype
 

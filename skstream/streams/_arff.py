@@ -80,6 +80,8 @@ class ARFFStream(TableStream):
 
         - "missing" ("nan"): how a missing value in a feature is read; see `ParquetStream`.
         - "encoding" ("utf-8"): how the file encodes characters.
+        - "sort_by" (None), "time_format" (None): order of the rows, and how times are written; see
+          `CSVStream`.
         - "filesystem" (None): where the paths are; see `ParquetStream`.
 
     Attributes
@@ -194,7 +196,7 @@ class ARFFStream(TableStream):
         place : str
             Line and file; a header counts as a line.
         """
-        first = 0
+        first, row = 0, self._row_in_files(row)
         for file in self.files:
             _, lines = open_arff(self._file(file), self.encoding)
             for number, (line, _) in enumerate(lines, first):

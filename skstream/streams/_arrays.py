@@ -18,6 +18,7 @@ from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._labels import find_classes
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import as_rows, is_frame
+from skstream.utils._times import check_arrivals
 
 
 class ArrayStream(Stream):
@@ -107,6 +108,8 @@ class ArrayStream(Stream):
 
     def chunks(self) -> Iterator[Chunk]:
         """Slices of the rows, in order."""
+        if "arrival" in self.meta:
+            check_arrivals(self.meta["arrival"], 0, None)
         for start in range(0, self.n_rows, self.chunk_size):
             yield self._rows.part(start, start + self.chunk_size)
 

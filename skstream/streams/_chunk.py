@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from skstream.utils._labels import as_labels
 from skstream.utils._masked import unmasked
-from skstream.utils._rows import Schema, as_rows, take_rows
-from skstream.utils._times import time_column
+from skstream.utils._rows import Schema, as_rows, date_columns, is_of_dates, take_rows
+from skstream.utils._times import time_column, where_back, wrong_arrival
+from skstream.utils._warnings import warn
 
 META_KEYS = ("sample_weight", "arrival", "label_time", "id")
 _TIMES = ("arrival", "label_time")
@@ -141,6 +142,7 @@ def check_lengths(X: Any, y: NDArray[Any], where: str = "") -> None:
 def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
     """Check chunks that nothing has checked, and that they continue each other."""
     start = 0
+    last: NDArray[Any] | None = None  # arrival of the row before, or its time in a frame
     first: tuple[Schema, Meta] | None = None
     iterator = iter(chunks)
     for number in count():
@@ -163,12 +165,53 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
             first[0].check(chunk.X, start)
             _check_same_meta(chunk.meta, first[1], start)
         if len(chunk.y):
+            if "arrival" in chunk.meta:
+                wrong = wrong_arrival(chunk.meta["arrival"], start, last)
+                if wrong is not None:
+                    if wrong[0]:  # the rows before it come, whatever the chunks are
+                        yield chunk.part(0, wrong[0])
+                    raise ValueError(wrong[1])
+                last = chunk.meta["arrival"][-1:]
+            elif last is None or len(last):
+                last = _last_time(chunk.X, start, last)
             yield chunk
         start += len(chunk.y)
     if start == 0:
         raise ValueError(
             "The stream is empty: it gave no row. If it comes from a function, that function must "
             "make a new iterator at each call."
+        )
+
+
+def _last_time(X: Any, first_row: int, before: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Warn if rows of a frame are not in the order of its times; return the last of these.
+
+    They are its index, or else its only column of times; `before` is the time before them. Empty:
+    there was a warning.
+    """
+    index, dates = getattr(X, "index", None), date_columns(X)
+    index = getattr(index, "to_timestamp", lambda: index)()  # of periods
+    if is_of_dates(getattr(index, "dtype", "")):
+        what, given = "the index", index
+    elif len(dates) == 1:
+        what, given = f"column {dates[0]!r}", X[dates[0]]
+    else:
+        return None
+    times = time_column(given, what)
+    accepting = "pass arrival= as well: to as_stream or evaluate, the numbers of the rows"
+    back = where_back(times, first_row, before)
+    warn_of_order(what, back, "sort the table by them first", accepting)
+    known = times[~np.isnat(times)]
+    return known[:0] if back else known[-1:] if len(known) else before
+
+
+def warn_of_order(what: str, back: Any, sorting: str, accepting: str) -> None:
+    """Warn where times go `back`, and say how to sort the rows or to accept their order."""
+    if back is not None:
+        warn(
+            f"The times in {what} go back {back[1]}, and rows are taken in the order in which they "
+            f"stand. If these times say when the rows came, {sorting}: otherwise models learn from "
+            f"the future. If the rows are in order all the same, {accepting}."
         )
 
 

@@ -1,5 +1,8 @@
 """Conversion of columns of Arrow tables to arrays."""
 
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -17,7 +20,12 @@ BOOLEAN = "boolean"
 TIME = "time"
 TEXT = "text"
 
+_WRITTEN = (
+    "a format of strptime, such as '%d/%m/%Y %H:%M' or '%m/%d/%Y %I:%M %p', or the unit of numbers "
+    "since 1970 in UTC: 's', 'ms', 'us' or 'ns'"
+)
 _PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NULL = -1
 _UNDECLARED = -2
 _SHOWN = 20
@@ -90,11 +98,13 @@ def _numbers_of_texts(column: Any, name: str, first_row: int) -> NDArray[np.floa
 def check_roles(roles: dict[str, str], used: dict[str, str]) -> None:
     """Raise an error if the target or a column of meta data has a role that it cannot have."""
     refused = {"target": {TIME}, "sample_weight": {TIME, NOMINAL}}
-    refused |= {"arrival": {NOMINAL}, "label_time": {NOMINAL}}
+    refused |= {key: {NOMINAL} for key in ("arrival", "label_time", "sort_by")}
     for key, name in used.items():
         if roles[name] in refused.get(key, ()):
             held = {TIME: "times", NOMINAL: "categories"}[roles[name]]
-            raise TypeError(f"{key} names the column {name!r}, which holds {held}.")
+            how = " If these are times, say how they are written, options={'time_format': ...}: "
+            how = f"{how}{_WRITTEN}." if refused[key] == {NOMINAL} else ""
+            raise TypeError(f"{key} names the column {name!r}, which holds {held}.{how}")
 
 
 def role_of_text(name: str, kind: Any) -> str:
@@ -144,12 +154,55 @@ def as_matrix(columns: dict[str, NDArray[Any]], n_rows: int) -> NDArray[np.float
 
 def moments(column: Any) -> NDArray[Any]:
     """Column of arrival or label times: ``datetime64`` for dates and timestamps, else float64."""
-    pa = _pyarrow()
-    if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
+    if is_date(column.type):
         return time_column(column, "A column of times")
     times = numbers(column)
     check_exact(times, column, "A column of times")
     return times
+
+
+def is_date(kind: Any) -> bool:
+    """Whether an Arrow type is one of dates or timestamps, and not of times of day or durations."""
+    types = _pyarrow().types
+    return bool(types.is_date(kind) or types.is_timestamp(kind))
+
+
+def time_formats(given: Any, columns: Iterable[str]) -> dict[str, str]:
+    """Return how times are written by column; one text is about all the `columns` named as such."""
+    by_column = dict(given) if isinstance(given, dict) else {}
+    formats = dict.fromkeys(columns, given) if isinstance(given, str) else by_column
+    for written in formats.values() if formats else [given] * (given is not None):
+        if not isinstance(written, str) or not ("%" in written or written in _PER_SECOND):
+            raise ValueError(
+                f"time_format= must be {_WRITTEN}; or a dict of them by column. Got {written!r} "
+                "instead."
+            )
+    if given and not formats:  # no column is named as a time
+        raise ValueError(f"Name the column of these times: time_format={{'COLUMN': {given!r}}}.")
+    return formats
+
+
+def written_times(column: Any, written: str, name: str, first_row: int) -> Any:
+    """Column of times that are written in a format, or as numbers since 1970, as timestamps."""
+    pa = _pyarrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    coded = column.dictionary_encode()
+    found, zone = [], None if "%" in written else "UTC"
+    for value in coded.dictionary.to_pylist():
+        try:
+            if "%" not in written:
+                micro = Decimal(str(value)) * 10**6 / Decimal(_PER_SECOND[written])
+                found.append(None if value != value else int(micro.to_integral_value()))
+                continue
+            time = datetime.strptime(str(value).strip(), written)
+        except (ValueError, ArithmeticError):
+            row = first_row + column.to_pylist().index(value)
+            words = f"Row {row} has {str(value)!r} in column {name!r}"
+            raise ValueError(f"{words}, which time_format={written!r} does not read.") from None
+        zone, time = (None, time.replace(tzinfo=UTC)) if time.tzinfo is None else ("UTC", time)
+        found.append((time - _EPOCH) // timedelta(microseconds=1))
+    return pa.array(found, pa.timestamp("us", zone)).take(coded.indices)
 
 
 def plain(column: Any) -> NDArray[Any]:

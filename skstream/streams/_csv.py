@@ -78,6 +78,14 @@ class CSVStream(TableStream):
         - "encoding" ("utf-8"): how the file encodes characters.
         - "on_bad_lines" ("error"): what becomes of a line with more or fewer values than there are
           columns: an error; or with "skip" it is left out, and a warning says how many were.
+        - "sort_by" (None): column of times or numbers in whose order the rows come, equal ones as
+          in the file, and those without it last; all rows are then in memory. None: the order of
+          the file, with a warning if the only column of dates goes back. False: that order, and no
+          warning.
+        - "time_format" (None): how columns of times are written, where that is not
+          ``2020-01-31 13:30``: a format of ``strptime``, as ``"%d/%m/%Y"`` or ``"%m/%d/%Y %I:%M
+          %p"``, or what numbers since 1970 (UTC) count, "s", "ms", "us" or "ns"; of the columns of
+          arrival and label times, or a dict by column.
         - "filesystem" (None): where the paths are; see `ParquetStream`.
 
     Attributes
@@ -207,7 +215,8 @@ class CSVStream(TableStream):
         self._text(file).check()
         with self._open(file, {}, None) as reader:
             types = {field.name: field.type for field in reader.schema}
-        types |= dict.fromkeys({*self.nominal, *self.text} & set(types), pa.string())
+        as_texts = {*self.nominal, *self.text, *self.time_format}
+        types |= dict.fromkeys(as_texts & set(types), pa.string())
         return types | dict.fromkeys(set(self.numeric) & set(types), pa.float64())
 
     def _may_be_whole(self, name: str, kind: Any, largest: float) -> bool:
@@ -302,7 +311,7 @@ class CSVStream(TableStream):
         """Return the place of a row, and the text of its label; both empty if it is not there."""
         column = list(self._arrow_types).index(self.target)
         width = len(self._arrow_types) if self.on_bad_lines == "skip" else None
-        first = 0
+        first, row = 0, self._row_in_files(row)
         for file in self.files:
             found = self._text(file).place_of_row(row - first, column, width)
             if found is not None:

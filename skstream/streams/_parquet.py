@@ -75,6 +75,8 @@ class ParquetStream(TableStream):
           the default: NaN. "error": an error that names row and column. A number: this number, and
           code -1 for a nominal feature. In a frame a missing category stays missing. Missing labels
           always pass, as None or NaN.
+        - "sort_by" (None), "time_format" (None): order of the rows, and how times are written; see
+          `CSVStream`.
         - "filesystem" (of ``pyarrow.fs`` or fsspec): where the paths are. None, the default: the
           local disk, or for a URI what it names (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``,
           ``file://`` of pyarrow, others of fsspec), which every worker opens itself, with the

@@ -14,7 +14,7 @@ from skstream.streams._stream import Stream, refuse_endless
 from skstream.utils._choices import check_count
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels, distinct_labels
-from skstream.utils._rows import is_frame
+from skstream.utils._rows import date_columns, is_frame
 from skstream.utils._times import time_column
 from skstream.utils._warnings import warn
 
@@ -377,7 +377,7 @@ def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
     times = set(time_features(stream))
     for X, y, _ in stream:
         kept = min(len(y), MOST_ROWS - n_rows)
-        times |= _times_of_frame(X)
+        times |= set(map(str, date_columns(X)))
         parts.append(_columns(X, kept, getattr(stream, "feature_names", None)))
         labels.append(np.asarray(y[:kept], dtype=object))
         n_rows += kept
@@ -429,20 +429,12 @@ def time_features(stream: Stream) -> list[str]:
     return [name for name, kind in kinds.items() if kind == "time"]
 
 
-def _times_of_frame(X: Any) -> set[str]:
-    """Return the columns of a frame that hold dates or datetimes."""
-    return {str(name) for name in X.columns if _holds_times(X[name])} if is_frame(X) else set()
-
-
-def _holds_times(column: Any) -> bool:
-    return str(getattr(column, "dtype", "")).lower().startswith(("date", "timestamp"))
-
-
 def _columns(X: Any, n_rows: int, names: Any) -> dict[str, NDArray[Any]]:
     """Dense columns of the first rows by name: numbers as float64, all else as objects."""
     if is_frame(X):
+        dates = date_columns(X)
         named = {
-            str(name): (_seconds(X[name]) if _holds_times(X[name]) else np.asarray(X[name]))
+            str(name): (_seconds(X[name]) if name in dates else np.asarray(X[name]))
             for name in X.columns
         }
         named = {name: column[:n_rows] for name, column in named.items()}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._chunk import META_KEYS, Chunk, StreamError
+from skstream.streams._chunk import META_KEYS, Chunk, StreamError, warn_of_order
 from skstream.streams._columns import (
     BOOLEAN,
     INTEGER,
@@ -21,6 +21,7 @@ from skstream.streams._columns import (
     as_matrix,
     check_roles,
     codes,
+    is_date,
     moments,
     numbers,
     plain,
@@ -28,7 +29,9 @@ from skstream.streams._columns import (
     role_of,
     role_of_text,
     texts_of,
+    time_formats,
     values_of,
+    written_times,
 )
 from skstream.streams._file_stream import FileStream, broken_file
 from skstream.streams._file_system import Paths
@@ -48,7 +51,7 @@ from skstream.streams._table_parameters import (
 from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._labels import distinct_labels, find_classes
 from skstream.utils._optional import optional_import
-from skstream.utils._times import LARGEST_EXACT
+from skstream.utils._times import LARGEST_EXACT, where_back
 from skstream.utils._warnings import warn
 
 _SIGN = r"[-+]?"
@@ -168,7 +171,12 @@ class TableStream(FileStream):
     paths, names and categories are kept, so that a pickle is small and a worker opens the files.
     """
 
-    default_options: ClassVar[dict[str, Any]] = {**FileStream.default_options, "missing": "nan"}
+    default_options: ClassVar[dict[str, Any]] = {
+        **FileStream.default_options,
+        **{"missing": "nan", "sort_by": None, "time_format": None},
+    }
+    sort_by: Any
+    time_format: Any
     #: Advice on marks of missing values among numbers.
     _about_marks: ClassVar[str]
     #: What to do about numbers that texts write with a comma.
@@ -209,12 +217,19 @@ class TableStream(FileStream):
         check_named_once(self.nominal, self.numeric, self.text)
         check_text(self.text, wanted, [target, *meta.values()], as_frame=as_frame)
         self._meta = {key: meta[key] for key in META_KEYS if meta.get(key) is not None}
+        times = [self._meta.get("arrival"), self._meta.get("label_time"), self.sort_by]
+        self.time_format = time_formats(self.time_format, dict.fromkeys(filter(None, times)))
         types = self._types()
         self._all_columns = columns is None
         self._features = self._choose_features(list(types), wanted, names_given(exclude, "exclude"))
-        used = [*self._features, target, *self._meta.values()]
+        order = {"sort_by": self.sort_by} if self.sort_by else {}
+        used = [*self._features, target, *self._meta.values(), *order.values()]
         self._roles = {name: self._role(name, types[name]) for name in used}
-        check_roles(self._roles, {"target": target, **self._meta})
+        check_roles(self._roles, {"target": target, **self._meta, **order})
+        dates = [one for one in types if one in self.time_format or is_date(types[one])]
+        says_order = len(dates) == 1 and self.sort_by is None and not {*times} & {*dates}
+        #: The only column of dates, whose order is still to be compared with that of the rows.
+        self._date = dates if says_order and "arrival" not in self._meta else []
         self._check_files(types)
         self._n_rows: int | None = None
         self._categories: dict[str, list[Any]] = {}
@@ -223,6 +238,11 @@ class TableStream(FileStream):
 
     def _take_options(self, options: dict[str, Any]) -> None:
         self.missing = check_missing(options["missing"])
+        self.sort_by, self.time_format = options["sort_by"], options["time_format"]
+        if not isinstance(self.sort_by, str | bool | None):
+            raise TypeError(
+                f"sort_by must be the name of a column, or False. Got {self.sort_by!r} instead."
+            )
 
     def _warn_of_index(self) -> None:
         """Warn if a feature is the index of a pandas frame that was written to the file."""
@@ -240,12 +260,46 @@ class TableStream(FileStream):
         """Record batches of one file, of at most `chunk_size` rows, that have these columns."""
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
+        """Record batches of all files, in the order of the rows."""
+        read = self._in_files(columns)
+        if not self.sort_by:
+            yield from read
+        elif batches := list(read):
+            table = optional_import("pyarrow", "sort_by").Table.from_batches(batches)
+            table = table.unify_dictionaries().take(self._order)
+            yield from table.combine_chunks().to_batches(self.chunk_size)
+
+    def _times(self, name: str) -> NDArray[Any]:
+        parts = [moments(batch.column(0)) for batch in self._in_files([name])]
+        return np.concatenate(parts or [np.empty(0)])
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        """Numbers of the rows in the files, in the order of `sort_by`, which is stable."""
+        return self._times(self.sort_by).argsort(kind="stable")
+
+    def _row_in_files(self, row: int) -> int:
+        return int(self._order[row]) if self.sort_by else row
+
+    def _say_order(self) -> None:
+        """Warn once if the only column of dates goes back."""
+        dates, self._date = self._date, []
+        for name in dates:
+            back = where_back(self._times(name), 0, None)
+            sorting = f"let the stream sort them, in memory, with options={{'sort_by': {name!r}}}"
+            warn_of_order(f"column {name!r}", back, sorting, "pass options={'sort_by': False}")
+
+    def _in_files(self, columns: list[str]) -> Iterator[Any]:
         """Record batches of all files; an error says at which file and row it came."""
         row = 0
         for file in self.files:
             first = row
             try:
                 for batch in self._batches_of(file, columns):
+                    for name in self.time_format.keys() & batch.schema.names:
+                        times = written_times(batch[name], self.time_format[name], name, row)
+                        place = batch.schema.get_field_index(name)
+                        batch = batch.set_column(place, name, times)
                     yield batch
                     row += batch.num_rows
             except (ImportError, MemoryError, StreamError):
@@ -288,6 +342,7 @@ class TableStream(FileStream):
         features = {"columns": self._features, "kinds": self.kinds, "as_frame": self.as_frame}
         names = self.default_options.keys() - {"filesystem"}
         reading = {name: getattr(self, name) for name in sorted(names)}
+        reading = {name: one for name, one in reading.items() if one not in (None, {})}
         return {**target, **features, **self._meta, **reading}
 
     @property
@@ -340,6 +395,7 @@ class TableStream(FileStream):
 
     def chunks(self) -> Iterator[Chunk]:
         """Chunks of the rows, read when they are asked for."""
+        self._say_order()
         columns = list(self._roles)
         index = self._index([*self._features, self.target])
         first_row = 0
@@ -557,6 +613,8 @@ class TableStream(FileStream):
             "text": self.text,
             "columns": columns or [],
             "exclude": exclude or [],
+            "time_format": list(self.time_format),
+            "sort_by": [self.sort_by] if self.sort_by else [],
             **{key: [name] for key, name in self._meta.items()},
         }.items():
             for name in wanted:
@@ -581,6 +639,8 @@ class TableStream(FileStream):
 
     def _role(self, name: str, kind: Any) -> str:
         """Return the kind of a column; the user's choice comes before its type."""
+        if name in self.time_format:
+            return TIME
         if name in self.nominal:
             return NOMINAL
         if name in self.text:

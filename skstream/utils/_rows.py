@@ -23,6 +23,18 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
+def date_columns(X: Any) -> list[Any]:
+    """Return the columns of a frame that hold dates or datetimes; none of other rows."""
+    if not is_frame(X):
+        return []
+    return [name for name, kind in zip(X.columns, X.dtypes, strict=True) if is_of_dates(kind)]
+
+
+def is_of_dates(kind: Any) -> bool:
+    """Whether a dtype of pandas or polars is one of dates or datetimes."""
+    return str(kind).lower().startswith(("date", "timestamp"))
+
+
 def as_rows(X: Any, *, first_row: int = 0) -> Any:
     """Features as something whose rows can be sliced: frame, CSR matrix or array.
 

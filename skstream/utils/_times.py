@@ -24,6 +24,12 @@ _MOST_WEEKS = LARGEST_EXACT // (7 * 24 * 3600 * 10**6) + 1
 VARIABLE_UNITS = {"M": "months", "Y": "years"}
 
 
+_CONVERT = (
+    " Convert texts first, with pandas.to_datetime(..., format='%d/%m/%Y'), or, where they are "
+    "written 2020-01-31T13:30, np.asarray(..., 'datetime64[s]')."
+)
+
+
 class UtcTimes(np.ndarray):
     """Array of ``datetime64`` in UTC, of datetimes that came with a time zone.
 
@@ -161,7 +167,16 @@ def clock(times: np.ndarray) -> np.ndarray:
 
 
 def check_arrivals(given: np.ndarray, first_row: int, before: np.ndarray | None) -> None:
-    """Raise an error where times of arrival are missing or go back.
+    """Raise an error where times of arrival are missing or go back; see `wrong_arrival`."""
+    wrong = wrong_arrival(given, first_row, before)
+    if wrong is not None:
+        raise ValueError(wrong[1])
+
+
+def wrong_arrival(
+    given: np.ndarray, first_row: int, before: np.ndarray | None
+) -> tuple[int, str] | None:
+    """Find the first time of arrival that is missing or goes back; say what is wrong with it.
 
     Parameters
     ----------
@@ -171,27 +186,52 @@ def check_arrivals(given: np.ndarray, first_row: int, before: np.ndarray | None)
         Number of the first of these rows.
     before : ndarray of shape (1,), or None
         The time before them.
+
+    Returns
+    -------
+    (int, str) or None
+        Its place in `given`, and a message. None: all times are there and in order.
     """
-    times = clock(given)
-    missing = np.flatnonzero(np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times))
-    if len(missing):
-        at = first_row + int(missing[0])
-        raise ValueError(f"arrival[{at}] is missing: every row came at some time.")
-    if before is not None:
-        if kind_of(before) != kind_of(given):
-            raise ValueError(
-                f"arrival holds {kind_of(before)} up to row {first_row - 1}, and {kind_of(given)} "
-                "after it: use one kind."
-            )
-        times = np.concatenate([clock(before), times])
-    back = np.flatnonzero(times[1:] < times[:-1])
-    if len(back):
-        at = int(back[0]) + 1 - (before is not None)
-        earlier = before if before is not None and not at else given[at - 1 : at]
-        raise ValueError(
-            f"arrival goes back at row {first_row + at}, from {shown_time(earlier)} to "
-            f"{shown_time(given[at : at + 1])}. Sort the rows by their arrival first."
+    if before is not None and len(given) and kind_of(before) != kind_of(given[:1]) != MISSING:
+        return 0, (
+            f"arrival holds {kind_of(before)} up to row {first_row - 1}, and {kind_of(given)} "
+            "after it: use one kind."
         )
+    is_time = _is_time(clock(given))
+    n_given = len(given) if is_time.all() else int(is_time.argmin())
+    back = where_back(given[:n_given], first_row, before) if n_given else None
+    if back is not None:
+        return back[0], (
+            f"arrival goes back {back[1]}. Sort the rows by their arrival first; a stream of files "
+            "does it with options={'sort_by': ...}."
+        )
+    if n_given < len(given):
+        at = first_row + n_given
+        return n_given, f"arrival is missing at row {at}: every row came at some time."
+    return None
+
+
+def where_back(
+    given: np.ndarray, first_row: int, before: np.ndarray | None
+) -> tuple[int, str] | None:
+    """Find the first time before the one above it; say at which row, from what to what.
+
+    Parameters are as of `wrong_arrival`; missing times are passed over.
+    """
+    times = clock(given) if before is None else np.concatenate([clock(before), clock(given)])
+    rows = np.flatnonzero(_is_time(times))
+    back = np.flatnonzero(times[rows[1:]] < times[rows[:-1]])
+    if not len(back):
+        return None
+    above, at = (rows[back[0] : back[0] + 2] - (before is not None)).tolist()
+    earlier = before if before is not None and above < 0 else given[above:][:1]
+    shown = f"from {shown_time(earlier)} to {shown_time(given[at:][:1])}"
+    return at, f"at row {first_row + at}, {shown}"
+
+
+def _is_time(times: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times)
+    return ~found
 
 
 def shown_time(given: np.ndarray) -> str:
@@ -211,11 +251,8 @@ def _checked(values: np.ndarray, given: Any, name: str, kind: str, wanted: str) 
     if values.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional. Got shape {values.shape} instead.")
     if values.dtype.kind not in "iuf" + kind:
-        text = values.dtype.kind in "UST"
-        hint = " Convert texts first, with pandas.to_datetime or np.asarray(..., dtype=...)."
-        raise ValueError(
-            f"{name} must be {wanted}. Got dtype {values.dtype} instead.{hint if text else ''}"
-        )
+        hint = _CONVERT if values.dtype.kind in "UST" else ""
+        raise ValueError(f"{name} must be {wanted}. Got dtype {values.dtype} instead.{hint}")
     check_exact(values, given, name)
     return values
 
@@ -309,7 +346,10 @@ def _from_objects(values: np.ndarray, name: str, kinds: tuple[str, ...], wanted:
             continue
         one = _kind_of_object(value)
         if one not in kinds:
-            raise ValueError(f"{name} must be {wanted}. Got {value!r} at position {at} instead.")
+            hint = _CONVERT if isinstance(value, str) else ""
+            raise ValueError(
+                f"{name} must be {wanted}. Got {value!r} at position {at} instead.{hint}"
+            )
         if kind not in (None, one):
             raise ValueError(
                 f"{name} mixes {kind} (at position {first}) and {one} (at position {at}). All its "

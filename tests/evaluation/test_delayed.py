@@ -297,11 +297,11 @@ def test_bad_times_are_named():
         evaluator.evaluate(
             MajorityClass(), rows, y, arrival=arrival, label_time=[0.0, 1.0, 2.0, 2.0, 4.0]
         )
-    with pytest.raises(ValueError, match=r"arrival\[2\].*go back in time"):
+    with pytest.raises(ValueError, match="arrival goes back at row 2, from 1 to 0"):
         evaluator.evaluate(MajorityClass(), rows, y, arrival=[0, 1, 0, 3, 4], label_time=[9] * 5)
     gap = np.array(["2020-01-01", "NaT", "2020-01-03", "2020-01-04", "2020-01-05"], "datetime64[D]")
     for times in (gap, [0.0, np.nan, 2.0, 3.0, 4.0]):
-        with pytest.raises(ValueError, match=r"arrival\[1\] is .*: every row needs .* leave"):
+        with pytest.raises(ValueError, match="arrival is missing at row 1: every row came"):
             evaluator.evaluate(MajorityClass(), rows, y, arrival=times, label_time=times)
     with pytest.raises(ValueError, match=r"arrival must be numbers .* Got the text 't' .*X\['t'\]"):
         evaluator.evaluate(MajorityClass(), rows, y, arrival="t", label_time=[9] * 5)

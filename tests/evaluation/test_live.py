@@ -159,7 +159,7 @@ def test_dates_are_shown_as_they_were_given():
         run.ask(rows[1:2], ["q"])
     run.label(["p"], y[:1])  # at the time of the last event
     days = np.array(["2024-05-03", "2024-05-02", "2024-05-04", "2024-05-05"], "datetime64[D]")
-    with pytest.raises(ValueError, match=r"arrival\[1\] is 2024-05-02, after .* at 2024-05-03"):
+    with pytest.raises(ValueError, match="at row 1, from 2024-05-03 to 2024-05-02"):
         evaluator.evaluate(MajorityClass(), rows, y, arrival=days)
     sooner = days[[1, 0, 2, 3]] - np.array([0, 2, 0, 0])
     with pytest.raises(

@@ -297,7 +297,7 @@ BINARY = ["no", "yes", "no", "yes"]
         ({"unanswered": "drop"}, "'error', 'skip' or 'wrong'"),
         ({"label_time": [1, 2, 3, 4]}, "label_time needs arrival"),
         ({"arrival": [1, 3, 2, 4]}, "goes back at row 2, from 3 to 2"),
-        ({"arrival": [1, 3, None, 4]}, r"arrival\[2\] is missing"),
+        ({"arrival": [1, 3, None, 4]}, "arrival is missing at row 2"),
         ({"arrival": ["1", "2", "3", "4"]}, "Convert texts first"),
         ({"arrival": [1, 2, 3, 4], "label_time": [1, 1, 3, 4]}, r"label_time\[1\] is 1, before"),
         ({"arrival": [1, 2, 3, 4], "label_time": [1, None, 3, 4]}, "Row 1 has a label and no"),

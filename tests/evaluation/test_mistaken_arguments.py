@@ -9,6 +9,8 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream import (
     DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
     MajorityClass,
     MeanRegressor,
     ModelError,
@@ -145,3 +147,41 @@ def test_arrays_of_arrow_are_labels():
     X = np.zeros((30, 1))
     scores = evaluator.evaluate(Persistent(), X, arrow.array(y)).scores
     assert scores == evaluator.evaluate(Persistent(), X, y).scores
+
+
+@pytest.mark.parametrize(
+    "kind", [PrequentialEvaluator, KFoldEvaluator, HoldoutEvaluator, DelayedEvaluator]
+)
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"window_size": 500}, r"Pass forgetting='window:500'\."),
+        ({"fading_factor": 0.999}, r"Pass forgetting='fading:0\.999'\."),
+        ({"scoring": "f1"}, r"Pass metrics='f1'\."),
+        ({"pretrain_size": 200}, r"Pass n_warmup=200\."),
+        ({"max_samples": 10}, r"Pass streams\.take_rows\(stream, 10\) as the stream"),
+        ({"forgeting": "adwin"}, r"Did you mean 'forgetting'\?"),
+        ({"nothing_like_it": 1}, r"'nothing_like_it'\.$"),
+    ],
+)
+def test_parameters_of_other_libraries_lead_to_ours(kind, given, words):
+    if kind is HoldoutEvaluator and "forgetting" in words:
+        words = ""  # each set of held-out rows is scored on its own
+    with pytest.raises(TypeError, match=f"{kind.__name__} has no parameter .*{words}"):
+        kind(**given)
+    with pytest.raises(ValueError, match=f"{kind.__name__} has no parameter .*{words}"):
+        kind(**{"holdout": "next"} if kind is HoldoutEvaluator else {}).set_params(**given)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "owner"),
+    [
+        (PrequentialEvaluator, {"n_folds": 3}, "KFoldEvaluator"),
+        (KFoldEvaluator, {"delay": 3}, "DelayedEvaluator"),
+        (DelayedEvaluator, {"holdout": "next"}, "HoldoutEvaluator"),
+        (HoldoutEvaluator, {"batch_size": 3}, "PrequentialEvaluator"),
+    ],
+)
+def test_a_parameter_of_another_evaluator_names_it(kind, given, owner):
+    with pytest.raises(TypeError, match=rf"has no parameter .*\. {owner} has it\.$"):
+        kind(**given)

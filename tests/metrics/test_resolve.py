@@ -75,6 +75,14 @@ def test_labels_that_are_numbers_or_truth_values():
 @pytest.mark.parametrize(
     ("metrics", "classes", "message"),
     [
+        ("kappa_per", CLASSES, r"Did you mean 'kappa_temporal'\?"),
+        ("kappa_combined", CLASSES, r"Did you mean 'kappa_plus'\?"),
+        ("adwin_accuracy", CLASSES, r"Did you mean 'accuracy' under forgetting='adwin'\?"),
+        ("window_f1_macro", CLASSES, r"Did you mean 'f1_macro' under forgetting='window:1000'\?"),
+        ("fading_rmse", None, r"Did you mean 'rmse' under forgetting='fading:0.999'\?"),
+        ("prequential_auc", CLASSES, r"Did you mean 'auc'\?"),
+        ("MicroF1", CLASSES, "Did you mean scikit-learn's scorer 'f1_micro'"),
+        ("CohenKappa", CLASSES, r"Did you mean 'kappa'\?"),
         ("kapa", CLASSES, r"Unknown measure 'kapa'\. Did you mean 'kappa'\? Known are accuracy,"),
         ("kappa_temporl", CLASSES, "Did you mean 'kappa_temporal'"),
         ("f1", CLASSES, "Did you mean 'f1_macro'|Did you mean 'f1:UP'"),

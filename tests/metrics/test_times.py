@@ -231,7 +231,7 @@ def test_bad_times_are_said() -> None:
     with pytest.raises(ValueError, match="do not say when they came: pass arrival="):
         curves_of(rows, "accuracy", classes, "window:1D")
     rows.time = np.arange(10.0)
-    with pytest.raises(ValueError, match="arrival holds numbers: pass datetimes"):
+    with pytest.raises(ValueError, match="times of arrival= are numbers: pass datetimes"):
         curves_of(rows, "accuracy", classes, "cumulative", record_every="1D")
     rows.time = np.array(["0001-01-01", *["9999-01-01"] * 9], dtype="M8[us]")
     with pytest.raises(ValueError, match="choose a longer one"):

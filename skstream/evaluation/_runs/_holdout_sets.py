@@ -189,7 +189,8 @@ class HeldOutRows:
         """Rows from one on; those before it must be the ones that were asked about."""
         passed = PassChecksums()
         first = 0
-        for chunk in self._stream:
+        stream = self._stream  # one set needs no order
+        for chunk in stream.chunks() if isinstance(stream, ArrayStream) else stream:
             with _of_holdout():
                 rows = encoded(chunk, self._space, self._missing_labels, first_row=first)
             n_passed = min(max(0, begin - first), rows.n_rows)

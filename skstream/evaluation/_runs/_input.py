@@ -28,12 +28,15 @@ class EncodedRows:
         The user's weights.
     time : ndarray of shape (n_rows,) or None
         When the rows came, where something counts time.
+    came : ndarray of shape (n_rows,) or None
+        When the rows came, as the user gave it.
     """
 
     X: Any
     y: np.ndarray
     weight: np.ndarray | None = None
     time: np.ndarray | None = None
+    came: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:

@@ -99,7 +99,7 @@ class Steps(Exclusive):
         self._has_labels = False
         self._is_weighted = False  # whether a row so far had a weight
         self._counts_time = settings.counts_time
-        self._last_time: np.ndarray | None = None  # of the newest row, where something counts time
+        self._last_time: np.ndarray | None = None  # of the newest row that says it
         #: Whether a failure waits for a decision of the user, as in live runs.
         self.is_live = False
         self._is_closed = False
@@ -236,14 +236,15 @@ class Steps(Exclusive):
         rows = encoded(chunk, self._space, self._settings.missing_labels, first_row=self._n_arrived)
         if rows.weight is None and self._is_weighted:
             rows = replace(rows, weight=np.ones(rows.n_rows))
-        if self._counts_time and rows.n_rows:
-            if "arrival" not in chunk.meta:
-                raise ValueError(
-                    "The forgetting or record_every counts time, and the rows do not say when they "
-                    "came: pass arrival=."
-                )
-            check_arrivals(chunk.meta["arrival"], self._n_arrived, self._last_time)
-            rows = replace(rows, time=clock(chunk.meta["arrival"]))
+        came = chunk.meta.get("arrival")
+        if came is not None and rows.n_rows:
+            check_arrivals(came, self._n_arrived, self._last_time)
+            rows = replace(rows, came=came, time=clock(came) if self._counts_time else None)
+        elif self._counts_time and rows.n_rows:
+            raise ValueError(
+                "The forgetting or record_every counts time, and the rows do not say when they "
+                "came: pass arrival=."
+            )
         self._learn_columns(chunk.X)
         return rows
 
@@ -290,7 +291,7 @@ class Steps(Exclusive):
         self._has_labels = self._has_labels or bool(labelled.any())
         self._n_arrived += piece.n_rows
         self._is_weighted |= piece.weight is not None
-        self._last_time = None if piece.time is None else piece.time[-1:]
+        self._last_time = self._last_time if piece.came is None else piece.came[-1:]
         return labelled
 
     @exclusive

@@ -88,26 +88,14 @@ class Clock:
     def arrivals(self, given: Any, first_row: int, n_rows: int) -> "tuple[Clock, Times]":
         """Read the arrivals of rows, and return the clock of a run that has seen them.
 
-        If they are not given, the rows arrive at their row numbers.
+        If they are not given, the rows arrive at their row numbers. Those given do not go back,
+        which a stream has checked.
         """
         if given is None:
             clock, times = self._row_numbers(first_row, n_rows)
         else:
             times = self.read(given, "arrival", first_row)
             clock = self.after(times)
-        at = self._first_wrong(times, np.append(self.now, times.values[:-1]))
-        if at is not None:
-            previous = times.shown(at - 1) if at else self.shown
-            event = f", after an event at {previous}" if previous else ""
-            if not np.isfinite(times.values[at]):
-                raise ValueError(
-                    f"arrival[{first_row + at}] is {times.shown(at)}: every row needs the time at "
-                    "which it arrived. Give it, or leave the row out."
-                )
-            raise ValueError(
-                f"arrival[{first_row + at}] is {times.shown(at)}{event}: arrivals must "
-                "not go back in time. Sort the rows by arrival."
-            )
         return clock, times
 
     def event(self, t: Any, first_row: int, n_rows: int) -> "tuple[Clock, Times]":

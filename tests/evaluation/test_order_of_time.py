@@ -1,0 +1,201 @@
+"""Times of arrival that go back are refused on every path; tables in another order are named."""
+
+import warnings
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skstream import (
+    DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    MajorityWindow,
+    PredictionLog,
+    PrequentialEvaluator,
+    load_run,
+    prequential_predict,
+    score_predictions,
+)
+from skstream.evaluation._evaluator import StreamEvaluator
+from skstream.model_selection import PrequentialSearch
+from skstream.streams import as_stream, take_rows, with_delay
+from tests._examples import examples
+
+N = 40
+X = np.random.default_rng(0).random((N, 2))
+Y = np.arange(N) // 2 % 2
+EVALUATORS: dict[Any, dict[str, Any]] = {
+    PrequentialEvaluator: {},
+    KFoldEvaluator: {"n_folds": 2},
+    HoldoutEvaluator: {"holdout": "next", "every": 5},
+    DelayedEvaluator: {"delay": 0, "n_bins": 2},
+}
+
+
+def pieces(arrival: Any, size: int) -> list[Any]:
+    starts = range(0, N, size)
+    return [(X[i : i + size], Y[i : i + size], {"arrival": arrival[i : i + size]}) for i in starts]
+
+
+def evaluated(kind: Any, *data: Any, **meta: Any) -> None:
+    kind("accuracy", **EVALUATORS[kind]).evaluate(MajorityClass(), *data, classes=[0, 1], **meta)
+
+
+def live(arrival: Any, size: int) -> None:
+    run = PrequentialEvaluator("accuracy").start(MajorityClass(), classes=[0, 1])
+    for rows, y, meta in pieces(arrival, size):
+        run.update(rows, y, **meta)
+
+
+def log(arrival: Any, size: int) -> None:
+    frames = [{"y": y, "p": y, "t": meta["arrival"]} for _, y, meta in pieces(arrival, size)]
+    PredictionLog(frames, target="y", predictions="p", arrival="t", classes=[0, 1]).score()
+
+
+def search(arrival: Any, size: int) -> None:
+    candidates = PrequentialSearch(MajorityWindow(), {"window_size": [3, 5]})
+    candidates.fit(as_stream(X, Y, arrival=arrival, chunk_size=size))
+
+
+PATHS: dict[str, Any] = {
+    **{
+        f"{kind.__name__}, {how}": path
+        for kind in EVALUATORS
+        for how, path in {
+            "chunks": lambda t, size, kind=kind: evaluated(kind, pieces(t, size)),
+            "arrays": lambda t, size, kind=kind: evaluated(kind, X, Y, arrival=t),
+        }.items()
+    },
+    **{"live": live, "log": log, "search": search},
+    "score_predictions": lambda t, size: score_predictions(Y, Y, arrival=t),
+    "prequential_predict": lambda t, size: prequential_predict(
+        MajorityClass(), pieces(t, size), classes=[0, 1]
+    ),
+    "composition": lambda t, size: list(with_delay(take_rows(pieces(t, size), N), 3)),
+    "iteration": lambda t, size: list(as_stream(pieces(t, size))),
+}
+
+
+def test_every_evaluator_is_tried() -> None:
+    assert set(EVALUATORS) == {one for one in StreamEvaluator.__subclasses__()}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@examples(8)
+@given(data=st.data())
+def test_times_that_go_back_are_refused_and_equal_ones_are_not(path: str, data: Any) -> None:
+    size, row = data.draw(st.integers(1, N)), data.draw(st.integers(1, N - 1))
+    arrival = np.cumsum(data.draw(st.lists(st.integers(0, 1), min_size=N, max_size=N))) + 1.0
+    PATHS[path](arrival, size)
+    for wrong, words in (
+        (0, f"arrival goes back at row {row}, from"),
+        (np.nan, f"arrival is missing at row {row}"),
+        (np.inf, f"arrival is missing at row {row}"),
+    ):
+        bad = arrival.copy()
+        bad[row] = wrong
+        with pytest.raises(ValueError, match=words):
+            PATHS[path](bad, size)
+
+
+def test_rows_before_the_wrong_one_come_whatever_the_chunks_are() -> None:
+    arrival = np.arange(N)
+    arrival[30] = 0
+    for size in (1, 7, N):
+        assert sum(len(y) for _, y, _ in take_rows(pieces(arrival, size), 30)) == 30
+
+
+def test_a_run_that_was_saved_remembers_the_last_time(tmp_path: Path) -> None:
+    run = PrequentialEvaluator("accuracy").start(MajorityClass(), classes=[0, 1])
+    noon = datetime(2024, 1, 1, 12, tzinfo=UTC)
+    run.update(X[:2], Y[:2], arrival=[noon] * 2)
+    run.update(X[2:3], Y[2:3])  # does not say when it came
+    run.save(tmp_path / "run")
+    loaded = load_run(tmp_path / "run")
+    for one in (run, loaded):
+        with pytest.raises(ValueError, match=r"goes back at row 3, from 2024-01-01T12.* UTC to"):
+            one.update(X[3:4], Y[3:4], arrival=[noon - timedelta(hours=1)])
+        with pytest.raises(ValueError, match="holds datetimes with a time zone up to row 2, and"):
+            one.update(X[3:4], Y[3:4], arrival=[datetime(2025, 1, 1)])
+        assert one.update(X[3:4], Y[3:4], arrival=[noon]).n_rows == 4
+
+
+def test_times_with_a_zone_go_on_over_the_borders_of_chunks() -> None:
+    hours = [datetime(2024, 1, 1, tzinfo=UTC) + timedelta(hours=i) for i in range(N)]
+    evaluator = PrequentialEvaluator("accuracy", forgetting="window:10h")
+    scores = [
+        evaluator.evaluate(MajorityClass(), pieces(hours, size), classes=[0, 1]).scores
+        for size in (7, N)
+    ]
+    assert scores[0] == scores[1]
+
+
+def frames() -> dict[str, Any]:
+    """Tables whose times go back at row 3, by how they hold them."""
+    pd = pytest.importorskip("pandas")
+    hours = pd.Series(pd.date_range("2024-01-01", periods=N, freq="h"))
+    hours[3] = hours[0] - pd.Timedelta("1h")
+    plain = pd.DataFrame(X, columns=["a", "b"])
+    return {
+        "the index": plain.set_axis(pd.DatetimeIndex(hours)),
+        "the index ": plain.set_axis(pd.DatetimeIndex(hours).tz_localize("UTC")),
+        "the index  ": plain.set_axis(pd.PeriodIndex(hours, freq="h")),
+        "column 'when'": plain.assign(when=hours),
+        "column 'when' ": plain.assign(when=hours.where(hours.index != 2)),
+    }
+
+
+@pytest.mark.parametrize("kind", EVALUATORS)
+def test_a_frame_in_another_order_than_its_times_is_named(kind: Any) -> None:
+    for where, frame in frames().items():
+        words = rf"times in {where.strip()} go back at row 3, from 2024-.* sort the table"
+        with pytest.warns(UserWarning, match=words):
+            evaluated(kind, frame, Y)
+        with pytest.warns(UserWarning, match=words):
+            evaluated(kind, as_stream([(frame[:3], Y[:3]), (frame[3:], Y[3:])]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            in_order = frame.sort_index() if "index" in where else frame.sort_values("when")
+            evaluated(kind, in_order, Y)
+            if kind is not DelayedEvaluator:  # whose delay is one of rows
+                evaluated(kind, frame, Y, arrival=np.arange(N))
+
+
+def test_frames_that_do_not_say_their_order_are_not_named() -> None:
+    frame = frames()["column 'when'"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluated(PrequentialEvaluator, frame.assign(born=frame["when"]), Y)
+        evaluated(PrequentialEvaluator, frame[["a"]].iloc[::-1], Y)
+        evaluated(PrequentialEvaluator, frame.assign(when=frame["when"].dt.time), Y)
+
+
+def test_logs_and_searches_name_the_order_of_a_frame() -> None:
+    frame = frames()["column 'when'"]
+    log = PredictionLog(frame.assign(y=Y, p=Y), target="y", predictions="p")
+    for call in (
+        lambda: log.score(),
+        lambda: PrequentialSearch(MajorityWindow(), {"window_size": [3, 5]}).fit(frame, Y),
+        lambda: prequential_predict(MajorityClass(), frame, Y),
+        lambda: evaluated(PrequentialEvaluator, take_rows(as_stream(frame, Y), 20)),
+    ):
+        with pytest.warns(UserWarning, match="times in column 'when' go back at row 3"):
+            call()
+
+
+def test_the_order_is_said_once_and_not_of_held_out_rows() -> None:
+    frame = frames()["column 'when'"].iloc[::-1]
+    stream = as_stream([(frame[i : i + 4], Y[i : i + 4]) for i in range(0, N, 4)])
+    with pytest.warns(UserWarning, match="go back at row 1, from") as warned:
+        list(stream)
+    assert len(warned) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        held = HoldoutEvaluator("accuracy", holdout=(frame, Y), every=10)
+        held.evaluate(MajorityClass(), frame.sort_values("when"), Y)
