@@ -37,12 +37,12 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_a_label_that_reads_as_missing_is_shown_with_its_line(
     text: str, more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = written(tmp_path, lambda i: text if i == 3 else ("up", "down")[i % 2])
+    file = written(tmp_path, lambda i: text if i == 3 else i % 2)
     words = refused(capsys, "evaluate", file, "--target", "class", *more)
     assert f"Row 3 is line 5 of {file}, where the text '{text}' stands in column 'class'" in words
-    assert f"pass --not-null '{text}'." in words
-    assert main(["evaluate", file, "--target", "class", "--not-null", text]) == 0
-    labels = ", ".join(sorted(("up", "down", text)))
+    assert "If it is a label, pass --nominal 'class'." in words
+    assert main(["evaluate", file, "--target", "class", "--nominal", "class"]) == 0
+    labels = ", ".join(sorted(("0", "1", text)))
     assert f"(labels {labels})" in capsys.readouterr().out
 
 

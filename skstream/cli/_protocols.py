@@ -39,7 +39,7 @@ EVERY = 1000
 #: Options about files.
 _OF_FILES = (
     *("file", "target", "exclude", "column", "nominal", "numeric", "text", "max_categories"),
-    *("delimiter", "decimal", "no_header", "null_value", "not_null", "encoding"),
+    *("delimiter", "decimal", "no_header", "null_value", "encoding"),
     *("on_bad_line", "time", "label_time"),
 )
 #: Ways to evaluate, of which there is one at a time, by the options that name them.

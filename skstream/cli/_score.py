@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from skstream.cli._arguments import reading
 from skstream.cli._output import (
     check_outputs,
     draw,
@@ -37,6 +38,7 @@ def score(options: argparse.Namespace) -> int:
         arrival=options.time,
         label_time=options.label_time,
         sample_weight=options.weight,
+        options=reading(options),
     )
     result = log.score(
         options.metric or None,

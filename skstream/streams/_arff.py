@@ -237,9 +237,8 @@ class ARFFStream(TableStream):
                 )
 
     def _types_in(self, file: str) -> dict[str, Any]:
-        plain = {self.target, *self._meta.values()}
         return {
-            attribute.name: attribute.arrow_type(whole=attribute.name in plain)
+            attribute.name: attribute.arrow_type(whole=attribute.name in self._own)
             for attribute in self._headers[file].attributes
         }
 
@@ -270,7 +269,7 @@ class ARFFStream(TableStream):
         readers = self._readers(header) if as_cells else {}
         while some := list(islice(lines, min(self.chunk_size, _ROWS))):
             rows = [header.row(number, line) for number, line in some]
-            found = header.columns(some, rows, types)
+            found = header.columns(some, rows, types, self._own)
             if as_cells:
                 kind = pa.list_(pa.struct([("feature", pa.int32()), ("value", pa.float64())]))
                 found[_CELLS] = pa.array(_cells(header, some, rows, readers), kind)

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from skstream.streams._csv_text import first_misfit, read_as
+from skstream.streams._csv_text import first_misfit, own_numbers, read_as
 from skstream.streams._file_stream import not_encoded
 from skstream.streams._file_system import DataFile
 from skstream.streams._table_parameters import shortened
@@ -95,8 +95,11 @@ class Attribute:
             return pa.string()
         return pa.int64() if whole and self.kind == INTEGER else pa.float64()
 
-    def column(self, texts: Any, kind: Any) -> Any:
-        """Return texts as values of an Arrow type; a ValueError if one is none."""
+    def column(self, texts: Any, kind: Any, *, own: bool) -> Any:
+        """Return texts as values of an Arrow type; a ValueError if one is none.
+
+        `own`: whole numbers stay whole, where the type is one of floats.
+        """
         pa = optional_import("pyarrow", "ARFFStream")
         if self.kind == STRING:
             return texts
@@ -108,7 +111,7 @@ class Attribute:
         if self.kind == DATE:
             moments = [text and datetime.strptime(text, self.written) for text in texts.to_pylist()]
             return pa.array(moments, pa.timestamp("ms")).cast(kind)
-        return read_as(texts, kind, ".")
+        return own_numbers(texts, ".") if own and self.kind == REAL else read_as(texts, kind, ".")
 
     def misfit(self, line: int, text: str) -> Misfit:
         """Return the error for a value that the attribute does not have."""
@@ -190,7 +193,9 @@ class Header:
             return attribute.categories[0]
         return None if attribute.kind in (STRING, DATE) else "0"
 
-    def columns(self, lines: list[Line], rows: list[Row], types: dict[str, Any]) -> dict[str, Any]:
+    def columns(
+        self, lines: list[Line], rows: list[Row], types: dict[str, Any], own: set[str]
+    ) -> dict[str, Any]:
         """Return columns of rows, with the types wanted; raises `Misfit`."""
         pa = optional_import("pyarrow", "ARFFStream")
         columns = {}
@@ -203,7 +208,7 @@ class Header:
                 else:
                     values = [row[place] for row in rows]
                 texts = pa.array(values, pa.string())
-                convert = partial(attribute.column, kind=kind)
+                convert = partial(attribute.column, kind=kind, own=attribute.name in own)
                 try:
                     columns[attribute.name] = convert(texts)
                 except ValueError:

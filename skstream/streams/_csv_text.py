@@ -218,6 +218,15 @@ def read_as(texts: Any, kind: Any, decimal: str) -> Any:
     return texts.cast(kind)
 
 
+def own_numbers(texts: Any, decimal: str) -> Any:
+    """Convert texts to integers where all are whole, as floats may not hold them, else floats."""
+    pa = optional_import("pyarrow", "CSVStream")
+    try:
+        return read_as(texts, pa.int64(), decimal)
+    except pa.ArrowInvalid:
+        return read_as(texts, pa.float64(), decimal)
+
+
 def first_misfit(column: Any, convert: Callable[[Any], Any]) -> int:
     """Row of the first text in a column that cannot be converted; their number if all can."""
 

@@ -46,7 +46,7 @@ from skstream.streams._table_parameters import (
     shown,
 )
 from skstream.utils._choices import check_count, did_you_mean
-from skstream.utils._labels import distinct_labels, find_classes
+from skstream.utils._labels import distinct_labels, find_classes, joined_classes
 from skstream.utils._optional import optional_import
 from skstream.utils._times import LARGEST_EXACT
 from skstream.utils._warnings import warn
@@ -171,6 +171,8 @@ class TableStream(FileStream):
     default_options: ClassVar[dict[str, Any]] = {**FileStream.default_options, "missing": "nan"}
     #: Advice on marks of missing values among numbers.
     _about_marks: ClassVar[str]
+    #: Features that are neither numbers nor codes, but what the file holds.
+    _kept: frozenset[str] = frozenset()
     #: What to do about numbers that texts write with a comma.
     _about_commas: str
 
@@ -223,6 +225,21 @@ class TableStream(FileStream):
 
     def _take_options(self, options: dict[str, Any]) -> None:
         self.missing = check_missing(options["missing"])
+
+    def keep_values(self, names: Iterable[str]) -> None:
+        """Let features of frames have their own values, as the target and identifiers do.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Their columns, which hold answers, say, or name groups.
+        """
+        self._kept = frozenset(names)
+
+    @property
+    def _own(self) -> set[str]:
+        """Columns that are read with their own values."""
+        return {self.target, *self._meta.values(), *self._kept}
 
     def _warn_of_index(self) -> None:
         """Warn if a feature is the index of a pandas frame that was written to the file."""
@@ -371,6 +388,8 @@ class TableStream(FileStream):
 
     def _feature(self, name: str, column: Any, index: Index, first_row: int) -> NDArray[Any]:
         """Numbers of a feature, or codes of a nominal one, missing values treated."""
+        if name in self._kept:
+            return plain(column)
         if self._roles[name] == TEXT:
             return texts_of(column, name, first_row, self.missing)
         nominal = name in index
@@ -529,7 +548,7 @@ class TableStream(FileStream):
             except ValueError:  # fractional targets
                 return None
             if len(classes):
-                found = classes if found is None else np.union1d(found, classes)
+                found = classes if found is None else joined_classes([found, classes])
         if n_rows == 0:
             raise ValueError(f"The stream is empty: {files_in_words(self.files)} has no row.")
         if found is None:
@@ -545,7 +564,7 @@ class TableStream(FileStream):
         }
 
     def _is_nominal(self, name: str) -> bool:
-        return self._roles[name] == NOMINAL
+        return self._roles[name] == NOMINAL and name not in self._kept
 
     def _choose_features(
         self, names: list[str], columns: list[str] | None, exclude: list[str] | None

@@ -226,8 +226,27 @@ def test_a_target_without_labels_or_rows(tmp_path):
         CSVStream(csv(tmp_path, "x,class\n1,\n2,?\n"), "class").classes  # noqa: B018
     with pytest.raises(ValueError, match=r"The stream is empty: .*rows\.csv has no row"):
         CSVStream(csv(tmp_path, "x,class\n"), "class").classes  # noqa: B018
-    stream = CSVStream(csv(tmp_path, "x,class\n1,a\n2,NA\n3,b\n"), "class")
+    stream = CSVStream(csv(tmp_path, "x,class\n1,a\n2,?\n3,b\n"), "class")
     assert rows_of(stream)[1].tolist() == ["a", None, "b"]
+
+
+@pytest.mark.parametrize("text", ["NA", "N/A", "NaN", "nan", "null", "NULL"])
+def test_marks_of_missing_numbers_are_texts_among_texts(tmp_path, text):
+    path = csv(tmp_path, f"x,s,class\n{text},{text},a\n2,u,{text}\n3,,b\n")
+    stream = CSVStream(path, "class")
+    X, y = rows_of(stream)
+    np.testing.assert_array_equal(np.isnan(X), [[True, False], [False, False], [False, True]])
+    assert y.tolist() == ["a", text, "b"]
+    assert stream.categories == {"s": sorted([text, "u"])}
+    X, y = rows_of(CSVStream(path, "class", options={"null_values": ["", text]}))
+    assert np.isnan(X[0, 1])
+    assert y.tolist() == ["a", None, "b"]
+
+
+def test_a_column_that_begins_empty_is_said_to(tmp_path):
+    path = csv(tmp_path, "s,class\n" + ",1\n" * 400_000 + "high,0\n")
+    with pytest.raises(StreamError, match=r"'high' in column 's' .* have no value there, so that"):
+        list(CSVStream(path, "class"))
 
 
 def test_a_file_of_labels_alone(tmp_path):
