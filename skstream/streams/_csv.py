@@ -106,7 +106,7 @@ class CSVStream(TableStream):
     ValueError
         If a column is not in the file, two columns have the same name, the files have other columns
         than the first, the first line shows another delimiter than the one given, or a parameter is
-        out of range. While iterating: for texts that write numbers with a decimal comma or a sign,
+        out of range. While iterating: for texts that write numbers with a decimal comma,
         for a column of more than `max_categories` texts, and for missing values under
         ``{"missing": "error"}``.
     StreamError

@@ -51,20 +51,9 @@ from skstream.utils._optional import optional_import
 from skstream.utils._times import LARGEST_EXACT
 from skstream.utils._warnings import warn
 
-_SIGN = r"[-+]?"
-_PLAIN = re.compile(rf"{_SIGN}(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_WRITTEN_OTHERWISE = {
-    "a comma": re.compile(
-        rf"{_SIGN}(\d*|\d{{1,3}}(\.\d{{3}})+),\d+|{_SIGN}\d{{1,3}}(,\d{{3}})+(\.\d+)?"
-    ),
-    "a separator of thousands": re.compile(
-        rf"{_SIGN}\d{{1,3}}(['’ \u00a0\u202f]\d{{3}})+([.,]\d+)?|{_SIGN}\d{{1,3}}(\.\d{{3}}){{2,}}"
-    ),
-    "a percent sign": re.compile(rf"{_SIGN}\d*[.,]?\d+\s?%"),
-    "a currency sign": re.compile(rf"{_SIGN}[$€£¥]\s?{_SIGN}\d[\d.,]*|{_SIGN}\d[\d.,]*\s?[$€£¥]"),
-}
-
-PLAIN = "digits alone"
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+#: A number with a comma, before its decimals or between thousands.
+_WITH_COMMA = re.compile(r"\s*[-+]?[\d.]*(,\d+)+(\.\d+)?\s*")
 
 # Common marks of a missing number that `null_values` does not include by default.
 _MISSING_MARK = re.compile(
@@ -76,79 +65,15 @@ _MANY_NUMBERS = 10
 _FEW_TEXTS = 0.1
 
 
-def numbers_with(values: Iterable[Any]) -> tuple[str, str] | None:
-    """Return the notation of numbers in texts, if all of them are numbers.
-
-    Parameters
-    ----------
-    values : iterable
-        Distinct values of a column.
-
-    Returns
-    -------
-    (str, str) or None
-        The notation of the numbers, and one of them: "a comma", say, or `PLAIN`. None if
-        some value is no number, or there are no texts.
-
-    Examples
-    --------
-    >>> from skstream.streams._table import numbers_with
-    >>> numbers_with(["3", "2,75"]), numbers_with(["1", "2"]), numbers_with(["1", "A"])
-    (('a comma', '2,75'), ('digits alone', '1'), None)
-    """
-    found: tuple[str, str] | None = None
-    for value in values:
-        if not isinstance(value, str):
-            return None
-        text = value.strip()
-        if _PLAIN.fullmatch(text):
-            if found is None or (found[0] == PLAIN and "." in value and "." not in found[1]):
-                found = PLAIN, value
-            continue
-        marks = (mark for mark, form in _WRITTEN_OTHERWISE.items() if form.fullmatch(text))
-        mark = next(marks, None)
-        if mark is None:
-            return None
-        if found is None or found[0] == PLAIN:
-            found = mark, value
-    return found
-
-
-def odd_among_numbers(values: Iterable[Any]) -> str | None:
-    """Return a text that prevents a column from being numeric; None if there is none.
-
-    Parameters
-    ----------
-    values : iterable
-        Distinct values of a column.
-
-    Returns
-    -------
-    str or None
-        A mark of a missing value among numbers; or a text among ten numbers or more, where such
-        texts are at most a tenth of the values.
-
-    Examples
-    --------
-    >>> from skstream.streams._table import odd_among_numbers
-    >>> odd_among_numbers(["1.5", "N.A.", "2"]), odd_among_numbers(["1", "A"])
-    ('N.A.', None)
-    """
-    texts = [value for value in values if isinstance(value, str)]
-    odd = [text for text in texts if not _PLAIN.fullmatch(text.strip())]
-    n_numbers = len(texts) - len(odd)
-    if not odd or not n_numbers:
-        return None
-    marks = all(_MISSING_MARK.fullmatch(text.strip()) for text in odd)
-    few = n_numbers >= _MANY_NUMBERS and len(odd) <= _FEW_TEXTS * len(texts)
-    return min(odd) if marks or few else None
+def are_numbers(values: Collection[Any]) -> bool:
+    """Whether all values of a column are texts of numbers, and there are some."""
+    return bool(values) and all(isinstance(one, str) and _NUMBER.fullmatch(one) for one in values)
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:
     """Sort categories: by value where all are numbers, or texts of numbers; else as texts."""
     distinct = list(values)
-    written = numbers_with(distinct)
-    if written is not None and written[0] == PLAIN:
+    if are_numbers(distinct):
         return sorted(distinct, key=lambda text: (float(text), text))
     return sorted(distinct)
 
@@ -504,24 +429,28 @@ class TableStream(FileStream):
             return
         self._check_number(name, values)
         self._refuse_numbers(name, values)
-        written = numbers_with(values)
-        if written is not None and name != self.target:
-            self._say_of_plain_numbers(name, len(values), written[1])
+        if name != self.target and are_numbers(values):
+            example = next((text for text in values if "." in text), next(iter(values)))
+            self._say_of_plain_numbers(name, len(values), example)
 
     def _refuse_numbers(self, name: str, values: Collection[Any]) -> None:
-        written = numbers_with(values)
-        if written is not None and written[0] != PLAIN:
-            mark, example = written
-            what = self._about_commas if mark == "a comma" else "Take the signs out of the file."
+        """Raise an error where texts write numbers with a comma, or stand among numbers."""
+        texts = sorted(value for value in values if isinstance(value, str))
+        odd = [text for text in texts if not _NUMBER.fullmatch(text)]
+        if odd and all(map(_WITH_COMMA.fullmatch, odd)):
             raise ValueError(
-                f"Column {name!r} holds numbers written with {mark} ({example!r}), which would be "
-                f"read as categories. {what} If they are categories, name the column in nominal=."
+                f"Column {name!r} holds numbers written with a comma ({odd[0]!r}), which would be "
+                f"read as categories. {self._about_commas} If they are categories, name the column "
+                f"in nominal=."
             )
-        odd = None if written is not None or name == self.target else odd_among_numbers(values)
-        if odd is not None:
+        n_numbers = len(texts) - len(odd)
+        if not odd or not n_numbers or name == self.target:
+            return
+        marks = all(_MISSING_MARK.fullmatch(text.strip()) for text in odd)
+        if marks or (n_numbers >= _MANY_NUMBERS and len(odd) <= _FEW_TEXTS * len(texts)):
             raise ValueError(
-                f"Column {name!r} holds numbers, but also the text {odd!r}, so the whole column "
-                f"would be read as categories. {self._about_mark(odd)} If they are categories, "
+                f"Column {name!r} holds numbers, but also the text {odd[0]!r}, so the whole column "
+                f"would be read as categories. {self._about_mark(odd[0])} If they are categories, "
                 f"name the column in nominal=."
             )
 
