@@ -66,14 +66,6 @@ def test_semicolons_and_decimal_commas_are_recognised_in_the_header(
     assert main(["evaluate", file, "--target", "class", *options]) == 0
 
 
-@pytest.mark.parametrize("target", ["class", "f2"])
-def test_names_taken_for_data_are_recognised(
-    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = refused(capsys, "evaluate", written(tmp_path), "--target", target, "--no-header")
-    assert "leave out --no-header" in words
-
-
 def test_a_target_of_one_label_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path, lambda i: "up")
     for more in ([], ["--model", "sgd"]):

@@ -11,11 +11,10 @@ from skstream.streams._csv_text import (
     CSVText,
     check_end,
     first_misfit,
-    is_value,
     own_numbers,
     read_as,
 )
-from skstream.streams._table import TableStream
+from skstream.streams._table import TableStream, are_numbers
 from skstream.streams._table_parameters import check_encoding
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
@@ -240,31 +239,12 @@ class CSVStream(TableStream):
 
     def _not_there(self, parameter: str, name: str, names: list[str]) -> str:
         message = super()._not_there(parameter, name, names)
-        if self.header and any(is_value(one) for one in names):
+        if self.header and any(are_numbers([one]) for one in names):
             message += (
                 " These look like values: if the file has no line of names, pass "
                 "options={'header': False}, and the columns are called f0, f1, and so on."
             )
-        if name in [one.strip() for one in names]:
-            message += (
-                " The names in the file have spaces around them, as if its fields were separated "
-                "by the delimiter and a space: take the spaces out of the file, where they are "
-                "also part of the texts below the names."
-            )
-        if not self.header and name in self._text(self.files[0]).first_record():
-            message += (
-                " The first line of the file holds this name: leave out the option header, and "
-                "the columns are called by their names."
-            )
         return message
-
-    def _about_mark(self, text: str) -> str:
-        if not self.header and text in self._text(self.files[0]).first_record():
-            return (
-                "It stands in the first line of the file, which seems to hold the names of the "
-                "columns: leave out the option header."
-            )
-        return super()._about_mark(text)
 
     def about_missing_label(self, row: int) -> str:
         """Say what stands in the file where a row has no label.

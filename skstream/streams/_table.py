@@ -450,13 +450,9 @@ class TableStream(FileStream):
         if marks or (n_numbers >= _MANY_NUMBERS and len(odd) <= _FEW_TEXTS * len(texts)):
             raise ValueError(
                 f"Column {name!r} holds numbers, but also the text {odd[0]!r}, so the whole column "
-                f"would be read as categories. {self._about_mark(odd[0])} If they are categories, "
+                f"would be read as categories. {self._about_marks} If they are categories, "
                 f"name the column in nominal=."
             )
-
-    def _about_mark(self, text: str) -> str:
-        """Say what to do about a text among numbers."""
-        return self._about_marks
 
     def _say_of_plain_numbers(self, name: str, n_values: int, example: str) -> None:
         """Warn of texts that are all numbers: another kind of file would give other features."""
