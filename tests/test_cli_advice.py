@@ -37,12 +37,12 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_a_label_that_reads_as_missing_is_shown_with_its_line(
     text: str, more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = written(tmp_path, lambda i: text if i == 3 else ("up", "down")[i % 2])
+    file = written(tmp_path, lambda i: text if i == 3 else i % 2)
     words = refused(capsys, "evaluate", file, "--target", "class", *more)
     assert f"Row 3 is line 5 of {file}, where the text '{text}' stands in column 'class'" in words
-    assert f"pass --not-null '{text}'." in words
-    assert main(["evaluate", file, "--target", "class", "--not-null", text]) == 0
-    labels = ", ".join(sorted(("up", "down", text)))
+    assert "If it is a label, pass --nominal 'class'." in words
+    assert main(["evaluate", file, "--target", "class", "--nominal", "class"]) == 0
+    labels = ", ".join(sorted(("0", "1", text)))
     assert f"(labels {labels})" in capsys.readouterr().out
 
 
@@ -64,14 +64,6 @@ def test_semicolons_and_decimal_commas_are_recognised_in_the_header(
     assert "separated by semicolons: 'a;b;class'. Pass --delimiter ';' and --decimal ','" in words
     options = ["--delimiter", ";", "--decimal", ","]
     assert main(["evaluate", file, "--target", "class", *options]) == 0
-
-
-@pytest.mark.parametrize("target", ["class", "f2"])
-def test_names_taken_for_data_are_recognised(
-    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = refused(capsys, "evaluate", written(tmp_path), "--target", target, "--no-header")
-    assert "leave out --no-header" in words
 
 
 def test_a_target_of_one_label_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

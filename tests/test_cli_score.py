@@ -187,3 +187,40 @@ def test_the_target_names_groups_and_is_no_prediction(score: Run) -> None:
     status, _, errors = score(*given, "--slices", "fruad")
     assert status == 2
     assert "asked for is the column 'fruad', which is not in" in errors
+
+
+def test_texts_that_stand_for_missing_numbers_are_labels_and_groups(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    columns = {
+        "y": ["EU", "NA", "EU", "NA"] * 5,
+        "said": ["EU", "NA", "NA", "EU"] * 5,
+        "g": ["NA", "null", "EU", "NA"] * 5,
+    }
+    pytest.importorskip("pyarrow.csv").write_csv(
+        pa.table(columns),
+        path := tmp_path / "log.csv",
+        pytest.importorskip("pyarrow.csv").WriteOptions(quoting_style="none"),
+    )
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table(columns), path.with_suffix(".pq"))
+    words = []
+    for file in (path, path.with_suffix(".pq")):
+        given = ["--target", "y", "--predictions", "said", "--metric", "accuracy", "--slices", "g"]
+        assert main(["score", str(file), *given]) == 0
+        words.append(capsys.readouterr().out)
+    assert words[0] == words[1]
+    assert "without a label" not in words[0]
+    assert main(["score", str(path), *given, "--null-value", "NA", "--unanswered", "skip"]) == 0
+    assert "10 rows without a label" in capsys.readouterr().out
+
+
+def test_logs_are_read_as_evaluate_reads_files(
+    log: Path, score: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.write_text(log.read_text().replace(",", ";").replace("0.", "0,"))
+    given = ["--probabilities", "p"]
+    status, _, words = score(*given)
+    assert (status, "Pass --delimiter ';' and --decimal ','" in words) == (2, True)
+    status, table, _ = score(*given, "--delimiter", ";", "--decimal", ",")
+    assert (status, "prediction log evaluation after 6 rows" in table) == (0, True)

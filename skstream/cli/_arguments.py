@@ -13,6 +13,7 @@ from skstream.cli._generators import COMPOSITIONS, FETCHED, GENERATORS
 from skstream.cli._models import MODELS
 from skstream.cli._protocols import DETECTORS, EVERY
 from skstream.metrics._registry import MEANINGS, OF_CLASS, OF_CLASSES, REGRESSION
+from skstream.streams._csv import MARKS_OF_TEXTS
 from skstream.utils._version import __version__
 
 Command = Callable[[argparse.Namespace], int]
@@ -120,8 +121,6 @@ FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a f
   Not for SVMlight files, whose lines begin with the label
 --exclude COL...  column to leave out; repeatable
 --column COL...  column to use, no others; repeatable
---nominal COL...  column of categories; repeatable
---numeric COL...  column of numbers; repeatable
 --text COL  column of texts, the only feature, for models that begin with a vectorizer, as
   pipeline('sklearn.feature_extraction.text:HashingVectorizer', 'sgd')
 --time COL  column of the times at which rows came, in whose order they stand, and which is no
@@ -139,13 +138,16 @@ FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a f
   it is left out of learning and scores
 --n-rows N  evaluate the first N rows only
 --max-categories N  refuse categories of more different values (default: 1000 texts)
+"""
+#: How the columns of files are read, of logs, too.
+_READING = """\
+--nominal COL...  column of categories; repeatable
+--numeric COL...  column of numbers; repeatable
 --delimiter C  CSV: character between values (default: ',' or a tab in .tsv; 'tab' is the tab)
 --decimal C  CSV: character before the decimals (default: '.')
 --no-header  CSV: the first line is data; the columns are called f0, f1, ...
---null-value TEXT...  CSV: text that stands for a missing value, beside the usual ones (nothing, ?,
-  NA, NaN, null); repeatable
---not-null TEXT...  CSV: text that is a value of its own, though it usually stands for a missing one
-  (NA, null); repeatable
+--null-value TEXT...  CSV: text that stands for a missing value beside nothing and ?, in place of
+  NA, N/A, NaN and null, which do so in columns of numbers alone; repeatable
 --on-bad-line {error,skip}  CSV: what becomes of a line with more or fewer values than there are
   columns: an error (default), or it is left out and counted
 --encoding NAME  CSV, ARFF: encoding (default: utf-8)
@@ -315,14 +317,14 @@ _COMMANDS = {
         "evaluate models on a file or a generated stream",
         DESCRIPTION,
         {
-            **{"the stream": _FILES, "the evaluation": _PROTOCOL, "comparisons": _COMPARISON},
-            "the output": _PICTURE + _SAVE,
+            **{"the stream": _FILES + _READING, "the evaluation": _PROTOCOL},
+            **{"comparisons": _COMPARISON, "the output": _PICTURE + _SAVE},
         },
     ),
     "score": (
         "score predictions that are in a file beside the labels; no model is run",
         SCORE_DESCRIPTION,
-        {"": _SCORE, "the output": _PICTURE + _SAVE},
+        {"": _SCORE, "the file": _READING, "the output": _PICTURE + _SAVE},
     ),
     "verify": (
         "run the evaluation of a saved result again, and say what differs",
@@ -391,10 +393,26 @@ def _lines_of(table: str) -> list[str]:
 
 
 #: Options of `evaluate` that say what a stream is.
-OPTIONS_OF_STREAMS = _names_of(_FILES)
+OPTIONS_OF_STREAMS = _names_of(_FILES + _READING)
 
 
-def reading_times(options: argparse.Namespace) -> dict[str, Any]:
+def reading(options: argparse.Namespace) -> dict[str, Any]:
+    """How the columns of files are to be read, in the words of the streams; what was said alone."""
+    said = {
+        "nominal": options.nominal or None,
+        "numeric": options.numeric or None,
+        "delimiter": {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter),
+        "decimal": options.decimal,
+        "header": False if options.no_header else None,
+        "encoding": options.encoding,
+        "on_bad_lines": options.on_bad_line,
+        "null_values": [*MARKS_OF_TEXTS, *options.null_value] if options.null_value else None,
+        **_reading_times(options),
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _reading_times(options: argparse.Namespace) -> dict[str, Any]:
     """How times are read and rows sorted, in the words of the streams."""
     columns = [options.time, options.label_time, options.sort_by]
     formats: dict[str, str] = {}

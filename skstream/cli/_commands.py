@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from skstream.cli import _bench
-from skstream.cli._arguments import make_parser, reading_times
+from skstream.cli._arguments import make_parser, reading
 from skstream.cli._below import check_comparisons, show_below
 from skstream.cli._generators import best_possible
 from skstream.cli._models import (
@@ -47,7 +47,6 @@ from skstream.evaluation._results._storage import load_result
 from skstream.evaluation._settings import check_can_answer
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
-from skstream.streams._csv import NULL_VALUES
 from skstream.streams._file_system import is_uri
 from skstream.streams._open import open_files
 from skstream.streams._profile import label_columns, time_features, words_of
@@ -427,23 +426,13 @@ def _target_in_words(target: str | None) -> str:
 
 def _reading(options: argparse.Namespace) -> dict[str, Any]:
     """How the files are to be read, in the words of the streams; None where nothing was said."""
-    null_values, kept = options.null_value, options.not_null
-    texts = [text for text in (*NULL_VALUES, *null_values) if text not in kept]
     return {
+        **reading(options),
         "exclude": options.exclude or None,
         "columns": options.column or None,
-        "nominal": options.nominal or None,
-        "numeric": options.numeric or None,
         "text": options.text,
         "missing": options.missing,
         "max_categories": options.max_categories,
-        "delimiter": {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter),
-        "decimal": options.decimal,
-        "header": False if options.no_header else None,
-        "encoding": options.encoding,
-        "on_bad_lines": options.on_bad_line,
-        "null_values": texts if null_values or kept else None,
-        **reading_times(options),
     }
 
 

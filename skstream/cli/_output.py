@@ -69,8 +69,6 @@ _KEY = re.compile(r"'(\w+)': ('.*?'|\[\.\.\.\]|[\w.]+)")
 _MODEL = re.compile(
     r"((?:PeriodicRefit|refit|fixed|--(?:generator|model) [^\s(]+)\((?:[^()]|\([^()]*\))*\))"
 )
-#: The library takes a list without a text; the command line takes the text.
-_KEPT_TEXT = re.compile(r"null_values= without (?=')")
 
 
 def check_outputs(
@@ -269,7 +267,6 @@ def in_options(message: str) -> str:
     message = re.sub(r"time_format=\{'(\w+)': '(.*?)'\}", r"--time-format '\1=\2'", message)
     for text, ours in _DURATIONS.items():
         message = message.replace(text, ours)
-    message = _KEPT_TEXT.sub("--not-null ", message)
     parts = _MODEL.split(message)  # every second part is one of a model's parameters
     parts[::2] = [_PARAMETER.sub(_option, part) for part in parts[::2]]
     return "".join(parts)

@@ -40,7 +40,7 @@ EVERY = 1000
 #: Options about files.
 _OF_FILES = (
     *("file", "target", "exclude", "column", "nominal", "numeric", "text", "max_categories"),
-    *("delimiter", "decimal", "no_header", "null_value", "not_null", "encoding"),
+    *("delimiter", "decimal", "no_header", "null_value", "encoding"),
     *("on_bad_line", "time", "label_time", "time_format", "sort_by"),
 )
 #: Ways to evaluate, of which there is one at a time, by the options that name them.

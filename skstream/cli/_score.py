@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from skstream.cli._arguments import reading_times
+from skstream.cli._arguments import reading
 from skstream.cli._output import (
     check_outputs,
     draw,
@@ -38,7 +38,7 @@ def score(options: argparse.Namespace) -> int:
         arrival=options.time,
         label_time=options.label_time,
         sample_weight=options.weight,
-        options=reading_times(options),
+        options=reading(options),
     )
     result = log.score(
         options.metric or None,

@@ -35,7 +35,13 @@ from skstream.streams._stream import Stream, refuse_endless
 from skstream.streams._table_parameters import shown
 from skstream.utils._choices import check_choice, did_you_mean
 from skstream.utils._label_space import LabelSpace, listed
-from skstream.utils._labels import as_labels, distinct_labels, find_classes, is_missing
+from skstream.utils._labels import (
+    as_labels,
+    distinct_labels,
+    find_classes,
+    is_missing,
+    joined_classes,
+)
 from skstream.utils._masked import unmasked
 from skstream.utils._rows import is_frame
 from skstream.utils._times import LARGEST_EXACT
@@ -407,14 +413,13 @@ class PredictionLog:
             "as_frame": True,
         }
         try:
-            probe = open_files(paths, self.target, **given, **self.options)
+            probe: Any = open_files(paths, self.target, **given, **self.options)
         except ValueError as error:
             words = str(error).replace("columns names the column ", f"{said} the column ")
             raise ValueError(words) from error
-        texts = [name for name in labels if getattr(probe, "kinds", {}).get(name) == "category"]
-        if not texts:
-            return probe
-        return open_files(paths, self.target, **given, nominal=texts, **self.options)
+        stream: Stream = probe
+        probe.keep_values(labels)
+        return stream
 
     def _pieces(self, stream: Stream) -> Iterator["Piece"]:
         for chunk in stream:
@@ -546,7 +551,7 @@ def classes_of(given: Any, labels: Iterable[NDArray[Any]]) -> NDArray[Any]:
     found = [one for one in (distinct_labels(part, "y_true") for part in labels) if len(one)]
     if not found:
         raise ValueError("There is no label at all: there is nothing to score yet.")
-    classes = found[0] if len(found) == 1 else find_classes(np.concatenate(found))
+    classes = joined_classes(found)
     # Whole numbers are often floats only because some are missing.
     exact = classes.dtype.kind == "f" and np.abs(classes).max() < LARGEST_EXACT
     return classes.astype(np.int64) if exact else classes

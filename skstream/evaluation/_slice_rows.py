@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
 from itertools import product
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -28,9 +28,9 @@ from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds, kin
 from skstream.metrics._sums import SumsByKind
 from skstream.stats._wilson import wilson
 from skstream.utils._label_space import NO_LABEL, LabelSpace, is_given
-from skstream.utils._labels import as_labels, distinct_labels, is_missing
+from skstream.utils._labels import as_labels, distinct_labels
 from skstream.utils._rows import is_frame
-from skstream.utils._values import column_at
+from skstream.utils._values import column_at, missing_among
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -178,19 +178,26 @@ class Column:
             texts = column.astype(str).astype(object)
             texts[np.isnat(column)] = None
             column = texts
+        known = np.ones(n_rows, dtype=bool)
+        if column.dtype.kind in "fO":
+            known = ~(np.isnan(column) if column.dtype != object else missing_among(list(column)))
+        numbers = values = column[known]
         if column.dtype == object:
-            first = next((one for one in column if not is_missing(one)), None)
+            first = next(iter(numbers), None)
             if isinstance(first, Real | Decimal) and not isinstance(first, bool | np.bool_):
-                column = as_floats(what, column, n_rows)
-        if column.dtype.kind not in "iuf":
+                whole = [isinstance(one, Integral | Decimal) and one % 1 == 0 for one in numbers]
+                numbers = values = (
+                    as_labels([int(one) for one in numbers])
+                    if all(whole)
+                    else as_floats(what, numbers, len(numbers))
+                )
+        if numbers.dtype.kind not in "iuf":
             values = distinct_labels(column, what)
             codes = LabelSpace(values).encode(column)
             is_text = any(isinstance(one, str) for one in values[:1])
             return cls(name, np.where(codes < 0, len(values), codes), values, is_text)
-        known = ~np.isnan(column)
-        numbers = values = column[known]
         if len(np.unique(numbers[:_FIRST])) <= max_slices:
-            values = np.unique(numbers) if column.dtype.kind == "f" else distinct_labels(numbers)
+            values = np.unique(numbers) if numbers.dtype.kind == "f" else distinct_labels(numbers)
         if is_cut := len(values) > max_slices:
             places = _quantiles_of_past(numbers, n_quantiles)
             values = np.array([_ordinal(k + 1, n_quantiles) for k in range(n_quantiles)])

@@ -122,16 +122,17 @@ class ARFFStream(TableStream):
 
     Notes
     -----
-    A question mark without quotes, or nothing, is a missing value. A percent sign at the beginning
-    of a line makes it a comment. Values with commas, spaces at their ends or quotes stand in single
-    or double quotes; a backslash in them takes the next sign as it is. Commas separate values, or
-    tabs. Dates are days, or seconds since 1970-01-01, as their pattern has times or not; patterns
+    A question mark without quotes, or nothing, is a missing value. A percent sign without quotes
+    begins a comment, up to the end of its line. Values with commas, percent signs, spaces at their
+    ends or quotes stand in single or double quotes; a backslash in them takes the next sign as it
+    is. Commas separate values, or tabs; one more behind the last value, as MOA writes it, is no
+    value. Dates are days, or seconds since 1970-01-01, as their pattern has times or not; patterns
     are those of Java, in digits, and the default is ``yyyy-MM-dd'T'HH:mm:ss``.
 
     In a sparse row (``{1 0.5, 3 up}``) what is not named is 0, and for a nominal attribute its
     first value, whose code is 0; texts and dates that are not named are missing. Features are then
     a CSR matrix, where missing values are stored as NaN. Weights of rows behind them (``{5}``) and
-    relational attributes are refused.
+    relational attributes are refused; weights of attributes have no meaning here.
 
     Examples
     --------
@@ -238,9 +239,8 @@ class ARFFStream(TableStream):
                 )
 
     def _types_in(self, file: str) -> dict[str, Any]:
-        plain = {self.target, *self._meta.values()}
         return {
-            attribute.name: attribute.arrow_type(whole=attribute.name in plain)
+            attribute.name: attribute.arrow_type(whole=attribute.name in self._own)
             for attribute in self._headers[file].attributes
         }
 
@@ -271,7 +271,7 @@ class ARFFStream(TableStream):
         readers = self._readers(header) if as_cells else {}
         while some := list(islice(lines, min(self.chunk_size, _ROWS))):
             rows = [header.row(number, line) for number, line in some]
-            found = header.columns(some, rows, types)
+            found = header.columns(some, rows, types, self._own)
             if as_cells:
                 kind = pa.list_(pa.struct([("feature", pa.int32()), ("value", pa.float64())]))
                 found[_CELLS] = pa.array(_cells(header, some, rows, readers), kind)

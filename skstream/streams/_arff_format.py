@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from skstream.streams._csv_text import first_misfit, read_as
+from skstream.streams._csv_text import first_misfit, own_numbers, read_as
 from skstream.streams._file_stream import not_encoded
 from skstream.streams._file_system import DataFile
 from skstream.streams._table_parameters import shortened
@@ -34,6 +34,10 @@ _VALUES = {
         ("{", ",", r"\s", r"\s*(-?\d+)(?=\s)"),
     )
 }
+#: A line up to a comment: a percent sign that is not in quotes, which begin where a value does.
+_BEFORE_COMMENT = re.compile(rf"(?:(?<![^\s,{{])(?:{_SINGLE}|{_DOUBLE})|[^%])*+", re.DOTALL)
+#: The weight behind a row or an attribute.
+_WEIGHT = re.compile(r"(?<=[^\s{])\s*(\{\s*[-+.\deE]+\s*\})$")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 _DEFAULT_DATE = "yyyy-MM-dd'T'HH:mm:ss"
 #: Fields of dates as Java and as Python write them.
@@ -91,8 +95,11 @@ class Attribute:
             return pa.string()
         return pa.int64() if whole and self.kind == INTEGER else pa.float64()
 
-    def column(self, texts: Any, kind: Any) -> Any:
-        """Return texts as values of an Arrow type; a ValueError if one is none."""
+    def column(self, texts: Any, kind: Any, *, own: bool) -> Any:
+        """Return texts as values of an Arrow type; a ValueError if one is none.
+
+        `own`: whole numbers stay whole, where the type is one of floats.
+        """
         pa = optional_import("pyarrow", "ARFFStream")
         if self.kind == STRING:
             return texts
@@ -104,7 +111,7 @@ class Attribute:
         if self.kind == DATE:
             moments = [text and datetime.strptime(text, self.written) for text in texts.to_pylist()]
             return pa.array(moments, pa.timestamp("ms")).cast(kind)
-        return read_as(texts, kind, ".")
+        return own_numbers(texts, ".") if own and self.kind == REAL else read_as(texts, kind, ".")
 
     def misfit(self, line: int, text: str) -> Misfit:
         """Return the error for a value that the attribute does not have."""
@@ -147,13 +154,11 @@ class Header:
         if line.startswith("{"):
             raise ValueError(f"{shortened(line)!r} is a sparse row among rows of all values.")
         values, width = split_values(line, self.delimiter), len(self.attributes)
+        if len(values) == width + 1 and line.rstrip(" ").endswith(self.delimiter):
+            return values[:-1]  # MOA writes a comma behind the last value
         if len(values) != width:
-            last = values[-1] or ""
-            if len(values) == width + 1 and last.startswith("{") and last.endswith("}"):
-                raise ValueError(
-                    f"the weight {last} behind the row is not read. Make it a column, and name "
-                    f"that in roles={{'sample_weight': ...}}."
-                )
+            if len(values) == width + 1:
+                _refuse_weight(line.strip())
             raise ValueError(
                 f"{len(values)} values, but {width} attributes are declared: {shortened(line)!r}."
             )
@@ -164,11 +169,11 @@ class Header:
             raise ValueError(
                 f"{shortened(line)!r} is no sparse row {{index value, ...}}, as the first row is."
             )
+        _refuse_weight(line)
         row: dict[int, str | None] = {}
         text, at, last = line[1:-1], 0, -1
-        ends = not text.strip()
-        while not ends:
-            index, value, at, ends = _value_at(text, at, "{")
+        while text[at:].strip():
+            index, value, at, _ = _value_at(text, at, "{")
             place, width = int(index), len(self.attributes)
             if not 0 <= place < width:
                 raise ValueError(
@@ -188,7 +193,9 @@ class Header:
             return attribute.categories[0]
         return None if attribute.kind in (STRING, DATE) else "0"
 
-    def columns(self, lines: list[Line], rows: list[Row], types: dict[str, Any]) -> dict[str, Any]:
+    def columns(
+        self, lines: list[Line], rows: list[Row], types: dict[str, Any], own: set[str]
+    ) -> dict[str, Any]:
         """Return columns of rows, with the types wanted; raises `Misfit`."""
         pa = optional_import("pyarrow", "ARFFStream")
         columns = {}
@@ -201,7 +208,7 @@ class Header:
                 else:
                     values = [row[place] for row in rows]
                 texts = pa.array(values, pa.string())
-                convert = partial(attribute.column, kind=kind)
+                convert = partial(attribute.column, kind=kind, own=attribute.name in own)
                 try:
                     columns[attribute.name] = convert(texts)
                 except ValueError:
@@ -231,10 +238,28 @@ def _lines(file: DataFile, encoding: str) -> Iterator[Line]:
             for number, line in enumerate(text, 1):
                 # A tab at the end of a line stands before a missing value.
                 line = (line.removeprefix("\ufeff") if number == 1 else line).strip(" \r\n")
-                if line and not line.lstrip().startswith("%"):
+                if "%" in line:
+                    line = _before_comment(line)
+                if line:
                     yield number, line
         except UnicodeDecodeError as error:
             raise not_encoded(file, encoding, error) from None
+
+
+def _before_comment(line: str) -> str:
+    """Return a line without the comment at its end, and without the spaces before that."""
+    found = _BEFORE_COMMENT.match(line)
+    assert found is not None  # which matches nothing, too
+    return line if found.end() == len(line) else found[0].rstrip()
+
+
+def _refuse_weight(line: str) -> None:
+    found = _WEIGHT.search(line)
+    if found is not None:
+        raise ValueError(
+            f"the weight {found[1]} behind the row is not read. Make it a column, and name that "
+            f"in roles={{'sample_weight': ...}}."
+        )
 
 
 def split_values(text: str, delimiter: str = ",") -> list[str | None]:
@@ -300,12 +325,15 @@ def _attributes(lines: Iterable[Line], file: str) -> tuple[Attribute, ...]:
                 f"{shortened(line)!r} is neither @relation, @attribute, @data nor a comment (%).",
             )
         declaration = line[len(word) :].strip()
-        # The values of a nominal attribute may go over several lines.
-        while "{" in declaration and not declaration.endswith("}"):
-            _, more = next(lines, (0, "@attribute"))
-            if more.lstrip().lower().startswith("@attribute"):
+        # A type may stand on the next line, and nominal values on several.
+        while not _is_whole(declaration):
+            _, more = next(lines, (0, "@"))
+            if not more.lstrip().startswith("@"):
+                declaration += " " + more.strip()
+            elif "{" in declaration:
                 raise Misfit(number, f"the brace of {shortened(line)!r} is not closed.")
-            declaration += " " + more.strip()
+            else:
+                break  # which is said below
         try:
             attributes.append(_attribute(declaration))
         except ValueError as error:
@@ -318,15 +346,22 @@ def _attributes(lines: Iterable[Line], file: str) -> tuple[Attribute, ...]:
     return tuple(attributes)
 
 
+def _is_whole(declaration: str) -> bool:
+    """Whether a declaration has a type, and braces that are closed."""
+    found = _NAME.match(declaration)
+    kind = "" if found is None else declaration[found.end() :]
+    return kind.endswith("}") if kind.startswith("{") else bool(kind)
+
+
 def _attribute(declaration: str) -> Attribute:
     found = _NAME.match(declaration)
     if found is None:
         raise ValueError(f"{shortened(declaration)!r} does not begin with a name")
     single, double, plain = found.groups()
     name = plain if plain is not None else _unescaped(single, double)
-    kind = declaration[found.end() :].strip()
+    kind = _WEIGHT.sub("", declaration[found.end() :].strip())  # of which no model takes notice
     if kind.startswith("{"):
-        values = split_values(kind[1:-1])
+        values = split_values(kind[1:-1].rstrip().removesuffix(","))
         if None in values:
             raise ValueError(f"the values of {name!r} hold an empty one, or a '?' without quotes")
         texts = tuple(value for value in values if value is not None)

@@ -15,7 +15,8 @@ from skstream.streams._drifts import Drift, as_drifts
 from skstream.streams._stream import Stream
 from skstream.streams._table_parameters import shown
 from skstream.utils._choices import check_count, did_you_mean
-from skstream.utils._labels import find_classes
+from skstream.utils._labels import find_classes, lose_digits
+from skstream.utils._masked import unmasked
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import as_rows, is_frame
 from skstream.utils._times import check_arrivals
@@ -463,4 +464,9 @@ def _as_frame(frame: Any, where: str) -> Any:
         library = optional_import("pandas", "A dict of columns")
     except ImportError:
         library = optional_import("polars", "A dict of columns")
-    return library.DataFrame({name: list(values) for name, values in frame.items()})
+    columns = {name: list(unmasked(values)) for name, values in frame.items()}
+    made = library.DataFrame(columns)
+    for name, values in columns.items() if hasattr(made, "iloc") else ():
+        if lose_digits(values, made[name]):
+            made[name] = library.Series(values, dtype=object)
+    return made

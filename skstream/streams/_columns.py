@@ -208,18 +208,22 @@ def written_times(column: Any, written: str, name: str, first_row: int) -> Any:
 def plain(column: Any) -> NDArray[Any]:
     """Column of labels or identifiers with its own values; an array of objects if some are null.
 
-    Integers become int64 (uint64 stays), other numbers float64 with NaN for null.
+    Integers become int64 (uint64 stays), and Python's own where they are decimals; other numbers
+    float64 with NaN for null, times ``datetime64``.
     """
     pa = _pyarrow()
     role = role_of("", column.type)
+    if pa.types.is_decimal(column.type) and column.type.scale <= 0:
+        values = [None if one is None else int(one) for one in column.to_pylist()]
+        return np.array(values, dtype=object)
     if role == NUMBER:
         return numbers(column)
-    if role == NOMINAL or column.null_count:
+    if role == NOMINAL or (column.null_count and role != TIME):
         return np.array(column.to_pylist(), dtype=object)
     if role == INTEGER and not pa.types.is_uint64(column.type):
         column = column.cast(pa.int64())
-    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return values
+    array: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return array
 
 
 def values_of(column: Any) -> list[Any]:

@@ -11,17 +11,19 @@ from skstream.streams._csv_text import (
     CSVText,
     check_end,
     first_misfit,
-    is_value,
+    own_numbers,
     read_as,
 )
-from skstream.streams._table import TableStream
+from skstream.streams._table import TableStream, are_numbers
 from skstream.streams._table_parameters import check_encoding
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 
-#: Texts that stand for a missing value, unless the user says otherwise.
-NULL_VALUES = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+#: Texts that stand for a missing value, unless the user says otherwise; below, in columns of
+#: numbers, times and booleans.
+MARKS_OF_TEXTS = ("", "?")
+NULL_VALUES = (*MARKS_OF_TEXTS, "NA", "N/A", "NaN", "nan", "null", "NULL")
 
 
 class CSVStream(TableStream):
@@ -70,8 +72,9 @@ class CSVStream(TableStream):
 
         - "delimiter" (","): character between the values.
         - "decimal" ("."): character before the decimals of a number.
-        - "null_values" (``["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]``): texts that stand
-          for a missing value.
+        - "null_values" (None): texts that stand for a missing value. None: nothing at all and
+          ``?``; in columns of numbers, times and booleans also ``NA``, ``N/A``, ``NaN``, ``nan``,
+          ``null`` and ``NULL``, which are texts like others in a column of texts.
         - "missing" ("nan"): how a missing value in a feature is read; see `ParquetStream`.
         - "header" (True): whether the first line holds the names of the columns. If False, they are
           called "f0", "f1", and so on.
@@ -110,7 +113,7 @@ class CSVStream(TableStream):
     ValueError
         If a column is not in the file, two columns have the same name, the files have other columns
         than the first, the first line shows another delimiter than the one given, or a parameter is
-        out of range. While iterating: for texts that write numbers with a decimal comma or a sign,
+        out of range. While iterating: for texts that write numbers with a decimal comma,
         for a column of more than `max_categories` texts, and for missing values under
         ``{"missing": "error"}``.
     StreamError
@@ -158,7 +161,7 @@ class CSVStream(TableStream):
     default_options: ClassVar[dict[str, Any]] = {
         **TableStream.default_options,
         "delimiter": ",",
-        "null_values": NULL_VALUES,
+        "null_values": None,
         "decimal": ".",
         "header": True,
         "encoding": "utf-8",
@@ -180,7 +183,10 @@ class CSVStream(TableStream):
         check_choice(self.on_bad_lines, "on_bad_lines", ("error", "skip"))
         self._bad_lines: dict[str, BadLines] = {}  # by file, of the last pass through it
         self._said_bad_lines = False
-        self.null_values = _texts(options["null_values"])
+        given = options["null_values"]
+        self.null_values = None if given is None else _texts(given)
+        self._marks = NULL_VALUES if given is None else self.null_values
+        self._marks_of_texts = MARKS_OF_TEXTS if given is None else self.null_values
 
     def _warn_of_index(self) -> None:
         if "" in self._features:
@@ -203,10 +209,9 @@ class CSVStream(TableStream):
                 if name in types and pa.types.is_null(types[name]):
                     types[name] = kind
         self._whole = {name for name, kind in types.items() if pa.types.is_integer(kind)}
-        for name, kind in types.items():
-            # Whole numbers in the first rows may be followed by fractions, and gaps by numbers.
-            if pa.types.is_null(kind) or (name in self._whole and name != self.target):
-                types[name] = pa.float64()
+        self._empty = {name for name, kind in types.items() if pa.types.is_null(kind)}
+        # Whole numbers in the first rows may be followed by fractions, and gaps by numbers.
+        types |= dict.fromkeys(self._whole | self._empty, pa.float64())
         self._arrow_types = types
         return types
 
@@ -243,31 +248,12 @@ class CSVStream(TableStream):
 
     def _not_there(self, parameter: str, name: str, names: list[str]) -> str:
         message = super()._not_there(parameter, name, names)
-        if self.header and any(is_value(one) for one in names):
+        if self.header and any(are_numbers([one]) for one in names):
             message += (
                 " These look like values: if the file has no line of names, pass "
                 "options={'header': False}, and the columns are called f0, f1, and so on."
             )
-        if name in [one.strip() for one in names]:
-            message += (
-                " The names in the file have spaces around them, as if its fields were separated "
-                "by the delimiter and a space: take the spaces out of the file, where they are "
-                "also part of the texts below the names."
-            )
-        if not self.header and name in self._text(self.files[0]).first_record():
-            message += (
-                " The first line of the file holds this name: leave out the option header, and "
-                "the columns are called by their names."
-            )
         return message
-
-    def _about_mark(self, text: str) -> str:
-        if not self.header and text in self._text(self.files[0]).first_record():
-            return (
-                "It stands in the first line of the file, which seems to hold the names of the "
-                "columns: leave out the option header."
-            )
-        return super()._about_mark(text)
 
     def about_missing_label(self, row: int) -> str:
         """Say what stands in the file where a row has no label.
@@ -284,12 +270,14 @@ class CSVStream(TableStream):
         """
         where, text = self._found(row)
         place = f"Row {row} is {where}"
+        advice = f"pass nominal=[{self.target!r}]"
+        if self.null_values is not None:
+            advice = "take it out of options={'null_values': [...]}"
         if not text:
             return f"{place}, where column {self.target!r} is empty." if where else ""
         return (
             f"{place}, where the text {text!r} stands in column {self.target!r} and was "
-            f"read as a missing label. To keep it as a label, pass "
-            f"options={{'null_values': [...]}} without {text!r}."
+            f"read as a missing label. If it is a label, {advice}."
         )
 
     def place_of(self, row: int) -> str:
@@ -321,11 +309,14 @@ class CSVStream(TableStream):
 
     def _check_same_columns(self, types: dict[str, Any], file: str) -> None:
         pa = optional_import("pyarrow", "CSVStream")
-        # A column without a value in the first rows can have any type, and so can texts.
+        # A column without a value in the first rows can have any type, and so can texts; whole
+        # numbers are numbers.
         fitting = {
             name: self._arrow_types[name]
             for name, kind in types.items()
-            if name in self._roles and (pa.types.is_null(kind) or self._roles[name] == NOMINAL)
+            if (pa.types.is_null(kind) and name in self._roles)
+            or (self._roles.get(name) == NOMINAL)
+            or (self._roles.get(name) == NUMBER and pa.types.is_integer(kind))
         }
         try:
             super()._check_same_columns(types | fitting, file)
@@ -347,8 +338,10 @@ class CSVStream(TableStream):
         if not all(float(text.replace(self.decimal, ".")).is_integer() for text in texts):
             return  # these are no labels
         same: dict[str, str] = {}
+        whole = [text.lstrip("-") for text in texts]
+        exact = all(text.isdecimal() and int(text) < 2**63 for text in whole)
         for text in sorted(filter(str.isdecimal, texts)):
-            if self._roles[self.target] == NUMBER and int(float(text)) != int(text):
+            if not exact and int(float(text)) != int(text):
                 raise ValueError(
                     f"The target column {self.target!r} holds {text}, a whole number which would "
                     f"lose digits as a float. If it is a label, pass nominal=[{self.target!r}]; if "
@@ -386,12 +379,12 @@ class CSVStream(TableStream):
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
         pa = optional_import("pyarrow", "CSVStream")
         types = {name: self._arrow_types[name] for name in columns}
-        kind = types.get(self.target)
+        own = [name for name in columns if name in self._own and self._roles[name] == NUMBER]
+        types |= dict.fromkeys(own, pa.string())
+        # What has marks of missing numbers alone may be a group NA.
+        own = [name for name in own if name not in self._empty & self._kept]
         # A pass over the labels alone shows how they are written.
-        is_number = self._roles[self.target] in (INTEGER, NUMBER)
-        as_texts = columns == [self.target] and is_number and self.target not in self.numeric
-        if as_texts:
-            types[self.target] = pa.string()
+        with_texts = columns == own == [self.target] and self.target not in self.numeric
         last = None
         bad_lines = BadLines()
         with self._open(file, types, columns, bad_lines) as reader:
@@ -399,14 +392,25 @@ class CSVStream(TableStream):
                 last = batch if batch.num_rows else last
                 for start in range(0, batch.num_rows, self.chunk_size):
                     piece = batch.slice(start, self.chunk_size)
-                    if as_texts:
-                        texts = piece.column(self.target)
-                        labels = read_as(texts, kind, self.decimal)
-                        piece = pa.record_batch([labels, texts], names=[self.target, _TEXTS])
-                    yield piece
+                    found = dict(zip(piece.schema.names, piece.columns, strict=True))
+                    for name in types:
+                        if pa.types.is_string(types[name]):
+                            found[name] = self._texts(found[name], number=name in own)
+                    if with_texts:
+                        found[_TEXTS] = found[self.target]
+                    found |= {name: own_numbers(found[name], self.decimal) for name in own}
+                    yield pa.RecordBatch.from_pydict(found)
         self._bad_lines[file] = bad_lines
         if last is not None:
             check_end(last, self.delimiter, len(self._arrow_types))
+
+    def _texts(self, column: Any, *, number: bool) -> Any:
+        """Texts of a column, null where one stands for a missing value."""
+        pa = optional_import("pyarrow", "CSVStream")
+        compute = optional_import("pyarrow.compute", "CSVStream")
+        marks = self._marks if number else self._marks_of_texts
+        absent = compute.is_in(column, value_set=pa.array(marks, pa.string()))
+        return compute.if_else(absent, None, column)
 
     def _broken(
         self, file: str, first: int, row: int, columns: list[str], error: Exception
@@ -426,10 +430,12 @@ class CSVStream(TableStream):
         if name in self.numeric:
             reason = "which numeric= says to read as numbers. Marks"
         else:
-            kind = _IN_WORDS[role_of(name, self._arrow_types[name])]
+            held = f"hold {_IN_WORDS[role_of(name, self._arrow_types[name])]} there"
+            if name in self._empty:
+                held = "have no value there, so that numbers were expected"
             reason = (
-                f"but the first rows of {self.files[0]} hold {kind} there. A column of mixed "
-                f"values can be named in nominal=, and marks"
+                f"but the first rows of {self.files[0]} {held}. A column of mixed values can be "
+                f"named in nominal=, and marks"
             )
         return StreamError(
             f"{file} has the text {text!r} in column {name!r} at {where}, {reason} of missing "
@@ -447,7 +453,8 @@ class CSVStream(TableStream):
             for batch in reader:
                 found = []
                 for name in typed:
-                    texts, kind = batch.column(name), self._arrow_types[name]
+                    kind = self._arrow_types[name]
+                    texts = self._texts(batch.column(name), number=True)
                     row = first_misfit(texts, partial(read_as, kind=kind, decimal=self.decimal))
                     if row < len(texts):
                         found.append((place + row, name, texts[row].as_py()))
@@ -481,8 +488,7 @@ class CSVStream(TableStream):
                 convert_options=csv.ConvertOptions(
                     column_types=types,
                     include_columns=columns,
-                    null_values=self.null_values,
-                    strings_can_be_null=True,
+                    null_values=self._marks,
                     decimal_point=self.decimal,
                 ),
             )

@@ -20,7 +20,6 @@ _BYTES = 1 << 16
 _LINES = 20
 _DELIMITERS = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
 _OTHER_WIDTH = re.compile(r"Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
-_NUMBER = re.compile(r"\s*[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?\s*")
 _COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
 
@@ -47,11 +46,6 @@ class CSVText:
     def check(self) -> None:
         """Raise an error if the first lines are not as expected; say what they are."""
         file, text = self.file, self._beginning()
-        if text.startswith("sep="):
-            raise ValueError(
-                f"{file} begins with {text.splitlines()[0]!r}, a note that Excel reads. Take this "
-                f"line out, and say the character with options={{'delimiter': ...}}."
-            )
         lines = io.StringIO(text, newline="")
         records = list(islice(csv.reader(lines, delimiter=self.delimiter), 2))
         for record in records:
@@ -61,11 +55,6 @@ class CSVText:
             _refuse_decimal_commas(file, text)
         if self.header:
             check_no_name_twice(records[0], file.name)
-
-    def first_record(self) -> list[str]:
-        """Return the values in the first line, which may be names."""
-        lines = io.StringIO(self._beginning(), newline="")
-        return next(csv.reader(lines, delimiter=self.delimiter))
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the values of each record, and the line on which it begins; no empty lines."""
@@ -134,13 +123,6 @@ class CSVText:
                     f"seem to be separated by {name}: {shortened(lines[0])!r}. Pass "
                     f"options={{'delimiter': {other!r}{also}}}."
                 )
-        widths = {len(line.split()) for line in lines}
-        if len(widths) == 1 and widths != {1} and len(lines) > 1:
-            raise ValueError(
-                f"{self.file} has one column where it is cut at {delimiter!r}, and its lines seem "
-                f"to be separated by spaces: {shortened(lines[0])!r}. If it is a single space each "
-                f"time, pass options={{'delimiter': ' '}}; else turn the spaces into commas first."
-            )
 
 
 def _refuse_decimal_commas(file: DataFile, text: str) -> None:
@@ -174,11 +156,6 @@ def check_end(batch: Any, delimiter: str, n_columns: int) -> None:
                 f"the value of column {name!r} in the last row holds {len(rest):,} whole rows: the "
                 f"quote before {shortened(value.splitlines()[0])!r} is not closed."
             )
-
-
-def is_value(text: str) -> bool:
-    """Whether the text in place of a column name is a number or empty."""
-    return _NUMBER.fullmatch(text) is not None
 
 
 class BadLines:
@@ -216,6 +193,15 @@ def read_as(texts: Any, kind: Any, decimal: str) -> Any:
     if decimal != ".":
         texts = compute.replace_substring(texts, decimal, ".")
     return texts.cast(kind)
+
+
+def own_numbers(texts: Any, decimal: str) -> Any:
+    """Convert texts to integers where all are whole, as floats may not hold them, else floats."""
+    pa = optional_import("pyarrow", "CSVStream")
+    try:
+        return read_as(texts, pa.int64(), decimal)
+    except pa.ArrowInvalid:
+        return read_as(texts, pa.float64(), decimal)
 
 
 def first_misfit(column: Any, convert: Callable[[Any], Any]) -> int:

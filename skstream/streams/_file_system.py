@@ -285,10 +285,20 @@ def _kind_of(system: Any, path: str) -> str:
 
 
 def _in_folder(system: Any, name: str, path: str, suffixes: tuple[str, ...]) -> dict[str, str]:
-    found = _asked(name, partial(_files_in, system, path))
+    entries = _asked(name, partial(_entries_of, system, path))
+    found = {base: path for base, (path, is_file) in entries.items() if is_file}
     bases = sorted((one for one in found if _is_data(one, suffixes)), key=natural_order)
     if not bases:
-        raise FileNotFoundError(f"The folder {name!r} holds no file *{' or *'.join(suffixes)}.")
+        below = sorted(one for one in entries.keys() - found if not one.startswith(_NOT_DATA))
+        raise FileNotFoundError(
+            f"The folder {name!r} holds no file *{' or *'.join(suffixes)}."
+            + (
+                f" It holds the folder {below[0]!r}, and folders in a folder are not read. Give a "
+                "list of the files in them, in the order of their rows in time."
+                if below
+                else ""
+            )
+        )
     if not is_uri(name):
         return {found[base]: found[base] for base in bases}
     folder, mark, query = name.partition("?")
@@ -300,13 +310,13 @@ def _is_data(name: str, suffixes: tuple[str, ...]) -> bool:
     return name.lower().endswith(suffixes) and not name.startswith(_NOT_DATA)
 
 
-def _files_in(system: Any, folder: str) -> dict[str, str]:
-    """Paths of the files in a folder by their names."""
+def _entries_of(system: Any, folder: str) -> dict[str, tuple[str, bool]]:
+    """Paths of what is in a folder by their names, and whether each is a file."""
     if system is None:
-        return {entry.name: entry.path for entry in os.scandir(folder) if entry.is_file()}
+        return {entry.name: (entry.path, entry.is_file()) for entry in os.scandir(folder)}
     fs = optional_import("pyarrow.fs", "A file system")
     entries = system.get_file_info(fs.FileSelector(folder))
-    return {one.base_name: one.path for one in entries if one.type == fs.FileType.File}
+    return {one.base_name: (one.path, one.type == fs.FileType.File) for one in entries}
 
 
 def natural_order(name: str) -> tuple[Any, ...]:

@@ -105,7 +105,7 @@ class ParquetStream(TableStream):
     ValueError
         If a column is not in the file, two columns have the same name, the files have other columns
         than the first, or a parameter is out of range. While iterating: for a category that is not
-        declared, for texts that write numbers with a decimal comma or a sign, for a column of more
+        declared, for texts that write numbers with a decimal comma, for a column of more
         than `max_categories` texts, and for missing values under ``{"missing": "error"}``.
     TypeError
         If a column has a type that is neither number, time nor category.

@@ -49,25 +49,14 @@ from skstream.streams._table_parameters import (
     shown,
 )
 from skstream.utils._choices import check_count, did_you_mean
-from skstream.utils._labels import distinct_labels, find_classes
+from skstream.utils._labels import distinct_labels, find_classes, joined_classes
 from skstream.utils._optional import optional_import
 from skstream.utils._times import LARGEST_EXACT, where_back
 from skstream.utils._warnings import warn
 
-_SIGN = r"[-+]?"
-_PLAIN = re.compile(rf"{_SIGN}(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_WRITTEN_OTHERWISE = {
-    "a comma": re.compile(
-        rf"{_SIGN}(\d*|\d{{1,3}}(\.\d{{3}})+),\d+|{_SIGN}\d{{1,3}}(,\d{{3}})+(\.\d+)?"
-    ),
-    "a separator of thousands": re.compile(
-        rf"{_SIGN}\d{{1,3}}(['’ \u00a0\u202f]\d{{3}})+([.,]\d+)?|{_SIGN}\d{{1,3}}(\.\d{{3}}){{2,}}"
-    ),
-    "a percent sign": re.compile(rf"{_SIGN}\d*[.,]?\d+\s?%"),
-    "a currency sign": re.compile(rf"{_SIGN}[$€£¥]\s?{_SIGN}\d[\d.,]*|{_SIGN}\d[\d.,]*\s?[$€£¥]"),
-}
-
-PLAIN = "digits alone"
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+#: A number with a comma, before its decimals or between thousands.
+_WITH_COMMA = re.compile(r"\s*[-+]?[\d.]*(,\d+)+(\.\d+)?\s*")
 
 # Common marks of a missing number that `null_values` does not include by default.
 _MISSING_MARK = re.compile(
@@ -79,79 +68,15 @@ _MANY_NUMBERS = 10
 _FEW_TEXTS = 0.1
 
 
-def numbers_with(values: Iterable[Any]) -> tuple[str, str] | None:
-    """Return the notation of numbers in texts, if all of them are numbers.
-
-    Parameters
-    ----------
-    values : iterable
-        Distinct values of a column.
-
-    Returns
-    -------
-    (str, str) or None
-        The notation of the numbers, and one of them: "a comma", say, or `PLAIN`. None if
-        some value is no number, or there are no texts.
-
-    Examples
-    --------
-    >>> from skstream.streams._table import numbers_with
-    >>> numbers_with(["3", "2,75"]), numbers_with(["1", "2"]), numbers_with(["1", "A"])
-    (('a comma', '2,75'), ('digits alone', '1'), None)
-    """
-    found: tuple[str, str] | None = None
-    for value in values:
-        if not isinstance(value, str):
-            return None
-        text = value.strip()
-        if _PLAIN.fullmatch(text):
-            if found is None or (found[0] == PLAIN and "." in value and "." not in found[1]):
-                found = PLAIN, value
-            continue
-        marks = (mark for mark, form in _WRITTEN_OTHERWISE.items() if form.fullmatch(text))
-        mark = next(marks, None)
-        if mark is None:
-            return None
-        if found is None or found[0] == PLAIN:
-            found = mark, value
-    return found
-
-
-def odd_among_numbers(values: Iterable[Any]) -> str | None:
-    """Return a text that prevents a column from being numeric; None if there is none.
-
-    Parameters
-    ----------
-    values : iterable
-        Distinct values of a column.
-
-    Returns
-    -------
-    str or None
-        A mark of a missing value among numbers; or a text among ten numbers or more, where such
-        texts are at most a tenth of the values.
-
-    Examples
-    --------
-    >>> from skstream.streams._table import odd_among_numbers
-    >>> odd_among_numbers(["1.5", "N.A.", "2"]), odd_among_numbers(["1", "A"])
-    ('N.A.', None)
-    """
-    texts = [value for value in values if isinstance(value, str)]
-    odd = [text for text in texts if not _PLAIN.fullmatch(text.strip())]
-    n_numbers = len(texts) - len(odd)
-    if not odd or not n_numbers:
-        return None
-    marks = all(_MISSING_MARK.fullmatch(text.strip()) for text in odd)
-    few = n_numbers >= _MANY_NUMBERS and len(odd) <= _FEW_TEXTS * len(texts)
-    return min(odd) if marks or few else None
+def are_numbers(values: Collection[Any]) -> bool:
+    """Whether all values of a column are texts of numbers, and there are some."""
+    return bool(values) and all(isinstance(one, str) and _NUMBER.fullmatch(one) for one in values)
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:
     """Sort categories: by value where all are numbers, or texts of numbers; else as texts."""
     distinct = list(values)
-    written = numbers_with(distinct)
-    if written is not None and written[0] == PLAIN:
+    if are_numbers(distinct):
         return sorted(distinct, key=lambda text: (float(text), text))
     return sorted(distinct)
 
@@ -179,6 +104,8 @@ class TableStream(FileStream):
     time_format: Any
     #: Advice on marks of missing values among numbers.
     _about_marks: ClassVar[str]
+    #: Features that are neither numbers nor codes, but what the file holds.
+    _kept: frozenset[str] = frozenset()
     #: What to do about numbers that texts write with a comma.
     _about_commas: str
 
@@ -243,6 +170,21 @@ class TableStream(FileStream):
             raise TypeError(
                 f"sort_by must be the name of a column, or False. Got {self.sort_by!r} instead."
             )
+
+    def keep_values(self, names: Iterable[str]) -> None:
+        """Let features of frames have their own values, as the target and identifiers do.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Their columns, which hold answers, say, or name groups.
+        """
+        self._kept = frozenset(names)
+
+    @property
+    def _own(self) -> set[str]:
+        """Columns that are read with their own values."""
+        return {self.target, *self._meta.values(), *self._kept}
 
     def _warn_of_index(self) -> None:
         """Warn if a feature is the index of a pandas frame that was written to the file."""
@@ -427,6 +369,8 @@ class TableStream(FileStream):
 
     def _feature(self, name: str, column: Any, index: Index, first_row: int) -> NDArray[Any]:
         """Numbers of a feature, or codes of a nominal one, missing values treated."""
+        if name in self._kept:
+            return plain(column)
         if self._roles[name] == TEXT:
             return texts_of(column, name, first_row, self.missing)
         nominal = name in index
@@ -541,30 +485,30 @@ class TableStream(FileStream):
             return
         self._check_number(name, values)
         self._refuse_numbers(name, values)
-        written = numbers_with(values)
-        if written is not None and name != self.target:
-            self._say_of_plain_numbers(name, len(values), written[1])
+        if name != self.target and are_numbers(values):
+            example = next((text for text in values if "." in text), next(iter(values)))
+            self._say_of_plain_numbers(name, len(values), example)
 
     def _refuse_numbers(self, name: str, values: Collection[Any]) -> None:
-        written = numbers_with(values)
-        if written is not None and written[0] != PLAIN:
-            mark, example = written
-            what = self._about_commas if mark == "a comma" else "Take the signs out of the file."
+        """Raise an error where texts write numbers with a comma, or stand among numbers."""
+        texts = sorted(value for value in values if isinstance(value, str))
+        odd = [text for text in texts if not _NUMBER.fullmatch(text)]
+        if odd and all(map(_WITH_COMMA.fullmatch, odd)):
             raise ValueError(
-                f"Column {name!r} holds numbers written with {mark} ({example!r}), which would be "
-                f"read as categories. {what} If they are categories, name the column in nominal=."
+                f"Column {name!r} holds numbers written with a comma ({odd[0]!r}), which would be "
+                f"read as categories. {self._about_commas} If they are categories, name the column "
+                f"in nominal=."
             )
-        odd = None if written is not None or name == self.target else odd_among_numbers(values)
-        if odd is not None:
+        n_numbers = len(texts) - len(odd)
+        if not odd or not n_numbers or name == self.target:
+            return
+        marks = all(_MISSING_MARK.fullmatch(text.strip()) for text in odd)
+        if marks or (n_numbers >= _MANY_NUMBERS and len(odd) <= _FEW_TEXTS * len(texts)):
             raise ValueError(
-                f"Column {name!r} holds numbers, but also the text {odd!r}, so the whole column "
-                f"would be read as categories. {self._about_mark(odd)} If they are categories, "
+                f"Column {name!r} holds numbers, but also the text {odd[0]!r}, so the whole column "
+                f"would be read as categories. {self._about_marks} If they are categories, "
                 f"name the column in nominal=."
             )
-
-    def _about_mark(self, text: str) -> str:
-        """Say what to do about a text among numbers."""
-        return self._about_marks
 
     def _say_of_plain_numbers(self, name: str, n_values: int, example: str) -> None:
         """Warn of texts that are all numbers: another kind of file would give other features."""
@@ -585,7 +529,7 @@ class TableStream(FileStream):
             except ValueError:  # fractional targets
                 return None
             if len(classes):
-                found = classes if found is None else np.union1d(found, classes)
+                found = classes if found is None else joined_classes([found, classes])
         if n_rows == 0:
             raise ValueError(f"The stream is empty: {files_in_words(self.files)} has no row.")
         if found is None:
@@ -601,7 +545,7 @@ class TableStream(FileStream):
         }
 
     def _is_nominal(self, name: str) -> bool:
-        return self._roles[name] == NOMINAL
+        return self._roles[name] == NOMINAL and name not in self._kept
 
     def _choose_features(
         self, names: list[str], columns: list[str] | None, exclude: list[str] | None

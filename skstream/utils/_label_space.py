@@ -11,8 +11,15 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.utils._labels import TABLE_SPAN, as_labels, distinct_labels, find_classes, is_missing
+from skstream.utils._labels import (
+    TABLE_SPAN,
+    as_labels,
+    distinct_labels,
+    is_missing,
+    joined_classes,
+)
 from skstream.utils._masked import unmasked
+from skstream.utils._times import LARGEST_EXACT
 
 #: Code of a row without a label, or that was not asked, and of no class; regression uses NaN.
 NO_LABEL = -1
@@ -141,7 +148,7 @@ class LabelSpace:
         if len(classes) and len(labels):
             if kinds in _INTEGERS and np.uint64 not in (labels.dtype, classes.dtype):
                 return self._codes_of_integers(labels)
-            if kinds in ("ff", "fi"):
+            if kinds == "ff" or (kinds == "fi" and classes[-1] < LARGEST_EXACT):
                 codes = _places(labels, classes.astype(np.float64, copy=False))
                 codes[np.isnan(labels)] = NO_LABEL
                 return codes
@@ -343,4 +350,4 @@ def classes_of_all(given: dict[str, NDArray[Any]]) -> NDArray[Any]:
             "Labels and answers must be of one type; convert them, for example with "
             "astype(str)."
         )
-    return find_classes(np.concatenate(list(found.values())))
+    return joined_classes(found.values())

@@ -1,5 +1,6 @@
 """Labels as the user gave them, and the classes among them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 
 from skstream.utils._masked import is_missing as is_missing
 from skstream.utils._masked import unmasked
+from skstream.utils._times import LARGEST_EXACT, was_whole
 
 #: Integer labels that span less than this are looked up in a table instead of being sorted.
 TABLE_SPAN = 1 << 20
@@ -48,9 +50,7 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     elif type(y).__module__.partition(".")[0] == "pyarrow":
         labels = _from_sequence(y.to_pylist())  # to_numpy refuses what it would have to copy
     elif hasattr(y, "to_numpy"):
-        # polars turns integers with nulls into floats: other labels than the user's.
-        has_nulls = hasattr(y, "null_count") and hasattr(y, "to_list") and y.null_count() > 0
-        labels = _object_array(y.to_list()) if has_nulls else y.to_numpy()
+        labels = _object_array(_without_na(y)) if _has_nulls(y) else y.to_numpy()
     else:
         labels = _from_sequence(y)
     if labels.ndim != 1:
@@ -88,6 +88,21 @@ def refuse_single(values: Any, name: str) -> None:
         )
 
 
+def _has_nulls(y: Any) -> bool:
+    """Whether a series has missing values beside integers, of which `to_numpy` makes floats."""
+    if hasattr(y, "null_count") and hasattr(y, "to_list"):  # of polars
+        return bool(y.null_count() > 0)
+    kind = getattr(y.dtype, "categories", y).dtype
+    is_own = not isinstance(y.dtype, np.dtype)  # of pandas, and not of NumPy
+    return is_own and getattr(kind, "kind", "") in tuple("iu") and bool(y.isna().any())
+
+
+def _without_na(y: Any) -> list[Any]:
+    """Values of a series, None where one is missing."""
+    values = y.to_list() if hasattr(y, "to_list") else y.tolist()
+    return [None if is_missing(one) else one for one in values]
+
+
 def _from_sequence(y: Any) -> NDArray[Any]:
     values = y if hasattr(y, "__array__") else list(y)
     try:
@@ -99,9 +114,41 @@ def _from_sequence(y: Any) -> NDArray[Any]:
     kind = labels.dtype.kind
     if kind in "US" and not all(map(_fits_text_array, values)):
         return _object_array(values)
-    if kind == "f" and not any(isinstance(label, (float, np.floating)) for label in values):
-        return _object_array(values)  # integers beyond 64 bits, which would lose digits
-    return labels
+    return _object_array(values) if lose_digits(values, labels) else labels
+
+
+def lose_digits(values: Any, numbers: NDArray[Any]) -> bool:
+    """Whether some of the values are integers that lost digits when they became numbers.
+
+    Parameters
+    ----------
+    values : list
+        What the user gave.
+    numbers : ndarray of shape (n_values,)
+        The array that was made of it.
+
+    Returns
+    -------
+    lost : bool
+        Whether there are integers beyond 2**53 that are floats now.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.utils._labels import lose_digits
+    >>> [lose_digits(some, np.array(some)) for some in ([2**60, np.nan], [1, np.nan], [2.0**60])]
+    [True, False, False]
+    """
+    large = np.abs(numbers) >= LARGEST_EXACT if numbers.dtype.kind == "f" else np.zeros(0)
+    return bool(large.any()) and bool(was_whole(values, large).any())
+
+
+def joined_classes(parts: Iterable[NDArray[Any]], name: str = "y") -> NDArray[Any]:
+    """Sorted distinct labels of all parts; integers of two types do not become floats."""
+    parts = list(parts)
+    if len({part.dtype.kind for part in parts} & set("iuf")) > 1:
+        parts = [part.astype(object) for part in parts]
+    return distinct_labels(np.concatenate(parts), name)
 
 
 def _fits_text_array(label: Any) -> bool:
@@ -217,7 +264,5 @@ def _distinct_objects(labels: NDArray[Any], name: str) -> NDArray[Any]:
         ) from error
     if any(isinstance(label, str) for label in distinct):
         return _object_array(distinct)
-    classes = np.asarray(distinct)
-    if classes.dtype.kind == "S":
-        return _from_sequence(distinct)
+    classes = _from_sequence(distinct)
     return _whole_numbers(classes, name) if classes.dtype.kind == "f" else classes

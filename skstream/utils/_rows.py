@@ -11,6 +11,7 @@ from scipy import sparse
 
 from skstream.utils._masked import is_missing, unmasked
 from skstream.utils._optional import optional_import
+from skstream.utils._times import LARGEST_EXACT
 
 DENSE = "dense array"
 TEXTS = "one-dimensional array of texts"
@@ -103,7 +104,13 @@ def _frame_of_arrow(X: Any) -> Any:
         optional_import("pandas", purpose)
     except ImportError:
         return optional_import("polars", purpose).from_arrow(X)
-    return X.to_pandas()
+    frame = X.to_pandas()
+    for name, column in zip(X.schema.names, X.columns, strict=True):
+        # Of integers with nulls pandas makes floats, which do not hold them all.
+        whole = column.null_count and str(column.type).strip("u").startswith("int")
+        if whole and name in frame and frame[name].abs().max() >= LARGEST_EXACT:
+            frame[name] = column.to_pandas(integer_object_nulls=True)
+    return frame
 
 
 def check_no_name_twice(names: list[Any], where: str) -> None:

@@ -271,7 +271,7 @@ def check_exact(numbers: np.ndarray, given: Any, name: str) -> None:
     """
     if numbers.dtype.kind == "f":
         large = np.isfinite(numbers) & (np.abs(numbers) >= LARGEST_EXACT)
-        large &= large.any() and _was_whole(given, large)
+        large &= large.any() and was_whole(given, large)
     elif numbers.dtype.kind in "iu":
         large = (numbers > LARGEST_EXACT) | (numbers < -LARGEST_EXACT)
     else:
@@ -286,7 +286,7 @@ def check_exact(numbers: np.ndarray, given: Any, name: str) -> None:
         )
 
 
-def _was_whole(given: Any, large: np.ndarray) -> np.ndarray:
+def was_whole(given: Any, large: np.ndarray) -> np.ndarray:
     """Which values came as whole numbers, of those that are large."""
     kind = getattr(given, "dtype", None)
     kind = getattr(given, "type", None) if kind is None else kind  # of pyarrow

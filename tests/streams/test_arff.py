@@ -98,16 +98,21 @@ def tables(draw):
         inner = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
         return f"{quote}{inner}{quote}"
 
-    lines = [f"@relation r\n@attribute x real\n@attribute d {{{','.join(map(word, days))}}}"]
-    lines.append("@attribute class {up,down}\n@data")
+    before_set = draw(st.sampled_from([" ", "\n", "\n \t"]))
+    last = draw(st.sampled_from(["", "", ",", " , "]))  # MOA writes a comma behind a row
+    text = "@relation r\n@attribute x\treal\n"
+    text += f"@attribute d{before_set}{{{','.join(map(word, days))}{last}}}\n"
+    text += f"@attribute class{before_set}{{up,down}}\n@data"
+    lines = text.split("\n")
     for x, day, label in rows:
         values = ["?" if x is None else repr(x), "?" if day is None else word(day), label]
-        lines.append(f"{space},{space}".join(values))
+        lines.append(f"{space},{space}".join(values) + last)
         if draw(st.integers(0, 9)) == 0:
-            lines.append(draw(st.sampled_from(["", "% words, and ' quotes"])))
+            lines.append("")
+    comments = st.sampled_from(["", "", "", "% words, and ' quotes", " %{5}", "\t% up"])
     end = draw(st.sampled_from(["", "\n", "\n\n"]))
     newline = draw(st.sampled_from(["\n", "\r\n"]))
-    return (newline.join("\n".join(lines).split("\n")) + end), days, rows
+    return (newline.join(line + draw(comments) for line in lines) + end), days, rows
 
 
 @examples(30)
@@ -190,7 +195,8 @@ SPARSE = """@relation r
 def test_sparse_rows(tmp_path, chunk_size):
     nan = np.nan
     lines = ["{0 1.5, 1 'y', 3 yes}", "{}", "% {0 7}", '{2 ?,3 "yes"}', "", "{1 ?}"]
-    lines.append("{ 1 y , 2 -3 } ")
+    lines[0] += " % up, {5}"
+    lines.append("{ 1 y , 2 -3 , } ")
     path = write(tmp_path, SPARSE + "\n".join(lines) + "\n")
     stream = ARFFStream(path, "class", chunk_size=chunk_size)
     chunks = list(stream)
@@ -238,6 +244,9 @@ def test_meta_data_of_sparse_rows(tmp_path):
         (HEADER, "1,Mon,?,1", r"line 12: 4 values, but 5 attributes are declared: '1,Mon,\?,1'"),
         (HEADER, "1,Mon,?,1,up,2", r"line 12: 6 values, but 5 attributes"),
         (HEADER, "1,Mon,?,1,up,{5}", r"line 12: the weight \{5\} behind the row"),
+        (HEADER, "1,Mon,?,1,up, { 5.5 } % twice", r"line 12: the weight \{ 5\.5 \} behind the row"),
+        (SPARSE, "{1 x, 3 yes}, {5}", r"line 8: the weight \{5\} behind the row .*sample_weight"),
+        (SPARSE, "{},{1e-2}", r"line 8: the weight \{1e-2\} behind the row"),
         (HEADER, "1,Sun,?,1,up", r"line 12: 'Sun' in column 'the day' is not one of its 3 decl"),
         (HEADER, "1,Mon,?,1,UP", r"line 12: 'UP' in column 'class' is not one of its 3 declared"),
         (HEADER, "high,Mon,?,1,up", r"line 12: 'high' in column 'load' is not a number"),
@@ -308,6 +317,13 @@ def test_files_that_are_none(tmp_path):
         ARFFStream(path, "class")
     with pytest.raises(ValueError, match="cannot be read as an ARFF file"):
         ARFFStream(write(tmp_path, TEXT, "rows.arff.gz"), "class")
+
+
+def test_weights_of_attributes_are_left_out(tmp_path):
+    text = "@attribute x real {2.0}\n@attribute d {a,b} {0.5}\n@attribute class {1}\n@data\n1,b,1\n"
+    stream = ARFFStream(write(tmp_path, text), "class")
+    assert stream.categories == {"d": ["a", "b"]}
+    assert rows_of(stream)[0].tolist() == [[1, 1]]
 
 
 def test_compressed_files_folders_and_pickles(tmp_path):

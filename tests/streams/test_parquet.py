@@ -353,8 +353,11 @@ def test_columns_of_other_types_are_refused_unless_left_out(tmp_path):
 def test_files_that_are_not_there_or_not_parquet(tmp_path):
     with pytest.raises(FileNotFoundError, match="no file or folder"):
         ParquetStream(tmp_path / "gone.parquet", "class")
-    with pytest.raises(FileNotFoundError, match=r"holds no file \*\.parquet"):
+    with pytest.raises(FileNotFoundError, match=r"holds no file \*\.parquet or \*\.pq\.$"):
         ParquetStream(tmp_path, "class")
+    (tmp_path / "hive" / "month=1").mkdir(parents=True)
+    with pytest.raises(FileNotFoundError, match=r"the folder 'month=1', and folders .* a list of"):
+        ParquetStream(tmp_path / "hive", "class")
     (tmp_path / "bad.parquet").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"bad\.parquet cannot be read as a Parquet file"):
         ParquetStream(tmp_path, "class")
