@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from skstream.engine.failures import ModelError
 from skstream.refit import refits_in, refits_since
 
 BYTES_PER_GIGABYTE = 1e9
@@ -76,16 +77,28 @@ class Cost:
 
 
 class CostMeter:
-    """Follows the time and size of one model, from what it has learnt before on."""
+    """Follows the time and size of one model, from what it has learnt before on.
+
+    Attributes
+    ----------
+    failure : str
+        Why the size is not known, as the fitted model could not be written; empty if it could.
+    """
 
     def __init__(self, estimator: Any) -> None:
+        self.failure = ""
         self._before = refits_in(estimator)
         self._size = self._seconds = self._ram_hours = 0.0
 
     def measure(self, model: Any) -> Any:
         """Measure the size of a model, which it has had since the last time; return it fitted."""
-        estimator, seconds = model.estimator(), sum(model.seconds.values())
-        self._size = pickled_size(estimator)
+        seconds, estimator, self._size = sum(model.seconds.values()), None, float("nan")
+        try:
+            estimator = model.estimator()
+        except ModelError as error:
+            self.failure = f"{error} Its size is not known; its scores are complete."
+        else:
+            self._size = pickled_size(estimator)
         hours = (seconds - self._seconds) / SECONDS_PER_HOUR
         self._ram_hours += self._size / BYTES_PER_GIGABYTE * hours
         self._seconds = seconds
