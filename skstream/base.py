@@ -179,9 +179,17 @@ def nested(estimator: Any) -> Iterator[Any]:
             waiting += [value for value in found.values() if hasattr(value, "get_params")]
 
 
-def learning_parts(estimator: Any) -> Iterator[Any]:
-    """Yield the estimator and those in its parameters, to any depth, that are not frozen."""
-    frozen = [part.estimator for part in nested(estimator) if isinstance(part, FrozenEstimator)]
+def learning_parts(estimator: Any, *, refitted: bool = True) -> Iterator[Any]:
+    """Yield the estimator and those in its parameters, to any depth, that are not frozen.
+
+    With refitted=False, neither those that a `PeriodicRefit` fits on many rows in one call.
+    """
+    frozen = [
+        part.estimator
+        for part in nested(estimator)
+        if isinstance(part, FrozenEstimator)
+        or (not refitted and getattr(part, "_learns_by", "") == "fit")
+    ]
     kept = {id(part) for inner in frozen for part in nested(inner)}
     return (part for part in nested(estimator) if id(part) not in kept)
 

@@ -434,8 +434,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
             value = getattr(self, name)
             if isinstance(value, str) and parse_duration(value) is not None:
                 raise ValueError(
-                    f"{name}={value!r} is a duration, and the rows have no times here. Give a "
-                    "number of rows."
+                    f"{name}={value!r} is a duration, and PeriodicRefit counts rows, whether they "
+                    f"have times or not. Give a number of rows, such as {name}=1000."
                 )
         self._validate_params()
         check_can_be_fitted(self.estimator)

@@ -19,6 +19,9 @@ from tests._programs import Run, interpreter
 # Streams of tests are short: workers do not pay, and are used nonetheless.
 _groups.SECONDS_OF_START = 0.0
 
+# They would not be worth compiling either; kernels are tried as users of long streams have them.
+os.environ.setdefault("SKSTREAM_ALWAYS_COMPILE", "1")
+
 # Pictures are drawn to files, with or without a display.
 os.environ.setdefault("MPLBACKEND", "Agg")
 

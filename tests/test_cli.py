@@ -488,6 +488,62 @@ def test_pictures_are_checked_before_the_run(
         assert message in errors
 
 
+def test_a_read_only_folder_is_found_before_the_run(
+    run: Run, csv_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(cli, "_evaluated", lambda *_: pytest.fail("it began to evaluate"))
+    monkeypatch.setattr("skstream.cli._output.os.access", lambda path, mode: path != tmp_path)
+    for option, name in [("--plot", "p.png"), ("--report", "r.html"), ("--save", "saved")]:
+        command = ("evaluate", csv_file, "--target", "label", option, tmp_path / name)
+        status, output, errors = run(*command)
+        assert (status, output) == (2, "")
+        assert "is read-only" in errors
+
+
+OUTPUTS = ["--save", "saved", "--plot", "p.png", "--report", "r.html"]
+
+
+@pytest.mark.filterwarnings("default:Undefined")
+@pytest.mark.parametrize("failing", ["save", "plot", "report", "rank"])
+def test_what_fails_after_the_run_costs_nothing_else(
+    failing: str, run: Run, csv_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+
+    def ends(*_: Any, **__: Any) -> Any:
+        raise RecursionError("too deep") if failing == "rank" else OSError("the disk is full")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(EvaluationResult, failing, ends)
+    command = ["evaluate", csv_file, "--target", "label", "--folds", "2", *OUTPUTS]
+    status, output, errors = run(*command)
+    assert status == 2
+    assert table_of(output)
+    assert f"skstream: error: {'too deep' if failing == 'rank' else 'the disk is full'}" in errors
+    for what, words in (("save", "Result: "), ("plot", "Picture: "), ("report", "Report: ")):
+        pictures = failing == "plot" and what == "report"  # a page has the same pictures
+        assert (words in output) == (what != failing and not pictures)
+
+
+def test_an_error_at_the_end_of_a_run_leaves_the_table(
+    run: Run, csv_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from skstream.evaluation._evaluator import StreamEvaluator
+
+    def ends(self: Any, *given: Any) -> Any:
+        error = OSError("No space left on device")
+        error.result = evaluate(self, *given)  # type: ignore[attr-defined]
+        raise error
+
+    evaluate = StreamEvaluator.evaluate
+    monkeypatch.setattr(StreamEvaluator, "evaluate", ends)
+    status, output, errors = run("evaluate", csv_file, "--target", "label")
+    assert status == 2
+    assert table_of(output)
+    assert "this is the result so far" in errors and "No space left on device" in errors
+
+
 def test_a_target_of_fractions_is_regression(run: Run, csv_file: Path) -> None:
     status, output, _ = run("evaluate", csv_file, "--target", "x0", "--exclude", "label")
     assert status == 0

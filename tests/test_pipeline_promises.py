@@ -1,5 +1,6 @@
 """What stream pipelines promise: names, failures, tags, parameters set after rows were learnt."""
 
+import pickle
 import threading
 from collections import deque
 
@@ -277,6 +278,20 @@ def test_folds_need_no_requests_when_metadata_is_routed(name, engine) -> None:
         with pytest.raises(ModelError, match="not explicitly set as requested"):
             evaluator.evaluate(META["correction"], X, Y, sample_weight=np.full(60, 2.0))
     assert routed.scores == plain.scores
+
+
+def test_errors_of_routing_name_the_pipeline_of_the_user() -> None:
+    pipeline = make_stream_pipeline(StandardScaler(), SGD).fit(X, Y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        for call in (
+            lambda: pipeline.predict(X, foo=1),
+            lambda: pipeline.score(X, Y, sample_weight=np.ones(len(Y))),
+        ):
+            with pytest.raises((TypeError, ValueError)) as caught:
+                call()
+            assert "FittedPipeline" not in str(caught.value)
+    assert "FittedPipeline" not in repr(pipeline.pipeline_)
+    assert pickle.loads(pickle.dumps(pipeline)).predict(X).tolist() == pipeline.predict(X).tolist()
 
 
 @pytest.mark.filterwarnings("ignore:With joblib's backend 'multiprocessing':UserWarning")

@@ -22,6 +22,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -389,7 +390,7 @@ def test_schedules_are_searched():
         ({"every": 10, "window": 0}, "'window' parameter of PeriodicRefit must be"),
         ({"every": 10, "window": 1}, "window=1 rows cannot hold a row of each of 2 classes"),
         ({"every": None}, "every=None means that only alarms .* detector=None"),
-        ({"every": "1D"}, "every='1D' is a duration, and the rows have no times here"),
+        ({"every": "1D"}, "every='1D' is a duration, and PeriodicRefit counts rows, whether they"),
         ({"every": 10, "window": "90D"}, "window='90D' is a duration"),
         ({"every": 10, "weight_decay": 0.0}, "'weight_decay' parameter of PeriodicRefit"),
         ({"every": 10, "detector": DDM}, "'detector' parameter of PeriodicRefit"),
@@ -407,6 +408,17 @@ def test_wrong_parameters(options, message):
     model = PeriodicRefit(**{"estimator": TREE, **options})
     with pytest.raises((TypeError, ValueError), match=message):
         model.partial_fit(X[:20], Y[:20], classes=CLASSES)
+
+
+def test_only_a_model_that_learns_row_by_row_is_warned_of():
+    evaluator = PrequentialEvaluator("accuracy")
+    refitted = PeriodicRefit(GaussianNB(), every=50)
+    assert evaluator.evaluate(refitted, X, Y).scores  # a warning is an error
+    for inside in (TemporalCorrection(refitted), make_stream_pipeline(refitted)):
+        assert evaluator.evaluate(inside, X, Y).scores
+    before = PeriodicRefit(TREE, every=50, before=GaussianNB())
+    with pytest.warns(UserWarning, match="learns with GaussianNB row by row"):
+        evaluator.evaluate(before, X, Y)
 
 
 def test_a_model_without_partial_fit_is_led_on():

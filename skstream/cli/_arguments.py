@@ -177,8 +177,8 @@ _PROTOCOL = f"""\
   Parameters and a name as of models: "slow=adwin(delta=1e-5)"; repeatable
 --loss-bound NUMBER  with --monitor, of targets that are numbers: the error from which on larger
   ones count alike
---unanswered {{error,wrong}} [error]  what becomes of a row to which a model gives no answer: an
-  error (default), or it counts as a wrong answer
+--unanswered {{error,wrong,first}} [error]  what becomes of a row to which a model gives no answer:
+  an error (default), or it counts as a wrong answer, or as the first class (as in CapyMOA)
 --error-score RULE [nan]  what becomes of a model that fails: nan (default) or another number in
   place of its scores, while the others go on; or raise, and the whole evaluation ends
 --keep-tape {{auto,yes,disk,no}} [auto]  where labels and predictions are kept, with which a saved

@@ -5,6 +5,7 @@ import os
 import shlex
 import sys
 from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -148,9 +149,11 @@ def evaluate(options: argparse.Namespace) -> int:
         show(f"{_about(plan.opened, plan.classes, options.time)}\n")
         # Why models failed is said once, by the error that ends.
         show(replace(result, failures=dict.fromkeys(result.failures, "the error below says why")))
-        compared = show_below(result, options)
-        write(result, options.plot, options.save, metric=drawn)
-        write_report(result, options.report)
+        with ExitStack() as last:  # all are done, the newest first, even if some fail
+            last.callback(write_report, result, options.report)
+            last.callback(write, result, options.plot, None, drawn)
+            last.callback(write, result, None, options.save)
+            compared = show_below(result, options)
         if status == 0 and not compared:
             status = FAILED
         if status == 0 and result.failures:
@@ -361,6 +364,12 @@ def _evaluated(
             raise ValueError(words) from error
         say("stopped by an error; this is the result so far")
         return result, f"error: {words}"
+    except Exception as error:  # such as of a disk that is full
+        result = getattr(error, "result", None)
+        if traceback or result is None:
+            raise
+        say("stopped by an error; this is the result so far")
+        return result, f"error: {in_options(str(error))}"
 
 
 def _words(failures: Collection[str], stream: Stream) -> str:

@@ -103,6 +103,8 @@ def _check_file(path: Path, option: str) -> None:
         raise FileNotFoundError(
             f"{option} needs the folder {path.parent}, which is not there or is no folder."
         )
+    if not os.access(path.parent, os.W_OK):  # a new file takes the place of the old one
+        raise PermissionError(f"{option} {path}: the folder {path.parent} is read-only.")
 
 
 def metric_of(asked: str | None, metrics: Sequence[str], option: str = "--plot-metric") -> str:

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +55,10 @@ def score(options: argparse.Namespace) -> int:
     further = [more for more in (slices, estimates) if more is not None]
     for more in further:
         show(f"\n{in_options(str(more))}")
-    write(result, options.plot, options.save, metric=drawn)
-    write_report(result, options.report, also=further)
+    with ExitStack() as last:  # all are done, the newest first, even if some fail
+        last.callback(write_report, result, options.report, also=further)
+        last.callback(write, result, options.plot, None, drawn)
+        last.callback(write, result, None, options.save)
     if options.plot is not None:
         if slices is not None:
             draw(slices.plot(drawn, kind="bars"), _beside(options.plot, "slices"))

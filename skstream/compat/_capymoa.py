@@ -255,13 +255,19 @@ class _CapyMOA(ByRow):
 
     def _begin(self, X: Any) -> Any:
         check_learner(self.learner)
+        params = dict(self.params or {})
+        for name in {"random_seed", "schema"} & params.keys():
+            raise ValueError(
+                f"params holds {name!r}, which {type(self).__name__} gives the learner itself: the "
+                "seed is random_state=, and the schema is made from the first rows. Leave it out."
+            )
         self.columns_ = Columns.of(X, self.categories)
         schemas = optional_import("capymoa.stream", _PURPOSE).Schema
         schema = self.columns_.schema(schemas, getattr(self, "classes_", None))
         seed = self.random_state
         if not isinstance(seed, numbers.Integral):
             seed = check_random_state(seed).randint(_LARGEST_SEED)
-        return self.learner.from_params(schema, dict(self.params or {}), int(seed) % _LARGEST_SEED)
+        return self.learner.from_params(schema, params, int(seed) % _LARGEST_SEED)
 
     def inner_name(self) -> str:
         """Name of the learner.

@@ -167,6 +167,8 @@ def _read_detector(forest: Forest, d: int, state: bytes) -> None:
 class ForestForm:
     """What the kernel of River's models has to know of a forest."""
 
+    core = run_forest
+
     @staticmethod
     def refused(estimator: Any) -> str | None:
         """Say why such a forest has no kernel."""

@@ -444,3 +444,6 @@ def run_forest(  # type: ignore[no-untyped-def]
             return t, i, MEASURES
         is_asked = False
         t += 1
+
+
+run_forest.seconds = 38.0  # on two slow cores

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,9 @@ from skstream.engine.kernels.compose import asks_of_next
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import Columns, class_labels, refused_task
+from skstream.tree._arrays import SECONDS_OF_A_ROW
 from skstream.utils._content import content
-from skstream.utils._numba import numba_enabled
+from skstream.utils._numba import Jitted, numba_enabled
 from skstream.utils._validation import is_fitted
 
 _LARGEST = 1e150  # the squares of larger numbers overflow, which is an error in River
@@ -25,6 +26,8 @@ _LARGEST_WHOLE = 2.0**53
 
 class _Form(Protocol):
     """What the kernel knows of a kind of model: how it is refused, executed, written and read."""
+
+    core: ClassVar[Jitted[..., Any]]
 
     @staticmethod
     def refused(estimator: Any) -> str | None: ...
@@ -66,6 +69,10 @@ class RiverKernel(MemoryKernel):
             return refused
         name, form = found
         reason = None if numba_enabled() else 'without numba (pip install "skstream[fast]")'
+        n_trees = getattr(estimator.model, "n_models", 1)
+        form.core.expect(task.seconds(SECONDS_OF_A_ROW * n_trees))
+        if reason is None and not form.core.pays:  # before a test model is compiled
+            reason = f"for so few rows: compiling, once, takes {form.core.seconds:.0f} s"
         reason = reason or form.refused(estimator)
         if reason is not None:
             raise Declined(f"River's {name} is called row by row {reason}")
@@ -115,6 +122,7 @@ class RiverKernel(MemoryKernel):
             raise Declined("columns that were whole numbers before, or were not, have no kernel")
         weight = np.ones(block.n_learns) if block.weight is None else block.weight
         work = Work(learn, block.y, weight, ask, block.stamp, asks_of_next(block))
+        self._form.core.expect(np.inf)  # also in another process, where a run goes on
         learnt, shares, codes = self._form.execute(memory.learnt, names, work)
         memory = _Memory(learnt, is_whole if block.n_learns else known)
         return state.after(block, columns, memory), self._answers(shares, codes)

@@ -40,6 +40,8 @@ class Task:
     scores : {"predict_proba", "decision_function"} or None
         What asks return besides the codes of classes, with the method "predict". Answers are then
         float64 of shape (n_asks, 1 + n_scores): the code that ``predict`` says, then the scores.
+    expected_rows : int
+        Rows of the stream, once for each fold; 0: not known.
     """
 
     classes: np.ndarray | None
@@ -48,6 +50,11 @@ class Task:
     n_warmup: int = 1
     late_labels: bool = False
     scores: str | None = None
+    expected_rows: int = 0
+
+    def seconds(self, per_row: float) -> float:
+        """Return what all rows take, if one takes so long; infinite where they are not counted."""
+        return self.expected_rows * per_row or np.inf
 
     def asking(self, method: str) -> "Task":
         """Return the same task with another kind of answer alone (for an inner model)."""
@@ -253,10 +260,13 @@ def missing(answers: np.ndarray, task: Task) -> np.ndarray | None:
     return wrong if wrong.any() else None
 
 
-def marked(answers: np.ndarray, wrong: np.ndarray, task: Task) -> np.ndarray:
-    """Return answers in which the missing ones count as wrong: codes alone can say so."""
+def marked(answers: np.ndarray, gaps: np.ndarray, task: Task, *, first: bool) -> np.ndarray:
+    """Return answers in which the missing ones count as wrong, or as the first class."""
+    code = 0 if first else UNANSWERED
     if task.n_scores:
         answers = answers.copy()
-        answers[wrong, 0], answers[wrong, 1:] = UNANSWERED, np.nan
+        answers[gaps, 0], answers[gaps, 1:] = code, 0.0 if first else np.nan
+        if first and task.n_scores > 1:
+            answers[gaps, 1] = 1.0
         return answers
-    return answers if answers.dtype.kind == "f" else np.where(wrong, UNANSWERED, answers)
+    return answers if answers.dtype.kind == "f" else np.where(gaps, code, answers)

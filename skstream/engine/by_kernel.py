@@ -11,7 +11,7 @@ from skstream.engine.block import Block
 from skstream.engine.failures import RAISED, BadAnswer, ends_program, in_short
 from skstream.engine.kernel import Declined, Kernel, Looped, NotFittedYet, find_kernel
 from skstream.engine.loop import LoopFailed
-from skstream.utils._numba import seconds_of_loading
+from skstream.utils._numba import n_calls_spared, seconds_of_loading
 
 # Memory that the rows of a part of a block may take in a kernel, and the least number of rows.
 _BYTES_AT_ONCE = 1 << 26
@@ -25,6 +25,7 @@ _MOST_WAITING = 64
 # The same where a part is looped, so that the loop of the whole gains little over a kernel.
 ROWS_OF_MIXED_RETRY = 16
 _MOST_ROWS = 1 << 40
+_SPARED = "not compiled, which takes longer than plain Python for so few rows"
 
 
 class ByKernel:
@@ -59,6 +60,7 @@ class ByKernel:
         self._n_waiting = 0  # parts before the next try
         self._n_rows = self._n_rows_of_retry = _MOST_ROWS
         self._was_used = False
+        self._was_spared = False  # calls ran as plain Python
         self._looped_before: list[Looped] = []  # by kernels that have ended
         self.seconds = 0.0
         self.seconds_loading = 0.0
@@ -78,7 +80,8 @@ class ByKernel:
         if self._reason:
             kinds[-1] += "; some rows by loop" if len(kinds) > 1 else ""
             kinds[-1] += f": {self._reason}"
-        return "; ".join(kinds)
+        path = "; ".join(kinds)
+        return path + ("; " if ": " in path else ": ") + _SPARED if self._was_spared else path
 
     @property
     def loops(self) -> bool:
@@ -156,7 +159,7 @@ class ByKernel:
             If the kernel itself has given a bad answer.
         """
         n_rows = max(block.n_learns, block.n_asks)
-        started, loading = perf_counter(), seconds_of_loading()
+        started, loading, n_spared = perf_counter(), seconds_of_loading(), n_calls_spared()
         try:
             self._state, answers = checked_step(self.kernel, self._state, block, self._wanted)
             self._n_declined = self._n_waiting = 0
@@ -187,6 +190,7 @@ class ByKernel:
         finally:
             loading = seconds_of_loading() - loading
             self.seconds_loading += loading
+            self._was_spared = self._was_spared or n_calls_spared() > n_spared
             self.seconds += perf_counter() - started - loading
 
     def export(self) -> None:

@@ -148,7 +148,7 @@ def words_of_gap(answer: Any, task: Task, estimator: Any) -> str:
     advice = (
         "" if task.classes is None else (' Pass unanswered="wrong" to score such rows as errors.')
     )
-    if any(is_plain_gaussian_nb(part) for part in learning_parts(estimator)):
+    if any(is_plain_gaussian_nb(part) for part in learning_parts(estimator, refitted=False)):
         advice = (
             " GaussianNB takes its variance floor from the rows of one call, and from a single row "
             "that is 0. Use skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all "

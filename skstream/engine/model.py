@@ -16,8 +16,9 @@ from skstream.engine.loop import LoopFailed
 from skstream.utils._validation import is_fitted, is_plain
 
 EngineChoice = Literal["auto", "loop"]
-#: How a missing answer (None or NaN) counts: as a failure of the model, or as a wrong answer.
-Unanswered = Literal["error", "wrong"]
+#: How a missing answer (None or NaN) counts: as a failure of the model, a wrong answer, or the
+#: first class.
+Unanswered = Literal["error", "wrong", "first"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,8 @@ class ModelRun:
         Classes, kind of answer, batch size.
     engine : {"auto", "loop"}, default="auto"
         "loop" never uses a kernel.
-    unanswered : {"error", "wrong"}, default="error"
-        Whether None or NaN in answer to a question is a failure, or gets the code -2
+    unanswered : {"error", "wrong", "first"}, default="error"
+        Whether None or NaN in answer to a question is a failure, or gets the code -2, or 0
         (of classifiers asked to predict).
     n_folds : int, default=1
         Number of folds; messages name the fold where there are several.
@@ -341,16 +342,17 @@ class ModelRun:
         wrong = missing(answers, self.task)
         if wrong is None:
             return None, answers
-        if self._unanswered == "wrong":
+        if self._unanswered != "error":
             self.n_unanswered += int(np.count_nonzero(wrong))
-            return None, marked(answers, wrong, self.task)
-        first = int(wrong.argmax())
+            first = self._unanswered == "first"
+            return None, marked(answers, wrong, self.task, first=first)
+        place = int(wrong.argmax())
         self.n_unanswered += 1
-        failure = LoopFailed("answering", first)
+        failure = LoopFailed("answering", place)
         failure.__cause__ = BadAnswer(
-            words_of_gap(answers[first], self.task, self.by_loop.estimator)
+            words_of_gap(answers[place], self.task, self.by_loop.estimator)
         )
-        return failure, answers[:first]
+        return failure, answers[:place]
 
     def _note_failure(self, failure: LoopFailed, answers: np.ndarray, block: Block) -> np.ndarray:
         """Note the failure; return the earlier answers, and missing ones after them."""

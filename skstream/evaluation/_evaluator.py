@@ -103,7 +103,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
         None,
     ],
     "retries": [Interval(numbers.Integral, 0, None, closed="left")],
-    "unanswered": [StrOptions({"error", "wrong"})],
+    "unanswered": [StrOptions({"error", "wrong", "first"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
     "fingerprint": ["boolean"],
@@ -140,7 +140,7 @@ class StreamEvaluator(BaseEstimator):
     random_state: int | None = None
     n_jobs: int | None = None
     retries: int = 2
-    unanswered: Literal["error", "wrong"] = "error"
+    unanswered: Literal["error", "wrong", "first"] = "error"
     error_score: Any = "raise"
     progress: bool = False
     checkpoint: str | os.PathLike[str] | RunFolder | None = None
@@ -487,10 +487,10 @@ class StreamEvaluator(BaseEstimator):
                     "Pass classes=[...]."
                 )
             labels = find_classes(classes, source)
-        elif self.unanswered == "wrong":
+        elif self.unanswered != "error":
             raise ValueError(
-                'unanswered="wrong" is for classifiers: a missing number has no finite '
-                'error. Use unanswered="error", and let the regressor always answer.'
+                f'unanswered="{self.unanswered}" is for classifiers: a missing number has no '
+                'finite error. Use unanswered="error", and let the regressor always answer.'
             )
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
@@ -601,7 +601,7 @@ def _plain(value: Any) -> Any:
 
 def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
     for name, model in models.items():
-        if any(is_plain_gaussian_nb(part) for part in learning_parts(model)):
+        if any(is_plain_gaussian_nb(part) for part in learning_parts(model, refitted=False)):
             warn(
                 f"Model '{name}' learns with GaussianNB row by row. GaussianNB takes its variance "
                 "floor from the rows of the current call, and from a single row that is 0: "

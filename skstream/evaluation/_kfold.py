@@ -67,10 +67,10 @@ class KFoldEvaluator(StreamEvaluator):
     retries : int, default=2
         Number of further attempts with a model whose worker process dies, each alone in a new
         worker; after them the error names the model and fold.
-    unanswered : {"error", "wrong"}, default="error"
+    unanswered : {"error", "wrong", "first"}, default="error"
         A row that was asked and got no answer (None or NaN) is a failure of the model, or is
-        scored as an error (classifiers only). Rows asked before a model has learnt anything
-        are neither.
+        scored as an error, or as the first of the classes, as CapyMOA 0.15.1 counts it (classifiers
+        only). Rows asked before a model has learnt anything are none of these.
     error_score : "raise" or float, default="raise"
         Score of a model from the row on at which it fails, while the others go on; its earlier
         scores and answers stay. A measure of probabilities is NaN for a model that has none.

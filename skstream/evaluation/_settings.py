@@ -125,7 +125,7 @@ class Settings:
         Rows per ``partial_fit``.
     n_warmup : int
         Rows learnt before anything is asked.
-    unanswered : {"error", "wrong"}
+    unanswered : {"error", "wrong", "first"}
         Whether a question without an answer is an error or a wrong answer.
     error_score : "raise" or float
         Score of a failed model; "raise": a failure ends the run.
@@ -200,6 +200,7 @@ class Settings:
             n_warmup=self.n_warmup,
             late_labels=self.late_labels,
             scores=None if model is None else self.score_methods.get(model),
+            expected_rows=self.expected_rows * len(self.timelines),
         )
 
     @property

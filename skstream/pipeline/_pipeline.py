@@ -85,6 +85,9 @@ class FittedPipeline(Pipeline):
         return True
 
 
+FittedPipeline.__name__ = "StreamPipeline"  # as errors of scikit-learn call it
+
+
 class StreamPipeline(Pipeline):
     """A pipeline that learns from a stream: a `Pipeline` with ``partial_fit``.
 

@@ -224,9 +224,10 @@ class AdaptiveRandomForestClassifier(TreeLearner):
     >>> from skstream.streams import make_demo_stream
     >>> from skstream.tree import AdaptiveRandomForestClassifier
     >>> forest = AdaptiveRandomForestClassifier(random_state=0)
-    >>> result = PrequentialEvaluator("accuracy").evaluate(forest, make_demo_stream(2000))
-    >>> result.paths
-    {'AdaptiveRandomForestClassifier': 'kernel'}
+    >>> evaluator = PrequentialEvaluator("accuracy")
+    >>> result = evaluator.evaluate({"forest": forest}, make_demo_stream(2000))
+    >>> round(result.scores["forest"]["accuracy"], 2)
+    0.84
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -21,6 +21,8 @@ R = TypeVar("R")
 
 # Both must be unset or "0" for numba to be used.
 DISABLING_VARIABLES = ("SKSTREAM_DISABLE_NUMBA", "NUMBA_DISABLE_JIT")
+#: If it is 1, loops are compiled however little there is to do.
+ALWAYS_COMPILE = "SKSTREAM_ALWAYS_COMPILE"
 
 
 @functools.cache
@@ -57,6 +59,12 @@ def seconds_of_loading() -> float:
     return seconds
 
 
+def n_calls_spared() -> int:
+    """Calls of this thread that ran as plain Python, since compiling would have taken longer."""
+    n: int = getattr(_LOADING, "n_spared", 0)
+    return n
+
+
 def numba_in_use() -> bool:
     """Whether a function was compiled, or its code loaded, in this process before."""
     return _LOADED
@@ -71,16 +79,21 @@ class Jitted(Generic[P, R]):
     ----------
     plain : callable
         The function as written.
+    seconds : float
+        What compiling it takes, set where that is long; callers then announce their work.
     """
 
     def __init__(self, function: Callable[P, R], **options: Any):
         self.plain = function
+        self.seconds = self._announced = self._expected = 0.0
         self._options = options
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function, compiled or plain."""
-        if numba_enabled():
+        if numba_enabled() and not self.pays:
+            _LOADING.n_spared = n_calls_spared() + 1
+        elif numba_enabled():
             started, n_known = perf_counter(), self._n_compiled
             if n_known < 1 and _at_a_terminal():
                 timer = Timer(_LONG, self._say_that_it_is_compiled)
@@ -96,6 +109,29 @@ class Jitted(Generic[P, R]):
             return answer
         with np.errstate(all="ignore"):  # compiled code warns of nothing
             return self.uncompiled(*args, **kwargs)
+
+    def announce(self, seconds: float) -> None:
+        """Say that there is work, which takes so many seconds as plain Python."""
+        self._announced += seconds
+
+    def expect(self, seconds: float) -> None:
+        """Say that so much work will be announced, of which some may have been before."""
+        self._expected = max(self._expected, seconds)
+
+    @property
+    def pays(self) -> bool:
+        """Whether there is machine code, or making it takes no longer than the work without it."""
+        worth = max(self._announced, self._expected) >= self.seconds
+        return worth or os.environ.get(ALWAYS_COMPILE) == "1" or self._is_at_hand
+
+    @property
+    def _is_at_hand(self) -> bool:
+        """Whether there is machine code of the function in this process, or in numba's files."""
+        compiled: Any = self.compiled
+        try:  # not documented: where numba has changed, the function is compiled
+            return bool(compiled.overloads or compiled._cache._cache_file._load_index())
+        except Exception:
+            return type(getattr(compiled, "_cache", None)).__name__ != "NullCache"
 
     def _say_that_it_is_compiled(self) -> None:
         where = f"{self.plain.__module__}.{self.plain.__name__}"

@@ -218,3 +218,14 @@ def test_the_real_ones(monkeypatch) -> None:
         again = pickle.loads(pickle.dumps(fitted))
         np.testing.assert_array_equal(again.predict(data), fitted.predict(data))
     prequential_predict(regressor.FIMTDD, data, data[:, 1])
+
+
+@pytest.mark.parametrize("kind", [CapyMOAClassifier, CapyMOARegressor])
+@pytest.mark.parametrize("name", ["random_seed", "schema"])
+def test_what_the_adapter_passes_on_itself_is_no_parameter(kind, name) -> None:
+    learner = {CapyMOAClassifier: fake.NearestClassifier, CapyMOARegressor: fake.NearestRegressor}
+    model = kind(learner[kind], params={name: 1})
+    with pytest.raises(ValueError, match=f"params holds '{name}'.*random_state=.*Leave it out"):
+        model.fit(X, CODES.astype(float) if kind is CapyMOARegressor else Y)
+    with pytest.raises(ValueError, match=f"params holds '{name}'"):
+        PrequentialEvaluator().evaluate(model, X, CODES / 2 if kind is CapyMOARegressor else Y)

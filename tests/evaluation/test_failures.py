@@ -25,6 +25,7 @@ from skstream import (
     prequential_predict,
 )
 from skstream.engine.kernels import registered_kernels
+from skstream.evaluation import RunFolder
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.pipeline import make_stream_pipeline
 from skstream.streams import as_stream, make_demo_stream
@@ -394,3 +395,120 @@ def test_estimators_keep_labels_that_end_in_nul():
     assert model.predict(X[:1]).tolist() == ["a\0"]
     piped = make_stream_pipeline(StandardScaler(), Lists()).partial_fit(X, y, classes=y)
     assert piped.predict(X[:1]).tolist() == ["a\0"]
+
+
+# -- the last steps: copying, pickling, measuring and saving models never cost scores
+
+
+class GrowsDeep(FailsAfter):
+    """Holds a chain of lists, as a tree does whose branches are all on one side."""
+
+    def partial_fit(self, X, y, classes=None):
+        for _ in range(30 * len(y)):
+            self.chain_ = [getattr(self, "chain_", None)]
+        return super().partial_fit(X, y, classes)
+
+
+class NotCopied(FailsAfter):
+    """Raises where it is copied or pickled after it has learnt."""
+
+    def __getstate__(self):
+        if hasattr(self, "newest_"):
+            raise NotImplementedError("its memory is elsewhere")
+        return super().__getstate__()
+
+
+class NotLoaded(FailsAfter):
+    """Raises where a worker has sent it back."""
+
+    def __setstate__(self, state):
+        if "newest_" in state:
+            raise OSError("its file is on another machine")
+        super().__setstate__(state)
+
+
+LAST_STEPS = [GrowsDeep, NotCopied, NotLoaded]
+RETURNING = [
+    PrequentialEvaluator("accuracy", return_models=True, random_state=0),
+    KFoldEvaluator("accuracy", n_folds=2, return_models=True, random_state=0),
+    DelayedEvaluator("accuracy", delay=5, n_bins=2, return_models=True, random_state=0),
+    HoldoutEvaluator("accuracy", holdout="next", every=50, return_models=True, random_state=0),
+]
+
+
+@pytest.mark.parametrize("kind", LAST_STEPS)
+@pytest.mark.parametrize("evaluator", RETURNING, ids=lambda one: type(one).__name__)
+def test_a_model_that_cannot_be_copied_is_returned_as_it_is(evaluator, kind, rows):
+    result = evaluator.evaluate({"odd": kind(1000), "persistent": Persistent()}, *rows)
+    like = evaluator.evaluate({"odd": FailsAfter(1000), "persistent": Persistent()}, *rows)
+    assert result.scores == like.scores if result.bins is None else True
+    for name, of_folds in result.models.items():
+        models = of_folds if isinstance(of_folds, list) else [of_folds]
+        assert all(hasattr(one, "classes_") for one in models), name
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+@pytest.mark.parametrize("kind", LAST_STEPS)
+def test_scores_come_back_from_workers_without_a_model_that_cannot(kind, backend, rows):
+    evaluator = PrequentialEvaluator("accuracy", return_models=True, random_state=0)
+    models = {"odd": kind(1000), "looped": FailsAfter(1000)}
+    here = evaluator.evaluate(models, *rows)
+    parallel = evaluator.set_params(n_jobs=2)
+    with parallel_config(backend=backend), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        there = parallel.evaluate(models, *rows)
+    said = [str(one.message) for one in caught if "cannot be returned" in str(one.message)]
+    assert there.scores == here.scores
+    assert there.models["looped"].newest_ == here.models["looped"].newest_
+    assert (there.models["odd"] is None) == (backend != "threading") == bool(said)
+    if said:
+        (words,) = said
+        assert words.startswith("Model 'odd' cannot be returned (")
+        assert "Its scores are complete" in words
+
+
+def test_a_live_run_gives_its_scores_without_a_model_that_cannot_be_copied(rows):
+    evaluator = PrequentialEvaluator("accuracy", return_models=True, random_state=0)
+    run = evaluator.start({"odd": GrowsDeep(1000), "last": Persistent()}, classes=["DOWN", "UP"])
+    X, y = rows
+    run.update(X[:200], y[:200])
+    with pytest.warns(UserWarning, match="Model 'odd' cannot be returned"):
+        so_far = run.result()
+    assert so_far.models["odd"] is None and so_far.models["last"] is not None
+    assert run.update(X[200:], y[200:]).n_rows == 300
+
+
+def test_a_kernel_that_cannot_write_its_model_costs_no_scores(rows, monkeypatch):
+    from skstream.engine.kernels.baselines import MajorityClassKernel
+
+    models = {"majority": MajorityClass(), "persistent": Persistent()}
+    evaluator = PrequentialEvaluator("accuracy", return_models=True, random_state=0)
+    whole = evaluator.evaluate(models, *rows)
+    monkeypatch.setattr(MajorityClassKernel, "export", lambda *_: 1 / 0)
+    monkeypatch.setattr("skstream.evaluation._runs._run._FIRST_MEASURED", 64)  # in the run, too
+    with pytest.warns(UserWarning) as caught:
+        result = evaluator.evaluate(models, *rows)
+    assert result.scores == whole.scores
+    assert result.models["majority"] is None and result.models["persistent"] is not None
+    assert np.isnan(result.costs["majority"].size)
+    words = [str(one.message) for one in caught]
+    assert any("MajorityClassKernel.export" in one and "size is not known" in one for one in words)
+    assert any("Model 'majority' cannot be returned" in one for one in words)
+
+
+def test_a_model_that_cannot_be_saved_any_more_is_evaluated_to_the_end(rows, tmp_path):
+    folder = RunFolder(tmp_path / "run", every=20)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, checkpoint=folder)
+    models = {"odd": GrowsDeep(1000), "persistent": Persistent()}
+    with pytest.warns(UserWarning, match="an earlier checkpoint stays"):
+        result = evaluator.evaluate(models, *rows)
+    plain = evaluator.set_params(checkpoint=None).evaluate(models, *rows)
+    assert result.scores == plain.scores
+
+
+def test_a_run_that_cannot_be_saved_goes_on(rows, tmp_path):
+    run = PrequentialEvaluator("accuracy").start(GrowsDeep(1000), classes=["DOWN", "UP"])
+    run.update(*rows)
+    with pytest.raises(TypeError, match="cannot be saved to"):
+        run.save(tmp_path / "run.joblib")
+    assert run.result().n_rows == 300

@@ -156,3 +156,43 @@ def test_regressors_must_answer():
         prequential_predict(PersistentRegressor(), rows, y, unanswered="wrong")
     with pytest.raises(ValueError, match="'unanswered' parameter of PrequentialEvaluator"):
         PrequentialEvaluator(unanswered="skip").evaluate(Persistent(), rows, LABELS)
+    with pytest.raises(ValueError, match='unanswered="first" is for classifiers'):
+        PrequentialEvaluator(unanswered="first").evaluate(PersistentRegressor(), rows, y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_they_can_count_as_the_first_class(n_classes, weighted):
+    y = np.where(LABELS == "c", "b", LABELS) if n_classes == 2 else LABELS
+    weight = np.arange(1.0, N + 1) if weighted else None
+    answers = {row: [y[row] if row < 9 or row % 3 else "a"] for row in range(N)}
+    evaluator = PrequentialEvaluator(NAMES, unanswered="first")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = evaluator.evaluate({"m": refusing(y=y)}, ROWS, y, sample_weight=weight)
+        like = evaluator.evaluate({"m": Scripted(answers=answers)}, ROWS, y, sample_weight=weight)
+    assert result.scores == like.scores
+    assert result.n_unanswered == {"m": len(range(9, N, 3))}
+
+
+class Silent(Persistent):
+    """Gives no label to every third row, and NaN for its probabilities."""
+
+    def predict(self, X):
+        silent = np.asarray(X)[:, 0] % 3 == 0
+        return np.where(silent, None, super().predict(X).astype(object))
+
+    def predict_proba(self, X):
+        n = len(self.classes_)
+        certain = (super().predict(X)[:, None] == self.classes_) * 1.0
+        return np.where(np.asarray(X)[:, :1] % 3 == 0, np.full(n, np.nan), certain)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_first_class_is_then_certain(n_classes):
+    y = np.where(LABELS == "c", "b", LABELS) if n_classes == 2 else LABELS
+    evaluator = PrequentialEvaluator(["accuracy", "brier"], unanswered="first")
+    result = evaluator.evaluate(Silent(), ROWS, y)
+    (scores,) = result.scores.values()
+    halves = 1.0 if n_classes == 2 else 2.0  # of one probability, or of those of all classes
+    assert scores["brier"] == pytest.approx(halves * (1 - scores["accuracy"]))

@@ -190,3 +190,34 @@ def test_the_example_of_rivers_docstring() -> None:
         assert result.paths["tree"].partition(":")[0] == path
         assert result.scores["tree"]["accuracy"] == pytest.approx(expected, abs=1e-12)
         assert same(result.models["tree"].model_, literal)
+
+
+@pytest.mark.parametrize("name", ["tree", "forest"])
+def test_short_streams_are_looped_where_no_machine_code_is_at_hand(name, monkeypatch):
+    from skstream.compat import _river_forest, _river_kernel
+    from skstream.utils import _numba
+
+    core = {"tree": river_tree_kernel.TreeForm, "forest": _river_forest.ForestForm}[name].core
+    monkeypatch.delenv(_numba.ALWAYS_COMPILE)
+    monkeypatch.setattr(_numba.Jitted, "_is_at_hand", False)
+    for attribute in ("_announced", "_expected"):
+        monkeypatch.setattr(core, attribute, 0.0)
+    forest = pytest.importorskip("river.forest")
+    model = {
+        "tree": river_tree.HoeffdingTreeClassifier(),
+        "forest": forest.ARFClassifier(3, seed=1),
+    }
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 2)), rng.integers(0, 2, 120)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    looped = evaluator.evaluate({"m": model[name]}, X, y)
+    words = f"loop: River's {name} is called row by row for so few rows: compiling, once, takes"
+    assert looped.paths["m"].startswith(words) and looped.costs["m"].seconds_in_kernel == 0
+    refusal = _river_kernel.RiverKernel.refusal
+    adapted = from_river(model[name])
+    with pytest.raises(Declined, match="for so few rows"):
+        refusal(adapted, Task(np.array([0, 1]), expected_rows=1000))
+    monkeypatch.setenv(_numba.ALWAYS_COMPILE, "1")
+    assert evaluator.evaluate({"m": model[name]}, X, y).scores == looped.scores
+    monkeypatch.delenv(_numba.ALWAYS_COMPILE)
+    assert refusal(adapted, Task(np.array([0, 1]), expected_rows=100_000)) is None

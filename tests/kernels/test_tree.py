@@ -8,11 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from skstream import KFoldEvaluator, PrequentialEvaluator, TemporallyAugmented
 from skstream.drift import DDM, PageHinkley, RandomAlarm
 from skstream.engine.kernels import Declined, Task
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 from skstream.tree import _arrays as arrays
 from skstream.tree import _forest as forest
+from skstream.tree._core import run
+from skstream.utils import _numba
+from skstream.utils._numba import numba_enabled
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -140,6 +144,7 @@ def test_a_broken_tree_is_caught(monkeypatch) -> None:
         kept = np.ones_like(args[10])
         return right(*args[:10], kept, *args[11:])
 
+    run.announce = right.announce
     monkeypatch.setattr(arrays, "run", run)
     with pytest.raises(AssertionError):
         assert_equals_loop(model, block, Task(LABELS, "predict_proba"), [])
@@ -164,3 +169,66 @@ def test_a_broken_forest_is_caught(monkeypatch) -> None:
     monkeypatch.setattr(forest, "_first_alarm", late)
     with pytest.raises(AssertionError):
         assert_equals_loop(model, block, task, [])
+
+
+# -- compile or not: with no machine code at hand, a few rows run as plain Python
+
+
+NOT_COMPILED = "kernel: not compiled, which takes longer than plain Python for so few rows"
+
+
+@pytest.fixture
+def nothing_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not numba_enabled():
+        pytest.skip("nothing is compiled without numba")
+    monkeypatch.delenv(_numba.ALWAYS_COMPILE)
+    monkeypatch.setattr(_numba.Jitted, "_is_at_hand", False)
+    for name in ("_announced", "_expected"):
+        monkeypatch.setattr(run, name, 0.0)
+
+
+MODELS = [
+    HoeffdingTreeClassifier(grace_period=20),
+    AdaptiveRandomForestClassifier(3, random_state=0),
+    TemporallyAugmented(HoeffdingTreeClassifier(grace_period=20)),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("kind", [PrequentialEvaluator, KFoldEvaluator])
+def test_short_streams_are_not_compiled_and_give_the_same(
+    kind: Any, model: Any, nothing_at_hand: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    evaluator = kind("accuracy", random_state=0, keep_tape=True)
+    spared = evaluator.evaluate({"m": model}, X, y)
+    assert spared.paths == {"m": NOT_COMPILED}
+    monkeypatch.setenv(_numba.ALWAYS_COMPILE, "1")
+    compiled = evaluator.evaluate({"m": model}, X, y)
+    assert compiled.paths == {"m": "kernel"}
+    np.testing.assert_array_equal(spared.tape.answers["m"], compiled.tape.answers["m"])
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "pays"), [(0, True), (1000, False), (31_999, False), (32_000, True)]
+)
+def test_expected_rows_decide(n_rows: int, pays: bool, nothing_at_hand: None) -> None:
+    kernel = running(HoeffdingTreeClassifier(), Task(LABELS, expected_rows=n_rows))
+    assert kernel is not None and run.pays is pays
+
+
+def test_calls_of_an_estimator_are_compiled_once_there_are_many(nothing_at_hand: None) -> None:
+    model, X = HoeffdingTreeClassifier(), np.zeros((20_000, 1))
+    for n, pays in ((1, False), (200, False), (20_000, False)):
+        model.partial_fit(X[:n], np.repeat(["a"], n), classes=["a", "b"])
+        assert run.pays is pays
+    run.announce(16.0 - 20_201 * arrays.SECONDS_OF_A_ROW / 5)
+    assert run.pays
+
+
+def test_a_live_run_is_compiled_from_its_first_row(nothing_at_hand: None) -> None:
+    live = PrequentialEvaluator("accuracy").start(HoeffdingTreeClassifier(), classes=["a", "b"])
+    assert run.pays and live.update([[0.0], [1.0]], ["a", "b"]).result().paths == {
+        "HoeffdingTreeClassifier": "kernel"
+    }

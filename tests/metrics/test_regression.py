@@ -200,9 +200,7 @@ def test_persistent_skill_cannot_be_merged():
 
 
 def test_adwin_is_for_classifiers():
-    with pytest.raises(
-        ValueError, match=r"'adwin' is AdaptiveWindow.*not defined for regression"
-    ):
+    with pytest.raises(ValueError, match=r"'adwin' is AdaptiveWindow.*not defined for regression"):
         running("mae", "adwin", None)
 
 

@@ -1,13 +1,21 @@
 """Which life of a jitted function runs."""
 
+import importlib.util
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from skstream.utils import _numba
-from skstream.utils._numba import Jitted, jit, numba_enabled, seconds_of_loading
+from skstream.utils._numba import (
+    Jitted,
+    jit,
+    n_calls_spared,
+    numba_enabled,
+    seconds_of_loading,
+)
 
 
 @jit
@@ -160,3 +168,81 @@ def test_somebody_at_a_terminal_is_told_that_a_loop_is_compiled(monkeypatch, cap
         assert ("compiling tests.utils.test_numba.thrice, once" in said) == at_terminal
     assert thrice(2.0) == 6.0
     assert capsys.readouterr().err == ""
+
+
+# -- compiled where it pays
+
+
+@pytest.fixture
+def spares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let compiling pay only for enough work, as for users; the test suite always compiles."""
+    monkeypatch.delenv(_numba.ALWAYS_COMPILE)
+
+
+def long_to_compile(monkeypatch: pytest.MonkeyPatch) -> Any:
+    function = Jitted(sum_of_doubles.plain)
+    function.seconds = 1.0
+    monkeypatch.setattr(Jitted, "_is_at_hand", False)
+    return function
+
+
+def test_a_loop_is_compiled_once_the_work_is_worth_it(
+    spares: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = long_to_compile(monkeypatch)
+    for seconds, pays in ((0.25, False), (0.5, False), (0.25, True), (0.0, True)):
+        function.announce(seconds)
+        assert function.pays is pays
+
+
+@pytest.mark.parametrize(("seconds", "pays"), [(0.5, False), (1.0, True), (np.inf, True)])
+def test_expected_work_counts_once(
+    seconds: float, pays: bool, spares: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = long_to_compile(monkeypatch)
+    for _ in range(3):
+        function.expect(seconds)
+    function.announce(0.25)
+    assert function.pays is pays
+
+
+def test_spared_calls_are_counted_and_give_the_same(
+    spares: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_numba, "_is_installed", lambda: True)
+    function, before = long_to_compile(monkeypatch), n_calls_spared()
+    assert function(np.arange(4.0)) == 12.0
+    assert not function.is_compiled and n_calls_spared() == before + 1
+    monkeypatch.setenv(_numba.ALWAYS_COMPILE, "1")
+    assert function.pays
+
+
+def test_machine_code_in_files_is_at_hand(tmp_path: Path, spares: None) -> None:
+    pytest.importorskip("numba")
+    file = tmp_path / "own_loop.py"
+
+    def loaded(text: str) -> Any:
+        file.write_text(text)
+        names = importlib.util.spec_from_file_location("own_loop", file)
+        assert names is not None and names.loader is not None
+        module = importlib.util.module_from_spec(names)
+        names.loader.exec_module(module)
+        module.twice.seconds = 1.0
+        return module.twice
+
+    text = "from skstream.utils._numba import jit\n\n\n@jit\ndef twice(x):\n    return x + x\n"
+    first = loaded(text)
+    assert not first.pays
+    first.expect(1.0)
+    assert first(2.0) == 4.0
+    second = loaded(text)  # as in the next process
+    assert second.pays and not second.compiled.overloads
+    assert not loaded(text + "\n\nMORE = 1\n").pays
+
+
+def test_a_numba_without_a_known_cache_compiles(spares: None) -> None:
+    pytest.importorskip("numba")
+    function = Jitted(sum_of_doubles.plain)
+    function.seconds = 1.0
+    vars(function)["compiled"] = object()
+    assert function.pays

@@ -15,7 +15,9 @@ from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, rea
 from skstream.engine.kernels.memory import MemoryKernel, State
 from skstream.engine.kernels.schema import Columns, refused_seed, refused_task
 from skstream.preprocessing._categories import MixedTypes
+from skstream.tree._arrays import SECONDS_OF_A_ROW
 from skstream.tree._base import Features, Read, read_columns
+from skstream.tree._core import run
 from skstream.utils._values import holds_times
 
 
@@ -30,6 +32,10 @@ class TreeKernel(MemoryKernel):
     """The model as arrays. Rows of a batch are learnt one after another."""
 
     shareable = True
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        run.expect(task.seconds(SECONDS_OF_A_ROW * getattr(estimator, "n_estimators", 1)))
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:

@@ -36,6 +36,7 @@ from skstream.utils._npy import StoredArray
 from skstream.utils._saved import load_npz, save_npz
 from skstream.utils._sklearn import QuietParallel
 from skstream.utils._times import UNITS, parse_duration
+from skstream.utils._warnings import warn
 
 CHECKPOINT, OUTCOME = "run.checkpoint", "outcome.npz"
 #: Files from which a group goes on, or is not computed again.
@@ -365,7 +366,11 @@ class Keeper:
     def advance(self, n_rows: int) -> None:
         """Write a checkpoint if one is due; called when so many more rows are done."""
         if self._group.every.is_due(self.run.n_rows - self._saved_at, self._saved):
-            self._save()
+            try:
+                self._save()
+            except TypeError as error:  # such as of a tree that has grown deep
+                self._saved_at, self._saved = self.run.n_rows, monotonic()
+                warn(f"{error} The evaluation goes on; an earlier checkpoint stays.")
         self._group.write_tape(self.run, all_of_it=False)
 
     def _save(self) -> None:

@@ -80,7 +80,7 @@ def assemble(
         tape=tape,
         costs={name: sum((one.cost for one in ls), start=Cost()) for name, ls in by_model.items()},
         paths={name: lanes[0].path for name, lanes in by_model.items()},
-        models=_fitted_models(by_model),
+        models=_fitted_models(by_model) if header.parameters.get("return_models") else None,
         failures=failures,
         failed_at={name: [lane.n_valid for lane in by_model[name]] for name in failures},
         n_unanswered={name: sum(one.n_unanswered for one in ls) for name, ls in by_model.items()},
@@ -105,10 +105,18 @@ def assemble(
     )
     end_at_failures(result)
     if not so_far:
-        # Without survivors the error is message enough.
-        for message in [*(failures.values() if header.survives else ()), *failed_refits(result)]:
-            warn(message, FitFailedWarning)
-        warn_of(cautions(result))
+        try:
+            # Without survivors the error is message enough.
+            why = failures.values() if header.survives else ()
+            for message in [*why, *failed_refits(result)]:
+                warn(message, FitFailedWarning)
+            for message in dict.fromkeys(one for lane in outcome.lanes for one in lane.lost):
+                warn(message)
+            warn_of(cautions(result))
+        except Warning as warning:  # where the user makes errors of warnings
+            warning.result = result  # type: ignore[attr-defined]
+            warning.add_note("The result is in the attribute 'result' of this error.")
+            raise
     return result
 
 
@@ -152,9 +160,7 @@ def _joined_tape(
     ), ""
 
 
-def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any] | None:
-    """Return the fitted copies of every model, a list of several folds; None without any."""
+def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:
+    """Return the fitted copies of every model, a list of several folds."""
     fitted = {name: [lane.estimator for lane in lanes] for name, lanes in by_model.items()}
-    if all(one is None for folds in fitted.values() for one in folds):
-        return None
     return {name: folds[0] if len(folds) == 1 else folds for name, folds in fitted.items()}

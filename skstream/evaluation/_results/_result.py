@@ -109,7 +109,8 @@ class EvaluationResult:
         How each model was executed: "kernel", "loop", or "kernel and loop"; after a colon, why
         not all by a kernel: "loop: SGDClassifier with average=True has no kernel".
     models : dict or None
-        Fitted copies by model, where asked for (a list of them for several folds).
+        Fitted copies by model, where asked for (a list of them for several folds); None for one
+        that could not be copied or sent back by a worker, of which there was a warning.
     failures : dict of str to str
         Error message per failed model. Its answers and scores up to the failure are kept; later
         scores are ``error_score``.

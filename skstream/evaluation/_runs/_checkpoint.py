@@ -19,7 +19,7 @@ CHECKPOINT_FORMAT = 9
 _MAGIC = b"skstream checkpoint "
 _HEADER_BYTES = len(_MAGIC) + len(b"7 ") + 64 + len(b"\n")
 #: What pickling raises for what cannot be pickled.
-NOT_PICKLED = (PicklingError, AttributeError, TypeError)
+NOT_PICKLED = (PicklingError, AttributeError, TypeError, RecursionError)
 
 
 @dataclass(frozen=True)

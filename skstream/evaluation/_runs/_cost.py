@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from sklearn.base import BaseEstimator
 
 from skstream.base import nested
+from skstream.engine.failures import ModelError
 from skstream.utils._validation import is_fitted
 
 BYTES_PER_GIGABYTE = 1e9
@@ -148,16 +149,28 @@ def refits_since(now: list[Refits], before: list[Refits]) -> list[Refits]:
 
 
 class CostMeter:
-    """Follows the time and size of one model, from what it has learnt before on."""
+    """Follows the time and size of one model, from what it has learnt before on.
+
+    Attributes
+    ----------
+    failure : str
+        Why the size is not known, as the fitted model could not be written; empty if it could.
+    """
 
     def __init__(self, estimator: Any) -> None:
+        self.failure = ""
         self._before = refits_in(estimator)
         self._size = self._seconds = self._ram_hours = 0.0
 
     def measure(self, model: Any) -> Any:
         """Measure the size of a model, which it has had since the last time; return it fitted."""
-        estimator, seconds = model.estimator(), sum(model.seconds.values())
-        self._size = pickled_size(estimator)
+        seconds, estimator, self._size = sum(model.seconds.values()), None, float("nan")
+        try:
+            estimator = model.estimator()
+        except ModelError as error:
+            self.failure = f"{error} Its size is not known; its scores are complete."
+        else:
+            self._size = pickled_size(estimator)
         hours = (seconds - self._seconds) / SECONDS_PER_HOUR
         self._ram_hours += self._size / BYTES_PER_GIGABYTE * hours
         self._seconds = seconds

@@ -24,6 +24,7 @@ from skstream.evaluation._runs._run_outcome import (
     RunOutcome,
     continued,
     ended_lane,
+    not_returned,
 )
 from skstream.evaluation._runs._scoring import AskedOnce, RunScores
 from skstream.evaluation._runs._steps import Steps
@@ -273,7 +274,10 @@ class EvaluationRun(Steps):
         detections, tape = self._scores.detections(), self._scores.whole_tape
         outcomes = []
         for k, of_lane in zip(numbers, curves, strict=True):
-            (name, fold), model = self._places[k], self._engine.lanes[k].model
+            (name, fold), meter = self._places[k], self._meters[k]
+            model = self._engine.lanes[k].model
+            cost, lost = meter.cost(model), [meter.failure] * bool(meter.failure)
+            estimator = self._returned(name, model, lost) if settings.return_models else None
             outcomes.append(
                 LaneOutcome(
                     name=name,
@@ -282,10 +286,10 @@ class EvaluationRun(Steps):
                     answers=None if tape is None else tape.answers(k),
                     scores=None if tape is None else tape.scores(k),
                     method=settings.score_methods.get(name),
-                    cost=self._meters[k].cost(model),
+                    cost=cost,
                     path=model.by_kernel.path(),
-                    # A copy: the run continues, and the user may change the returned model.
-                    estimator=deepcopy(model.estimator()) if settings.return_models else None,
+                    estimator=estimator,
+                    lost=tuple(lost),
                     failure=str(failures[k]) if k in failures else None,
                     n_valid=self._n_valid(k) if k in failures else None,
                     n_unanswered=model.n_unanswered,
@@ -293,6 +297,18 @@ class EvaluationRun(Steps):
                 )
             )
         return outcomes
+
+    def _returned(self, name: str, model: Any, lost: list[str]) -> Any:
+        """Return the fitted model; None where that cannot be done, and why is in `lost`."""
+        estimator = None
+        try:
+            estimator = model.estimator()
+            # A copy: the run continues, and the user may change the returned model.
+            return deepcopy(estimator)
+        except Exception as error:  # copying may raise any error, as of a tree that has grown deep
+            if self._is_closed and estimator is not None:
+                return estimator  # nothing changes it any more
+            lost.append(not_returned(name, error))
 
     def _shown_failures(self) -> dict[int, ModelError]:
         """Why lanes have stopped: without what came after the failure that ends the evaluation."""

@@ -1,12 +1,15 @@
 """What a run did, as data: outcomes of its models, and what a result says beside them."""
 
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from joblib.externals.loky.backend.reduction import dumps
 
 from skstream.drift import Detections
+from skstream.engine.failures import in_short
 from skstream.evaluation._runs._cost import Cost
 from skstream.metrics import Measure
 from skstream.metrics._checkpoints import Curves
@@ -64,7 +67,8 @@ class LaneOutcome:
     If the model failed, `failure` is the reason and `n_valid` the number of rows of its curves and
     answers before the failure. If it was ended before the run was, `ended` says where and why.
     `scores` are those beside the answers on the tape, given by `method`, where
-    measures need them. `detections` says what each monitor found.
+    measures need them. `detections` says what each monitor found. `lost` says, in sentences, what
+    could not be done with the model at the end; scores do not need it.
     """
 
     name: str
@@ -81,6 +85,23 @@ class LaneOutcome:
     detections: Mapping[str, Detections] = field(default_factory=dict)
     scores: np.ndarray | StoredArray | None = None
     method: str | None = None
+    lost: tuple[str, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        try:
+            pickle.loads(dumps(self.estimator))
+        except Exception as error:  # pickling may raise any error: a worker sends the scores alone
+            lost = (*self.lost, not_returned(self.name, error))
+            return {**vars(self), "estimator": None, "lost": lost}
+        return vars(self)
+
+
+def not_returned(name: str, error: Exception) -> str:
+    """Say why a model is not in the result."""
+    return (
+        f"Model '{name}' cannot be returned ({in_short(error)}): None is in its place in "
+        "result.models. Its scores are complete."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
