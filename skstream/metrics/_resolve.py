@@ -43,7 +43,9 @@ _OTHER_NAMES = {
     "cross_entropy": "log_loss",
     "error_rate": "error",
     "f1": "f1_macro",
-    "g_mean": "geometric_accuracy",
+    "g_mean": "gmean",
+    "geometric_mean": "gmean",
+    "p_ran": "chance_accuracy",
     "hamming_loss": "error",
     "kappa_t": "kappa_temporal",
     "logloss": "log_loss",
@@ -247,6 +249,12 @@ def check_known_name(name: str) -> None:
 def _by_name(name: str, classes: Array | None) -> Measure:
     known = REGRESSION if classes is None else OF_CLASSES
     measure = measure_of_name(name, known)
+    if name == "average_precision" and classes is not None and _has_no_positive(classes):
+        ways = " or ".join(f"'{name}:{label}'" for label in classes.tolist())
+        raise ValueError(
+            f"Measure {name!r} of two classes is that of one of them, and neither is called 1: "
+            f"name it, {ways}."
+        )
     if measure is not None:  # "top_k_accuracy:2" is the measure "top_k_accuracy"
         return check_suits(measure if name in known else replace(measure, name=name), classes)
     kind, colon, label = name.partition(":")
@@ -260,6 +268,12 @@ def _by_name(name: str, classes: Array | None) -> Measure:
         return replace(of_scikit_learn(scorer, classes, _resolve) or Measure(scorer), name=name)
     except ValueError as error:
         raise ValueError(f"{unknown} As scikit-learn's scorer {name!r}: {error}") from error
+
+
+def _has_no_positive(classes: Array) -> bool:
+    """Whether neither of two classes is the positive one by its name, as 1 is beside 0 or -1."""
+    usual = {"0", "1"}, {"-1", "1"}, {"False", "True"}
+    return len(classes) == 2 and set(map(str, classes.tolist())) not in usual
 
 
 def _by_label(name: str, kind: str, label: str, classes: Array) -> Measure:
