@@ -32,7 +32,7 @@ COSTS = [[0.0, 1.0], [5.0, 0.5]]
 
 @pytest.fixture(scope="module")
 def result():
-    metrics = ["brier", "auc", "average_precision", "calibration_error", cost(COSTS, threshold=0.3)]
+    metrics = ["brier", "auc", "average_precision:UP", "calibration_error", cost(COSTS, threshold=0.3)]
     return PrequentialEvaluator(metrics).evaluate({"sgd": SGD, "major": MajorityClass()}, STREAM)
 
 
@@ -126,7 +126,7 @@ def test_of_several_classes_the_largest_probability_or_one_class(three_classes) 
 def test_areas_are_those_of_the_measures(result, truth) -> None:
     ranked = RankingDisplay.from_result(result).curves["sgd"]
     assert ranked.auc == pytest.approx(result.scores["sgd"]["auc"], abs=1e-12)
-    wanted = result.scores["sgd"]["average_precision"]
+    wanted = result.scores["sgd"]["average_precision:UP"]
     assert ranked.average_precision == pytest.approx(wanted, abs=1e-12)
     part = RankingDisplay.from_result(result, rows=(200, N), models="sgd").curves["sgd"]
     came, p = truth[0][199:], truth[1][199:]
