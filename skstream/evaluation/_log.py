@@ -1,6 +1,7 @@
 """Predictions that were made elsewhere: a log of them, scored as the answers of an evaluation."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._log_rows import (
+    TOLERANCE,
     Coder,
     Piece,
     Unanswered,
@@ -23,7 +25,7 @@ from skstream.evaluation._runs._tape_writer import BYTES_OF_LARGE_TAPE, KeptTape
 from skstream.evaluation._runs._watch import Watch
 from skstream.evaluation._tape_rows import fold_columns, measures_of
 from skstream.forgetting import as_forgetting
-from skstream.metrics._measure import Measure
+from skstream.metrics._measure import OF_SCORES, Measure
 from skstream.metrics._resolve import resolve_metrics, task_of
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._user import check_take_weights, warn_of_calls
@@ -34,7 +36,7 @@ from skstream.streams._open import open_files
 from skstream.streams._stream import Stream, refuse_endless
 from skstream.streams._table_parameters import shown
 from skstream.utils._choices import check_choice, did_you_mean
-from skstream.utils._label_space import LabelSpace, listed
+from skstream.utils._label_space import NO_LABEL, LabelSpace, classes_of_all, listed
 from skstream.utils._labels import as_labels, distinct_labels, find_classes, is_missing
 from skstream.utils._masked import unmasked
 from skstream.utils._rows import is_frame
@@ -63,6 +65,7 @@ def score_predictions(
     unanswered: Unanswered = "error",
     monitors: Mapping[str, Any] | None = None,
     record_every: Any = None,
+    tolerance: float = TOLERANCE,
 ) -> EvaluationResult:
     """Score predictions that were made elsewhere, row by row, as an evaluator scores answers.
 
@@ -88,7 +91,8 @@ def score_predictions(
         As for the evaluators. With `arrival` as datetimes it can count time: "window:7D",
         "half-life:30D".
     classes : array-like of shape (n_classes,), default=None
-        All labels that can occur, of a classification. None: those that occur in `y_true`.
+        All labels that can occur, of a classification, in the order of probabilities by position.
+        None: those in `y_true`, in `predictions` and among the names of `probabilities`, sorted.
     arrival : array-like of shape (n_rows,), default=None
         When each row came and was predicted: numbers or datetimes that never go back.
     label_time : array-like of shape (n_rows,), default=None
@@ -109,6 +113,10 @@ def score_predictions(
     record_every : int, str or timedelta, default=None
         Rows between checkpoints; or a duration, such as "1D", to have a checkpoint at the end of
         every day. None: about 1,000 checkpoints.
+    tolerance : float, default=0.01
+        How far probabilities may be outside [0, 1], or their sum from 1, because they are rounded.
+        A warning says so once, and these rows are made to sum to 1. Where no measure needs
+        probabilities they are not checked.
 
     Returns
     -------
@@ -119,10 +127,16 @@ def score_predictions(
     Raises
     ------
     ValueError
-        If lengths differ, times go back or are missing, a prediction is missing or is none of the
-        classes, or a probability is outside [0, 1] or those of a row do not sum to 1.
+        If lengths differ, times go back or are missing, a prediction is missing or is none of
+        `classes`, or the probabilities of a row are off by more than `tolerance`.
     TypeError
         If labels cannot be sorted.
+
+    Warns
+    -----
+    UserWarning
+        If predictions are the most probable class only in another order of the classes than that in
+        which probabilities by position are read.
 
     See Also
     --------
@@ -141,7 +155,7 @@ def score_predictions(
     piece = piece_of(y_true, predictions, probabilities, given)
     return scored(
         [piece],
-        None if _is_regression(piece, metrics, classes) else classes_of(classes, [piece.y]),
+        None if _is_regression(piece, metrics, classes) else classes_in(piece, classes),
         metrics,
         forgetting=forgetting,
         view=view,
@@ -150,6 +164,7 @@ def score_predictions(
         record_every=record_every,
         keep_tape=True,
         n_rows=len(piece.y),
+        tolerance=tolerance,
     )
 
 
@@ -180,7 +195,11 @@ class PredictionLog:
         Columns of the times at which rows came and labels became known, and of scoring weights. A
         `Stream` brings them.
     classes : array-like of shape (n_classes,), default=None
-        All labels that can occur. None: those that occur in the column of the target.
+        All labels that can occur, in the order of probabilities by position; texts stand for
+        numbers where the labels are numbers. None: those in the columns of the target and of the
+        predictions, and those that `probabilities` names, sorted.
+    tolerance : float, default=0.01
+        How far probabilities may be off because they are rounded, as for `score_predictions`.
     options : dict, default=None
         Parameters of `ParquetStream` or `CSVStream`, for files.
 
@@ -221,6 +240,7 @@ class PredictionLog:
         label_time: str | None = None,
         sample_weight: str | None = None,
         classes: ArrayLike | None = None,
+        tolerance: float = TOLERANCE,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         if target is None and not isinstance(source, Stream):
@@ -232,6 +252,7 @@ class PredictionLog:
         roles = {"arrival": arrival, "label_time": label_time, "sample_weight": sample_weight}
         self.roles = {role: column for role, column in roles.items() if column is not None}
         self.classes = classes
+        self.tolerance = tolerance
         self.options = dict(options or {})
 
     def score(
@@ -290,6 +311,7 @@ class PredictionLog:
             record_every=record_every,
             keep_tape=keep_tape,
             n_rows=n_rows,
+            tolerance=self.tolerance,
         )
 
     def estimate(
@@ -333,6 +355,7 @@ class PredictionLog:
             calibrate=calibrate,
             max_wait=max_wait,
             unanswered=unanswered,
+            tolerance=self.tolerance,
         )
 
     def column(self, name: str) -> NDArray[Any]:
@@ -370,7 +393,13 @@ class PredictionLog:
             # A later row of the files may hold the first fraction.
             is_regression = self.classes is None and stream.classes is None
         if not is_regression:
-            classes = classes_of(self.classes, self._labels(stream))
+            named = [one for shares in first.shares.values() for one in names_of(shares)]
+            given = self.classes
+            if given is not None:
+                given = like_labels(
+                    as_labels(given, "classes"), distinct_labels(as_labels(first.y))
+                )
+            classes = classes_of(given, self._labels(stream), named)
         return stream, chain([first], pieces), classes
 
     def _stream(
@@ -427,17 +456,24 @@ class PredictionLog:
             [as_floats(one, _column(chunk.X, one), len(chunk.y)) for one in named]
         )
 
-    def _labels(self, stream: Stream) -> Iterable[NDArray[Any]]:
+    def _labels(self, stream: Stream) -> Iterator[tuple[str, Any]]:
+        """All columns that hold labels, in parts, and what they are called."""
         if self.classes is not None:
-            return ()
-        if stream.classes is not None:
-            return (stream.classes,)
-        if not begins_again(stream):
+            return
+        known, again = stream.classes, begins_again(stream)
+        if known is not None:
+            yield "y_true", known
+        elif not again:
             raise ValueError(
                 "The labels that may come are not known, and the source can be read only once. "
                 "Pass classes=[...], or a function that opens the source again."
             )
-        return (distinct_labels(labels) for labels in stream.labels())
+        else:
+            yield from (("y_true", labels) for labels in stream.labels())
+        columns = list(dict.fromkeys(self.predictions.values()))
+        if columns and again:
+            for X, _, _ in self._stream(columns):
+                yield from ((f"predictions {one!r}", _column(X, one)) for one in columns)
 
 
 def piece_of(
@@ -533,16 +569,62 @@ def _has_fractions(values: Floats | None) -> bool:
     return values is not None and bool((values != np.floor(values)).any())
 
 
-def classes_of(given: Any, labels: Iterable[NDArray[Any]]) -> NDArray[Any]:
+def names_of(shares: Any) -> list[Any]:
+    """Classes that probabilities name; none where they are by position."""
+    return list(shares) if isinstance(shares, dict) else []
+
+
+def classes_in(piece: Piece, given: Any) -> NDArray[Any]:
+    """Classes of a log that is one piece, see `classes_of`."""
+    parts = {f"predictions of {name!r}": one for name, one in piece.labels.items()}
+    named = [one for shares in piece.shares.values() for one in names_of(shares)]
+    return classes_of(given, [("y_true", piece.y), *parts.items()], named)
+
+
+def classes_of(given: Any, parts: Iterable[tuple[str, Any]], named: Iterable[Any]) -> NDArray[Any]:
+    """Classes in the order given; else, sorted, all in columns of labels and in other names."""
     if given is not None:
-        return find_classes(given, "classes")
-    found = [one for one in (distinct_labels(part, "y_true") for part in labels) if len(one)]
-    if not found:
+        classes = find_classes(given, "classes")
+        codes = dict.fromkeys(LabelSpace(classes).encode(given).tolist())
+        return classes[[code for code in codes if code != NO_LABEL]]
+    found: dict[str, NDArray[Any]] = {}
+    for what, column in parts:
+        distinct = distinct_labels(as_labels(column, what), what)
+        if len(distinct):
+            known = found.get(what, distinct[:0])
+            found[what] = distinct_labels(np.concatenate([known, distinct]), what)
+    if "y_true" not in found:
         raise ValueError("There is no label at all: there is nothing to score yet.")
-    classes = found[0] if len(found) == 1 else find_classes(np.concatenate(found))
+    classes = classes_of_all(found)
+    if found["y_true"].dtype.kind == "b" and set(classes) <= {0, 1}:
+        classes = classes.astype(bool)  # predictions in a file are numbers
+    names = set(map(str, classes.tolist()))
+    others = like_labels([one for one in named if str(one) not in names], classes)
+    alike = [one for one in others if isinstance(one, str) == isinstance(classes[0], str)]
+    classes = find_classes([*classes.tolist(), *alike]) if alike else classes
+    labels = set(found["y_true"].tolist())
+    folded = {str(one).strip().casefold(): one for one in labels}
+    for one in classes.tolist():
+        label = folded.get(str(one).strip().casefold(), one)
+        if label != one and one not in labels:
+            raise ValueError(
+                f"{one!r} is predicted, and {label!r} is a label: write them alike. If they are "
+                "two classes, pass all labels that can occur as classes=."
+            )
     # Whole numbers are often floats only because some are missing.
     exact = classes.dtype.kind == "f" and np.abs(classes).max() < LARGEST_EXACT
     return classes.astype(np.int64) if exact else classes
+
+
+def like_labels(names: Iterable[Any], labels: NDArray[Any]) -> list[Any]:
+    """Names of classes in the type of the labels, which may be numbers where names are texts."""
+    found: list[Any] = list(names)
+    with suppress(ValueError, KeyError):
+        if labels.dtype.kind in "iuf":
+            found = [int(one) for one in found]
+        elif labels.dtype.kind == "b":
+            found = [{"False": False, "True": True}[str(one)] for one in found]
+    return found
 
 
 def _column(X: Any, name: str) -> Any:
@@ -575,12 +657,15 @@ def scored(
     record_every: Any = None,
     keep_tape: bool | Literal["auto"] = True,
     n_rows: int | None,
+    tolerance: float = TOLERANCE,
 ) -> EvaluationResult:
     """Run the measures over pieces of a log."""
     check_choice(view, "view", ("hindsight", "as_known"))
     check_choice(unanswered, "unanswered", ("error", "skip", "wrong"))
     if unanswered == "wrong" and classes is None:
         raise ValueError("unanswered='wrong' is about classes: a missing number has no error.")
+    coder = Coder(classes, unanswered, as_known=view == "as_known", tolerance=tolerance)
+    classes = coder.classes
     measures = resolve_metrics(metrics, classes=classes)
     mechanisms = as_forgetting(forgetting)
     warn_of_calls(measures, n_rows, record_every)
@@ -588,7 +673,7 @@ def scored(
     first = next(pieces)
     check_names(first, classes)
     models = first.models
-    coder = Coder(classes, unanswered, as_known=view == "as_known")
+    coder.needs_scores = any(one.needs in OF_SCORES for one in measures.values())
     rows: Iterable[ScoredRows] = map(coder.rows, chain([first], pieces))
     methods = _methods(first, measures)
     if view == "as_known":
@@ -658,7 +743,7 @@ def scored(
 
 def check_names(first: Piece, classes: NDArray[Any] | None) -> None:
     """Refuse probabilities by class where models are named."""
-    if classes is None or first.labels or len(first.shares) == 1:
+    if classes is None or first.labels or any(map(names_of, first.shares.values())):
         return
     labels = {str(label) for label in classes.tolist()}
     if labels >= set(first.shares):
@@ -669,7 +754,7 @@ def check_names(first: Piece, classes: NDArray[Any] | None) -> None:
 
 
 def _methods(first: Piece, measures: Mapping[str, Measure]) -> list[str | None] | None:
-    needing = [name for name, one in measures.items() if one.needs in ("probabilities", "scores")]
+    needing = [name for name, one in measures.items() if one.needs in OF_SCORES]
     lacking = [name for name in first.models if name not in first.shares]
     if needing and not first.shares:
         raise ValueError(

@@ -32,7 +32,13 @@ COSTS = [[0.0, 1.0], [5.0, 0.5]]
 
 @pytest.fixture(scope="module")
 def result():
-    metrics = ["brier", "auc", "average_precision:UP", "calibration_error", cost(COSTS, threshold=0.3)]
+    metrics = [
+        "brier",
+        "auc",
+        "average_precision:UP",
+        "calibration_error",
+        cost(COSTS, threshold=0.3),
+    ]
     return PrequentialEvaluator(metrics).evaluate({"sgd": SGD, "major": MajorityClass()}, STREAM)
 
 
