@@ -8,8 +8,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skstream.engine.answers import TOLERANCE
 from skstream.evaluation._log import check_names, classes_in, piece_of
-from skstream.evaluation._log_rows import TOLERANCE, Coder, Piece
+from skstream.evaluation._log_rows import Coder, Piece
 from skstream.evaluation._waiting_rows import OPEN, Clock, of_model, row_values_of
 from skstream.forgetting import duration_of
 from skstream.metrics._checkpoints import as_floats

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skstream.engine.answers import TOLERANCE
 from skstream.engine.tape import Tape
 from skstream.evaluation._log_rows import (
-    TOLERANCE,
     Coder,
     Piece,
     Unanswered,
@@ -36,7 +36,7 @@ from skstream.streams._open import open_files
 from skstream.streams._stream import Stream, refuse_endless
 from skstream.streams._table_parameters import shown
 from skstream.utils._choices import check_choice, did_you_mean
-from skstream.utils._label_space import NO_LABEL, LabelSpace, classes_of_all, listed
+from skstream.utils._label_space import LabelSpace, classes_of_all, listed, ordered_classes
 from skstream.utils._labels import as_labels, distinct_labels, find_classes, is_missing
 from skstream.utils._masked import unmasked
 from skstream.utils._rows import is_frame
@@ -394,11 +394,7 @@ class PredictionLog:
             is_regression = self.classes is None and stream.classes is None
         if not is_regression:
             named = [one for shares in first.shares.values() for one in names_of(shares)]
-            given = self.classes
-            if given is not None:
-                given = like_labels(
-                    as_labels(given, "classes"), distinct_labels(as_labels(first.y))
-                )
+            given = None if self.classes is None else like_labels(self.classes, first.y)
             classes = classes_of(given, self._labels(stream), named)
         return stream, chain([first], pieces), classes
 
@@ -458,11 +454,9 @@ class PredictionLog:
 
     def _labels(self, stream: Stream) -> Iterator[tuple[str, Any]]:
         """All columns that hold labels, in parts, and what they are called."""
-        if self.classes is not None:
-            return
-        known, again = stream.classes, begins_again(stream)
-        if known is not None:
-            yield "y_true", known
+        again = begins_again(stream)
+        if stream.classes is not None:
+            yield "y_true", stream.classes
         elif not again:
             raise ValueError(
                 "The labels that may come are not known, and the source can be read only once. "
@@ -584,16 +578,13 @@ def classes_in(piece: Piece, given: Any) -> NDArray[Any]:
 def classes_of(given: Any, parts: Iterable[tuple[str, Any]], named: Iterable[Any]) -> NDArray[Any]:
     """Classes in the order given; else, sorted, all in columns of labels and in other names."""
     if given is not None:
-        classes = find_classes(given, "classes")
-        codes = dict.fromkeys(LabelSpace(classes).encode(given).tolist())
-        return classes[[code for code in codes if code != NO_LABEL]]
+        return ordered_classes(given)
     found: dict[str, NDArray[Any]] = {}
     for what, column in parts:
         distinct = distinct_labels(as_labels(column, what), what)
-        if len(distinct):
-            known = found.get(what, distinct[:0])
-            found[what] = distinct_labels(np.concatenate([known, distinct]), what)
-    if "y_true" not in found:
+        known = found.get(what, distinct[:0])
+        found[what] = distinct_labels(np.concatenate([known, distinct]), what)
+    if not len(found["y_true"]):
         raise ValueError("There is no label at all: there is nothing to score yet.")
     classes = classes_of_all(found)
     if found["y_true"].dtype.kind == "b" and set(classes) <= {0, 1}:
@@ -616,14 +607,14 @@ def classes_of(given: Any, parts: Iterable[tuple[str, Any]], named: Iterable[Any
     return classes.astype(np.int64) if exact else classes
 
 
-def like_labels(names: Iterable[Any], labels: NDArray[Any]) -> list[Any]:
+def like_labels(names: Any, labels: Any) -> list[Any]:
     """Names of classes in the type of the labels, which may be numbers where names are texts."""
-    found: list[Any] = list(names)
+    found: list[Any] = as_labels(names, "classes").tolist()
+    kind = distinct_labels(as_labels(labels)).dtype.kind
     with suppress(ValueError, KeyError):
-        if labels.dtype.kind in "iuf":
-            found = [int(one) for one in found]
-        elif labels.dtype.kind == "b":
-            found = [{"False": False, "True": True}[str(one)] for one in found]
+        if kind in "iufb":
+            read = {"False": False, "True": True}.__getitem__ if kind == "b" else int
+            return [read(one) if isinstance(one, str) else one for one in found]
     return found
 
 

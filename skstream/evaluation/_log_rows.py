@@ -5,14 +5,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
+from skstream.engine.answers import TOLERANCE, divided
 from skstream.evaluation._results._report import of_different_rows
 from skstream.evaluation._runs._input import checked_weights
 from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Meta
-from skstream.utils._choices import is_real
+from skstream.utils._choices import check_share
 from skstream.utils._label_space import NO_LABEL, UNANSWERED, LabelSpace, is_given, listed
 from skstream.utils._labels import is_missing
 from skstream.utils._masked import unmasked
@@ -22,10 +22,8 @@ from skstream.utils._warnings import warn
 Floats = NDArray[np.float64]
 Unanswered = Literal["error", "skip", "wrong"]
 
-#: How far the probabilities of a row may be from a sum of 1 without a word, and with a warning.
-_ROUNDING, TOLERANCE = 1e-4, 0.01
-#: How far off they may be for the advice that another tolerance takes them.
-_MOST_ROUNDED = 0.1
+#: How far the probabilities of a row may be from a sum of 1 without a warning.
+_ROUNDING = 1e-4
 #: Most classes of which the order of probabilities is compared with predictions.
 _MOST_IN_ORDER = 1000
 
@@ -67,7 +65,7 @@ class Coder:
         self.as_known = as_known
         #: Whether a measure needs probabilities, which are checked then.
         self.needs_scores = True
-        self._tolerance = check_tolerance(tolerance)
+        self._tolerance = check_share(tolerance, "tolerance")
         self._rounded = False  # whether a warning has said so
         #: By model: how often each column was the largest, by prediction; and the rows.
         self._largest: dict[str, tuple[Floats, int]] = {}
@@ -81,7 +79,9 @@ class Coder:
         space, dtype = self._space, self._space.dtype
         y = space.encode(piece.y, first)
         tables = {
-            name: _share_table(name, one, self.classes, self._order, n, first)
+            name: _share_table(name, one, self.classes, n, first)[
+                :, slice(None) if isinstance(one, dict) else self._order
+            ]
             for name, one in piece.shares.items()
             if self.classes is not None
         }
@@ -130,25 +130,22 @@ class Coder:
                 shown = listed(np.round(table[at], 10).tolist())
                 said = f"{where} are {shown}, and each must be in [0, 1]"
             if len(wrong):
-                rounded = f" If they are rounded, pass tolerance={_up(off[at])}."
-                raise ValueError(f"{said}.{rounded if off[at] <= _MOST_ROUNDED else ''}")
+                raise ValueError(f"{said}. Where they are only rounded, pass a larger tolerance=.")
             self._rounded = True
             warn(f"{said}. Rows that are off by at most {self._tolerance:g} are made to sum to 1.")
-        table[some] = np.clip(table[some], 0.0, 1.0)
-        table[some] /= table[some].sum(axis=1, keepdims=True)
+        table = divided(table, some)
         table[wrong] = np.nan  # no measure has asked for them
         return table
 
     def _note_order(self, name: str, table: Floats, codes: NDArray[Any]) -> None:
         """Count which columns were the largest, by what was predicted."""
-        rows = np.flatnonzero((codes >= 0) & np.isfinite(table).all(axis=1))
+        rows = (codes >= 0) & np.isfinite(table).all(axis=1)
         n_classes = table.shape[1]
         if n_classes <= _MOST_IN_ORDER:
-            largest = table[rows] == table[rows].max(axis=1, keepdims=True, initial=-np.inf)
-            places = codes[rows], np.arange(len(rows))
-            of_rows = sparse.csr_array((np.ones(len(rows)), places), shape=(n_classes, len(rows)))
-            before, n = self._largest.get(name, (np.zeros((n_classes, n_classes)), 0))
-            self._largest[name] = before + of_rows @ largest, n + len(rows)
+            empty = np.zeros((n_classes, n_classes)), 0
+            largest, n_rows = self._largest.get(name, empty)
+            np.add.at(largest, codes[rows], table[rows] == table[rows].max(axis=1, keepdims=True))
+            self._largest[name] = largest, n_rows + int(rows.sum())
 
     def _check_order(self) -> None:
         """Warn where predictions are the most probable class of another order of the classes."""
@@ -313,27 +310,10 @@ def by_class(given: Any) -> Any:
     return np.asarray(unmasked(given, numbers=True))
 
 
-def check_tolerance(tolerance: Any) -> float:
-    if not is_real(tolerance) or not 0.0 <= tolerance < 1.0:
-        raise ValueError(f"tolerance must be a number in [0, 1). Got {tolerance!r} instead.")
-    return float(tolerance)
-
-
-def _up(off: float) -> float:
-    """Next number of one digit: a tolerance that is wide enough."""
-    digit = 10.0 ** np.floor(np.log10(off))
-    return float(f"{np.ceil(off / digit) * digit:.0e}")
-
-
 def _share_table(
-    name: str,
-    shares: Any,
-    classes: NDArray[Any],
-    order: NDArray[np.intp],
-    n_rows: int,
-    first_row: int,
+    name: str, shares: Any, classes: NDArray[Any], n_rows: int, first_row: int
 ) -> Floats:
-    """Probabilities of all classes, sorted, NaN in rows without any."""
+    """Probabilities of all classes, NaN in rows without any."""
     n_classes = len(classes)
     if isinstance(shares, dict):
         return _table_of_columns(name, shares, classes, n_rows, first_row)
@@ -345,17 +325,16 @@ def _share_table(
                 "or a dict by class; or all labels that can occur as classes=."
             )
         second = as_floats(f"probabilities of {name!r}", shares, n_rows, first_row)
-        return np.column_stack([1.0 - second, second])[:, order]
+        return np.column_stack([1.0 - second, second])
     if shares.ndim == 1:  # a list in each row
         shares = _stacked(name, shares, n_classes, first_row)
     if shares.shape != (n_rows, n_classes):
         raise ValueError(
-            f"probabilities of {name!r} has shape {shares.shape}; for {n_rows:,} rows and the "
-            f"{n_classes} classes {listed(classes[np.argsort(order)].tolist())} it must be "
-            f"({n_rows}, {n_classes}). If other labels can occur, pass all of them as classes=."
+            f"probabilities of {name!r} has shape {shares.shape}; for {n_rows:,} rows and "
+            f"{n_classes} classes it must be ({n_rows}, {n_classes}). The classes are "
+            f"{listed(classes.tolist())}; if others can occur, pass all of them as classes=."
         )
-    table: Floats = shares.astype(np.float64)[:, order]
-    return table
+    return np.asarray(shares, dtype=np.float64)
 
 
 def _table_of_columns(

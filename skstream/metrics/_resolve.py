@@ -66,6 +66,8 @@ _OTHER_NAMES = {
     "root_mean_squared_error": "rmse",
     "zero_one_loss": "error",
 }
+#: Two classes, sorted, of which the second is the positive one by its name.
+_ONE_IS_POSITIVE = (["0", "1"], ["-1", "1"], ["False", "True"])
 #: Further explanations of suggested names.
 _AND_SO = {
     "balanced_accuracy": " (the mean of the recalls; 'recall_macro' counts classes that were "
@@ -249,8 +251,9 @@ def check_known_name(name: str) -> None:
 def _by_name(name: str, classes: Array | None) -> Measure:
     known = REGRESSION if classes is None else OF_CLASSES
     measure = measure_of_name(name, known)
-    if name == "average_precision" and classes is not None and _has_no_positive(classes):
-        ways = " or ".join(f"'{name}:{label}'" for label in classes.tolist())
+    labels = [] if classes is None else [str(label) for label in classes.tolist()]
+    if name == "average_precision" and len(labels) == 2 and labels not in _ONE_IS_POSITIVE:
+        ways = " or ".join(f"'{name}:{label}'" for label in labels)
         raise ValueError(
             f"Measure {name!r} of two classes is that of one of them, and neither is called 1: "
             f"name it, {ways}."
@@ -268,12 +271,6 @@ def _by_name(name: str, classes: Array | None) -> Measure:
         return replace(of_scikit_learn(scorer, classes, _resolve) or Measure(scorer), name=name)
     except ValueError as error:
         raise ValueError(f"{unknown} As scikit-learn's scorer {name!r}: {error}") from error
-
-
-def _has_no_positive(classes: Array) -> bool:
-    """Whether neither of two classes is the positive one by its name, as 1 is beside 0 or -1."""
-    usual = {"0", "1"}, {"-1", "1"}, {"False", "True"}
-    return len(classes) == 2 and set(map(str, classes.tolist())) not in usual
 
 
 def _by_label(name: str, kind: str, label: str, classes: Array) -> Measure:

@@ -191,6 +191,13 @@ class LabelSpace:
         return _CodeTable(zip(self.classes.tolist(), range(len(self.classes)), strict=True))
 
 
+def ordered_classes(given: Any, name: str = "classes") -> NDArray[Any]:
+    """Distinct labels in the order given, in which probabilities by position are."""
+    classes = find_classes(given, name)
+    codes = dict.fromkeys(LabelSpace(classes).encode(given).tolist())
+    return classes[[code for code in codes if code != NO_LABEL]]
+
+
 def listed(names: list[Any]) -> str:
     """Return the first classes in words, and how many there are."""
     more = f", ... ({len(names)} classes)" if len(names) > _SHOWN else ""

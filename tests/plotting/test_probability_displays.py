@@ -139,6 +139,28 @@ def test_areas_are_those_of_the_measures(result, truth) -> None:
     assert part.average_precision == pytest.approx(average_precision_score(came, p))
 
 
+def test_columns_are_in_the_order_of_the_classes_given() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    y = np.where(rng.random(200) < p, "fraud", "legit")
+    sorted_, given = np.c_[p, 1.0 - p], np.c_[1.0 - p, p]
+    order = ["legit", "fraud"]
+    for kind in (ReliabilityDisplay, RankingDisplay, ThresholdDisplay):
+        expected = kind.from_predictions(y, sorted_, label="fraud").curves["model"]
+        for scores in (given, p):
+            found = kind.from_predictions(y, scores, classes=order).curves["model"]
+            assert str(found) == str(expected)
+
+
+def test_probabilities_that_are_rounded_up_are_cut_off_with_a_warning() -> None:
+    p = np.array([0.2, 1.0000001, -1e-9, 0.7])
+    with pytest.warns(UserWarning, match=r"outside \[0, 1\] by at most 0.01"):
+        found = ReliabilityDisplay.from_predictions([0, 1, 0, 1], p)
+    expected = ReliabilityDisplay.from_predictions([0, 1, 0, 1], np.clip(p, 0.0, 1.0))
+    assert str(found.curves) == str(expected.curves)
+    RankingDisplay.from_predictions([0, 1, 0, 1], p)  # which takes any scores
+
+
 def test_decision_values_are_ranked_too() -> None:
     models = {"hinge": SGDClassifier(random_state=0), "major": MajorityClass()}
     result = PrequentialEvaluator("auc").evaluate(models, STREAM)
