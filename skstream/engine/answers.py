@@ -173,9 +173,8 @@ def _of_second(probabilities: NDArray[Any]) -> NDArray[Any]:
 
 def divided(table: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
     """Return probabilities of which some rows, of rounded ones, are made to sum to one."""
-    table = np.array(table, dtype=np.float64)
-    some = np.clip(table[rows], 0.0, 1.0)
-    table[rows] = some / some.sum(axis=1, keepdims=True)
+    table = np.clip(np.asarray(table, dtype=np.float64), 0.0, 1.0)
+    table[rows] /= table[rows].sum(axis=1, keepdims=True)
     return table
 
 

@@ -453,7 +453,7 @@ def estimates_of(
             f"There is only one class, {listed(classes.tolist())}: pass all labels that can occur "
             "as classes=."
         )
-    coder = Coder(classes, unanswered, tolerance=tolerance)
+    coder = Coder(classes, unanswered, tolerance, as_known=False)
     classes = np.sort(classes)
     measures = resolve_metrics(metrics, classes=classes)
     values = {name: row_values_of(one) for name, one in measures.items()}
@@ -502,13 +502,13 @@ def check_is_classification(metrics: Any, probabilities: Any) -> None:
         raise ValueError(
             f"metrics={metrics!r} is about numbers. A regressor says no probabilities that an "
             "error could be expected from: only the errors of the newest labels estimate it, "
-            "which are score_predictions(..., view='as_known', forgetting='window:1000')."
+            "which are scored with view='as_known' and forgetting='window:1000'."
         )
     if probabilities is None or (isinstance(probabilities, Mapping) and not probabilities):
         raise ValueError(
             "There are no probabilities: pass probabilities=. Without them only the newest labels "
-            "say something of rows without labels, which are score_predictions(..., "
-            "view='as_known', forgetting='window:1000')."
+            "say something of rows without labels: score them with view='as_known' "
+            "and forgetting='window:1000'."
         )
 
 

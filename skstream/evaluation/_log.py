@@ -393,9 +393,8 @@ class PredictionLog:
             # A later row of the files may hold the first fraction.
             is_regression = self.classes is None and stream.classes is None
         if not is_regression:
-            named = [one for shares in first.shares.values() for one in names_of(shares)]
             given = None if self.classes is None else like_labels(self.classes, first.y)
-            classes = classes_of(given, self._labels(stream), named)
+            classes = classes_of(given, self._labels(stream), first.named)
         return stream, chain([first], pieces), classes
 
     def _stream(
@@ -563,16 +562,10 @@ def _has_fractions(values: Floats | None) -> bool:
     return values is not None and bool((values != np.floor(values)).any())
 
 
-def names_of(shares: Any) -> list[Any]:
-    """Classes that probabilities name; none where they are by position."""
-    return list(shares) if isinstance(shares, dict) else []
-
-
 def classes_in(piece: Piece, given: Any) -> NDArray[Any]:
     """Classes of a log that is one piece, see `classes_of`."""
     parts = {f"predictions of {name!r}": one for name, one in piece.labels.items()}
-    named = [one for shares in piece.shares.values() for one in names_of(shares)]
-    return classes_of(given, [("y_true", piece.y), *parts.items()], named)
+    return classes_of(given, [("y_true", piece.y), *parts.items()], piece.named)
 
 
 def classes_of(given: Any, parts: Iterable[tuple[str, Any]], named: Iterable[Any]) -> NDArray[Any]:
@@ -595,9 +588,9 @@ def classes_of(given: Any, parts: Iterable[tuple[str, Any]], named: Iterable[Any
     classes = find_classes([*classes.tolist(), *alike]) if alike else classes
     labels = set(found["y_true"].tolist())
     folded = {str(one).strip().casefold(): one for one in labels}
-    for one in classes.tolist():
-        label = folded.get(str(one).strip().casefold(), one)
-        if label != one and one not in labels:
+    for one in set(classes.tolist()) - labels:
+        label = folded.get(str(one).strip().casefold())
+        if label is not None:
             raise ValueError(
                 f"{one!r} is predicted, and {label!r} is a label: write them alike. If they are "
                 "two classes, pass all labels that can occur as classes=."
@@ -655,7 +648,7 @@ def scored(
     check_choice(unanswered, "unanswered", ("error", "skip", "wrong"))
     if unanswered == "wrong" and classes is None:
         raise ValueError("unanswered='wrong' is about classes: a missing number has no error.")
-    coder = Coder(classes, unanswered, as_known=view == "as_known", tolerance=tolerance)
+    coder = Coder(classes, unanswered, tolerance, as_known=view == "as_known")
     classes = coder.classes
     measures = resolve_metrics(metrics, classes=classes)
     mechanisms = as_forgetting(forgetting)
@@ -734,7 +727,7 @@ def scored(
 
 def check_names(first: Piece, classes: NDArray[Any] | None) -> None:
     """Refuse probabilities by class where models are named."""
-    if classes is None or first.labels or any(map(names_of, first.shares.values())):
+    if classes is None or first.labels or first.named:
         return
     labels = {str(label) for label in classes.tolist()}
     if labels >= set(first.shares):
@@ -748,10 +741,7 @@ def _methods(first: Piece, measures: Mapping[str, Measure]) -> list[str | None] 
     needing = [name for name, one in measures.items() if one.needs in OF_SCORES]
     lacking = [name for name in first.models if name not in first.shares]
     if needing and not first.shares:
-        raise ValueError(
-            f"Measure {needing[0]!r} needs probabilities: pass probabilities= of score_predictions "
-            "or of a PredictionLog."
-        )
+        raise ValueError(f"Measure {needing[0]!r} needs probabilities: pass probabilities=.")
     if needing and lacking:
         warn(
             f"There are no probabilities of {listed(lacking)}: {' and '.join(needing)} of "

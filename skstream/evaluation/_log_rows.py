@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from skstream.engine.answers import TOLERANCE, divided
+from skstream.engine.answers import divided
 from skstream.evaluation._results._report import of_different_rows
 from skstream.evaluation._runs._input import checked_weights
 from skstream.metrics._rows import ScoredRows
@@ -41,6 +41,13 @@ class Piece(NamedTuple):
         """Names of the models."""
         return list(self.labels or self.shares)
 
+    @property
+    def named(self) -> list[Any]:
+        """Classes that probabilities name; those by position do not."""
+        return [
+            one for shares in self.shares.values() if isinstance(shares, dict) for one in shares
+        ]
+
 
 class Coder:
     """Makes scored rows of the pieces of a log, in order, and counts what is missing."""
@@ -49,9 +56,9 @@ class Coder:
         self,
         classes: NDArray[Any] | None,
         unanswered: Unanswered,
+        tolerance: float,
         *,
-        as_known: bool = False,
-        tolerance: float = TOLERANCE,
+        as_known: bool,
     ) -> None:
         # Columns of probabilities by position are in the order given, all else in that of labels.
         self._order = np.argsort([] if classes is None else classes)
@@ -118,21 +125,21 @@ class Coder:
 
     def _checked(self, name: str, table: Floats, first: int) -> Floats:
         """Return probabilities that sum to 1: where they are a little off, after a warning."""
-        outside = np.maximum(table - 1.0, -table).max(axis=1)
+        outside = np.maximum(table - 1.0, -table).max(axis=1) - 1e-9  # of the last digits
         off = np.abs(table.sum(axis=1) - 1.0)
         off = np.maximum(outside, np.where(off > _ROUNDING, off, 0.0))
-        wrong, some = np.flatnonzero(off > self._tolerance), np.flatnonzero(off > 0.0)
+        wrong = np.flatnonzero(off > self._tolerance)
+        some = np.flatnonzero((off > 0.0) & (off <= self._tolerance))
         if self.needs_scores and (len(wrong) or (len(some) and not self._rounded)):
-            at = wrong[0] if len(wrong) else some[0]
-            where = f"probabilities of {name!r} in row {first + at}"
-            said = f"{where} sum to {table[at].sum():.6g}, not to 1"
-            if outside[at] > 0.0:
-                shown = listed(np.round(table[at], 10).tolist())
-                said = f"{where} are {shown}, and each must be in [0, 1]"
+            at = (wrong if len(wrong) else some)[0]
+            said = (
+                f"probabilities of {name!r} in row {first + at} are "
+                f"{listed(np.round(table[at], 10).tolist())}, not in [0, 1] with the sum 1."
+            )
             if len(wrong):
-                raise ValueError(f"{said}. Where they are only rounded, pass a larger tolerance=.")
+                raise ValueError(f"{said} Where they are only rounded, pass a larger tolerance=.")
             self._rounded = True
-            warn(f"{said}. Rows that are off by at most {self._tolerance:g} are made to sum to 1.")
+            warn(f"{said} Rows that are off by at most {self._tolerance:g} are made to sum to 1.")
         table = divided(table, some)
         table[wrong] = np.nan  # no measure has asked for them
         return table
@@ -142,8 +149,8 @@ class Coder:
         rows = (codes >= 0) & np.isfinite(table).all(axis=1)
         n_classes = table.shape[1]
         if n_classes <= _MOST_IN_ORDER:
-            empty = np.zeros((n_classes, n_classes)), 0
-            largest, n_rows = self._largest.get(name, empty)
+            start = np.zeros((n_classes, n_classes)), 0
+            largest, n_rows = self._largest.get(name, start)
             np.add.at(largest, codes[rows], table[rows] == table[rows].max(axis=1, keepdims=True))
             self._largest[name] = largest, n_rows + int(rows.sum())
 
@@ -195,7 +202,7 @@ class Coder:
         """Check times; return what the persistent baseline answers, where labels are late."""
         if "arrival" not in meta:
             if "label_time" in meta:
-                raise ValueError("label_time needs arrival, the times at which the rows came.")
+                raise ValueError("label_time= needs arrival=, the times at which the rows came.")
             return None
         given = meta["arrival"]
         came = as_numbers(given, "arrival", self.n_rows)
@@ -252,7 +259,7 @@ def in_order_of_labels(parts: list[ScoredRows], coder: Coder) -> ScoredRows:
     """All labelled rows in the order in which their labels became known."""
     if not coder.known:
         raise ValueError(
-            "view='as_known' orders rows by their labels: pass arrival and label_time."
+            "view='as_known' orders rows by their labels: pass arrival= and label_time=."
         )
     rows = parts[0]
     for part in parts[1:]:
@@ -356,10 +363,8 @@ def _table_of_columns(
         place = places[lacking[0]]
         table[:, place] = 1.0 - table[:, 1 - place]
     elif lacking:
-        raise ValueError(
-            f"probabilities of {name!r} has no column of the class {lacking[0]!r}."
-            f" The classes are {listed(classes.tolist())}."
-        )
+        of_all = listed(classes.tolist())
+        raise ValueError(f"probabilities of {name!r} has no column of {lacking[0]!r}, of {of_all}.")
     return table
 
 

@@ -270,7 +270,8 @@ def _by_name(name: str, classes: Array | None) -> Measure:
     try:
         return replace(of_scikit_learn(scorer, classes, _resolve) or Measure(scorer), name=name)
     except ValueError as error:
-        raise ValueError(f"{unknown} As scikit-learn's scorer {name!r}: {error}") from error
+        why = str(error).partition(" Pass ")[0]  # an option, which a name does not have
+        raise ValueError(f"{unknown} As scikit-learn's scorer {name!r}: {why}") from error
 
 
 def _by_label(name: str, kind: str, label: str, classes: Array) -> Measure:
