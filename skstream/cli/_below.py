@@ -64,7 +64,7 @@ def show_below(result: EvaluationResult, options: argparse.Namespace) -> bool:
     whole = True
     for what, compare in asked:
         try:
-            show(in_options(f"\n{compare()}"))
+            show(f"\n{compare()}")
         except ValueError as error:
             say(f"{what}: {in_options(str(error))}")
             whole = whole and not what.startswith("--")

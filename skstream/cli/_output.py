@@ -277,8 +277,8 @@ def in_options(message: str) -> str:
     message = _CALL.sub(lambda _: f"\0{next(places)}\0", message)
     message = _PARAMETER.sub(_option, message)
     parameter, clause = _python_advice()
-    first, *others = (clause.sub("", one) for one in re.split(r"(?<=[.!?]) (?=[A-Z])", message))
-    message = " ".join([first, *(one for one in others if not parameter.search(one))])
+    first, *others = (clause.sub("", one) for one in re.split(r"(?<=[.!?])(?=\s+[A-Z])", message))
+    message = "".join([first, *(one for one in others if not parameter.search(one))])
     return re.sub("\0(\\d+)\0", lambda found: calls[int(found[1])], message)
 
 

@@ -127,8 +127,12 @@ def best_or_all(probabilities: NDArray[Any], task: Task) -> NDArray[Any]:
     return best_columns(probabilities) if task.method == "predict" else probabilities
 
 
-def with_scores(codes: NDArray[Any], values: NDArray[Any], task: Task) -> NDArray[np.float64]:
+def with_scores(
+    codes: NDArray[Any], values: NDArray[Any], task: Task, said: set[str] | None = None
+) -> NDArray[np.float64]:
     """Answers of shape (n_asks, 1 + n_scores): codes, then probabilities or decision values.
+
+    Of warnings, those in `said` were given before.
 
     Raises
     ------
@@ -138,7 +142,7 @@ def with_scores(codes: NDArray[Any], values: NDArray[Any], task: Task) -> NDArra
     """
     n, width = len(codes), task.n_scores
     if task.scores == "predict_proba":
-        values = _checked_probabilities(values, n)
+        values = _checked_probabilities(values, n, set() if said is None else said)
     answers = np.empty((n, 1 + width))
     answers[:, 0] = codes
     if len(np.asarray(task.classes)) == 1:
@@ -178,7 +182,7 @@ def divided(table: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
     return table
 
 
-def _checked_probabilities(values: NDArray[Any], n_rows: int) -> NDArray[Any]:
+def _checked_probabilities(values: NDArray[Any], n_rows: int, said: set[str]) -> NDArray[Any]:
     """Raise a `BadAnswer` at the first row of no probabilities; NaN is no answer at all."""
     if values.ndim == 1:
         raise BadAnswer(
@@ -207,11 +211,10 @@ def _checked_probabilities(values: NDArray[Any], n_rows: int) -> NDArray[Any]:
             f"predict_proba returned {row.tolist()}, which sums to {row.sum():.10g}. The "
             f"probabilities of a row are not negative, and sum to one within {TOLERANCE}."
         )
-    if rounded.any():
-        warn(
-            f"predict_proba returned probabilities that are negative or do not sum to one, by at "
-            f"most {TOLERANCE}, as rounded ones: such rows are made to sum to one."
-        )
+    words = f"predict_proba returned rounded probabilities, off by at most {TOLERANCE}: they are "
+    if rounded.any() and words not in said:
+        said.add(words)
+        warn(f"{words}made to sum to one.")
     return divided(values, rounded)
 
 
