@@ -333,9 +333,14 @@ class MajorityWindow(_LabelBaseline):
 class RandomClass(_LabelBaseline):
     """A label drawn at random, each class as often as it has been learnt so far.
 
-    The reference of Cohen's kappa as a model: its answers have nothing to do with the rows, and
-    the classes have in them the shares that they have in the stream. Where these shares do not
-    change along the stream, its kappa is 0 but for chance.
+    Its answers have nothing to do with the rows, and the classes have in them the shares that the
+    labels have. Where these do not change along the stream, its expected accuracy is the sum of
+    their squares, and its own kappa is 0 but for chance.
+
+    It is not what Cohen's kappa compares a model with. That draws from the shares of the model's
+    answers, and its expected accuracy is the measure "chance_accuracy". Of a model that answers
+    one class in 45 % of the rows, where 70 % of the labels are of it, that is
+    .7 * .45 + .3 * .55 = .48; the expected accuracy of `RandomClass` is .7² + .3² = .58.
 
     Parameters
     ----------
@@ -375,8 +380,9 @@ class RandomClass(_LabelBaseline):
 
     References
     ----------
-    J. Cohen (1960). A coefficient of agreement for nominal scales. Educational and Psychological
-    Measurement 20(1).
+    I. Žliobaitė, A. Bifet, J. Read, B. Pfahringer, G. Holmes (2015). Evaluation methods and
+    decision theory for classification of streaming data with temporal dependence. Machine Learning
+    98(3), Definition 4: the random classifier of kappa.
 
     Examples
     --------

@@ -173,6 +173,8 @@ def test_classes_are_drawn_as_often_as_they_were_learnt() -> None:
     for label, count in zip("abcd", model.class_counts_, strict=True):
         assert abs((answers == label).mean() - count / 20_000) < 0.012  # 3.7 standard errors
     assert abs(kappa_score(y, answers)) < 0.02
+    shares = model.class_counts_ / 20_000
+    assert np.mean(answers == y) == pytest.approx((shares**2).sum(), abs=0.014)
     np.testing.assert_array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], answers)
     # Another call, another order; then more is learnt, and equal rows have new draws.
     np.testing.assert_array_equal(model.predict(X[::-1]), answers[::-1])

@@ -1,17 +1,24 @@
 """Errors of the command line about files say what stands there, and what to do."""
 
+import ast
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import skstream
 from skstream import load
 from skstream.cli import main
+from skstream.cli._arguments import make_parser
+from skstream.cli._commands import _COMMANDS
+from skstream.cli._output import _PHRASES, _python_advice, in_options, one_line_warnings
 from skstream.utils._saved import FORMAT
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
 
+_ROLES = " ".join(_PHRASES.values())
 ROWS = [(x / 10, -x / 7, "up" if x % 3 else "down") for x in range(-30, 30)]
 
 
@@ -259,3 +266,36 @@ def test_a_pipe_is_refused_in_words(capsys: pytest.CaptureFixture[str]) -> None:
 
 def _out(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
+
+
+def messages() -> list[str]:
+    """All texts in the source of the package that name something followed by "="."""
+    found = []
+    for path in sorted(Path(skstream.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                parts = [one.value if isinstance(one, ast.Constant) else "x" for one in node.values]
+                found.append("".join(map(str, parts)))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.append(node.value)
+    return [text for text in found if re.search(r"[a-z]=", text) and "\n" not in text]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "score", "verify"])
+def test_no_message_advises_what_is_no_option_of_the_command(command: str) -> None:
+    made = {"verify": ["result.npz"], "score": ["log.csv", "--target", "y"], "evaluate": ["a.csv"]}
+    parser = make_parser(**dict.fromkeys(_COMMANDS, print))
+    options = vars(parser.parse_args([command, *made[command]]))
+    known = {f"--{name.replace('_', '-')}" for name in options}
+    texts = messages()
+    assert len(texts) > 300 and any("classes=[...]" in text for text in texts)
+    parameter, _ = _python_advice()
+    with one_line_warnings(options):
+        for text in texts:
+            # Options that the source itself writes are of the command that says so.
+            said = in_options(f"It is so. {text}")
+            named = set(re.findall(r"(?<!\w)--[a-z][\w-]+", said))
+            assert named - set(re.findall(r"--[a-z][\w-]+", text + _ROLES)) <= known, said
+            for sentence in re.split(r"(?<=[.!?]) (?=[A-Z])", re.sub(r"\(.*\)", "", said))[1:]:
+                assert not parameter.search(sentence), said
+    assert in_options("pass classes=['a', 'b'].") == "pass --classes 'a' 'b'."  # of any command

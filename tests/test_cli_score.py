@@ -1,5 +1,6 @@
 """``skstream score``."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,9 +63,67 @@ def test_scores_are_those_of_the_columns(score: Run, tmp_path: Path) -> None:
 def test_probabilities_are_named_by_class_or_in_order(score: Run) -> None:
     tables = [
         score("--probabilities", f"m={columns}", "--metric", "log_loss")[1]
-        for columns in ("p", "yes:p", "no:not p", "not p,p", "no:not p,yes:p")
+        for columns in ("p", "not p,p", "yes:p", "no:not p", "no:not p,yes:p")
     ]
-    assert len(set(tables)) == 1 and "m " in tables[0]
+    order = "Probabilities are read in this order of the classes: no, yes."
+    assert [order in table for table in tables] == [True, True, False, False, False]
+    assert len({table.replace(f"{order}\n", "") for table in tables}) == 1 and "m " in tables[0]
+
+
+@pytest.mark.filterwarnings("always:The probabilities of 'm' are read in")
+@pytest.mark.parametrize("labels", [("no", "yes"), ("0", "1"), ("legit", "fraud")])
+def test_a_young_log_without_a_fraud_is_scored(
+    labels: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
+    first, second = labels
+    rows = [f"{first},{first if k else second},{0.9 - k / 50},{0.1 + k / 50}" for k in range(9)]
+    path = tmp_path / "young.csv"
+    path.write_text("\n".join(["y,said,first,second", *rows, f",{first},0.5,0.5"]))
+    loss = -np.log(0.9 - np.arange(9) / 50).mean()
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        given = ["score", str(path), "--target", "y", *arguments, "--metric", "log_loss"]
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        return main([*given, "--save", str(tmp_path / "out")]), *capsys.readouterr()
+
+    in_order = ["--predictions", "m=said", "--probabilities", "m=first,second"]
+    for arguments in (
+        ["--probabilities", f"m={first}:first,{second}:second"],
+        ["--probabilities", f"m={second}:second"],
+        ["--predictions", "m=said", "--probabilities", f"m={second}:second"],
+        ["--classes", first, second, "--probabilities", "m=first,second"],
+        ["--classes", f"{second},{first}", "--probabilities", "m=second,first"],
+        ["--classes", f"{first},{second}", "--probabilities", "m=second"],
+        [*in_order, "--classes", f"{first},{second}"],
+    ):
+        status, _, errors = run(*arguments)
+        assert (status, errors) == (0, ""), arguments
+        result = load(tmp_path / "out" / "result.npz")
+        assert result.scores["m"]["log_loss"] == pytest.approx(loss), arguments
+        assert list(map(str, result.classes)) == sorted(labels)
+    status, _, errors = run("--probabilities", "m=second")
+    assert status == 2 and "or all labels that can occur as --classes." in errors
+    if sorted(labels) != list(labels):  # predictions know the order of the columns
+        status, out, errors = run(*in_order)
+        assert status == 0
+        assert "in the order ['fraud', 'legit']" in errors
+        assert "pass --classes 'legit' 'fraud', or name" in errors
+        assert "in this order of the classes: fraud, legit." in out
+
+
+@pytest.mark.filterwarnings("always:probabilities of 'm'")
+def test_the_tolerance_of_rounded_probabilities_is_an_option(tmp_path: Path, capsys: Any) -> None:
+    pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
+    path = tmp_path / "rounded.csv"
+    path.write_text("y,a,b\n0,0.70,0.25\n1,0.3,0.7\n0,0.7,0.3\n")
+    command = ["score", str(path), "--target", "y", "--probabilities", "m=a,b"]
+    assert main([*command, "--metric", "accuracy"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main([*command, "--metric", "log_loss"]) == 2
+    assert "pass a larger --tolerance" in capsys.readouterr().err
+    assert main([*command, "--metric", "log_loss", "--tolerance", "0.06"]) == 0
+    assert capsys.readouterr().err.count("off by at most 0.06 are made to sum to 1") == 1
 
 
 def test_days_and_views(score: Run, tmp_path: Path) -> None:
@@ -146,9 +205,14 @@ def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -
         ((), "pass --predictions, --probabilities, or both"),
         (("--predictions", "xgb"), "predictions or probabilities name the column 'xgb'"),
         (("--predictions", "m=gbm", "--predictions", "m=gbm"), "names the model 'm' twice"),
-        (("--predictions", "p"), "is not among the classes"),
+        (("--predictions", "p"), "'p' holds the number 0.1, which is no class label"),
+        (("--probabilities", "yes=p"), "too: --probabilities NAME=CLASS:COLUMN"),
+        (("--probabilities", "p", "--metric", "average_precision"), "'average_precision:yes'"),
+        (("--predictions", "gbm", "--metric", "auc"), "needs probabilities: pass --probabilities."),
+        (("--predictions", "gbm", "--view", "as_known"), "pass --time and --label-time"),
+        (("--predictions", "gbm", "--classes", "no,maybe"), "can occur as --classes."),
         (("--predictions", "gbm", "--forgetting", "window:1D"), "pass --time"),
-        (("--predictions", "gbm", "--label-time", "known"), "label_time needs arrival"),
+        (("--predictions", "gbm", "--label-time", "known"), "--label-time needs --time"),
         (("--predictions", "gbm", "--plot-metric", "auc"), "needs --plot FILE"),
         (("--predictions", "gbm", "--max-wait", "9D"), "needs --estimate"),
         (("--predictions", "gbm", "--estimate"), "There are no probabilities"),

@@ -220,6 +220,10 @@ FILE+  Parquet or CSV file, or several in time order
 --probabilities NAME=COL...  column of the probabilities of a model: of two classes, those of the
   second; NAME=CLASS:COL says of which class they are, and NAME=COL,COL,COL are those of all classes
   in their order; repeatable. Without --predictions, the most probable class is the prediction
+--classes LABEL+  all labels that can occur, as no,yes or no yes, in the order of the columns of
+  --probabilities (default: labels, predictions and names in --probabilities, sorted)
+--tolerance NUMBER [0.01]  how far probabilities may be outside [0, 1], or their sum from 1, because
+  they are rounded (default: 0.01)
 --time COL  column of the times at which rows came and were predicted
 --label-time COL  column of the times at which labels became known
 --weight COL  column of scoring weights
@@ -369,7 +373,8 @@ _TYPES: dict[str, Callable[[str], Any]] = {
         ("FOLDER", "RESULT", "SUITE", "--checkpoint", "--out", "--plot", "--report", "--save"), Path
     ),
     **dict.fromkeys(("--batch-size", "--max-categories", "--n-rows", "--every N"), _positive),
-    **{"--bins": _positive, "--folds": partial(_count, least=2), "--loss-bound": _number_or()},
+    **{"--bins": _positive, "--folds": partial(_count, least=2)},
+    **dict.fromkeys(("--loss-bound", "--tolerance"), _number_or()),
     **dict.fromkeys(("--checkpoint-every", "--every TIME"), _time_or_rows),
     **dict.fromkeys(("--n-jobs", "--random-state"), _whole),
     "--warmup": _count,
@@ -394,6 +399,8 @@ def _lines_of(table: str) -> list[str]:
 
 #: Options of `evaluate` that say what a stream is.
 OPTIONS_OF_STREAMS = _names_of(_FILES + _READING)
+#: Options of all commands.
+ALL_OPTIONS = {n for *_, g in _COMMANDS.values() for one in g.values() for n in _names_of(one)}
 
 
 def reading(options: argparse.Namespace) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from skstream.cli._output import metric_of, say, show
+from skstream.cli._output import in_options, metric_of, say, show
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._answer import answer
 from skstream.evaluation._results._compare import higher_is_better
@@ -66,7 +66,7 @@ def show_below(result: EvaluationResult, options: argparse.Namespace) -> bool:
         try:
             show(f"\n{compare()}")
         except ValueError as error:
-            say(f"{what}: {error}")
+            say(f"{what}: {in_options(str(error))}")
             whole = whole and not what.startswith("--")
     return whole
 

@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     """Run the command, and say its errors in one line."""
-    with one_line_warnings():
+    with one_line_warnings(vars(options)):
         try:
             status = int(options.run(options))
             sys.stdout.flush()

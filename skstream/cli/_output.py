@@ -7,13 +7,18 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
-from itertools import product
+from functools import cache
+from inspect import getmembers, isclass, isfunction, signature
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
 from sklearn.exceptions import FitFailedWarning
 
+from skstream import evaluation, stats, streams
+from skstream.cli._arguments import ALL_OPTIONS
 from skstream.evaluation._results._page import page_path
 from skstream.evaluation._results._report import tidy_columns
 from skstream.utils._choices import did_you_mean
@@ -28,24 +33,14 @@ _OF_A_SCORE = ("model", "metric", "value")
 
 #: All control characters but the tab and the line feed.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-#: Parameters that errors name, and the command-line options for them.
+#: Options for parameters that errors name, where they are not called alike.
 _OPTIONS = {
-    **{
-        name: f"--{name.replace('_', '-')}"
-        for name in (
-            *("batch_size", "checkpoint", "decimal", "delimiter", "encoding"),
-            *("error_score", "every", "exclude", "forgetting", "holdout", "keep_tape"),
-            *("label_time", "loss_bound", "max_categories", "max_wait", "missing"),
-            *("missing_labels", "n_jobs", "nominal", "numeric", "predictions", "probabilities"),
-            *("random_state", "sort_by", "target", "time_format", "unanswered", "view"),
-        )
-    },
-    **{"arrival": "--time", "columns": "--column", "metrics": "--metric", "n_warmup": "--warmup"},
-    **{"null_values": "--null-value", "on_bad_lines": "--on-bad-line", "record_every": "--every"},
-    "roles": "a column of times (--time, --label-time, --delay)",
+    **{"arrival": "time", "columns": "column", "metrics": "metric", "n_warmup": "warmup"},
+    **{"n_folds": "folds", "null_values": "null-value", "on_bad_lines": "on-bad-line"},
+    **{"record_every": "every", "sample_weight": "weight"},
 }
-#: What the library says of times and durations, which the command line takes as texts.
-_DURATIONS = {
+#: What the library says of durations, roles and dicts, which the command line takes as texts.
+_PHRASES = {
     "pass datetimes (of seconds since 1970 np.asarray(seconds, 'datetime64[s]')), say what numbers "
     "in files count": "say what they count",
     "Give a timedelta, or say what a delay of 1 is: unit=timedelta(hours=1)": (
@@ -54,21 +49,23 @@ _DURATIONS = {
     "Pass a timedelta (datetime.timedelta or numpy.timedelta64) as the delay": (
         "Pass a time, such as --delay 1D"
     ),
+    "roles=": "a column of times (--time, --label-time, --delay)",
+    "{'model': {...}}": "--probabilities NAME=CLASS:COLUMN",
 }
 #: Values of keep_tape and sort_by, which the command line calls by words.
 _TAPE = {"True": "yes", "False": "no"}
 _PARAMETER = re.compile(
-    rf"(?<![\w.(\"'])(?P<name>{'|'.join(_OPTIONS)})"
-    r"(?:=|(?= (?:names the column|goes back|is missing at) ))"
+    r"(?<![\w.(\"'/{-])(?P<name>[a-z_]+)"
+    r"(?:=(?!\0)|(?= (?:names the column|goes back|is missing at) ))"
     r"(?P<value>\[.*?\]|'[^']*'|\"[^\"]*\"|\w+)?"
 )
 #: How files are read, which the library takes as one parameter.
 _READING = re.compile(r"options=\{('.*?)\}(?=\W|$)")
 _KEY = re.compile(r"'(\w+)': ('.*?'|\[\.\.\.\]|[\w.]+)")
-#: A model or a generator with its parameters, which are no options.
-_MODEL = re.compile(
-    r"((?:PeriodicRefit|refit|fixed|--(?:generator|model) [^\s(]+)\((?:[^()]|\([^()]*\))*\))"
-)
+#: A model, a generator or another call, whose parameters are no options.
+_CALL = re.compile(r"[\w.]+\((?:[^()]|\([^()]*\))*\)")
+#: Options of the command that runs, or else of all commands.
+_COMMAND: ContextVar[set[str]] = ContextVar("command", default=ALL_OPTIONS)
 
 
 def check_outputs(
@@ -212,8 +209,12 @@ def _save_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 @contextmanager
-def one_line_warnings() -> Iterator[None]:
-    """Show warnings as the program's own words, each text once and without a source line."""
+def one_line_warnings(command: Iterable[str] = ()) -> Iterator[None]:
+    """Show warnings as the program's own words, each text once and without a source line.
+
+    `command` has the options of the command that runs, which all advice is about.
+    """
+    options = ALL_OPTIONS & {name.replace("_", "-") for name in command} or _COMMAND.get()
     shown: set[str] = set()
 
     def one_line(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -225,7 +226,11 @@ def one_line_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitFailedWarning)  # the table says it
         warnings.showwarning = one_line
-        yield
+        token = _COMMAND.set(options)
+        try:
+            yield
+        finally:
+            _COMMAND.reset(token)
 
 
 def show(text: Any) -> None:
@@ -254,7 +259,8 @@ def in_options(message: str) -> str:
     Returns
     -------
     str
-        The same, with the options of the command line.
+        The same, with the options of the command line. Advice to pass a parameter for which there
+        is no option is left out.
 
     Examples
     --------
@@ -263,15 +269,33 @@ def in_options(message: str) -> str:
     "Leave it out with --exclude, or pass --missing-labels 'skip'."
     """
     message = message.replace(", or pass options={'filesystem': ...} and the plain path", "")
-    message = _READING.sub(_as_parameters, message).replace("header=False", "--no-header")
-    message = message.replace("the option header", "--no-header")
+    message = _READING.sub(_as_parameters, message)
+    if "no-header" in _COMMAND.get():
+        message = re.sub("header=False|the option header", "--no-header", message)
     message = message.replace("every of a RunFolder", "--checkpoint-every")
-    message = re.sub(r"time_format=\{'(\w+)': '(.*?)'\}", r"--time-format '\1=\2'", message)
-    for text, ours in _DURATIONS.items():
+    for text, ours in _PHRASES.items():
         message = message.replace(text, ours)
-    parts = _MODEL.split(message)  # every second part is one of a model's parameters
-    parts[::2] = [_PARAMETER.sub(_option, part) for part in parts[::2]]
-    return "".join(parts)
+    message = re.sub(r"time_format=\{'(\w+)': '(.*?)'\}", r"--time-format '\1=\2'", message)
+    calls, places = _CALL.findall(message), count()
+    message = _CALL.sub(lambda _: f"\0{next(places)}\0", message)
+    message = _PARAMETER.sub(_option, message)
+    parameter, clause = _python_advice()
+    first, *others = (clause.sub("", one) for one in re.split(r"(?<=[.!?])(?=\s+[A-Z])", message))
+    message = "".join([first, *(one for one in others if not parameter.search(one))])
+    return re.sub("\0(\\d+)\0", lambda found: calls[int(found[1])], message)
+
+
+@cache
+def _python_advice() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Find a parameter of the library that is no option, and the clause that advises it."""
+    public = [vars(p)[name] for p in (evaluation, stats, streams) for name in p.__all__]
+    methods = [one for kind in public if isclass(kind) for _, one in getmembers(kind, isfunction)]
+    functions = [*filter(isfunction, public), *methods]
+    names = {name for one in functions for name in signature(one).parameters if len(name) > 2}
+    value = r"(?:\[.*?\]|'[^']*'|\"[^\"]*\"|\w+(?:\.\w+)*)?"
+    parameter = rf"(?<![\w.(\"'/{{-])(?:{'|'.join(sorted(names))})={value}"
+    clause = rf"(?:,? or|[,;:]) (?:[^,;:]*? )?{parameter}[^,;:]*?(?=[.]?$|[,;:])"
+    return re.compile(parameter), re.compile(clause)
 
 
 def _as_parameters(found: re.Match[str]) -> str:
@@ -280,7 +304,10 @@ def _as_parameters(found: re.Match[str]) -> str:
 
 
 def _option(found: re.Match[str]) -> str:
-    option, value = _OPTIONS[found["name"]], found["value"]
-    if found["name"] in ("keep_tape", "sort_by"):
+    name, value = found["name"], found["value"]
+    option = _OPTIONS.get(name, name.replace("_", "-"))
+    if option not in _COMMAND.get():
+        return found[0]
+    if name in ("keep_tape", "sort_by"):
         value = _TAPE.get(value, value)
-    return option if value is None else f"{option} {value.strip('[]')}"
+    return f"--{option}" if value is None else f"--{option} {value.strip('[]').replace(', ', ' ')}"

@@ -6,6 +6,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from skstream.cli._arguments import reading
 from skstream.cli._output import (
     check_outputs,
@@ -30,6 +32,7 @@ def score(options: argparse.Namespace) -> int:
     check_outputs(options.plot, options.save, options.plot_metric, options.report)
     if options.max_wait is not None and not options.estimate:
         raise ValueError("--max-wait is about rows that wait for labels, and needs --estimate.")
+    classes = [one for text in options.classes or () for one in text.split(",") if one]
     log = PredictionLog(
         options.file[0] if len(options.file) == 1 else options.file,
         target=options.target,
@@ -39,6 +42,8 @@ def score(options: argparse.Namespace) -> int:
         label_time=options.label_time,
         sample_weight=options.weight,
         options=reading(options),
+        classes=classes or None,
+        tolerance=options.tolerance,
     )
     result = log.score(
         options.metric or None,
@@ -52,6 +57,9 @@ def score(options: argparse.Namespace) -> int:
     estimates = _estimates(log, options) if options.estimate else None
     show(result)
     show(_about_guesses(result))
+    if not all(isinstance(one, dict) for one in log.probabilities.values()):
+        order = ", ".join(classes or map(str, np.asarray(result.classes).tolist()))
+        show(f"Probabilities are read in this order of the classes: {order}.")
     further = [more for more in (slices, estimates) if more is not None]
     for more in further:
         show(f"\n{in_options(str(more))}")

@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from skstream.engine.failures import BadAnswer
 from skstream.utils._few_columns import best_columns, row_sums
 from skstream.utils._label_space import UNANSWERED
+from skstream.utils._warnings import warn
 
 # How far from one the probabilities of a row may sum; in lower precision more.
 _ROUNDING = 1e-6
+#: How far off probabilities may be that were rounded, with a warning.
+TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +134,22 @@ def best_or_all(probabilities: NDArray[Any], task: Task) -> NDArray[Any]:
     return best_columns(probabilities) if task.method == "predict" else probabilities
 
 
-def with_scores(codes: NDArray[Any], values: NDArray[Any], task: Task) -> NDArray[np.float64]:
+def with_scores(
+    codes: NDArray[Any], values: NDArray[Any], task: Task, said: set[str] | None = None
+) -> NDArray[np.float64]:
     """Answers of shape (n_asks, 1 + n_scores): codes, then probabilities or decision values.
+
+    Of warnings, those in `said` were given before.
 
     Raises
     ------
     BadAnswer
         If there are not as many columns as classes, or if probabilities are negative or do not sum
-        to one.
+        to one; those that are off by no more than rounded ones are made to, with a warning.
     """
     n, width = len(codes), task.n_scores
     if task.scores == "predict_proba":
-        _check_probabilities(values, n)
+        values = _checked_probabilities(values, n, set() if said is None else said)
     answers = np.empty((n, 1 + width))
     answers[:, 0] = codes
     if len(np.asarray(task.classes)) == 1:
@@ -175,7 +182,14 @@ def _of_second(probabilities: NDArray[Any]) -> NDArray[Any]:
     return np.where(first < second, 1.0 - first.astype(np.float64), second)
 
 
-def _check_probabilities(values: NDArray[Any], n_rows: int) -> None:
+def divided(table: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Return probabilities of which some rows, of rounded ones, are made to sum to one."""
+    table = np.clip(np.asarray(table, dtype=np.float64), 0.0, 1.0)
+    table[rows] /= table[rows].sum(axis=1, keepdims=True)
+    return table
+
+
+def _checked_probabilities(values: NDArray[Any], n_rows: int, said: set[str]) -> NDArray[Any]:
     """Raise a `BadAnswer` at the first row of no probabilities; NaN is no answer at all."""
     if values.ndim == 1:
         raise BadAnswer(
@@ -188,20 +202,27 @@ def _check_probabilities(values: NDArray[Any], n_rows: int) -> None:
             f"{values.dtype}."
         )
     if values.ndim != 2 or not values.size:
-        return
+        return values
     kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
     rounding = max(_ROUNDING, float(np.sqrt(np.finfo(kind).eps)))
     with np.errstate(invalid="ignore"):
         off = np.abs(row_sums(values) - 1.0)[:, 0]
         if off.max() <= rounding and values.min() >= 0.0:
-            return
-        bad = (off > rounding) | (values < 0.0).any(axis=1)
+            return values
+        off = np.maximum(off, -values.min(axis=1))
+        rounded = (off > rounding) | (values < 0.0).any(axis=1)
+    bad = off > TOLERANCE
     if bad.any():
         row = values[bad.argmax()]
         raise BadAnswer(
             f"predict_proba returned {row.tolist()}, which sums to {row.sum():.10g}. The "
-            f"probabilities of a row are not negative, and sum to one within {rounding:.2g}."
+            f"probabilities of a row are not negative, and sum to one within {TOLERANCE}."
         )
+    words = f"predict_proba returned rounded probabilities, off by at most {TOLERANCE}: they are "
+    if rounded.any() and words not in said:
+        said.add(words)
+        warn(f"{words}made to sum to one.")
+    return divided(values, rounded)
 
 
 def checked_step(kernel: Any, state: Any, block: Any, wanted: np.ndarray) -> tuple[Any, np.ndarray]:

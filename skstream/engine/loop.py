@@ -93,6 +93,7 @@ class Loop:
         self.estimator = estimator
         self.task = task
         self._is_part = is_part
+        self._said: set[str] = set()  # warnings about answers
         self.seconds_asking = 0.0
         self.seconds_learning = 0.0
         self._learn = learner(estimator)
@@ -254,7 +255,7 @@ class Loop:
         codes = self._space.encode_answers(labels)
         if (codes == UNKNOWN).any():
             raise BadAnswer(self._unknown_answer(labels[int((codes == UNKNOWN).argmax())]))
-        return with_scores(codes, scores, self.task)
+        return with_scores(codes, scores, self.task, self._said)
 
     def _answers_to(self, task: Task, X: Any, index: np.ndarray) -> np.ndarray:
         """One kind of answer to some rows."""

@@ -8,7 +8,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.evaluation._log import check_names, classes_of, piece_of
+from skstream.engine.answers import TOLERANCE
+from skstream.evaluation._log import check_names, classes_in, piece_of
 from skstream.evaluation._log_rows import Coder, Piece
 from skstream.evaluation._waiting_rows import OPEN, Clock, of_model, row_values_of
 from skstream.forgetting import duration_of
@@ -321,6 +322,7 @@ def estimate_unlabelled(
     calibrate: str | None = "isotonic",
     max_wait: Any = None,
     unanswered: Literal["error", "skip"] = "error",
+    tolerance: float = TOLERANCE,
 ) -> LabelEstimates:
     """Estimate the scores of rows that have no labels yet, and say how right such estimates were.
 
@@ -344,7 +346,7 @@ def estimate_unlabelled(
         Measures that are means of a value of each row: "accuracy", "error", "log_loss", "brier",
         "top_k_accuracy" and ``cost(matrix)``.
     classes : array-like of shape (n_classes,), default=None
-        All labels that can occur. None: those that occur in `y_true`.
+        All labels that can occur, as for `score_predictions`.
     sample_weight : array-like of shape (n_rows,), default=None
         Scoring weights.
     every : int, str or timedelta, default=None
@@ -362,6 +364,8 @@ def estimate_unlabelled(
     unanswered : {"error", "skip"}, default="error"
         What to do where a model has no probabilities (None, NaN): "skip" leaves the row out for
         that model.
+    tolerance : float, default=0.01
+        How far probabilities may be off because they are rounded, as for `score_predictions`.
 
     Returns
     -------
@@ -415,13 +419,14 @@ def estimate_unlabelled(
     piece = piece_of(y_true, predictions, probabilities, given)
     return estimates_of(
         [piece],
-        classes_of(classes, [piece.y]),
+        classes_in(piece, classes),
         metrics=metrics,
         every=every,
         window=window,
         calibrate=calibrate,
         max_wait=max_wait,
         unanswered=unanswered,
+        tolerance=tolerance,
     )
 
 
@@ -435,6 +440,7 @@ def estimates_of(
     calibrate: str | None,
     max_wait: Any,
     unanswered: Any,
+    tolerance: float,
 ) -> LabelEstimates:
     """Estimates of the pieces of a log; see `estimate_unlabelled`."""
     if window is not None:
@@ -447,9 +453,10 @@ def estimates_of(
             f"There is only one class, {listed(classes.tolist())}: pass all labels that can occur "
             "as classes=."
         )
+    coder = Coder(classes, unanswered, tolerance, as_known=False)
+    classes = np.sort(classes)
     measures = resolve_metrics(metrics, classes=classes)
     values = {name: row_values_of(one) for name, one in measures.items()}
-    coder = Coder(classes, unanswered, as_known=False)
     models: list[str] = []
     parts: list[ScoredRows] = []
     for piece in pieces:
@@ -495,13 +502,13 @@ def check_is_classification(metrics: Any, probabilities: Any) -> None:
         raise ValueError(
             f"metrics={metrics!r} is about numbers. A regressor says no probabilities that an "
             "error could be expected from: only the errors of the newest labels estimate it, "
-            "which are score_predictions(..., view='as_known', forgetting='window:1000')."
+            "which are scored with view='as_known' and forgetting='window:1000'."
         )
     if probabilities is None or (isinstance(probabilities, Mapping) and not probabilities):
         raise ValueError(
             "There are no probabilities: pass probabilities=. Without them only the newest labels "
-            "say something of rows without labels, which are score_predictions(..., "
-            "view='as_known', forgetting='window:1000')."
+            "say something of rows without labels: score them with view='as_known' "
+            "and forgetting='window:1000'."
         )
 
 

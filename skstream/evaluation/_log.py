@@ -1,6 +1,7 @@
 """Predictions that were made elsewhere: a log of them, scored as the answers of an evaluation."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skstream.engine.answers import TOLERANCE
 from skstream.engine.tape import Tape
 from skstream.evaluation._log_rows import (
     Coder,
@@ -23,7 +25,7 @@ from skstream.evaluation._runs._tape_writer import BYTES_OF_LARGE_TAPE, KeptTape
 from skstream.evaluation._runs._watch import Watch
 from skstream.evaluation._tape_rows import fold_columns, measures_of
 from skstream.forgetting import as_forgetting
-from skstream.metrics._measure import Measure
+from skstream.metrics._measure import OF_SCORES, Measure
 from skstream.metrics._resolve import resolve_metrics, task_of
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._user import check_take_weights, warn_of_calls
@@ -34,7 +36,7 @@ from skstream.streams._open import open_files
 from skstream.streams._stream import Stream, refuse_endless
 from skstream.streams._table_parameters import shown
 from skstream.utils._choices import check_choice, did_you_mean
-from skstream.utils._label_space import LabelSpace, listed
+from skstream.utils._label_space import LabelSpace, classes_of_all, listed, ordered_classes
 from skstream.utils._labels import (
     as_labels,
     distinct_labels,
@@ -69,6 +71,7 @@ def score_predictions(
     unanswered: Unanswered = "error",
     monitors: Mapping[str, Any] | None = None,
     record_every: Any = None,
+    tolerance: float = TOLERANCE,
 ) -> EvaluationResult:
     """Score predictions that were made elsewhere, row by row, as an evaluator scores answers.
 
@@ -94,7 +97,8 @@ def score_predictions(
         As for the evaluators. With `arrival` as datetimes it can count time: "window:7D",
         "half-life:30D".
     classes : array-like of shape (n_classes,), default=None
-        All labels that can occur, of a classification. None: those that occur in `y_true`.
+        All labels that can occur, of a classification, in the order of probabilities by position.
+        None: those in `y_true`, in `predictions` and among the names of `probabilities`, sorted.
     arrival : array-like of shape (n_rows,), default=None
         When each row came and was predicted: numbers or datetimes that never go back.
     label_time : array-like of shape (n_rows,), default=None
@@ -115,6 +119,10 @@ def score_predictions(
     record_every : int, str or timedelta, default=None
         Rows between checkpoints; or a duration, such as "1D", to have a checkpoint at the end of
         every day. None: about 1,000 checkpoints.
+    tolerance : float, default=0.01
+        How far probabilities may be outside [0, 1], or their sum from 1, because they are rounded.
+        A warning says so once, and these rows are made to sum to 1. Where no measure needs
+        probabilities they are not checked.
 
     Returns
     -------
@@ -125,10 +133,16 @@ def score_predictions(
     Raises
     ------
     ValueError
-        If lengths differ, times go back or are missing, a prediction is missing or is none of the
-        classes, or a probability is outside [0, 1] or those of a row do not sum to 1.
+        If lengths differ, times go back or are missing, a prediction is missing or is none of
+        `classes`, or the probabilities of a row are off by more than `tolerance`.
     TypeError
         If labels cannot be sorted.
+
+    Warns
+    -----
+    UserWarning
+        If predictions are the most probable class only in another order of the classes than that in
+        which probabilities by position are read.
 
     See Also
     --------
@@ -147,7 +161,7 @@ def score_predictions(
     piece = piece_of(y_true, predictions, probabilities, given)
     return scored(
         [piece],
-        None if _is_regression(piece, metrics, classes) else classes_of(classes, [piece.y]),
+        None if _is_regression(piece, metrics, classes) else classes_in(piece, classes),
         metrics,
         forgetting=forgetting,
         view=view,
@@ -156,6 +170,7 @@ def score_predictions(
         record_every=record_every,
         keep_tape=True,
         n_rows=len(piece.y),
+        tolerance=tolerance,
     )
 
 
@@ -186,7 +201,11 @@ class PredictionLog:
         Columns of the times at which rows came and labels became known, and of scoring weights. A
         `Stream` brings them.
     classes : array-like of shape (n_classes,), default=None
-        All labels that can occur. None: those that occur in the column of the target.
+        All labels that can occur, in the order of probabilities by position; texts stand for
+        numbers where the labels are numbers. None: those in the columns of the target and of the
+        predictions, and those that `probabilities` names, sorted.
+    tolerance : float, default=0.01
+        How far probabilities may be off because they are rounded, as for `score_predictions`.
     time_format : str or dict of str to str, default=None
         How times in files are written, where that is not 2020-01-31 13:30; see `CSVStream`.
     options : dict, default=None
@@ -229,6 +248,7 @@ class PredictionLog:
         label_time: str | None = None,
         sample_weight: str | None = None,
         classes: ArrayLike | None = None,
+        tolerance: float = TOLERANCE,
         time_format: str | Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
@@ -241,6 +261,7 @@ class PredictionLog:
         roles = {"arrival": arrival, "label_time": label_time, "sample_weight": sample_weight}
         self.roles = {role: column for role, column in roles.items() if column is not None}
         self.classes = classes
+        self.tolerance = tolerance
         self.options = {"time_format": time_format, **(options or {})}
 
     def score(
@@ -299,6 +320,7 @@ class PredictionLog:
             record_every=record_every,
             keep_tape=keep_tape,
             n_rows=n_rows,
+            tolerance=self.tolerance,
         )
 
     def estimate(
@@ -342,6 +364,7 @@ class PredictionLog:
             calibrate=calibrate,
             max_wait=max_wait,
             unanswered=unanswered,
+            tolerance=self.tolerance,
         )
 
     def column(self, name: str) -> NDArray[Any]:
@@ -379,7 +402,8 @@ class PredictionLog:
             # A later row of the files may hold the first fraction.
             is_regression = self.classes is None and stream.classes is None
         if not is_regression:
-            classes = classes_of(self.classes, self._labels(stream))
+            given = None if self.classes is None else like_labels(self.classes, first.y)
+            classes = classes_of(given, self._labels(stream), first.named)
         return stream, chain([first], pieces), classes
 
     def _stream(
@@ -439,17 +463,22 @@ class PredictionLog:
             [as_floats(one, _column(chunk.X, one), len(chunk.y)) for one in named]
         )
 
-    def _labels(self, stream: Stream) -> Iterable[NDArray[Any]]:
-        if self.classes is not None:
-            return ()
+    def _labels(self, stream: Stream) -> Iterator[tuple[str, Any]]:
+        """All columns that hold labels, in parts, and what they are called."""
+        again = begins_again(stream)
         if stream.classes is not None:
-            return (stream.classes,)
-        if not begins_again(stream):
+            yield "y_true", stream.classes
+        elif not again:
             raise ValueError(
                 "The labels that may come are not known, and the source can be read only once. "
                 "Pass classes=[...], or a function that opens the source again."
             )
-        return (distinct_labels(labels) for labels in stream.labels())
+        else:
+            yield from (("y_true", labels) for labels in stream.labels())
+        columns = list(dict.fromkeys(self.predictions.values()))
+        if columns and again:
+            for X, _, _ in self._stream(columns):
+                yield from ((f"predictions {one!r}", _column(X, one)) for one in columns)
 
 
 def piece_of(
@@ -545,16 +574,53 @@ def _has_fractions(values: Floats | None) -> bool:
     return values is not None and bool((values != np.floor(values)).any())
 
 
-def classes_of(given: Any, labels: Iterable[NDArray[Any]]) -> NDArray[Any]:
+def classes_in(piece: Piece, given: Any) -> NDArray[Any]:
+    """Classes of a log that is one piece, see `classes_of`."""
+    parts = {f"predictions of {name!r}": one for name, one in piece.labels.items()}
+    return classes_of(given, [("y_true", piece.y), *parts.items()], piece.named)
+
+
+def classes_of(given: Any, parts: Iterable[tuple[str, Any]], named: Iterable[Any]) -> NDArray[Any]:
+    """Classes in the order given; else, sorted, all in columns of labels and in other names."""
     if given is not None:
-        return find_classes(given, "classes")
-    found = [one for one in (distinct_labels(part, "y_true") for part in labels) if len(one)]
-    if not found:
+        return ordered_classes(given)
+    found: dict[str, NDArray[Any]] = {}
+    for what, column in parts:
+        distinct = distinct_labels(as_labels(column, what), what)
+        known = found.get(what, distinct[:0])
+        found[what] = joined_classes([known, distinct], what)
+    if not len(found["y_true"]):
         raise ValueError("There is no label at all: there is nothing to score yet.")
-    classes = joined_classes(found)
+    classes = classes_of_all(found)
+    if found["y_true"].dtype.kind == "b" and set(classes) <= {0, 1}:
+        classes = classes.astype(bool)  # predictions in a file are numbers
+    names = set(map(str, classes.tolist()))
+    others = like_labels([one for one in named if str(one) not in names], classes)
+    alike = [one for one in others if isinstance(one, str) == isinstance(classes[0], str)]
+    classes = find_classes([*classes.tolist(), *alike]) if alike else classes
+    labels = set(found["y_true"].tolist())
+    folded = {str(one).strip().casefold(): one for one in labels}
+    for one in set(classes.tolist()) - labels:
+        label = folded.get(str(one).strip().casefold())
+        if label is not None:
+            raise ValueError(
+                f"{one!r} is predicted, and {label!r} is a label: write them alike. If they are "
+                "two classes, pass all labels that can occur as classes=."
+            )
     # Whole numbers are often floats only because some are missing.
     exact = classes.dtype.kind == "f" and np.abs(classes).max() < LARGEST_EXACT
     return classes.astype(np.int64) if exact else classes
+
+
+def like_labels(names: Any, labels: Any) -> list[Any]:
+    """Names of classes in the type of the labels, which may be numbers where names are texts."""
+    found: list[Any] = as_labels(names, "classes").tolist()
+    kind = distinct_labels(as_labels(labels)).dtype.kind
+    with suppress(ValueError, KeyError):
+        if kind in "iufb":
+            read = {"False": False, "True": True}.__getitem__ if kind == "b" else int
+            return [read(one) if isinstance(one, str) else one for one in found]
+    return found
 
 
 def _column(X: Any, name: str) -> Any:
@@ -587,12 +653,15 @@ def scored(
     record_every: Any = None,
     keep_tape: bool | Literal["auto"] = True,
     n_rows: int | None,
+    tolerance: float = TOLERANCE,
 ) -> EvaluationResult:
     """Run the measures over pieces of a log."""
     check_choice(view, "view", ("hindsight", "as_known"))
     check_choice(unanswered, "unanswered", ("error", "skip", "wrong"))
     if unanswered == "wrong" and classes is None:
         raise ValueError("unanswered='wrong' is about classes: a missing number has no error.")
+    coder = Coder(classes, unanswered, tolerance, as_known=view == "as_known")
+    classes = coder.classes
     measures = resolve_metrics(metrics, classes=classes)
     mechanisms = as_forgetting(forgetting)
     warn_of_calls(measures, n_rows, record_every)
@@ -600,7 +669,7 @@ def scored(
     first = next(pieces)
     check_names(first, classes)
     models = first.models
-    coder = Coder(classes, unanswered, as_known=view == "as_known")
+    coder.needs_scores = any(one.needs in OF_SCORES for one in measures.values())
     rows: Iterable[ScoredRows] = map(coder.rows, chain([first], pieces))
     methods = _methods(first, measures)
     if view == "as_known":
@@ -670,7 +739,7 @@ def scored(
 
 def check_names(first: Piece, classes: NDArray[Any] | None) -> None:
     """Refuse probabilities by class where models are named."""
-    if classes is None or first.labels or len(first.shares) == 1:
+    if classes is None or first.labels or first.named:
         return
     labels = {str(label) for label in classes.tolist()}
     if labels >= set(first.shares):
@@ -681,13 +750,10 @@ def check_names(first: Piece, classes: NDArray[Any] | None) -> None:
 
 
 def _methods(first: Piece, measures: Mapping[str, Measure]) -> list[str | None] | None:
-    needing = [name for name, one in measures.items() if one.needs in ("probabilities", "scores")]
+    needing = [name for name, one in measures.items() if one.needs in OF_SCORES]
     lacking = [name for name in first.models if name not in first.shares]
     if needing and not first.shares:
-        raise ValueError(
-            f"Measure {needing[0]!r} needs probabilities: pass probabilities= of score_predictions "
-            "or of a PredictionLog."
-        )
+        raise ValueError(f"Measure {needing[0]!r} needs probabilities: pass probabilities=.")
     if needing and lacking:
         warn(
             f"There are no probabilities of {listed(lacking)}: {' and '.join(needing)} of "

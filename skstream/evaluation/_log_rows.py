@@ -5,11 +5,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
+from skstream.engine.answers import divided
 from skstream.evaluation._results._report import of_different_rows
 from skstream.evaluation._runs._input import checked_weights
 from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Meta
+from skstream.utils._choices import check_share
 from skstream.utils._label_space import NO_LABEL, UNANSWERED, LabelSpace, is_given, listed
 from skstream.utils._labels import is_missing
 from skstream.utils._masked import unmasked
@@ -19,8 +22,10 @@ from skstream.utils._warnings import warn
 Floats = NDArray[np.float64]
 Unanswered = Literal["error", "skip", "wrong"]
 
-#: How far the probabilities of a row may be from a sum of 1.
+#: How far the probabilities of a row may be from a sum of 1 without a warning.
 _ROUNDING = 1e-4
+#: Most classes of which the order of probabilities is compared with predictions.
+_MOST_IN_ORDER = 1000
 
 
 class Piece(NamedTuple):
@@ -36,14 +41,28 @@ class Piece(NamedTuple):
         """Names of the models."""
         return list(self.labels or self.shares)
 
+    @property
+    def named(self) -> list[Any]:
+        """Classes that probabilities name; those by position do not."""
+        return [
+            one for shares in self.shares.values() if isinstance(shares, dict) for one in shares
+        ]
+
 
 class Coder:
     """Makes scored rows of the pieces of a log, in order, and counts what is missing."""
 
     def __init__(
-        self, classes: NDArray[Any] | None, unanswered: Unanswered, *, as_known: bool
+        self,
+        classes: NDArray[Any] | None,
+        unanswered: Unanswered,
+        tolerance: float,
+        *,
+        as_known: bool,
     ) -> None:
-        self.classes = classes
+        # Columns of probabilities by position are in the order given, all else in that of labels.
+        self._order = np.argsort([] if classes is None else classes)
+        self.classes = classes = None if classes is None else classes[self._order]
         self.n_columns = 0 if classes is None else 1 if len(classes) <= 2 else len(classes)
         self.n_rows = self.n_unlabelled = 0
         self.n_unanswered = np.zeros(0, dtype=np.int64)
@@ -51,6 +70,12 @@ class Coder:
         self._space = LabelSpace(classes)
         self._unanswered = unanswered
         self.as_known = as_known
+        #: Whether a measure needs probabilities, which are checked then.
+        self.needs_scores = True
+        self._tolerance = check_share(tolerance, "tolerance")
+        self._rounded = False  # whether a warning has said so
+        #: By model: how often each column was the largest, by prediction; and the rows.
+        self._largest: dict[str, tuple[Floats, int]] = {}
         self._differ = False  # whether models have predictions of different rows
         self._newest = _NewestKnown(self._space)
         self._last_arrival: NDArray[Any] | None = None
@@ -61,7 +86,9 @@ class Coder:
         space, dtype = self._space, self._space.dtype
         y = space.encode(piece.y, first)
         tables = {
-            name: _share_table(name, one, self.classes, n, first)
+            name: _share_table(name, one, self.classes, n, first)[
+                :, slice(None) if isinstance(one, dict) else self._order
+            ]
             for name, one in piece.shares.items()
             if self.classes is not None
         }
@@ -72,6 +99,8 @@ class Coder:
                 there = np.asarray(np.isfinite(tables[name]).all(axis=1))
             if name in piece.labels:
                 answers[k] = self._codes(name, piece.labels[name], first)
+                if name in tables and not isinstance(piece.shares[name], dict):
+                    self._note_order(name, tables[name], answers[k])
                 np.logical_and(there, is_given(answers[k]), out=there)
             else:
                 answers[k] = np.where(there, tables[name].argmax(axis=1), NO_LABEL)
@@ -80,7 +109,7 @@ class Coder:
         if tables:
             scores = np.full((len(models), n, self.n_columns), np.nan)
             for name, table in tables.items():
-                scores[models.index(name)] = _scores_of(table)
+                scores[models.index(name)] = _scores_of(self._checked(name, table, first))
         weight = piece.meta.get("sample_weight")
         if weight is not None:
             weight = checked_weights(weight, lambda at: f"sample_weight of row {first + at}")
@@ -93,6 +122,55 @@ class Coder:
         given = is_given(answers) & (answers != UNANSWERED)
         self._differ |= bool((given != given[0]).any())
         return ScoredRows(y, answers.astype(dtype), weight, previous, scores=scores, time=time)
+
+    def _checked(self, name: str, table: Floats, first: int) -> Floats:
+        """Return probabilities that sum to 1: where they are a little off, after a warning."""
+        outside = np.maximum(table - 1.0, -table).max(axis=1) - 1e-9  # of the last digits
+        off = np.abs(table.sum(axis=1) - 1.0)
+        off = np.maximum(outside, np.where(off > _ROUNDING, off, 0.0))
+        wrong = np.flatnonzero(off > self._tolerance)
+        some = np.flatnonzero((off > 0.0) & (off <= self._tolerance))
+        if self.needs_scores and (len(wrong) or (len(some) and not self._rounded)):
+            at = (wrong if len(wrong) else some)[0]
+            said = (
+                f"probabilities of {name!r} in row {first + at} are "
+                f"{listed(np.round(table[at], 10).tolist())}, not in [0, 1] with the sum 1."
+            )
+            if len(wrong):
+                raise ValueError(f"{said} Where they are only rounded, pass a larger tolerance=.")
+            self._rounded = True
+            warn(f"{said} Rows that are off by at most {self._tolerance:g} are made to sum to 1.")
+        table = divided(table, some)
+        table[wrong] = np.nan  # no measure has asked for them
+        return table
+
+    def _note_order(self, name: str, table: Floats, codes: NDArray[Any]) -> None:
+        """Count which columns were the largest, by what was predicted."""
+        rows = (codes >= 0) & np.isfinite(table).all(axis=1)
+        n_classes = table.shape[1]
+        if n_classes <= _MOST_IN_ORDER:
+            start = np.zeros((n_classes, n_classes)), 0
+            largest, n_rows = self._largest.get(name, start)
+            np.add.at(largest, codes[rows], table[rows] == table[rows].max(axis=1, keepdims=True))
+            self._largest[name] = largest, n_rows + int(rows.sum())
+
+    def _check_order(self) -> None:
+        """Warn where predictions are the most probable class of another order of the classes."""
+        for name, (largest, n_rows) in self._largest.items():
+            assert self.classes is not None
+            classes, agree = self.classes, np.trace(largest)
+            _, columns = linear_sum_assignment(-largest - 1e-6 * np.eye(len(classes)))
+            other = largest[np.arange(len(classes)), columns].sum()
+            if agree < 0.9 * n_rows and other >= 0.9 * n_rows:
+                orders = np.empty((2, len(classes)), dtype=object)
+                orders[0, self._order], orders[1, self._order[columns]] = classes, classes
+                used, better = (listed(order.tolist()) for order in orders)
+                warn(
+                    f"The probabilities of {name!r} are read in the order {used}, in which its "
+                    f"predictions are the most probable class in {agree / n_rows:.0%} of the rows; "
+                    f"in the order {better} they are in {other / n_rows:.0%}. If that is the order "
+                    f"of the columns, pass classes={better}, or name the columns by class."
+                )
 
     def _codes(self, name: str, labels: Any, first: int) -> NDArray[Any]:
         if self.classes is None:
@@ -124,7 +202,7 @@ class Coder:
         """Check times; return what the persistent baseline answers, where labels are late."""
         if "arrival" not in meta:
             if "label_time" in meta:
-                raise ValueError("label_time needs arrival, the times at which the rows came.")
+                raise ValueError("label_time= needs arrival=, the times at which the rows came.")
             return None
         given = meta["arrival"]
         came = as_numbers(given, "arrival", self.n_rows)
@@ -165,12 +243,13 @@ class Coder:
         return known
 
     def check_end(self, models: list[str]) -> None:
-        """Raise an error, or warn, about what is missing in all rows."""
+        """Raise an error, or warn, about what all rows together say."""
         if self.n_unlabelled == self.n_rows:
             raise ValueError(f"None of the {self.n_rows:,} rows has a label: nothing to score yet.")
         none = np.flatnonzero(self.n_unanswered == self.n_rows)
         if len(none):
             raise ValueError(f"There is no prediction of {models[none[0]]!r} at all.")
+        self._check_order()
         if self._differ and self._unanswered == "skip":
             n_answered = (self.n_rows - self.n_unanswered).tolist()
             warn(f"{of_different_rows(dict(zip(models, n_answered, strict=True)))}.")
@@ -180,7 +259,7 @@ def in_order_of_labels(parts: list[ScoredRows], coder: Coder) -> ScoredRows:
     """All labelled rows in the order in which their labels became known."""
     if not coder.known:
         raise ValueError(
-            "view='as_known' orders rows by their labels: pass arrival and label_time."
+            "view='as_known' orders rows by their labels: pass arrival= and label_time=."
         )
     rows = parts[0]
     for part in parts[1:]:
@@ -244,39 +323,25 @@ def _share_table(
     """Probabilities of all classes, NaN in rows without any."""
     n_classes = len(classes)
     if isinstance(shares, dict):
-        table = _table_of_columns(name, shares, classes, n_rows, first_row)
-    elif shares.ndim == 1 and shares.dtype != object:
+        return _table_of_columns(name, shares, classes, n_rows, first_row)
+    if shares.ndim == 1 and shares.dtype != object:
         if n_classes != 2:
             raise ValueError(
                 f"probabilities of {name!r} is one column, which is enough for two classes, and "
                 f"there are {n_classes}: {listed(classes.tolist())}. Pass a column for each class, "
-                "or a dict by class."
+                "or a dict by class; or all labels that can occur as classes=."
             )
         second = as_floats(f"probabilities of {name!r}", shares, n_rows, first_row)
-        table = np.column_stack([1.0 - second, second])
-    else:
-        if shares.ndim == 1:  # a list in each row
-            shares = _stacked(name, shares, n_classes, first_row)
-        if shares.shape != (n_rows, n_classes):
-            raise ValueError(
-                f"probabilities of {name!r} has shape {shares.shape}; for {n_rows:,} rows and "
-                f"{n_classes} classes it must be ({n_rows}, {n_classes})."
-            )
-        table = shares.astype(np.float64)
-    there = np.isfinite(table).all(axis=1)
-    wrong = np.flatnonzero(((table < 0) | (table > 1)).any(axis=1))
-    if len(wrong):
+        return np.column_stack([1.0 - second, second])
+    if shares.ndim == 1:  # a list in each row
+        shares = _stacked(name, shares, n_classes, first_row)
+    if shares.shape != (n_rows, n_classes):
         raise ValueError(
-            f"probabilities of {name!r} has {table[wrong[0]].tolist()} in row "
-            f"{first_row + int(wrong[0])}: a probability is in [0, 1]."
+            f"probabilities of {name!r} has shape {shares.shape}; for {n_rows:,} rows and "
+            f"{n_classes} classes it must be ({n_rows}, {n_classes}). The classes are "
+            f"{listed(classes.tolist())}; if others can occur, pass all of them as classes=."
         )
-    off = np.flatnonzero(there & (np.abs(table.sum(axis=1) - 1.0) > _ROUNDING))
-    if len(off):
-        raise ValueError(
-            f"probabilities of {name!r} in row {first_row + int(off[0])} sum to "
-            f"{table[off[0]].sum():.6g}, not to 1."
-        )
-    return table
+    return np.asarray(shares, dtype=np.float64)
 
 
 def _table_of_columns(
@@ -298,7 +363,8 @@ def _table_of_columns(
         place = places[lacking[0]]
         table[:, place] = 1.0 - table[:, 1 - place]
     elif lacking:
-        raise ValueError(f"probabilities of {name!r} has no column of the class {lacking[0]!r}.")
+        of_all = listed(classes.tolist())
+        raise ValueError(f"probabilities of {name!r} has no column of {lacking[0]!r}, of {of_all}.")
     return table
 
 

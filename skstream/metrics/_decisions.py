@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.metrics._columns import Column, OfColumn
-from skstream.metrics._formulas import Sums, geometric_mean, ratio
-from skstream.metrics._measure import Measure, mean_of, parametrised
+from skstream.metrics._formulas import Sums, geometric_accuracy, geometric_mean, ratio
+from skstream.metrics._measure import Measure, mean_of, named, parametrised
 from skstream.metrics._rows import Array, Floats, ScoredRows
 from skstream.utils._choices import check_count, is_real
 from skstream.utils._label_space import UNANSWERED
@@ -114,37 +114,45 @@ def cost(matrix: ArrayLike, *, threshold: float | str | None = None) -> Measure:
     )
 
 
-def gmean(threshold: float | str = "best") -> Measure:
-    """Geometric mean of the accuracies on both of two classes, decided at a threshold.
+def gmean(threshold: float | str | None = None) -> Measure:
+    """Geometric mean of the recalls of the classes.
 
     Parameters
     ----------
-    threshold : float or "best", default="best"
-        The second class is decided for where its probability is at least this, in [0, 1]. "best":
-        the threshold, among the multiples of 0.01 and "never", that had the best geometric mean in
-        the rows before.
+    threshold : float, "best" or None, default=None
+        How a decision is made. None: it is the model's answer; of any number of classes, and no
+        probabilities are needed. A number in [0, 1]: the second of two classes is decided for
+        where its probability is at least this. "best": at the threshold, among the multiples of
+        0.01 and "never", that had the best geometric mean in the rows before.
 
     Returns
     -------
     Measure
-        Called ``"gmean"``, and of a fixed threshold such as ``"gmean:0.3"``. Both are also names
-        that evaluators know.
+        Called ``"gmean"``, and for example ``"gmean:0.3"`` and ``"gmean:best"``. These are also
+        names that evaluators know.
 
     See Also
     --------
-    geometric_accuracy_score : That of the model's answers.
+    geometric_accuracy_score : The plain measure, of arrays.
+
+    Notes
+    -----
+    The k-th root of the product of the recalls of the k classes among the labels that the mean
+    remembers. Classes without such a row are left out; River and imbalanced-learn give 0 there.
 
     Examples
     --------
     >>> from skstream.metrics import gmean
-    >>> gmean(0.3).max_classes
-    2
+    >>> gmean().needs, gmean(0.3).needs, gmean("best").name
+    ('labels', 'probabilities', 'gmean:best')
     """
     column: BestThresholdHits | ThresholdHits
+    if threshold is None:
+        return named("gmean", geometric_accuracy, "label", "hit", bounds=(0.0, 1.0))
     if threshold == "best":
         column = BestThresholdHits()
     else:
-        threshold = _checked_share("threshold", threshold, "gmean", ' or "best"')
+        threshold = _checked_share("threshold", threshold, "gmean", ', "best" or None')
         column = ThresholdHits(threshold)
     hits = OfColumn(column, output=1, by=0, n_codes=2)
     return parametrised(
@@ -152,7 +160,7 @@ def gmean(threshold: float | str = "best") -> Measure:
         GeometricMean(hits),
         (hits, "label"),
         threshold,
-        "best",
+        None,
         higher_is_better=True,
         bounds=(0.0, 1.0),
         max_classes=2,

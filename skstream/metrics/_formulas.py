@@ -136,6 +136,11 @@ def _chance_agreement(sums: Sums) -> Floats:
     return agreement
 
 
+def chance_accuracy(sums: Sums) -> Floats:
+    """Accuracy to expect of random answers in the shares of the model's answers."""
+    return ratio(sums.value(_chance_agreement), sums["rows"] ** 2)
+
+
 def kappa(sums: Sums) -> Floats:
     rows = sums["rows"]
     return 1.0 - ratio(sums["wrong"] * rows, sums.value(chance_disagreement), rows, 2)

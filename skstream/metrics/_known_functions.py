@@ -19,6 +19,7 @@ from skstream.metrics._registry import (
     CLASSIFICATION,
     PROBABILITIES,
     REGRESSION,
+    _ranking_of_class,
     needs_probabilities,
 )
 from skstream.metrics._rows import Array, Floats
@@ -253,10 +254,9 @@ def _area(options: Options, classes: Array) -> Measure | None:
 def _average_precision(options: Options, classes: Array) -> Measure | None:
     if options["average"] != "macro":
         return None
-    if len(classes) == 2 and not _positive(
-        "average_precision_score", options["pos_label"], classes
-    ):
-        return None
+    name = "average_precision_score"
+    if len(classes) == 2 and _positive(name, options["pos_label"], classes) == 0:
+        return _ranking_of_class("average_precision", name, 0, 2)
     return PROBABILITIES["average_precision"]
 
 

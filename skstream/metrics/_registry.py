@@ -56,6 +56,7 @@ CLASSIFICATION = _table(
     _share("accuracy", formulas.accuracy, "wrong"),
     _share("error", formulas.error, "wrong", higher_is_better=False),
     _skill("kappa", formulas.kappa, *_MARGINS, bounds=(-1.0, 1.0)),
+    _share("chance_accuracy", formulas.chance_accuracy, "label", "answer", higher_is_better=None),
     # The precision of kappa does not show how good the model is.
     named(
         "kappa_se",
@@ -71,6 +72,7 @@ CLASSIFICATION = _table(
     _skill("kappa_plus", formulas.kappa_plus, *_MARGINS, *_PERSISTENT, bounds=(0.0, 1.0)),
     _share("arithmetic_accuracy", formulas.arithmetic_accuracy, "label", "hit"),
     _share("geometric_accuracy", formulas.geometric_accuracy, "label", "hit"),
+    gmean(),
     _share("harmonic_accuracy", formulas.harmonic_accuracy, "label", "hit"),
     _share("f1_macro", partial(formulas.macro, formula=formulas.class_f1), *_CLASSES),
     _share(
@@ -94,9 +96,10 @@ _CALIBRATION = {
 }
 
 #: Measures of probabilities, and of rankings. Of more than two classes `auc`, `auc_weighted` and
-#: `average_precision` rank each against the rest, `auc_ovo` against each other one. A bound is how
-#: far a value may be from the truth, where the rows are too many to be remembered one by one; it
-#: does not show how good the model is.
+#: `average_precision` rank each against the rest, `auc_ovo` against each other one. Of two classes
+#: `average_precision` and its bound are those of the second. A bound is how far
+#: a value may be from the truth, where the rows are too many to be remembered one by one; it does
+#: not show how good the model is.
 PROBABILITIES = _table(
     _loss("log_loss", formulas.log_loss, "log_loss", needs="probabilities"),
     _loss("brier", formulas.brier, "brier", needs="probabilities", bounds=(0.0, 2.0)),
@@ -112,7 +115,6 @@ PROBABILITIES = _table(
     ),
     *(make() for make in _CALIBRATION.values()),
     top_k_accuracy(),
-    gmean(),
     coverage(),
     set_size(),
     _mean_ranking("auc"),
@@ -183,6 +185,7 @@ MEANINGS = {
     "accuracy": "share of right answers",
     "error": "share of wrong answers",
     "kappa": "accuracy above that of random answers in the same shares",
+    "chance_accuracy": "accuracy of random answers in the shares of the model's answers",
     "kappa_se": "standard error of kappa",
     "kappa_z": "kappa in standard errors, if answers were drawn at random",
     "kappa_m": "accuracy above that of the majority class",
@@ -190,6 +193,7 @@ MEANINGS = {
     "kappa_plus": "geometric mean of kappa and kappa_temporal (0: one is not above 0)",
     "arithmetic_accuracy": "mean of the recalls of all classes: balanced accuracy",
     "geometric_accuracy": "geometric mean of the recalls of all classes",
+    "gmean": "geometric_accuracy, or with two classes at a threshold after a colon",
     "harmonic_accuracy": "harmonic mean of the recalls of all classes",
     "f1_macro": "mean of f1 over the classes",
     "precision_macro": "mean of precision over the classes",
@@ -210,13 +214,12 @@ MEANINGS = {
     "calibration_error_quantile": "mean gap, in bins of equal mass",
     "calibration_error_max_quantile": "largest gap, in bins of equal mass",
     "top_k_accuracy": "share of labels among the most probable classes (two, or after a colon)",
-    "gmean": "geometric mean of both recalls at a threshold (best so far, or after a colon)",
     "coverage": "share of labels in conformal sets",
     "set_size": "mean number of classes in conformal sets",
     "auc": "area under the ROC curve, mean over the classes against the rest",
     "auc_weighted": "auc, weighted by the shares of the classes",
     "auc_ovo": "auc, mean over the pairs of classes",
-    "average_precision": "mean precision over the recalls, mean over the classes",
+    "average_precision": "mean precision over the recalls; of two texts, name one after a colon",
     "auc_bound": "how far auc may be from the truth, of many rows",
     "average_precision_bound": "how far average_precision may be from the truth, of many rows",
     "f1": "harmonic mean of precision and recall",
@@ -238,9 +241,9 @@ MEANINGS = {
 }
 
 #: Measures whose parameter may follow their name after a colon, and its type.
-_PARAMETRISED: dict[str, tuple[Callable[[Any], Measure], type]] = {
+_PARAMETRISED: dict[str, tuple[Callable[[Any], Measure], Callable[[str], Any]]] = {
     "top_k_accuracy": (top_k_accuracy, int),
-    "gmean": (gmean, float),
+    "gmean": (gmean, lambda text: text if text == "best" else float(text)),
     "coverage": (coverage, float),
     "set_size": (set_size, float),
     "pinball": (pinball, float),

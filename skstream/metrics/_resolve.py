@@ -46,7 +46,9 @@ _OTHER_NAMES = {
     "cross_entropy": "log_loss",
     "error_rate": "error",
     "f1": "f1_macro",
-    "g_mean": "geometric_accuracy",
+    "g_mean": "gmean",
+    "geometric_mean": "gmean",
+    "p_ran": "chance_accuracy",
     "hamming_loss": "error",
     "kappa_t": "kappa_temporal",
     "logloss": "log_loss",
@@ -71,6 +73,8 @@ _OTHER_NAMES = {
 #: Names elsewhere that begin with a mechanism of forgetting, which is another parameter here.
 _FORGETTING = re.compile("(adwin|cumulative|fad(?:ed|ing)|prequential|rolling|window(?:ed)?)_(.+)")
 _SPELLED = {"a": "adwin", "f": "fading:0.999", "r": "window:1000", "w": "window:1000"}
+#: Two classes, sorted, of which the second is the positive one by its name.
+_ONE_IS_POSITIVE = (["0", "1"], ["-1", "1"], ["False", "True"])
 #: Further explanations of suggested names.
 _AND_SO = {
     "balanced_accuracy": " (the mean of the recalls; 'recall_macro' counts classes that were "
@@ -256,6 +260,13 @@ def check_known_name(name: str) -> None:
 def _by_name(name: str, classes: Array | None) -> Measure:
     known = REGRESSION if classes is None else OF_CLASSES
     measure = measure_of_name(name, known)
+    labels = [] if classes is None else [str(label) for label in classes.tolist()]
+    if name == "average_precision" and len(labels) == 2 and labels not in _ONE_IS_POSITIVE:
+        ways = " or ".join(f"'{name}:{label}'" for label in labels)
+        raise ValueError(
+            f"Measure {name!r} of two classes is that of one of them, and neither is called 1: "
+            f"name it, {ways}."
+        )
     if measure is not None:  # "top_k_accuracy:2" is the measure "top_k_accuracy"
         return check_suits(measure if name in known else replace(measure, name=name), classes)
     kind, colon, label = name.partition(":")
@@ -268,7 +279,8 @@ def _by_name(name: str, classes: Array | None) -> Measure:
     try:
         return replace(of_scikit_learn(scorer, classes, _resolve) or Measure(scorer), name=name)
     except ValueError as error:
-        raise ValueError(f"{unknown} As scikit-learn's scorer {name!r}: {error}") from error
+        why = str(error).partition(" Pass ")[0]  # an option, which a name does not have
+        raise ValueError(f"{unknown} As scikit-learn's scorer {name!r}: {why}") from error
 
 
 def _by_label(name: str, kind: str, label: str, classes: Array) -> Measure:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
+from skstream.engine.answers import TOLERANCE
 from skstream.engine.tape import scores_of_bin
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import Names, bin_meant, chosen, number
 from skstream.evaluation._tape_rows import tape_of
 from skstream.utils._choices import is_integer
-from skstream.utils._label_space import LabelSpace, listed
+from skstream.utils._label_space import LabelSpace, listed, ordered_classes
 from skstream.utils._labels import as_labels, distinct_labels
 from skstream.utils._warnings import warn
 
@@ -133,11 +134,13 @@ def events_of_predictions(
 ) -> tuple[dict[str, Events], str, tuple[int, int]]:
     """Return the events of scores that were given elsewhere; see `events_of_result`."""
     labels = as_labels(y_true, "y_true")
-    known = distinct_labels(as_labels(labels if classes is None else classes), "classes")
-    codes = LabelSpace(known).encode_answers(labels)
+    known = distinct_labels(labels, "y_true") if classes is None else ordered_classes(classes)
+    order = np.argsort(known)
+    codes = LabelSpace(known[order]).encode_answers(labels)
     if (codes < 0).any():
         row = int((codes < 0).argmax())
         raise ValueError(f"y_true has {labels[row]!r} in row {row}, which is not among classes=.")
+    codes = order[codes]
     weight = np.ones(len(codes))
     if sample_weight is not None:
         weight = np.asarray(sample_weight, dtype=np.float64)
@@ -153,10 +156,11 @@ def events_of_predictions(
         if scores.shape[1] != len(known):
             raise ValueError(
                 f"y_score of '{name}' has {scores.shape[1]} columns, and there are {len(known)} "
-                f"classes, {listed(known.tolist())}. Pass one column per class, sorted; or "
+                f"classes, {listed(known.tolist())}. Pass one column per class, in this order; or "
                 "classes=, if labels are missing in y_true."
             )
-        bad = ~np.isfinite(scores) | (False if ranking else (scores < 0) | (scores > 1))
+        off = 0.0 if ranking else np.nan_to_num(np.maximum(-scores, scores - 1.0))
+        bad = ~np.isfinite(scores) | (off > TOLERANCE)
         if bad.any():
             row = int(bad.any(axis=1).argmax())
             wanted = "finite numbers" if ranking else "probabilities in [0, 1]"
@@ -164,6 +168,11 @@ def events_of_predictions(
                 f"y_score of '{name}' holds {scores[row].tolist()} in row {row}; "
                 f"{wanted} are needed."
             )
+        if np.max(off) > 0.0:
+            warn(
+                f"y_score of '{name}' is outside [0, 1] by at most {TOLERANCE}, and cut off there."
+            )
+            scores = np.clip(scores, 0.0, 1.0)
         events[name] = _events(codes, scores, weight, event)
     return events, words, (0, len(codes))
 

@@ -191,10 +191,10 @@ class RankingDisplay(BaseDisplay):
         y_true : array-like of shape (n_rows,)
             True labels.
         y_score : array-like of shape (n_rows,) or (n_rows, n_classes), or dict of str to these
-            Scores of the second of two classes, or of all, in the order of the sorted labels; of a
+            Scores of the second of two classes, or of all, in the order of `classes`; of a
             model, or of several by name.
         classes : array-like of shape (n_classes,), default=None
-            The labels; None: those in `y_true`.
+            The labels, in the order of the columns; None: those in `y_true`, sorted.
         sample_weight : array-like of shape (n_rows,), default=None
             Scoring weights; None: every row counts once.
         label : object, default=None

@@ -15,6 +15,7 @@ from skstream.utils._labels import (
     TABLE_SPAN,
     as_labels,
     distinct_labels,
+    find_classes,
     is_missing,
     joined_classes,
 )
@@ -246,6 +247,13 @@ def lags_before(
     """
     known = codes >= 0
     return lags_after(history, codes[known], n_lags)[np.cumsum(known) - known]
+
+
+def ordered_classes(given: Any, name: str = "classes") -> NDArray[Any]:
+    """Distinct labels in the order given, in which probabilities by position are."""
+    classes = find_classes(given, name)
+    codes = dict.fromkeys(LabelSpace(classes).encode(given).tolist())
+    return classes[[code for code in codes if code != NO_LABEL]]
 
 
 def listed(names: list[Any]) -> str:

@@ -89,7 +89,7 @@ def as_named_by_users(measures):
 
 
 OF_LABELS = [
-    *(name for name in CLASSIFICATION if name not in ("kappa_se", "cmd")),
+    *(name for name in CLASSIFICATION if name not in ("kappa_se", "chance_accuracy", "cmd")),
     sk.zero_one_loss,
     sk.hamming_loss,
     sk.accuracy_score,

@@ -18,6 +18,7 @@ from skstream import (
     PredictionLog,
     PrequentialEvaluator,
     as_stream,
+    estimate_unlabelled,
     load,
     score_predictions,
 )
@@ -263,22 +264,246 @@ def test_a_large_log_keeps_no_tape_and_says_so(monkeypatch: pytest.MonkeyPatch) 
     assert log.score("accuracy", keep_tape=False).tape is None
 
 
+KINDS: dict[str, list[Any]] = {
+    "texts": ["legit", "fraud", "other"],
+    "numbers": [3, 1, 2],
+    "floats": [3.0, 1.0, 2.0],
+    "truth": [False, True],
+}
+
+
+def as_source(kind: str, table: dict[str, Any], folder: Path) -> Any:
+    """The same rows as a dict, as chunks of a function, or in a file."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(table)
+    if kind in ("csv", "parquet"):
+        pytest.importorskip("pyarrow")
+        path = folder / f"log.{kind}"
+        frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+        return path
+    return table if kind == "dict" else lambda: (frame[k : k + 7] for k in range(0, len(frame), 7))
+
+
+@pytest.mark.parametrize("source", ["arrays", "dict", "chunks", "csv", "parquet"])
+@pytest.mark.parametrize("labels", KINDS)
+def test_classes_come_from_labels_predictions_and_names(
+    labels: str, source: str, tmp_path: Path
+) -> None:
+    known, *others = KINDS[labels]
+    rng = np.random.default_rng(0)
+    n = 40
+    classes = np.unique(np.array(KINDS[labels]))
+    y = [known] * n
+    shares = rng.dirichlet(np.ones(len(classes)), n)
+    columns: dict[str, Any] = {f"p{k}": shares[:, k] for k in range(len(classes))}
+    made = [others[0] if k % 4 == 1 else known for k in range(n)]
+    whole = classes.astype(int) if labels == "floats" else classes
+    by_name = {str(label): f"p{k}" for k, label in enumerate(whole.tolist())}
+    found = []
+    for way in (  # what names the classes that no label has yet
+        {"predictions": {"m": "made"}},
+        {"probabilities": {"m": by_name}},
+        {"predictions": {"m": "made"}, "probabilities": {"m": by_name}},
+        {"probabilities": {"m": list(columns)}, "classes": KINDS[labels][::-1]},
+    ):
+        given: dict[str, Any] = dict(way)
+        expected = {known, others[0]} if "probabilities" not in given else set(KINDS[labels])
+        metrics = ["accuracy", "log_loss"] if "probabilities" in given else ["accuracy"]
+        if "classes" in given:  # probabilities by position are in the order of the list
+            order = [classes.tolist().index(label) for label in given["classes"]]
+            given["probabilities"] = {"m": [f"p{k}" for k in order]}
+        if source == "arrays":
+            table = {"made": made, **columns}
+            of_model = given.get("probabilities", {}).get("m")
+            tables = (
+                {label: table[one] for label, one in of_model.items()}
+                if isinstance(of_model, dict)
+                else of_model and np.column_stack([table[one] for one in of_model])
+            )
+            result = score_predictions(
+                y,
+                {"m": made} if "predictions" in given else None,
+                probabilities=None if of_model is None else {"m": tables},
+                classes=given.get("classes"),
+                metrics=metrics,
+            )
+        else:
+            rows = as_source(source, {"y": y, "made": made, **columns}, tmp_path)
+            result = PredictionLog(rows, target="y", **given).score(metrics)
+        assert result.classes is not None
+        assert result.classes.tolist() == sorted(expected)
+        found.append(result.scores["m"])
+    of_label = shares[:, classes.tolist().index(known)]
+    for scores in found[1:]:
+        assert scores["log_loss"] == pytest.approx(-np.log(of_label).mean(), rel=1e-9)
+    assert found[0]["accuracy"] == found[2]["accuracy"] == 0.75
+    assert (
+        found[1]["accuracy"]
+        == found[3]["accuracy"]
+        == np.mean(shares.argmax(axis=1) == classes.tolist().index(known))
+    )
+
+
+def in_order(n: int, n_classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, the predictions of a model that is often right, and its probabilities."""
+    rng = np.random.default_rng(seed)
+    names = np.array(["legit", "fraud", "other", "new"][:n_classes])  # not sorted
+    y = rng.integers(0, n_classes, n)
+    shares = rng.dirichlet(np.ones(n_classes), n) + np.eye(n_classes)[y]
+    shares /= shares.sum(axis=1, keepdims=True)
+    return names[y], names[shares.argmax(axis=1)], shares
+
+
+@pytest.mark.parametrize("way", ["arrays", "column", "log", "frames", "estimate"])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_probabilities_in_another_order_than_the_predictions_are_said(
+    n_classes: int, way: str
+) -> None:
+    y, made, shares = in_order(300, n_classes)
+    order = ["legit", "fraud", "other", "new"][:n_classes]
+    by_name = dict(zip(order, shares.T, strict=True))
+    if way == "column" and n_classes > 2:
+        return
+    given = shares[:, 1] if way == "column" else shares
+    clock = {"arrival": np.arange(300.0), "label_time": np.arange(300.0) + 5}
+    names = [f"p{k}" for k in range(n_classes)]
+    table = {"y": y, "made": made, **dict(zip(names, shares.T, strict=True)), **clock}
+
+    def scored(**more: Any) -> Any:
+        if way in ("arrays", "column"):
+            return score_predictions(y, made, probabilities=given, metrics="log_loss", **more)
+        if way == "estimate":
+            return estimate_unlabelled(
+                y[:290].tolist() + [None] * 10, given, predictions=made, **clock, **more
+            )
+        chunks = pytest.importorskip("pandas").DataFrame(table)
+        source = (lambda: (chunks[k : k + 30] for k in range(0, 300, 30))) if way == "frames" else 0
+        columns = {"predictions": "made", "probabilities": names, **more}
+        return PredictionLog(source or table, target="y", **columns).score("log_loss")
+
+    used, right = sorted(order), order
+    with pytest.warns(UserWarning, match="are read in the order") as caught:
+        scored()
+    (said,) = [str(one.message) for one in caught if "in the order" in str(one.message)]
+    assert f"in the order {used}" in said
+    assert f"in the order {right} they are in 100%" in said
+    assert f"pass classes={right}" in said
+    followed = scored(classes=right)  # without a warning: it is an error in these tests
+    if way != "estimate":
+        (scores,) = followed.scores.values()
+        named = score_predictions(y, made, probabilities=by_name, metrics="log_loss")
+        assert scores == pytest.approx(named.scores["model"])
+
+
+def test_predictions_by_another_threshold_are_no_other_order() -> None:
+    y, _, shares = in_order(300, 2)
+    rare = np.where(shares[:, 1] > 0.15, "fraud", "legit")
+    assert 0.1 < np.mean((shares[:, 1] > 0.5) != (rare == "fraud")) < 0.9
+    score_predictions(y, rare, probabilities=shares, metrics="auc", classes=["legit", "fraud"])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rounded_probabilities_are_scored_with_one_warning(n_classes: int) -> None:
+    y, made, shares = in_order(300, n_classes)
+    order = ["legit", "fraud", "other"][:n_classes]
+    exact = score_predictions(y, probabilities=shares, metrics="log_loss", classes=order)
+    rounded = np.floor(shares * 1000) / 1000
+    above = shares.copy()
+    above[7] = np.eye(n_classes)[0] * 1.0000001
+    for table in (rounded, above):
+        with pytest.warns(UserWarning, match="off by at most 0.01 are made to sum to 1") as caught:
+            found = score_predictions(
+                y, {"a": made, "b": made}, probabilities={"a": table, "b": table},
+                metrics=["log_loss", "brier", "auc"], classes=order,
+            )  # fmt: skip
+        assert len(caught) == 1
+        assert found.tape is not None
+        kept = found.tape.probabilities("a")
+        assert kept.min() >= 0.0 and kept.max() <= 1.0
+        np.testing.assert_allclose(kept.sum(axis=1), 1.0, rtol=1e-12)
+        if table is rounded:
+            assert found.scores["a"]["log_loss"] == pytest.approx(
+                exact.scores["model"]["log_loss"], abs=0.01
+            )
+        with pytest.raises(ValueError, match="only rounded, pass a larger tolerance="):
+            score_predictions(
+                y, probabilities=table, metrics="log_loss", classes=order, tolerance=0.0
+            )
+        score_predictions(y, made, probabilities=table, classes=order)  # no measure reads them
+    coarse = np.round(shares, 1)
+    with pytest.warns(UserWarning, match="off by at most 0.2"):
+        score_predictions(
+            y, probabilities=coarse + 0.03, metrics="brier", classes=order, tolerance=0.2
+        )
+
+
+def test_probabilities_that_no_measure_needs_are_not_checked_nor_scored_later() -> None:
+    y, made, shares = in_order(60, 3)
+    wrong = shares * 3.0
+    order = ["legit", "fraud", "other"]
+    result = score_predictions(y, made, probabilities=wrong, metrics="accuracy", classes=order)
+    assert result.scores["model"]["accuracy"] == np.mean(y == made)
+    most = score_predictions(y, probabilities=wrong, metrics="accuracy", classes=order)
+    assert most.scores == result.scores
+    assert np.isnan(result.rescore(["log_loss"]).scores["model"]["log_loss"])
+
+
+def test_a_class_and_a_model_are_told_apart_by_the_form() -> None:
+    p = [0.1, 0.9, 0.2, 0.8]
+    for one in ({"yes": p}, {"no": [0.9, 0.1, 0.8, 0.2], "yes": p}):
+        with pytest.raises(ValueError, match=r"are classes\. Name the model of these columns"):
+            score_predictions(BINARY, probabilities=one, metrics="log_loss")
+        of_class = score_predictions(BINARY, BINARY, probabilities=one, metrics="log_loss")
+        by_model = score_predictions(BINARY, probabilities={"yes": one}, metrics="log_loss")
+        assert list(of_class.scores.values()) == list(by_model.scores.values())
+    frame = pytest.importorskip("pandas").DataFrame({"y": BINARY, "p": p})
+    with pytest.raises(ValueError, match="Name the model of these columns"):
+        PredictionLog(frame, target="y", probabilities={"yes": "p"}).score("log_loss")
+
+
 BINARY = ["no", "yes", "no", "yes"]
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"predictions": ["no", "Yes", "no", "no"]}, "Row 1 has the prediction of 'model' 'Yes'"),
-        ({"predictions": [0, 1, 0, 0]}, "use the same type for both"),
+        (
+            {"predictions": ["no", "Yes", "no", "no"]},
+            "'Yes' is predicted, and 'yes' is a label: write them alike",
+        ),
+        (
+            {"predictions": ["no", "Yes", "no", "no"], "classes": ["no", "yes"]},
+            "Row 1 has the prediction of 'model' 'Yes'",
+        ),
+        ({"predictions": [0, 1, 0, 0]}, "y_true holds strings and predictions of 'model' numbers"),
+        ({"predictions": [0, 1, 0, 0], "classes": ["no", "yes"]}, "use the same type for both"),
         ({"predictions": ["no", None, "no", "no"]}, "Row 1 has no prediction of 'model'"),
         ({"predictions": ["no"] * 3}, "same number of rows"),
         ({"predictions": None}, "pass predictions="),
         ({"predictions": {}}, "empty dict"),
-        ({"probabilities": [0.5, 1.2, 0.1, 0.2]}, r"\[0, 1\]"),
-        ({"probabilities": np.full((4, 2), 0.6)}, "row 0 sum to 1.2"),
+        (
+            {"probabilities": [0.5, 1.2, 0.1, 0.2], "metrics": "brier"},
+            r"row 1 are \[-0.2, 1.2\], and each must be in \[0, 1\]\. Where",
+        ),
+        ({"probabilities": np.full((4, 2), 0.6), "metrics": "auc"}, "row 0 sum to 1.2, not to 1"),
+        (
+            {"probabilities": np.full((4, 2), 0.52), "metrics": "auc"},
+            "sum to 1.04, not to 1. Where they are only rounded, pass a larger tolerance=",
+        ),
+        ({"tolerance": 1.5}, "tolerance must be a number from 0 to 1"),
         ({"probabilities": np.full((4, 3), 1 / 3)}, r"must be \(4, 2\)"),
-        ({"probabilities": {"model": {"maybe": [0.5] * 4}}}, "'maybe', which is none of the"),
+        (
+            {"probabilities": {"model": {"maybe": [0.5] * 4}}},
+            "no column of the class 'no'. The classes are",
+        ),
+        (
+            {"probabilities": {"model": {"maybe": [0.5] * 4}}, "classes": ["no", "yes"]},
+            "'maybe', which is none of the classes",
+        ),
+        (
+            {"predictions": None, "probabilities": {"yes": [0.5] * 4}},
+            "Name the model of these columns",
+        ),
         (
             {"predictions": {"a": BINARY}, "probabilities": {"other": [0.5] * 4}},
             "Name each model in both",
@@ -327,7 +552,7 @@ def test_rows_of_errors_are_counted_from_the_first_of_all() -> None:
         log.score("accuracy")
     chunks = [frame[:9], frame[9:].assign(m=7)]
     with pytest.raises(ValueError, match="Row 9 has the prediction of 'm' 7"):
-        PredictionLog(chunks, target="y", predictions="m").score("accuracy")
+        PredictionLog(chunks, target="y", predictions="m", classes=[0, 1]).score("accuracy")
 
 
 def test_columns_that_are_not_there_are_said() -> None:

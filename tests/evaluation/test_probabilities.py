@@ -23,6 +23,7 @@ from skstream import (
 )
 from skstream.engine.failures import ModelError
 from skstream.metrics import Measure
+from skstream.naive_bayes import IncrementalGaussianNB
 
 N = 90
 RNG = np.random.default_rng(0)
@@ -284,12 +285,29 @@ def test_small_probabilities_of_either_class_count_in_single_precision() -> None
     assert mirrored == pytest.approx(there, rel=1e-4)  # 1 - X is rounded, too
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rounded_probabilities_end_no_run(n_classes: int) -> None:
+    class Rounding(IncrementalGaussianNB):
+        def predict_proba(self, X: Any) -> Any:
+            return np.floor(super().predict_proba(X) * 1000) / 1000
+
+    y = labels(n_classes)
+    exact = prequential().evaluate(IncrementalGaussianNB(), X, y)
+    with pytest.warns(UserWarning, match="made to sum to one") as caught:
+        found = prequential().evaluate(Rounding(), X, y)
+    assert sum("made to sum to one" in str(one.message) for one in caught) == 1
+    (scores,), (expected,) = found.scores.values(), exact.scores.values()
+    assert scores["brier"] == pytest.approx(expected["brier"], abs=0.002)
+    # Without a measure of them they are not even asked for.
+    PrequentialEvaluator("accuracy").evaluate(Rounding(), X, y)
+
+
 def test_what_no_measure_can_read_is_said() -> None:
     class Other(Single):
         def predict_proba(self, X: Any) -> Any:
             return np.full((len(X), 2), 0.4)
 
-    with pytest.raises(ModelError, match=r"which sums to 0.8. The .* sum to one within 1e-06"):
+    with pytest.raises(ModelError, match=r"which sums to 0.8. The .* sum to one within 0.01"):
         prequential().evaluate(Other(), X, labels(2))
     with pytest.raises(ModelError, match=r"columns for the classes \['a', 'b'\].*must be a column"):
         KnowsTwo = type("KnowsTwo", (Single,), {"classes_": property(lambda self: ["a", "b"])})

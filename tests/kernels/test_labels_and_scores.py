@@ -186,7 +186,26 @@ def test_rounding_of_lower_precision_is_no_error() -> None:
     third = np.full((2, 3), np.float32(0.33333))
     np.testing.assert_array_equal(with_scores(np.zeros(2), third, task)[:, 1:], third)
     with pytest.raises(BadAnswer, match="sum to one"):
-        with_scores(np.zeros(2), third.astype(np.float64), task)
+        with_scores(np.zeros(2), third * 0.9, task)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rounded_probabilities_are_made_to_sum_to_one(dtype: type) -> None:
+    task = Task(np.arange(3), scores="predict_proba")
+    exact = np.random.default_rng(0).dirichlet(np.ones(3), 50).astype(dtype)
+    rounded = np.floor(exact * 1000) / 1000
+    above = exact.copy()
+    above[7] = [1.0000001, -0.0005, 0.0]
+    above[8] = np.nan
+    for table in (rounded, above):
+        with pytest.warns(UserWarning, match="made to sum to one"):
+            answers = with_scores(np.zeros(50), table, task)[:, 1:]
+        given = ~np.isnan(table).any(axis=1)
+        assert np.isnan(answers[~given]).all()
+        np.testing.assert_allclose(answers[given].sum(axis=1), 1.0, atol=4e-4)
+        np.testing.assert_allclose(answers[given], table[given], atol=0.01)
+        assert answers[given].min() >= 0.0 and answers[given].max() <= 1.0
+    np.testing.assert_array_equal(answers[:7], above[:7])  # those that are right stay as they are
 
 
 def test_decision_values_in_two_columns_are_one() -> None:

@@ -121,7 +121,9 @@ class Reference:
                 return np.sqrt(np.maximum(0, kappa) * np.maximum(0, temporal))
             if metric == "arithmetic_accuracy":
                 return accuracies.mean()
-            if metric == "geometric_accuracy":
+            if metric == "chance_accuracy":
+                return (row * column).sum()
+            if metric in ("geometric_accuracy", "gmean"):
                 return accuracies.prod() ** (1 / len(accuracies))
             if metric == "harmonic_accuracy":
                 return len(accuracies) / (1 / accuracies).sum()

@@ -48,11 +48,11 @@ def test_worked_example():
     assert result.pvalue == pytest.approx(0.000337, abs=5e-6)
     # By hand: p = .48 and p**2 = .2304, less .7 * .45 * 1.15 + .3 * .55 * .85 = .5025.
     assert kappa_test(Y, P).statistic == pytest.approx(0.17 / np.sqrt(0.2079 / 100))
-    named = ["accuracy", "mcc", "f1:+", "recall:+", "recall:-"]
+    named = ["accuracy", "mcc", "f1:+", "recall:+", "recall:-", "chance_accuracy"]
     measures = running(named, "cumulative", np.array(["+", "-"]))
     measures.update((Y == "-").astype(int), (P == "-").astype(int))
     values = [100 * value for value in measures.final()["cumulative"].values()]
-    np.testing.assert_allclose(values, [65, 37.28, 69.57, 57.14, 83.33], atol=0.005)
+    np.testing.assert_allclose(values, [65, 37.28, 69.57, 57.14, 83.33, 48], atol=0.005)
 
 
 BATCH_TWINS = {
@@ -100,7 +100,7 @@ def test_twins_in_scikit_learn_on_every_prefix(seed, n_classes, weighted, data):
 
 def test_every_measure_of_scikit_learn_has_its_twin():
     own = {"kappa_se", "kappa_z", "geometric_accuracy", "harmonic_accuracy", "cmd"}
-    own |= {"kappa_m", "kappa_temporal", "kappa_plus"}
+    own |= {"gmean", "chance_accuracy", "kappa_m", "kappa_temporal", "kappa_plus"}
     assert set(CLASSIFICATION) - own == {name for name in BATCH_TWINS if ":" not in name}
 
 

@@ -83,7 +83,12 @@ def test_7_f1_is_the_mean_of_the_f1_of_the_classes():
     measures.update([0, 1, 1], [0, 1, 1])
     assert np.isnan(measures.final()["window:2"]["precision:0"])
     # Three classes, a third root.
-    assert geometric_accuracy_score([0, 0, 1, 1, 2, 2], [0, 1, 1, 0, 2, 0]) == pytest.approx(0.5)
+    y, p = [0, 0, 1, 1, 2, 2], [0, 1, 1, 0, 2, 0]
+    assert geometric_accuracy_score(y, p) == pytest.approx(0.5)
+    measures = running("gmean", {"all": "cumulative", "last": "window:2"}, np.arange(3))
+    measures.update(y, p)
+    # Classes that did not come are left out, where others take their recall as 0.
+    assert [one["gmean"] for one in measures.final().values()] == pytest.approx([0.5, 0.5])
 
 
 # 8, window sums that drift: test_running.py, test_a_window_is_formed_afresh_...

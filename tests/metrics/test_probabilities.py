@@ -20,7 +20,8 @@ from skstream.metrics import (
     top_k_accuracy,
 )
 from skstream.metrics._bins import brier_part
-from skstream.metrics._registry import PROBABILITIES, measure_of_name
+from skstream.metrics._registry import OF_CLASSES, PROBABILITIES, measure_of_name
+from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._running import RunningMeasures
 from tests._examples import newest_alone
 from tests.metrics import _probability_reference as oracle
@@ -38,6 +39,7 @@ def named(name):
 
 
 OF_ROWS = [measure for measure in PROBABILITIES.values() if measure.needs != "scores"]
+OF_ROWS.append(gmean("best"))
 
 
 def probabilities(stream, seed=0):
@@ -174,7 +176,7 @@ def test_every_value_is_that_of_the_definition(name, n_classes, weighted):
         "brier_resolution",  # the parts add up
         "calibration_error_quantile",
         "calibration_error_max_quantile",
-        "gmean",
+        "gmean",  # at the best threshold before
     }
 
 
@@ -220,10 +222,34 @@ def test_the_geometric_mean_is_taken_at_the_best_threshold_before():
         return (w * (y == 0) * (decided == 0)).sum() * (w * (y == 1) * (decided == 1)).sum()
 
     decided = oracle.best_answers(y, p, w, product, 0.5)
-    for measure, answers in ((gmean(), decided), (gmean(0.3), (p >= 0.3).astype(int))):
+    for measure, answers in ((gmean("best"), decided), (gmean(0.3), (p >= 0.3).astype(int))):
         found = scored(stream, scores, [measure], "cumulative").final()["cumulative"]
         shares = [np.average(answers[y == c] == c, weights=w[y == c]) for c in (0, 1)]
         assert found[measure.name] == pytest.approx(np.sqrt(np.prod(shares)))
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_plain_geometric_mean_is_of_the_answers(n_classes, name):
+    stream = make_stream(4, 90, n_classes, weighted=True, gaps=True)
+    scores = probabilities(stream)
+    answered = stream.p >= 0
+    stream.p[answered] = scores[answered].argmax(axis=1)
+    plain = scored(stream, scores, [gmean()], MECHANISMS[name]).curves()
+    (of_answers,) = plain.values.values()
+    names = [f"recall:{code}" for code in range(n_classes)]
+    measures = resolve_metrics(names, classes=range(n_classes)).values()
+    (recalls,) = scored(stream, scores, measures, MECHANISMS[name]).curves().values.values()
+    table = np.stack([recalls[name] for name in names])
+    came = ~np.isnan(table)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        expected = np.where(came, table, 1.0).prod(axis=0) ** (1.0 / came.sum(axis=0))
+    expected[~came.any(axis=0)] = np.nan
+    np.testing.assert_allclose(of_answers["gmean"], expected, rtol=1e-12)
+    if n_classes == 2:  # an answer is decided at one half
+        (halves,) = scored(stream, scores, [gmean(0.5)], MECHANISMS[name]).curves().values.values()
+        np.testing.assert_allclose(halves["gmean:0.5"], of_answers["gmean"], rtol=1e-12)
+    assert (gmean().needs, gmean().max_classes) == ("labels", None)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -342,9 +368,39 @@ def test_names_of_the_classes_do_not_matter(n_classes):
     kept = [m for m in PROBABILITIES.values() if (m.max_classes or n_classes) >= n_classes]
     found = scored(renamed, scores[:, other], kept, "window:30").final()["window:30"]
     for name, value in scored(stream, scores, kept, "window:30").final()["window:30"].items():
-        if n_classes > 2 or name not in ("gmean", "average_precision", "average_precision_bound"):
+        if n_classes > 2 or name not in ("average_precision", "average_precision_bound"):
             same = pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True)
             assert found[name] == same, name
+
+
+@pytest.mark.parametrize("name", OF_CLASSES)
+def test_no_measure_takes_the_later_name_of_two_classes(name):
+    rng = np.random.default_rng(3)
+    p = rng.random(300)
+    positive = rng.random(300) < 0.6 * p
+    values = []
+    for classes in (["fraud", "legit"], ["legit", "spam"]):  # the positive class first, and last
+        code = classes.index("legit") ^ positive
+        try:
+            measure = resolve_metrics(name, classes=classes)
+        except ValueError as error:
+            assert all(f"'{name}:{label}'" in str(error) for label in classes)
+            return
+        running = RunningMeasures(
+            measure, as_forgetting("cumulative"), classes=classes, record_every=1
+        )
+        second = np.where(classes[1] == "legit", 1.0 - p, p)
+        running.update(code, second > 0.5, scores=second[:, np.newaxis])
+        values.append(running.final()["cumulative"][name])
+    # Ties of the majority go to the first class; bins of equal mass are filled from one side.
+    slack = 0.03 if name == "kappa_m" or "quantile" in name else 1e-12
+    assert values[0] == pytest.approx(values[1], rel=1e-9, abs=slack)
+
+
+@pytest.mark.parametrize("classes", [[0, 1], [-1, 1], [False, True], ["0", "1"]])
+def test_a_class_that_is_called_1_is_the_positive_one(classes):
+    for name in ("average_precision", f"average_precision:{classes[1]}"):
+        assert list(resolve_metrics(name, classes=classes)) == [name]
 
 
 def test_many_classes_are_read_in_shorter_blocks():
@@ -369,7 +425,7 @@ def test_one_class_and_the_second_of_two_columns():
     both = scored(stream, scores, measures, "cumulative").final()
     assert both == scored(stream, scores[:, 1:], measures, "cumulative").final()
     alone = make_stream(8, 60, 1)
-    measures = [one for one in OF_ROWS if one.name != "gmean"]
+    measures = [one for one in OF_ROWS if one.name != "gmean:best"]
     final = scored(alone, np.ones((60, 1)), measures, "cumulative").final()["cumulative"]
     perfect = {"top_k_accuracy": 1.0, "coverage": 1.0, "set_size": 1.0}
     for name, value in final.items():
@@ -419,7 +475,7 @@ def test_rows_without_scores_are_refused():
         (lambda: cost([[0, np.inf], [1, 0]]), "deciding for class 1 where the label is class 0 is"),
         (lambda: cost(MATRIX, threshold=1.5), r"'threshold' parameter of cost must be .*\[0, 1\]"),
         (lambda: cost(np.zeros((3, 3)), threshold=0.5), "decides between two classes.* has 3"),
-        (lambda: gmean("worst"), r"'threshold' parameter of gmean .*\"best\". Got 'worst'"),
+        (lambda: gmean("worst"), r"'threshold' parameter of gmean .*\"best\" or None. Got 'worst'"),
         (lambda: coverage(1.0), r"'alpha' parameter of coverage must be within \(0, 1\)"),
         (lambda: set_size(gamma=-1), "'gamma' parameter of set_size"),
         (lambda: named("coverage:much"), "There is no measure 'coverage:much'"),
@@ -475,6 +531,6 @@ def test_evaluators_know_them_by_name_function_and_scorer():
     error = oracle.calibration_errors(codes[-100:], shares[-100:], np.ones(100), 5)[0]
     assert scores["wider"] == pytest.approx(error, rel=1e-9)
     assert result.measures["saved"].higher_is_better is False
-    held_out = HoldoutEvaluator([gmean()], holdout=(X[:30], y[:30]), every=30, random_state=0)
-    with pytest.raises(ValueError, match="'gmean' is learnt from the rows before each row"):
+    held_out = HoldoutEvaluator(["gmean:best"], holdout=(X[:30], y[:30]), every=30, random_state=0)
+    with pytest.raises(ValueError, match="'gmean:best' is learnt from the rows before each row"):
         held_out.evaluate(MultinomialNB(), X[30:], y[30:])

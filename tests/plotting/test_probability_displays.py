@@ -32,7 +32,13 @@ COSTS = [[0.0, 1.0], [5.0, 0.5]]
 
 @pytest.fixture(scope="module")
 def result():
-    metrics = ["brier", "auc", "average_precision", "calibration_error", cost(COSTS, threshold=0.3)]
+    metrics = [
+        "brier",
+        "auc",
+        "average_precision:UP",
+        "calibration_error",
+        cost(COSTS, threshold=0.3),
+    ]
     return PrequentialEvaluator(metrics).evaluate({"sgd": SGD, "major": MajorityClass()}, STREAM)
 
 
@@ -126,11 +132,33 @@ def test_of_several_classes_the_largest_probability_or_one_class(three_classes) 
 def test_areas_are_those_of_the_measures(result, truth) -> None:
     ranked = RankingDisplay.from_result(result).curves["sgd"]
     assert ranked.auc == pytest.approx(result.scores["sgd"]["auc"], abs=1e-12)
-    wanted = result.scores["sgd"]["average_precision"]
+    wanted = result.scores["sgd"]["average_precision:UP"]
     assert ranked.average_precision == pytest.approx(wanted, abs=1e-12)
     part = RankingDisplay.from_result(result, rows=(200, N), models="sgd").curves["sgd"]
     came, p = truth[0][199:], truth[1][199:]
     assert part.average_precision == pytest.approx(average_precision_score(came, p))
+
+
+def test_columns_are_in_the_order_of_the_classes_given() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    y = np.where(rng.random(200) < p, "fraud", "legit")
+    sorted_, given = np.c_[p, 1.0 - p], np.c_[1.0 - p, p]
+    order = ["legit", "fraud"]
+    for kind in (ReliabilityDisplay, RankingDisplay, ThresholdDisplay):
+        expected = kind.from_predictions(y, sorted_, label="fraud").curves["model"]
+        for scores in (given, p):
+            found = kind.from_predictions(y, scores, classes=order).curves["model"]
+            assert str(found) == str(expected)
+
+
+def test_probabilities_that_are_rounded_up_are_cut_off_with_a_warning() -> None:
+    p = np.array([0.2, 1.0000001, -1e-9, 0.7])
+    with pytest.warns(UserWarning, match=r"outside \[0, 1\] by at most 0.01"):
+        found = ReliabilityDisplay.from_predictions([0, 1, 0, 1], p)
+    expected = ReliabilityDisplay.from_predictions([0, 1, 0, 1], np.clip(p, 0.0, 1.0))
+    assert str(found.curves) == str(expected.curves)
+    RankingDisplay.from_predictions([0, 1, 0, 1], p)  # which takes any scores
 
 
 def test_decision_values_are_ranked_too() -> None:
