@@ -2,6 +2,7 @@
 
 import inspect
 import numbers
+import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar, Literal
@@ -436,7 +437,9 @@ class PrequentialScorer(MetadataRequester):
             keep_tape=called,
             random_state=0,
         )
-        result = evaluator.evaluate(named, X, y, classes=classes, sample_weight=sample_weight)
+        with warnings.catch_warnings():  # of the index, `warn_of_index` has said it
+            warnings.filterwarnings("ignore", "The times in the index go back")
+            result = evaluator.evaluate(named, X, y, classes=classes, sample_weight=sample_weight)
         value = float(result.scores[name][metric])
         return -value if measure.higher_is_better is False else value
 
