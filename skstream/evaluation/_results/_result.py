@@ -107,7 +107,8 @@ class EvaluationResult:
         Time and size per model.
     paths : dict of str to str
         How each model was executed: "kernel", "loop", or "kernel and loop"; after a colon, why
-        not all by a kernel: "loop: SGDClassifier with average=True has no kernel".
+        not all by a kernel, or why it was not compiled: "loop: SGDClassifier with average=True has
+        no kernel".
     models : dict or None
         Fitted copies by model, where asked for (a list of them for several folds); None for one
         that could not be copied or sent back by a worker, of which there was a warning.
