@@ -2,8 +2,8 @@
 
 Fading factor and smoothing of `TemporalCorrection`, regularisation and learning rate of the linear
 model inside. GridSearchCV fits each candidate on a warm-up and scores it test-then-train on the
-tuning rows. PrequentialSearch runs all candidates side by side along the same rows, drops those
-that are certainly worse, and scores its choice on the rows that follow, on which none was chosen.
+tuning rows. PrequentialSearch runs all candidates side by side along the same rows, and scores its
+choice on the rows that follow, on which none was chosen.
 
     python examples/search_fading_factors.py pictures
     python examples/search_fading_factors.py pictures --data data --rows 45312
@@ -87,14 +87,13 @@ def with_scikit_learn(X: np.ndarray, y: np.ndarray) -> Any:
 
 
 def in_one_pass(X: np.ndarray, y: np.ndarray, n_tuning: int) -> Any:
-    """Race the larger grid along the tuning rows; score the choice on all rows after them."""
+    """Run the larger grid along the tuning rows; score the choice on all rows after them."""
     search = PrequentialSearch(
         MODEL,
         LARGE,
         evaluator=PrequentialEvaluator(n_warmup=N_WARMUP, random_state=0),
         metric="kappa_temporal",
         tuning=n_tuning,
-        race={"kind": "anytime", "indifference": 0.002},
     )
     return search.fit(X, y)
 
@@ -131,16 +130,15 @@ def main() -> None:
     print(f"  on the rows after them: {score_later(params, X, y, n_tuning):.4f}")
 
     started = time.perf_counter()
-    race = in_one_pass(X, y, n_tuning)
+    one_pass = in_one_pass(X, y, n_tuning)
     seconds = time.perf_counter() - started
-    print(f"\nPrequentialSearch with a race, {race.n_candidates_} candidates, {seconds:.1f} s")
-    print(race)
+    print(f"\nPrequentialSearch, {one_pass.n_candidates_} candidates, {seconds:.1f} s")
+    print(one_pass)
 
     print()
     displays = {
         "grid": SearchDisplay.from_search(grid),
-        "parallel": SearchDisplay.from_search(race),
-        "survivors": SearchDisplay.from_search(race, kind="survivors"),
+        "parallel": SearchDisplay.from_search(one_pass),
     }
     for kind, display in displays.items():
         path = folder / f"{kind}.png"

@@ -1,4 +1,4 @@
-"""What a search has found: scores over the grid, and how many candidates were left."""
+"""What a search has found: scores over the grid."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from skstream.plotting._words import axis_words, wrap_name
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
 
-Kind = Literal["auto", "heatmap", "parallel", "curve", "survivors"]
+Kind = Literal["auto", "heatmap", "parallel", "curve"]
 #: Kinds that show so many parameters.
 _N_SHOWN = {"heatmap": 2, "curve": 1}
 _MOST_CELLS_WITH_TEXT = 100
@@ -24,7 +24,7 @@ _COLOR_MAP = "viridis"
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class SearchDisplay(BaseDisplay):
-    """Scores of the candidates of a search over their parameters, or how many were left.
+    """Scores of the candidates of a search over their parameters.
 
     Parameters
     ----------
@@ -36,28 +36,21 @@ class SearchDisplay(BaseDisplay):
         What the scores are.
     best : int
         Number of the chosen candidate.
-    dropped_at : ndarray of shape (n_candidates,), default=None
-        Row at which a race dropped the candidate; -1: not dropped. None: there was no race.
-    n_rows : int, default=0
-        Number of tuning rows; 0 where that is not known.
     higher_is_better : bool, default=True
         Whether the highest score is the best.
     parameters : sequence of str, default=None
         Parameters to show; None: those with several values.
-    kind : {"auto", "heatmap", "parallel", "curve", "survivors"}, default="auto"
-        "heatmap": colours over two parameters, of the best candidate where others differ too;
-        scores of dropped candidates are in parentheses, because they are about fewer rows.
-        "parallel": a line for each candidate through its parameters to its score; dropped ones are
-        dotted. "curve": the score over one parameter. "survivors": candidates left along the
-        rows. "auto": the first three by the number of parameters.
+    kind : {"auto", "heatmap", "parallel", "curve"}, default="auto"
+        "heatmap": colours over two parameters, of the best candidate where others differ too.
+        "parallel": a line for each candidate through its parameters to its score. "curve": the
+        score over one parameter. "auto": by the number of parameters.
 
     Attributes
     ----------
     ax_, axes_, figure_ : matplotlib Axes, ndarray of Axes, Figure
         Where it was drawn.
     lines_ : dict of str to Line2D
-        "best", the mark of the chosen candidate; of "parallel", a line per candidate instead; of
-        "survivors" the line "candidates left".
+        "best", the mark of the chosen candidate; of "parallel", a line per candidate instead.
 
     See Also
     --------
@@ -65,8 +58,8 @@ class SearchDisplay(BaseDisplay):
 
     Notes
     -----
-    The columns of `to_frame` are candidate (its number), parameter, value, score and dropped_at
-    (-1: not dropped), a row per candidate and parameter.
+    The columns of `to_frame` are candidate (its number), parameter, value and score, a row per
+    candidate and parameter.
 
     Examples
     --------
@@ -85,8 +78,6 @@ class SearchDisplay(BaseDisplay):
     scores: np.ndarray
     metric: str
     best: int
-    dropped_at: np.ndarray | None = None
-    n_rows: int = 0
     higher_is_better: bool = True
     parameters: Sequence[str] | None = None
     kind: Kind = "auto"
@@ -109,8 +100,6 @@ class SearchDisplay(BaseDisplay):
                 f"kind={self.kind!r} shows {needed} of the parameters. Name them: parameters=; "
                 f"there are {list(self._values)}."
             )
-        if self.kind == "survivors" and self.dropped_at is None:
-            raise ValueError('kind="survivors" is for a search with a race: none was dropped.')
 
     @classmethod
     def from_search(
@@ -133,7 +122,7 @@ class SearchDisplay(BaseDisplay):
             which the best was chosen.
         parameters : sequence of str, default=None
             Parameters to show; None: those with several values.
-        kind : {"auto", "heatmap", "parallel", "curve", "survivors"}, default="auto"
+        kind : {"auto", "heatmap", "parallel", "curve"}, default="auto"
             What to show.
         **options
             Options of `plot`: `ax`, `styles` by line, and properties of all lines.
@@ -197,11 +186,6 @@ class SearchDisplay(BaseDisplay):
             short[name] = alone[0] if alone else name
         return short
 
-    @property
-    def _is_dropped(self) -> np.ndarray:
-        dropped_at = -1 if self.dropped_at is None else self.dropped_at
-        return np.broadcast_to(np.asarray(dropped_at) >= 0, len(self.scores))
-
     def _layout(self, ax: Any) -> Layout:
         if not np.isfinite(self.scores).any():
             raise ValueError("No candidate has a score: there is nothing to draw.")
@@ -210,15 +194,13 @@ class SearchDisplay(BaseDisplay):
         width, height = FIGURE_INCHES
         if self._shown == "heatmap":
             height = max(height, 1.6 + 0.3 * max(map(len, self._values.values())))
-        line = "candidates left" if self._shown == "survivors" else "best"
-        return Layout([line], size=(width, height))
+        return Layout(["best"], size=(width, height))
 
     def _draw(self, canvas: Canvas) -> None:
-        getattr(self, f"_draw_{self._shown}")(
-            canvas, canvas.axes[0]
-        )  # those of the kinds are below
-        if self._shown != "survivors":
-            give_title(canvas.axes[0], self._title())
+        ax = canvas.axes[0]
+        getattr(self, f"_draw_{self._shown}")(canvas, ax)  # those of the kinds are below
+        best = _short(self.scores[self.best])
+        give_title(ax, f"{len(self.scores):,} candidates; the best, {best}, is marked")
 
     def _draw_heatmap(self, canvas: Canvas, ax: Any) -> None:
         (down, y_values), (across, x_values) = self._values.items()
@@ -231,9 +213,8 @@ class SearchDisplay(BaseDisplay):
         self._explain_colors(ax, image)
         if len(cells) <= _MOST_CELLS_WITH_TEXT:
             for place, k in cells.items():
-                text = _short(self.scores[k])
-                text = f"({text})" if self._is_dropped[k] else text
                 color = _readable(image.cmap(image.norm(self.scores[k])))
+                text = _short(self.scores[k])
                 ax.text(place[1], place[0], text, ha="center", va="center", color=color)
         at = next((place for place, k in cells.items() if k == self.best), None)
         frame = 0.46 * np.array([[-1, 1, 1, -1, -1], [-1, -1, 1, 1, -1]])
@@ -263,7 +244,6 @@ class SearchDisplay(BaseDisplay):
             style = {
                 "color": COLORS[1] if is_best else colors.to_rgba(self.scores[k]),
                 "linewidth": 2 * LINE_WIDTH if is_best else LINE_WIDTH,
-                "linestyle": ":" if self._is_dropped[k] else "-",
                 "zorder": 4 if is_best else 3,
             }
             canvas.draw_line(ax, self._name(k), range(len(heights)), heights, style)
@@ -297,31 +277,13 @@ class SearchDisplay(BaseDisplay):
         ax.set_xlabel(self._short_names[name], parse_math=False)
         ax.set_ylabel(axis_words(self.metric), parse_math=False)
 
-    def _draw_survivors(self, canvas: Canvas, ax: Any) -> None:
-        assert self.dropped_at is not None
-        rows, counts = np.unique(self.dropped_at[self._is_dropped], return_counts=True)
-        left = len(self.scores) - np.concatenate([[0], np.cumsum(counts)])
-        end = max(self.n_rows, int(rows.max()) if len(rows) else 1)
-        begin = max(1, int(rows[0]) // 4 if len(rows) else 1)
-        x = np.concatenate([[begin], rows, [end]])
-        y = np.append(left, left[-1])
-        style = {"drawstyle": "steps-post", "color": ink(), "linewidth": LINE_WIDTH}
-        canvas.draw_line(ax, "candidates left", x, y, style)
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter("{x:,.0f}")
-        ax.set_ylim(0, len(self.scores) * 1.05)
-        ax.set_xlabel("rows")
-        ax.set_ylabel("candidates left")
-        share = np.where(self._is_dropped, self.dropped_at, end).sum() / (end * len(self.scores))
-        title = f"{left[-1]:,} of {len(self.scores):,} candidates left after {end:,} rows"
-        give_title(ax, f"{title}; {share:.0%} of the work of all")
-
     def _from_worst_to_best(self) -> list[int]:
-        """Candidates with a score; those dropped first, and the chosen one last."""
+        """Candidates with a score, the chosen one last."""
         scores = self.scores if self.higher_is_better else -self.scores
-        order = np.lexsort((scores, ~self._is_dropped))
-        found = [int(k) for k in order if np.isfinite(scores[k]) and k != self.best]
-        return [*found, self.best] if np.isfinite(scores[self.best]) else found
+        order = sorted(
+            np.flatnonzero(np.isfinite(scores)), key=lambda k: (k == self.best, scores[k])
+        )
+        return [int(k) for k in order]
 
     def _cmap(self) -> str:
         return _COLOR_MAP if self.higher_is_better else f"{_COLOR_MAP}_r"
@@ -331,15 +293,6 @@ class SearchDisplay(BaseDisplay):
         direction = "" if self.higher_is_better else " (lower is better)"
         bar.set_label(axis_words(self.metric) + direction)
         bar.outline.set_visible(False)
-
-    def _title(self) -> str:
-        n_dropped = int(self._is_dropped.sum())
-        best = _short(self.scores[self.best])
-        text = f"{len(self.scores):,} candidates; the best, {best}, is marked"
-        if not n_dropped:
-            return text
-        how = {"heatmap": "in parentheses", "parallel": "dotted"}.get(self._shown)
-        return f"{text}; {n_dropped:,} dropped early" + (f": {how}" if how else "")
 
     def _name(self, k: int) -> str:
         short = self._short_names
@@ -353,13 +306,11 @@ class SearchDisplay(BaseDisplay):
                     "parameter": name,
                     "value": _written(params[name]) if name in params else None,
                     "score": self.scores[k],
-                    "dropped_at": -1 if self.dropped_at is None else int(self.dropped_at[k]),
                 }
 
     def _summary(self) -> str:
-        dropped = "" if self.dropped_at is None else f", {int(self._is_dropped.sum()):,} dropped"
         return (
-            f"{len(self.scores):,} candidates{dropped}; best {self._name(self.best)} with "
+            f"{len(self.scores):,} candidates; best {self._name(self.best)} with "
             f"{self.metric} {_short(self.scores[self.best])}"
         )
 
@@ -376,8 +327,6 @@ def _contents(search: Any, metric: str | None) -> dict[str, Any]:
             "scores": np.asarray(results["mean_test_score"], dtype=float),
             "metric": own,
             "best": search.best_index_,
-            "dropped_at": None if run.rules.options.kind is None else results["dropped_at"],
-            "n_rows": run.tuning_outcome().n_rows,
             "higher_is_better": run.settings.metrics[own].higher_is_better is not False,
         }
     name = metric or (search.refit if isinstance(search.refit, str) else "score")

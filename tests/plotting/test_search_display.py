@@ -13,7 +13,6 @@ pytest.importorskip("matplotlib")
 
 PARAMS = [{"a__x": x, "b__x": y, "c": c} for x in (0.5, 0.1) for y in ("u", "v") for c in (1, 2)]
 SCORES = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 0.7])
-DROPPED = np.array([64, 64, -1, -1, -1, 80, -1, -1])
 
 
 def display(**changes):
@@ -22,17 +21,16 @@ def display(**changes):
 
 
 def test_cells_show_their_best_candidate_and_the_frame_is_around_the_chosen():
-    drawn = display(parameters=["a__x", "b__x"], dropped_at=DROPPED).plot()
+    drawn = display(parameters=["a__x", "b__x"]).plot()
     (image,) = drawn.ax_.images
-    # Numbers ascend, texts come as given; of two candidates in a cell the better one is shown, but
-    # none that was dropped before one that was not.
-    np.testing.assert_array_equal(image.get_array(), [[0.5, 0.8], [0.2, 0.4]])
+    # Numbers ascend, texts come as given; of two candidates in a cell the better one is shown.
+    np.testing.assert_array_equal(image.get_array(), [[0.6, 0.8], [0.2, 0.4]])
     texts = {text.get_text() for text in drawn.ax_.texts}
-    assert texts == {"0.5000", "0.8000", "(0.2000)", "0.4000"}
+    assert texts == {"0.6000", "0.8000", "0.2000", "0.4000"}
     x, y = drawn.lines_["best"].get_data()
     assert x.min() > 0.5 > y.max()  # around column 1 of row 0
     assert (drawn.ax_.get_xlabel(), drawn.ax_.get_ylabel()) == ("b__x", "a__x")
-    assert drawn.ax_.get_title(loc="left").endswith("3 dropped early: in parentheses")
+    assert drawn.ax_.get_title(loc="left") == "8 candidates; the best, 0.8000, is marked"
 
 
 def test_a_lower_score_is_better_where_it_is():
@@ -41,38 +39,27 @@ def test_a_lower_score_is_better_where_it_is():
 
 
 def test_parallel_lines_end_at_their_scores():
-    drawn = display(dropped_at=DROPPED).plot()
+    drawn = display().plot()
     assert len(drawn.lines_) == 8
     ends = {name: line.get_ydata()[-1] for name, line in drawn.lines_.items()}
     assert ends["a__x=0.1, b__x=v, c=1"] == 1.0 and ends["a__x=0.5, b__x=u, c=1"] == 0.0
-    dotted = [name for name, line in drawn.lines_.items() if line.get_linestyle() == ":"]
-    assert len(dotted) == 3
-
-
-def test_survivors_are_counted():
-    drawn = display(dropped_at=DROPPED, n_rows=100, kind="survivors").plot()
-    x, y = drawn.lines_["candidates left"].get_data()
-    assert (x.tolist(), y.tolist()) == ([16, 64, 80, 100], [8, 6, 5, 5])
-    share = (64 + 64 + 80 + 5 * 100) / 800
-    assert drawn.ax_.get_title(loc="left").endswith(f"{share:.0%} of the work of all")
 
 
 def test_searches_of_both_kinds():
     stream = make_demo_stream(200)
     model, grid = SGDClassifier(random_state=0), {"alpha": [1e-4, 1e-2, 1.0]}
-    race = PrequentialSearch(model, grid, metric="error", race="halving", tuning=160)
+    search = PrequentialSearch(model, grid, metric="error", tuning=160)
     with pytest.raises(TypeError, match="a fitted search"):
-        SearchDisplay.from_search(race)
-    race.fit(stream)
-    drawn = SearchDisplay.from_search(race, kind="survivors")
-    assert drawn.n_rows == 160 and drawn.lines_["candidates left"].get_ydata()[-1] == 1
+        SearchDisplay.from_search(search)
+    drawn = SearchDisplay.from_search(search.fit(stream))
+    assert drawn.lines_["best"].get_ydata() == [search.cv_results_["mean_test_score"][drawn.best]]
     assert not drawn.higher_is_better
     with pytest.raises(KeyError, match="has chosen by 'error'"):
-        SearchDisplay.from_search(race, "kappa")
+        SearchDisplay.from_search(search, "kappa")
     params = {"cv": PrequentialSplit(50), "refit": False}
     plain = GridSearchCV(model, grid, scoring=prequential_scorer("error"), **params)
     drawn = SearchDisplay.from_search(plain.fit(stream.X, stream.y))
-    assert (drawn.metric, drawn.best, drawn.dropped_at) == ("neg_error", plain.best_index_, None)
+    assert (drawn.metric, drawn.best) == ("neg_error", plain.best_index_)
     assert drawn.lines_["best"].get_ydata() == [plain.best_score_]
     several = {name: prequential_scorer(name) for name in ("accuracy", "kappa")}
     both = GridSearchCV(model, grid, scoring=several, **params).fit(stream.X, stream.y)
@@ -87,7 +74,6 @@ def test_searches_of_both_kinds():
         ({"kind": "pie"}, ValueError, "kind must be "),
         ({"kind": "heatmap"}, ValueError, "'heatmap' shows 2 of the parameters"),
         ({"kind": "curve"}, ValueError, "'curve' shows 1 of the parameters"),
-        ({"kind": "survivors"}, ValueError, "a search with a race"),
         ({"parameters": ["d"]}, KeyError, "No candidate has a parameter 'd'"),
         ({"scores": np.full(8, np.nan)}, ValueError, "nothing to draw"),
     ],

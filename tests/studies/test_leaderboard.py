@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from benchmarks.verify_leaderboard import SCENARIOS, board
@@ -23,7 +25,14 @@ from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.stats._boundaries import MixtureBoundary
 from skstream.streams import SEA, Sine
 from skstream.studies import Leaderboard, SeedStudy, StreamStudy
-from skstream.studies._leaderboard import N_LOOKS, _e_value, log_evidence, looks
+from skstream.studies._leaderboard import (
+    N_LOOKS,
+    _e_value,
+    _squared_differences,
+    log_evidence,
+    looks,
+)
+from tests._examples import examples
 from tests.evaluation._models import FailsLater
 
 MODELS = {
@@ -306,3 +315,15 @@ def test_large_evidence_is_not_written_out():
         "1e+05",
         "> 1e6",
     ]
+
+
+@examples(10)
+@given(seed=st.integers(0, 10**6), n=st.integers(0, 500))
+def test_squared_differences(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(37)
+    for rows in (rng.random((37, n)), rng.integers(0, 2, (37, n)).astype(float)):
+        found = _squared_differences(rows)
+        plain = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
+        np.testing.assert_allclose(found, plain, rtol=1e-12)
+        np.testing.assert_array_equal(_squared_differences(rows[order]), found[order][:, order])

@@ -302,24 +302,6 @@ class RunScores:
         """Return the curves of every lane, with a last axis of its lines where it has several."""
         return curves_of_lanes(self._measures.curves(), len(self._places), self._width)
 
-    def curves_of(self, lanes: Sequence[int]) -> list[Curves]:
-        """Return the curves of some lanes, ascending, with the least work."""
-        return curves_of_lanes(self._measures_of(lanes).curves(), len(lanes), self._width)
-
-    def keep_lanes(self, lanes: Sequence[int]) -> None:
-        """Go on with some of the lanes, ascending, as if there had never been others."""
-        assert self._watch is None  # searches have no monitors
-        self._measures = self._measures_of(lanes)
-        self._places = [self._places[lane] for lane in lanes]
-        if self.tape is not None:
-            self.tape.keep_lanes(lanes)
-
-    def _measures_of(self, lanes: Sequence[int]) -> RunningMeasures:
-        assert isinstance(self._measures, RunningMeasures)  # nothing ends early in sets
-        assert not self._unread
-        lines = [lane * self._width + k for lane in lanes for k in range(self._width)]
-        return self._measures.of_models(lines)
-
     def detections(self) -> list[dict[str, Detections]]:
         """Return what the monitors found in each lane, by their names."""
         return [{} for _ in self._places] if self._watch is None else self._watch.detections()
