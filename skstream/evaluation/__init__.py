@@ -4,6 +4,7 @@ from skstream.engine.failures import ModelError
 from skstream.engine.tape import Tape
 from skstream.evaluation._callbacks import CallbackError, Checkpoint, CSVLog
 from skstream.evaluation._class_report import ClassReport, class_report
+from skstream.evaluation._detect import DriftMonitor, detect
 from skstream.evaluation._estimates import LabelEstimates, estimate_unlabelled
 from skstream.evaluation._execution import EvaluationInterrupted
 from skstream.evaluation._folder import RunFolder, RunStatus, run_status
@@ -16,7 +17,6 @@ from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._runs._checkpoint import load_run
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._monitor import DriftMonitor
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._slices import SliceScores, score_slices
 from skstream.evaluation._verify import Verification, verify
@@ -48,6 +48,7 @@ __all__ = [
     "Tape",
     "Verification",
     "class_report",
+    "detect",
     "estimate_unlabelled",
     "interval_scores",
     "load_run",

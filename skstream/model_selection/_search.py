@@ -113,7 +113,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         `forgetting` (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`,
         `unanswered`, `keep_tape`, `engine`, `random_state`, `n_jobs`, `retries`, `progress`,
         `fingerprint` and `checkpoint`. Refused are `metrics` and `error_score`, for which a search
-        has parameters of its own, `monitors`, `callbacks`, `warm_start`, `return_models` and
+        has parameters of its own, `callbacks`, `warm_start`, `return_models` and
         ``keep_tape="disk"``.
     n_iter : int, default=None
         Number of candidates to sample. None: all of the grid.

@@ -61,7 +61,6 @@ _REFUSED: dict[str, tuple[Any, str]] = {
         "raise",
         "A candidate that fails gets the error_score of the search itself.",
     ),
-    "monitors": (None, "Watch the chosen model: evaluate best_estimator_ with monitors."),
     "callbacks": (None, "They follow a single evaluation."),
     "warm_start": (False, "A search begins every candidate anew, fitted or not."),
     "return_models": (False, "A search keeps the best model as best_estimator_."),

@@ -3,7 +3,6 @@
 from skstream.plotting._binned import BinnedPerformanceDisplay
 from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
-from skstream.plotting._drift import DriftDisplay
 from skstream.plotting._estimates import EstimateDisplay
 from skstream.plotting._leaderboard import LeaderboardDisplay
 from skstream.plotting._loss_dependence import LossDependenceDisplay
@@ -20,7 +19,6 @@ __all__ = [
     "BinnedPerformanceDisplay",
     "ComparisonDisplay",
     "CriticalDifferenceDisplay",
-    "DriftDisplay",
     "EstimateDisplay",
     "FoldDisplay",
     "LeaderboardDisplay",

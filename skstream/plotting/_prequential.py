@@ -136,8 +136,7 @@ class PrequentialDisplay(MeasureDisplay):
             Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
             the stream, ``result.drifts``; (): none.
         detections : dict of str to dict of str to Detections, default=None
-            What drift monitors found, such as ``{"ddm": result.detect(DriftMonitor(DDM()))}``;
-            None: ``result.detections``; {}: none.
+            What drift monitors found, such as ``detect(result, {"ddm": DDM()})``.
         refits : bool, default=False
             Whether to mark, in a lane of their own, the rows after which each `PeriodicRefit` was
             refitted; of prequential evaluations.
@@ -351,8 +350,7 @@ class FoldDisplay(PrequentialDisplay):
             Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
             the stream, ``result.drifts``; (): none.
         detections : dict of str to dict of str to list of Detections, default=None
-            What drift monitors found, of all folds together; None: ``result.detections``; {}:
-            none.
+            What drift monitors found, of all folds together.
         spread : {"range", "std", "lines"}, default="range"
             How to show the folds.
         **options

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from skstream.drift import ADWIN, DriftDetector
 from skstream.drift._base import check_detector, refuse_where
 from skstream.evaluation import EvaluationResult
+from skstream.evaluation._detect import bounded_losses, scored_rows
 from skstream.evaluation._results._select import bin_meant
-from skstream.evaluation._runs._watch import bounded_losses, scored_rows
 from skstream.evaluation._tape_rows import lanes_of, rows_of, tape_of, width_of
 from skstream.utils._choices import check_count, is_real
 from skstream.utils._displays import display

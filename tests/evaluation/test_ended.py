@@ -32,10 +32,8 @@ def models() -> dict[str, Any]:
     return {**sgd, "majority": MajorityClass()}
 
 
-def ended_where(evaluator: Any, ends: dict[str, tuple[int, str]]) -> EvaluationResult:
-    """Return the result of models that stopped after some rows, and of the others."""
-    X, y = stream()
-    run = evaluator.start(models(), classes=[0, 1])
+def ended_where(run: Any, X: Any, y: Any, ends: dict[str, tuple[int, str]]) -> EvaluationResult:
+    """Return the result of a new run, some models of which stopped after some rows."""
     stopped: dict[Any, Any] = {}
     done = 0
     for name, (row, why) in sorted(ends.items(), key=lambda item: item[1]):
@@ -57,7 +55,7 @@ def ended(**parameters: Any) -> EvaluationResult:
     """End sgd2 after 70 rows, and sgd1 after 700."""
     evaluator = PrequentialEvaluator(keep_tape=True, random_state=0, **parameters)
     ends = {"sgd2": (70, "it was the second"), "sgd1": (700, "it was the first")}
-    return ended_where(evaluator, ends)
+    return ended_where(evaluator.start(models(), classes=[0, 1]), *stream(), ends)
 
 
 def mean_of_last(y_true: Any, y_pred: Any) -> float:
@@ -130,7 +128,8 @@ def test_select_and_rescore_keep_the_ends() -> None:
 
 def test_folds_end_together() -> None:
     evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0)
-    result = ended_where(evaluator, {"sgd1": (99, "enough")})
+    run = evaluator.start(models(), classes=[0, 1])
+    result = ended_where(run, *stream(), {"sgd1": (99, "enough")})
     assert list(result.ended) == ["sgd1"]
     assert len(result.ended["sgd1"].scores["cumulative"]["accuracy"]) == 3
     assert f"{np.mean(result.ended['sgd1'].scores['cumulative']['accuracy']):.4f}" in str(result)

@@ -19,7 +19,7 @@ from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
-from sklearn.metrics import balanced_accuracy_score, log_loss
+from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -576,7 +576,7 @@ def error(y: Any, p: Any) -> float:
 @pytest.mark.parametrize(
     "metric",
     [
-        {"accuracy": balanced_accuracy_score},
+        {"accuracy": "balanced_accuracy"},
         Measure(accuracy, higher_is_better=True),
         Measure(error, higher_is_better=True),
     ],
@@ -973,7 +973,6 @@ def test_without_an_evaluator_a_search_has_the_default_one() -> None:
 REFUSED = {
     "metrics": "accuracy",
     "error_score": 0.0,
-    "monitors": {"drift": object()},
     "callbacks": [object()],
     "warm_start": True,
     "return_models": True,

@@ -12,7 +12,6 @@ from sklearn.linear_model import SGDClassifier
 import skstream.plotting
 from skstream import (
     DelayedEvaluator,
-    DriftMonitor,
     KFoldEvaluator,
     Persistent,
     PrequentialEvaluator,
@@ -60,7 +59,6 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "CriticalDifferenceDisplay": lambda: evaluated(
         KFoldEvaluator("accuracy", n_folds=3, random_state=0)
     ).rank(),
-    "DriftDisplay": lambda: evaluated(PrequentialEvaluator("error")),
     "EstimateDisplay": lambda: estimate_unlabelled(
         [0, 1] * 20, [0.7] * 40, arrival=range(40), label_time=range(9, 49)
     ),
@@ -91,7 +89,6 @@ RESULTS: dict[str, Callable[[], Any]] = {
 }
 #: What displays need beside the result.
 NEEDED: dict[str, dict[str, Any]] = {
-    "DriftDisplay": {"monitor": DriftMonitor(DDM()), "model": "sgd"},
     "TestbedDisplay": {"stream": SHORT_TESTBED},
 }
 #: What displays are made with.

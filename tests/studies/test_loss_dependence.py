@@ -11,6 +11,7 @@ from skstream import (
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
+    detect,
 )
 from skstream.baselines import PersistentRegressor
 from skstream.drift import ADWIN, DDM, RandomAlarm
@@ -76,7 +77,7 @@ def test_every_lane_reads_what_a_monitor_reads():
     for result, bins in ((folds, (None,)), (late, (None, 0))):
         for bin in bins:
             found = loss_dependence(result, detector, bin=bin, n_permutations=1).models
-            detected = result.detect(DriftMonitor(detector, bin=bin))
+            detected = detect(result, {"m": DriftMonitor(detector, bin=bin)})["m"]
             for one in found:
                 listed = detected[one.model]
                 listed = listed if isinstance(listed, list) else [listed]

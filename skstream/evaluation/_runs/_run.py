@@ -25,7 +25,6 @@ from skstream.evaluation._runs._run_outcome import (
 )
 from skstream.evaluation._runs._scoring import AskedOnce, RunScores
 from skstream.evaluation._runs._steps import Steps
-from skstream.evaluation._runs._watch import FoundByMonitor, by_monitor
 from skstream.evaluation._settings import Settings
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._resolve import resolve_metrics
@@ -202,14 +201,6 @@ class EvaluationRun(Steps):
             self._score()
         return assemble(self._settings.header, self.outcome())
 
-    @property
-    @exclusive
-    def detections(self) -> FoundByMonitor:
-        """What the monitors have found so far, as in the result."""
-        with deferred_interrupt():
-            self._score()
-        return by_monitor(self._scores.detections())
-
     def leave_out_functions(self) -> Settings | None:
         """Score by measures that cannot fail, after a function of the user has failed.
 
@@ -261,7 +252,7 @@ class EvaluationRun(Steps):
 
     def _outcomes(self) -> list[LaneOutcome]:
         failures, settings = self._shown_failures(), self._settings
-        detections, tape = self._scores.detections(), self._scores.whole_tape
+        tape = self._scores.whole_tape
         outcomes = []
         for k, of_lane in enumerate(self._scores.curves()):
             (name, fold), model = self._places[k], self._engine.lanes[k].model
@@ -280,7 +271,6 @@ class EvaluationRun(Steps):
                     failure=str(failures[k]) if k in failures else None,
                     n_valid=self._n_valid(k) if k in failures else None,
                     n_unanswered=model.n_unanswered,
-                    detections=detections[k],
                 )
             )
         return outcomes

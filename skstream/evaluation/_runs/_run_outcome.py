@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from skstream.drift import Detections
 from skstream.evaluation._runs._cost import Cost
 from skstream.metrics import Measure
 from skstream.metrics._checkpoints import Curves
@@ -64,7 +63,7 @@ class LaneOutcome:
     If the model failed, `failure` is the reason and `n_valid` the number of rows of its curves and
     answers before the failure. If it was ended before the run was, `ended` says where and why.
     `scores` are those beside the answers on the tape, given by `method`, where
-    measures need them. `detections` says what each monitor found.
+    measures need them.
     """
 
     name: str
@@ -78,7 +77,6 @@ class LaneOutcome:
     n_valid: int | None = None
     n_unanswered: int = 0
     ended: EndedModel | None = None
-    detections: Mapping[str, Detections] = field(default_factory=dict)
     scores: np.ndarray | StoredArray | None = None
     method: str | None = None
 
