@@ -35,7 +35,9 @@ from benchmarks._kernel_speed import versions
 from skstream import DriftMonitor, DriftReset, PrequentialEvaluator, detect, make_stream_pipeline
 from skstream.drift import PageHinkley
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.stats import McNemarCurve, QStatisticResult, mcnemar_curve
+from skstream.stats import mcnemar_curve
+from skstream.stats._mcnemar import McNemarCurve
+from skstream.stats._q_statistic import QStatisticResult
 from skstream.streams import SEA
 
 WEEK = 7 * PERIODS_OF_A_DAY

@@ -36,7 +36,8 @@ from sklearn.preprocessing import OneHotEncoder
 from benchmarks._fidelity import Row, add_json_option, record
 from benchmarks._kernel_speed import versions
 from skstream import DriftMonitor, DriftReset, MajorityClass, PrequentialEvaluator, detect
-from skstream.drift import DetectionResult, ErrorRatio, PageHinkley, score_detections
+from skstream.drift import ErrorRatio, PageHinkley, score_detections
+from skstream.drift._score import DetectionResult
 from skstream.forgetting import equivalent_window
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import LED, RandomRBF, RandomTree, Stream, Waveform, join_streams

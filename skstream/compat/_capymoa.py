@@ -378,7 +378,7 @@ class CapyMOARegressor(_CapyMOA, RegressorByRow):
     Examples
     --------
     >>> from capymoa.regressor import FIMTDD  # doctest: +SKIP
-    >>> from skstream.compat import CapyMOARegressor
+    >>> from skstream.compat._capymoa import CapyMOARegressor
     >>> model = CapyMOARegressor(FIMTDD)  # doctest: +SKIP
     """
 

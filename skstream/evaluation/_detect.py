@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from skstream.drift import DRIFT, NORMAL, WARNING, Detections, DriftDetector
-from skstream.drift._base import check_detector
+from skstream.drift import DriftDetector
+from skstream.drift._base import DRIFT, NORMAL, WARNING, check_detector
+from skstream.drift._detections import Detections
 from skstream.evaluation._tape_rows import (
     check_has_scores,
     lanes_of,

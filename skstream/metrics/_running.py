@@ -86,7 +86,7 @@ class RunningMeasures:
     metrics : dict of str to Measure
         From `resolve_metrics`.
     forgetting : dict of str to Forgetting
-        From `skstream.forgetting.as_forgetting`.
+        Mechanisms by name.
     classes : ndarray of shape (n_classes,), or None
         Sorted labels; labels and answers are codes, positions in it. None for regression.
     record_every : int, str or timedelta, default=None

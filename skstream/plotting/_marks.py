@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.drift import Detections
+from skstream.drift._detections import Detections
 from skstream.plotting._axes import inches_of, text_scale
 from skstream.plotting._base import Canvas
 from skstream.plotting._lines import ink, line_key

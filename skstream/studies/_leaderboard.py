@@ -23,7 +23,6 @@ from skstream.stats._checks import FloatArray, check_alpha
 from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural
 from skstream.studies._seed_study import SavedStudy, SeedStudy, last_answers
-from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned
 
@@ -205,25 +204,10 @@ class Leaderboard(SavedStudy):
         }
         return pandas.DataFrame(columns, index=pandas.Index(self.names, name="model"))
 
-    def plot(self, **options: Any) -> Any:
-        """Draw which models could still be the best, along the streams.
-
-        Parameters
-        ----------
-        **options
-            Passed to ``LeaderboardDisplay.from_result``.
-
-        Returns
-        -------
-        display : LeaderboardDisplay
-            The display, drawn.
-        """
-        return display("LeaderboardDisplay").from_result(self, **options)
-
     def __repr__(self) -> str:
         return (
             f"Leaderboard({len(self.possible)} of {plural(len(self.names), 'model')} may be the "
-            f"best by {self.metric}: {', '.join(self.possible)}; print() it, see plot(), "
+            f"best by {self.metric}: {', '.join(self.possible)}; print() it, see "
             "to_frame(), save())"
         )
 

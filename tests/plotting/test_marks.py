@@ -15,7 +15,8 @@ from skstream import (
     detect,
     score_slices,
 )
-from skstream.drift import DDM, Detections, RandomAlarm
+from skstream.drift import DDM, RandomAlarm
+from skstream.drift._detections import Detections
 from skstream.plotting import ComparisonDisplay, FoldDisplay, PrequentialDisplay
 from skstream.streams import SEA, Drift
 from skstream.streams._arrays import ArrayStream

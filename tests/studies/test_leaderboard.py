@@ -24,14 +24,16 @@ from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.stats._boundaries import MixtureBoundary
 from skstream.streams import SEA, Sine
-from skstream.studies import Leaderboard, SeedStudy, StreamStudy
 from skstream.studies._leaderboard import (
     N_LOOKS,
+    Leaderboard,
     _e_value,
     _squared_differences,
     log_evidence,
     looks,
 )
+from skstream.studies._over_seeds import StreamStudy
+from skstream.studies._seed_study import SeedStudy
 from tests._examples import examples
 from tests.evaluation._models import FailsLater
 
@@ -289,23 +291,12 @@ def test_it_prints_what_it_certifies_and_is_saved_as_data(found, tmp_path):
     np.testing.assert_array_equal(loaded.log_evidence, found.log_evidence)
 
 
-def test_the_frame_and_the_picture_show_the_same(found):
+def test_the_frame_shows_the_same(found):
     pytest.importorskip("pandas")
     frame = found.to_frame()
     assert list(frame.index) == list(found.names)
     assert frame["ruled_out"].tolist() == found.ruled_out[-1].tolist()
     assert frame.loc["bayes", "rival"] == ""
-    pytest.importorskip("matplotlib")
-    display = found.plot()
-    for k, name in enumerate(found.names):
-        along, height = display.lines_[name].get_data()
-        drawn = along[np.isfinite(height)]
-        if found.since[name] is None:
-            assert drawn[-1] == 100
-        else:
-            assert drawn[-1] == pytest.approx(100 * found.since[name])
-        assert len(along) == 2 * len(found.shares)
-        assert np.isfinite(height[0]), k
 
 
 def test_large_evidence_is_not_written_out():

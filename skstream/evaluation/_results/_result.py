@@ -40,7 +40,7 @@ class ResultDetails:
     Attributes
     ----------
     mechanisms : dict of str to str
-        Specification of each mechanism, as `skstream.forgetting.parse_forgetting` reads it.
+        Name of each mechanism, such as "window:1000".
     baselines : tuple of str
         Names of the models that are naive baselines.
     scored_sets : str
