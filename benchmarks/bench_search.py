@@ -1,4 +1,4 @@
-"""Speed of many candidates along one stream: what a search does, without a race.
+"""Speed of many candidates along one stream: what a search does.
 
 1. 100 candidates of scaler and corrected SGD on Electricity (where SKSTREAM_DATA names the folder
    that holds it): together, each alone, and by a loop of scikit-learn's calls, extrapolated from

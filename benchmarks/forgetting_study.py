@@ -22,7 +22,8 @@ from sklearn.linear_model import SGDClassifier
 
 import skstream
 from skstream.forgetting import FadingFactor, SlidingWindow, equivalent_fading_factor
-from skstream.studies import ForgettingSelection, select_forgetting
+from skstream.studies import select_forgetting
+from skstream.studies._select_forgetting import ForgettingSelection
 
 N_ROWS = 20_000
 SIZES = (50, 100, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 10_000)

@@ -32,10 +32,12 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks._delayed_streams import PERIODS_OF_A_DAY, numbers, read_columns
 from benchmarks._fidelity import Row, add_json_option, record
 from benchmarks._kernel_speed import versions
-from skstream import DriftMonitor, DriftReset, PrequentialEvaluator, make_stream_pipeline
+from skstream import DriftMonitor, DriftReset, PrequentialEvaluator, detect, make_stream_pipeline
 from skstream.drift import PageHinkley
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.stats import McNemarCurve, QStatisticResult, mcnemar_curve
+from skstream.stats import mcnemar_curve
+from skstream.stats._mcnemar import McNemarCurve
+from skstream.stats._q_statistic import QStatisticResult
 from skstream.streams import SEA
 
 WEEK = 7 * PERIODS_OF_A_DAY
@@ -171,12 +173,12 @@ def figure_8(X: np.ndarray, y: np.ndarray) -> list[Row]:
     """Print where Page-Hinkley raised alarms, by the estimate of the error that it reads."""
     detector = PageHinkley(delta=DELTA_8, threshold=LAMBDA_8)
     monitors = {on: DriftMonitor(detector, on=on) for on in OF_PAGE_HINKLEY}
-    evaluator = PrequentialEvaluator("error", monitors=monitors)
-    result = evaluator.evaluate({PLAIN: IncrementalGaussianNB()}, X, y)
+    result = PrequentialEvaluator("error").evaluate({PLAIN: IncrementalGaussianNB()}, X, y)
+    detections = detect(result, monitors)
     print(f"\nFigure 8: alarms of Page-Hinkley (delta {DELTA_8}, lambda {LAMBDA_8}) on the file")
     found = []
     for on in OF_PAGE_HINKLEY:
-        alarms = [int(row) for row in result.detections[on][PLAIN].alarms]
+        alarms = [int(row) for row in detections[on][PLAIN].alarms]
         after = next((row for row in alarms if row > CHANGES[0]), None)
         n_before = sum(row <= CHANGES[0] for row in alarms)
         first = "none after it" if after is None else f"{after:,}"

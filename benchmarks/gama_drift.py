@@ -35,8 +35,9 @@ from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks._fidelity import Row, add_json_option, record
 from benchmarks._kernel_speed import versions
-from skstream import DriftMonitor, DriftReset, MajorityClass, PrequentialEvaluator
-from skstream.drift import DetectionResult, ErrorRatio, PageHinkley, score_detections
+from skstream import DriftMonitor, DriftReset, MajorityClass, PrequentialEvaluator, detect
+from skstream.drift import ErrorRatio, PageHinkley, score_detections
+from skstream.drift._score import DetectionResult
 from skstream.forgetting import equivalent_window
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import LED, RandomRBF, RandomTree, Stream, Waveform, join_streams
@@ -176,14 +177,15 @@ def watched(name: str, seed: int, n_after: int, *, trees: bool) -> dict[str, Wat
     stream = SETTINGS[name].make(change, change + n_after, seed)
     X, y = rows_of(name, stream, as_indicators=not trees)
     models = learners(name, list(getattr(stream, "nominal_features", ())), trees=trees)
-    result = PrequentialEvaluator("error", monitors=MONITORS).evaluate(models, X, y)
+    result = PrequentialEvaluator("error", keep_tape=True).evaluate(models, X, y)
+    detections = detect(result, MONITORS)
     spans = ((change - 5000, change), (change, change + 1000), (change + 9000, change + 10_000))
     found = {}
     for model in models:
         scores = {
             table: {
                 key: score_detections(
-                    result.detections[f"{table} {key}"][model].alarms,
+                    detections[f"{table} {key}"][model].alarms,
                     [change],
                     tolerance=n_after,
                     n_rows=len(y),
@@ -343,13 +345,12 @@ def print_stationary(n_losses: int) -> None:
         # A model that always answers 0 is wrong where the label is 1.
         y = (rng.random(n_losses) < error).astype(np.int64)
         y[0] = 0
-        evaluator = PrequentialEvaluator("error", monitors=MONITORS)
+        evaluator = PrequentialEvaluator("error", keep_tape=True)
         result = evaluator.evaluate({"zero": MajorityClass()}, np.zeros((n_losses, 1)), y)
         assert np.isclose(result.scores["zero"]["error"] * (n_losses - 1), y.sum())
+        detections = detect(result, MONITORS)
         rates[error] = {
-            f"{label} {key}": 1e5
-            * len(result.detections[f"{table} {key}"]["zero"].alarms)
-            / n_losses
+            f"{label} {key}": 1e5 * len(detections[f"{table} {key}"]["zero"].alarms) / n_losses
             for table, label in (("2", "error,"), ("3", "ratio,"))
             for key in TABLES[table]
         }

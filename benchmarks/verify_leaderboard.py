@@ -26,9 +26,8 @@ import numpy as np
 from scipy.special import ndtri
 
 import skstream
-from skstream.model_selection._race import squared_differences
 from skstream.stats._wilson import wilson
-from skstream.studies._leaderboard import N_LOOKS, looks
+from skstream.studies._leaderboard import N_LOOKS, _squared_differences, looks
 
 #: Rows of the streams, each of which weighs the same.
 LENGTHS = (3000, 2000, 1000)
@@ -160,7 +159,7 @@ def _normal(drawn: list[Drawn], k: int) -> np.ndarray:
         for losses, _ in drawn:
             n = losses.shape[1]
             some = losses[:, look * n // N_LOOKS : (look + 1) * n // N_LOOKS]
-            squares += squared_differences(some) / n**2
+            squares += _squared_differences(some) / n**2
         sums = totals[look][:, None] - totals[look][None, :]
         out[look] = (sums > quantile * np.sqrt(squares)).any(axis=1)
     return out

@@ -6,8 +6,10 @@ from typing import Any
 
 from skstream.evaluation._folder import collect_result
 from skstream.evaluation._results._storage import CLASSES, HINT, check_result
-from skstream.studies import DetectorStudy, Leaderboard, SeedStudy, StreamStudy
-from skstream.studies._detector_study import StudiedDetector
+from skstream.studies._detector_study import DetectorStudy, StudiedDetector
+from skstream.studies._leaderboard import Leaderboard
+from skstream.studies._over_seeds import StreamStudy
+from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import check_count
 from skstream.utils._saved import load_npz
 

@@ -22,13 +22,6 @@ from skstream.utils._rows import array_of_rows, check_names_of_one_type, single_
 from skstream.utils._sklearn import is_column_transformer, rows_of
 from skstream.utils._validation import is_classifier, is_fitted, unfitted_copy
 
-__all__ = [
-    "asks_row_by_row",
-    "learner",
-    "partial_fit_weighted",
-    "supports_sample_weight",
-]
-
 Method = TypeVar("Method", bound=Callable[..., Any])
 Learn = Callable[[Any, Any, NDArray[np.float64] | None, Any], None]
 

@@ -26,12 +26,8 @@ __all__ = [
     "FadingFactor",
     "Forgetting",
     "SlidingWindow",
-    "as_forgetting",
-    "equivalent_fading_factor",
     "equivalent_window",
-    "fading_horizon",
     "hoeffding_sample_size",
-    "parse_forgetting",
     "window_half_width",
 ]
 

@@ -17,6 +17,7 @@ from skstream import (
     HoldoutEvaluator,
     KFoldEvaluator,
     PrequentialEvaluator,
+    detect,
     load,
 )
 from skstream import drift as detectors
@@ -24,8 +25,8 @@ from skstream.cli import main
 from skstream.cli._models import model_of
 from skstream.cli._protocols import DETECTORS
 from skstream.drift import DDM, PageHinkley
+from skstream.evaluation._detect import each
 from skstream.evaluation._results._answer import answer
-from skstream.evaluation._runs._watch import each
 from skstream.streams import CSVStream, make_demo_stream
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
@@ -309,29 +310,32 @@ def test_monitors_find_what_those_of_python_find(
     )
     assert (status, errors) == (0, "")
     monitors = {"ddm": DriftMonitor(DDM()), "ph": DriftMonitor(PageHinkley(threshold=8))}
-    expected = evaluator("accuracy", monitors=monitors, random_state=0).evaluate(
-        models(), stream_of(csv_file)
-    )
-    found = load("out/result.npz")
+    expected = evaluator("accuracy", random_state=0).evaluate(models(), stream_of(csv_file))
+    found = detect(expected, monitors)
+    assert_same_alarms(detect(load("out/result.npz"), monitors), found)
     n_alarms = 0
-    for wanted, has in zip(each(expected.detections), each(found.detections), strict=True):
-        assert (has.monitor, has.model) == (wanted.monitor, wanted.model)
-        np.testing.assert_array_equal(has.alarms, wanted.alarms)
+    for wanted in each(found):
         n_alarms += len(wanted.alarms)
         if "--folds" not in options and wanted.model in ("persistent", "majority"):
-            assert f"{has.monitor} of {has.model}: alarm" not in output
+            assert f"{wanted.monitor} of {wanted.model}: alarm" not in output
         elif "--folds" not in options and len(wanted.alarms):
             rows = ", ".join(map(str, wanted.alarms[:10]))
             unit = "labelled row" if "--delay" in options else "row"
             alarms = "alarm" if len(wanted.alarms) == 1 else "alarms"
-            assert f"{has.monitor} of {has.model}: {alarms} at {unit} {rows}" in output
+            assert f"{wanted.monitor} of {wanted.model}: {alarms} at {unit} {rows}" in output
     assert n_alarms
     if "--folds" in options:
-        n = sum(len(one.alarms) for one in found.detections["ddm"]["nb"])
+        n = sum(len(one.alarms) for one in found["ddm"]["nb"])
         assert re.search(rf"alarms of ddm, mean per fold: .*nb {n / 3:.1f}\n", output)
     else:
         assert "alarms of ddm: persistent " in output
     assert verified(capsys).startswith("identical: ")
+
+
+def assert_same_alarms(found: Any, expected: Any) -> None:
+    for one, other in zip(each(found), each(expected), strict=True):
+        assert (one.monitor, one.model) == (other.monitor, other.model)
+        np.testing.assert_array_equal(one.alarms, other.alarms)
 
 
 def test_monitors_of_numbers_need_a_bound(run: Run) -> None:
@@ -408,6 +412,7 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
         (["--label-time", "knwn"], "'came', 'known', 'wait', 'row_known', 'label', 'number'."),
         (["--loss-bound", "3"], "--loss-bound bounds the errors that a detector reads: add --mon"),
         (["--monitor", "ddm", "--loss-bound", "3"], "Monitor 'ddm' has --loss-bound 3.0"),
+        (["--monitor", "ddm", "--keep-tape", "no"], "--keep-tape no keeps none"),
         (["--monitor", "dmd"], "The detector 'dmd' is not known."),
         (["--monitor", "ddm(x=3)"], "DDM takes warning_level"),
         (["--monitor", "ddm", "--monitor", "ddm"], "--monitor ddm was given twice"),

@@ -30,7 +30,6 @@ SHORTER = {
     "online_or_retrained": {"min_rows=1_000": "min_rows=200", "min_rows=5_000": "min_rows=300"},
     "plot_any_model": {"RandomRBF(10_000": "RandomRBF(1_500"},
     "plot_online_or_retrained": {"max_iter=20": "max_iter=2"},
-    "plot_race": {"0, 10)": "0, 4)", "10_000": "2_500", "8_000": "2_000"},
     "plot_live_run": {"6_000": "4_000"},
 }
 README_BLOCKS = re.findall(

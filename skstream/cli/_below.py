@@ -7,9 +7,9 @@ from typing import Any
 
 from skstream.cli._output import in_options, metric_of, say, show
 from skstream.evaluation import EvaluationResult
+from skstream.evaluation._detect import FoundByMonitor, each
 from skstream.evaluation._results._answer import answer
 from skstream.evaluation._results._compare import higher_is_better
-from skstream.evaluation._runs._watch import each
 from skstream.metrics import Measure
 from skstream.utils._choices import did_you_mean
 from skstream.utils._tables import aligned, listed
@@ -49,9 +49,11 @@ def check_comparisons(
         )
 
 
-def show_below(result: EvaluationResult, options: argparse.Namespace) -> bool:
+def show_below(
+    result: EvaluationResult, options: argparse.Namespace, detections: FoundByMonitor
+) -> bool:
     """Print what was asked for below the table; False if a comparison could not be made."""
-    for text in (*_deviations(result), *_alarms(result)):
+    for text in (*_deviations(result), *_alarms(result, detections)):
         show(text)
     asked: list[tuple[str, Callable[[], Any]]] = []
     if result.n_folds > 1:
@@ -86,18 +88,26 @@ def _deviations(result: EvaluationResult) -> Iterator[str]:
         yield "\n".join(line.rstrip() for line in lines)
 
 
-def _alarms(result: EvaluationResult) -> Iterator[str]:
-    """Rows, counted from 0, at which models raised alarms; of folds the table has numbers.
+def _alarms(result: EvaluationResult, detections: FoundByMonitor) -> Iterator[str]:
+    """How many alarms each monitor raised, and of one fold at which rows, counted from 0.
 
-    Alarms of naive guesses are counted above, and left out where a model is watched, too.
+    Alarms of naive guesses are only counted where a model is watched, too.
     """
-    if result.n_folds > 1:
+    n_folds = result.n_folds
+    for monitor, by_model in detections.items():
+        counts: dict[str, int] = {}
+        for one in each({monitor: by_model}):
+            counts[one.model] = counts.get(one.model, 0) + len(one.alarms)
+        shown = [f"{model} {n / n_folds:,.{n_folds > 1:d}f}" for model, n in counts.items()]
+        each_fold = ", mean per fold" if n_folds > 1 else ""
+        yield f"alarms of {monitor}{each_fold}: {listed(shown, _MOST_ROWS, 'models')}"
+    if n_folds > 1:
         return
     unit = "row" if result.bins is None else "labelled row"
     naive = set(result.details.baselines)
     if naive >= set(result.model_names):
         naive = set()
-    for found in each(result.detections):
+    for found in each(detections):
         n = len(found.alarms)
         if n and found.model not in naive:
             rows = listed([f"{row:,}" for row in found.alarms.tolist()], _MOST_ROWS)

@@ -29,7 +29,9 @@ from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._storage import load_result
 from skstream.metrics._resolve import resolve_metrics
 from skstream.stats._report import plural
-from skstream.studies import Leaderboard, SeedStudy, StreamStudy
+from skstream.studies._leaderboard import Leaderboard
+from skstream.studies._over_seeds import StreamStudy
+from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import did_you_mean
 from skstream.utils._files import atomic_write, no_such_file
 from skstream.utils._interrupt import terminated_as_interrupted
@@ -37,7 +39,7 @@ from skstream.utils._sklearn import QuietParallel
 
 SHIPPED = Path(__file__).with_name("suite.toml")
 SUITE, RESULTS, TABLE, SUMMARY = "suite.toml", "results", "table.md", "summary.json"
-RANKS_PICTURE, BOARD_PICTURE = "critical_difference.png", "leaderboard.png"
+RANKS_PICTURE = "critical_difference.png"
 #: Options of `evaluate` that hold for all streams.
 PROTOCOL = ("batch-size", "missing", "missing-labels", "n-rows", "unanswered", "warmup")
 KEYS = ("alpha", "certify", "metric", "models", "protocol", "references", "seeds", "streams")
@@ -545,7 +547,7 @@ class Outcome:
         if self.board is not None:
             board = _markdown_table(*self.board._columns())
             parts += ["# Certified leaderboard", f"By {self.board.loss}.", board]
-            parts += [*self.board._sentences(), f"![Who may be the best]({BOARD_PICTURE})"]
+            parts += self.board._sentences()
         parts.append(f"Made with {'; and with '.join(self._versions)}.")
         parts.append("Check: `skstream verify FOLDER` runs every evaluation again.")
         return "\n\n".join(parts) + "\n"
@@ -584,14 +586,12 @@ class Outcome:
         }
 
     def draw(self, folder: Path) -> None:
-        """Write the pictures, where matplotlib is there."""
+        """Write the picture of the ranks, where matplotlib is there."""
         try:
             if (ranks := self._ranks()) is not None:
                 draw(ranks.plot(), folder / RANKS_PICTURE)
-            if self.board is not None:
-                draw(self.board.plot(), folder / BOARD_PICTURE)
         except ImportError as error:
-            say(f"no pictures were drawn: {error}")
+            say(f"no picture was drawn: {error}")
 
 
 def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -37,10 +37,22 @@ from skstream.cli._output import (
     write,
     write_report,
 )
-from skstream.cli._protocols import Opened, check_options, make_evaluator, open_stream
+from skstream.cli._protocols import (
+    Opened,
+    check_options,
+    make_evaluator,
+    monitors_given,
+    open_stream,
+)
 from skstream.cli._score import score
 from skstream.engine.failures import ModelError, ends_program
-from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator, run_status
+from skstream.evaluation import (
+    DriftMonitor,
+    EvaluationInterrupted,
+    PrequentialEvaluator,
+    detect,
+    run_status,
+)
 from skstream.evaluation import verify as verify_result
 from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.evaluation._folder import collect_result
@@ -135,6 +147,7 @@ class _Planned:
     classes: Any
     metrics: list[str]
     evaluator: StreamEvaluator
+    monitors: dict[str, DriftMonitor]
 
 
 def evaluate(options: argparse.Namespace) -> int:
@@ -149,11 +162,12 @@ def evaluate(options: argparse.Namespace) -> int:
         show(f"{_about(plan.opened, plan.classes, options.time)}\n")
         # Why models failed is said once, by the error that ends.
         show(replace(result, failures=dict.fromkeys(result.failures, "the error below says why")))
+        found = detect(result, plan.monitors) if plan.monitors else {}
         with ExitStack() as last:  # all are done, the newest first, even if some fail
-            last.callback(write_report, result, options.report)
-            last.callback(write, result, options.plot, None, drawn)
+            last.callback(write_report, result, options.report, detections=found)
+            last.callback(write, result, options.plot, None, drawn, detections=found)
             last.callback(write, result, None, options.save)
-            compared = show_below(result, options)
+            compared = show_below(result, options, found)
         if status == 0 and not compared:
             status = FAILED
         if status == 0 and result.failures:
@@ -279,6 +293,7 @@ def _planned(options: argparse.Namespace) -> _Planned:
         classes=classes,
         metrics=list(measures),
         evaluator=make_evaluator(options, opened),
+        monitors=monitors_given(options, classes),
     )
 
 

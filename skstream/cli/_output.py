@@ -19,7 +19,7 @@ from sklearn.exceptions import FitFailedWarning
 
 from skstream import evaluation, stats, streams
 from skstream.cli._arguments import ALL_OPTIONS
-from skstream.evaluation._results._page import page_path
+from skstream.evaluation._results._page import marks_of, page_path
 from skstream.evaluation._results._report import tidy_columns
 from skstream.utils._choices import did_you_mean
 from skstream.utils._files import atomic_write
@@ -144,6 +144,7 @@ def write(
     folder: Path | None,
     metric: str | None = None,
     forgetting: str | None = None,
+    detections: Any = None,
 ) -> None:
     """Write the result and its scores into a folder, and a picture, where they are asked for."""
     if folder is not None:
@@ -157,9 +158,8 @@ def write(
         if replaced:
             say(f"replaced an earlier result in {folder}: {', '.join(replaced)}")
     if picture is not None:
-        # Of labels that come late, alarms have a place in the picture over time only.
-        along = {"kind": "time"} if result.n_bins is not None and result.detections else {}
-        draw(result.plot(metric, forgetting=forgetting, **along), picture)
+        marked = marks_of(result, detections)
+        draw(result.plot(metric, forgetting=forgetting, **marked), picture)
 
 
 def write_report(result: Any, path: Path | None, **options: Any) -> None:

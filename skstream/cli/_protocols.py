@@ -22,6 +22,7 @@ from skstream.evaluation import (
     PrequentialEvaluator,
     RunFolder,
 )
+from skstream.evaluation._detect import watched
 from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.streams import Stream, as_stream, drop_rows, take_rows
 from skstream.streams._chunk import Chunk
@@ -328,7 +329,7 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
         "missing_labels": options.missing_labels,
         "unanswered": options.unanswered,
         "error_score": options.error_score,
-        "keep_tape": {"yes": True, "no": False}.get(options.keep_tape, options.keep_tape),
+        "keep_tape": _keep_tape(options),
         "n_jobs": options.n_jobs,
         "random_state": options.random_state,
         "progress": options.progress,
@@ -338,7 +339,7 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
     if opened.protocol == "holdout":
         every = options.every or EVERY
         return HoldoutEvaluator(metrics, holdout=opened.holdout, every=every, **common)
-    common |= {"forgetting": options.forgetting or "cumulative", "monitors": _monitors(options)}
+    common |= {"forgetting": options.forgetting or "cumulative"}
     if opened.protocol == "folds":
         own = {} if options.strategy is None else {"strategy": options.strategy}
         return KFoldEvaluator(metrics, n_folds=options.folds, **own, **common)
@@ -350,13 +351,25 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
     return PrequentialEvaluator(metrics, batch_size=options.batch_size, **common)
 
 
-def _monitors(options: argparse.Namespace) -> dict[str, DriftMonitor] | None:
-    """Return the monitors of --monitor: each watches the errors of every model."""
+def _keep_tape(options: argparse.Namespace) -> Any:
+    if options.monitor and options.keep_tape == "auto":
+        return True  # monitors read it
+    return {"yes": True, "no": False}.get(options.keep_tape, options.keep_tape)
+
+
+def monitors_given(options: argparse.Namespace, classes: Any) -> dict[str, DriftMonitor]:
+    """Return the monitors of --monitor, checked: each watches the errors of every model."""
     monitors = {
         name: DriftMonitor(make_model(text, DETECTORS, DETECTOR), loss_bound=options.loss_bound)
         for name, text in by_name("--monitor", options.monitor).items()
     }
-    return monitors or None
+    if monitors and options.keep_tape == "no":
+        raise ValueError(
+            "--monitor reads the predictions row by row, and --keep-tape no keeps none: leave one "
+            "of them out."
+        )
+    watched(monitors, classes)
+    return monitors
 
 
 def _run_folder(options: argparse.Namespace) -> Path | RunFolder | None:

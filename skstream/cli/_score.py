@@ -18,13 +18,9 @@ from skstream.cli._output import (
     write,
     write_report,
 )
-from skstream.evaluation import (
-    EvaluationResult,
-    LabelEstimates,
-    PredictionLog,
-    SliceScores,
-    score_slices,
-)
+from skstream.evaluation import EvaluationResult, PredictionLog, score_slices
+from skstream.evaluation._estimates import LabelEstimates
+from skstream.evaluation._slices import SliceScores
 
 
 def score(options: argparse.Namespace) -> int:

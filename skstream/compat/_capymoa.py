@@ -396,7 +396,7 @@ class CapyMOARegressor(_CapyMOA, RegressorByRow):
     Examples
     --------
     >>> from capymoa.regressor import FIMTDD  # doctest: +SKIP
-    >>> from skstream.compat import CapyMOARegressor
+    >>> from skstream.compat._capymoa import CapyMOARegressor
     >>> model = CapyMOARegressor(FIMTDD)  # doctest: +SKIP
     """
 

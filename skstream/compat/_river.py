@@ -397,7 +397,7 @@ class RiverRegressor(_River, RegressorByRow):
     --------
     >>> import numpy as np
     >>> from river import linear_model, preprocessing
-    >>> from skstream.compat import RiverRegressor
+    >>> from skstream.compat._river import RiverRegressor
     >>> model = preprocessing.StandardScaler() | linear_model.LinearRegression()
     >>> X = np.arange(200.0).reshape(-1, 1) % 10
     >>> RiverRegressor(model).fit(X, 2 * X[:, 0]).predict([[4.0]]).round()

@@ -35,7 +35,7 @@ class Detections:
     Examples
     --------
     >>> import numpy as np
-    >>> from skstream.drift import Detections
+    >>> from skstream.drift._detections import Detections
     >>> rows = np.array([120, 480])
     >>> Detections(monitor="ddm", model="sgd", alarms=rows, warnings=rows - 20)
     Detections(ddm of sgd: 2 alarms, at rows 120, 480; 2 warnings)

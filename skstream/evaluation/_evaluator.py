@@ -30,7 +30,6 @@ from skstream.evaluation._parallel._groups import grouped, slow_loops
 from skstream.evaluation._parallel._slowest_part import warn_of_slow_models
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._runs._monitor import watched
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._runs._tape_writer import automatic_tape
@@ -129,7 +128,6 @@ class StreamEvaluator(BaseEstimator):
 
     metrics: Any = field(default=None, kw_only=False)
     forgetting: Any = "cumulative"
-    monitors: Any = None
     n_warmup: int = 1
     record_every: Any = None
     missing_labels: Literal["error", "skip"] = "error"
@@ -502,17 +500,12 @@ class StreamEvaluator(BaseEstimator):
             )
         metrics = resolve_metrics(self.metrics, classes=labels)
         warn_of_calls(metrics, n_rows, self.record_every)
-        monitors = watched(self.monitors, labels, self._n_bins)
         if self.random_state is not None:
             seed = int(self.random_state)
         elif seed is None:
             seed = secrets.randbits(32)
         lacking = "all have them" if all_have_scores else self.error_score
-        needed = dict(metrics)
-        for one in monitors:
-            if one.measure is not None:
-                needed[f"{one.measure.name} of monitor {one.name!r}"] = one.measure
-        score_methods = scores_asked(named, needed, lacking)
+        score_methods = scores_asked(named, metrics, lacking)
         timelines = self._checked_timelines(seed)
         settings = Settings(
             **{name: getattr(self, name) for name in _AS_GIVEN},
@@ -527,7 +520,6 @@ class StreamEvaluator(BaseEstimator):
             parameters={**self._plain_parameters(), "seed": seed},
             expected_rows=n_rows or 0,
             drifts=drifts,
-            monitors=tuple(monitors),
             score_methods=score_methods,
             generator="" if stream is None else stream.name_of_generator(),
             record={

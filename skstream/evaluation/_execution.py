@@ -126,7 +126,6 @@ class Execution:
         return {
             **{f"Model '{name}'": model for (name, _), model in self.models.items()},
             **{f"Measure '{name}'": one for name, one in self.settings.metrics.items()},
-            **{f"Monitor '{one.name}'": one for one in self.settings.monitors},
             "The stream": self.stream,
             "What is given as holdout, delay or reduce": self.new_run,
         }

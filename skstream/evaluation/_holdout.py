@@ -152,7 +152,6 @@ class HoldoutEvaluator(StreamEvaluator):
     batch_size = 1
     forgetting: Any = field(init=False, default="cumulative")
     record_every: int | None = field(init=False, default=None)
-    monitors: Any = field(init=False, default=None)
     #: The iterator from which a run of this evaluator has taken held-out rows.
     _begun: Any = field(init=False, default=None)
     holdout: Any

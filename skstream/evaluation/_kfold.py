@@ -31,9 +31,6 @@ class KFoldEvaluator(StreamEvaluator):
         or all.
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
         Which rows count in the running means, one mechanism per fold.
-    monitors : dict of str to DriftMonitor, default=None
-        Drift detectors that watch every model and fold while it is evaluated, by name: see
-        `DriftMonitor`. What they find is in the attribute `detections` of the result.
     n_warmup : int, default=1
         Rows learnt first, unasked, by every fold with weight 1. A model that cannot learn the
         first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one

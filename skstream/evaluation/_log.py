@@ -20,9 +20,7 @@ from skstream.evaluation._log_rows import (
     in_order_of_labels,
 )
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
-from skstream.evaluation._runs._monitor import watched
 from skstream.evaluation._runs._tape_writer import BYTES_OF_LARGE_TAPE, KeptTape
-from skstream.evaluation._runs._watch import Watch
 from skstream.evaluation._tape_rows import fold_columns, measures_of
 from skstream.forgetting import as_forgetting
 from skstream.metrics._measure import OF_SCORES, Measure
@@ -69,7 +67,6 @@ def score_predictions(
     view: View = "hindsight",
     sample_weight: ArrayLike | None = None,
     unanswered: Unanswered = "error",
-    monitors: Mapping[str, Any] | None = None,
     record_every: Any = None,
     tolerance: float = TOLERANCE,
 ) -> EvaluationResult:
@@ -114,8 +111,6 @@ def score_predictions(
         What to do where a prediction is missing (None, NaN): "skip" leaves the row out of the
         scores of that model, with a warning if models are then scored over different rows; "wrong"
         counts a wrong answer, of classifications.
-    monitors : dict of str to DriftMonitor, default=None
-        Drift detectors that watch each model, as of the evaluators.
     record_every : int, str or timedelta, default=None
         Rows between checkpoints; or a duration, such as "1D", to have a checkpoint at the end of
         every day. None: about 1,000 checkpoints.
@@ -166,7 +161,6 @@ def score_predictions(
         forgetting=forgetting,
         view=view,
         unanswered=unanswered,
-        monitors=monitors,
         record_every=record_every,
         keep_tape=True,
         n_rows=len(piece.y),
@@ -271,7 +265,6 @@ class PredictionLog:
         forgetting: Any = "cumulative",
         view: View = "hindsight",
         unanswered: Unanswered = "error",
-        monitors: Mapping[str, Any] | None = None,
         record_every: Any = None,
         keep_tape: bool | Literal["auto"] = "auto",
     ) -> EvaluationResult:
@@ -289,8 +282,6 @@ class PredictionLog:
             the tape.
         unanswered : {"error", "skip", "wrong"}, default="error"
             What to do where a prediction is missing, as for `score_predictions`.
-        monitors : dict of str to DriftMonitor, default=None
-            Drift detectors that watch each model, as of the evaluators.
         record_every : int, str or timedelta, default=None
             Distance of the checkpoints, as for `score_predictions`.
         keep_tape : bool or "auto", default="auto"
@@ -316,7 +307,6 @@ class PredictionLog:
             forgetting=forgetting,
             view=view,
             unanswered=unanswered,
-            monitors=monitors,
             record_every=record_every,
             keep_tape=keep_tape,
             n_rows=n_rows,
@@ -649,7 +639,6 @@ def scored(
     forgetting: Any,
     view: View = "hindsight",
     unanswered: Unanswered = "error",
-    monitors: Any = None,
     record_every: Any = None,
     keep_tape: bool | Literal["auto"] = True,
     n_rows: int | None,
@@ -687,8 +676,6 @@ def scored(
         methods=methods,
         timed="arrival" in first.meta,
     )
-    places = [(name, 0) for name in models]
-    watch = Watch(watched(monitors, classes, None), classes, places, seed=0)
     n_scores = [coder.n_columns if name in first.shares else 0 for name in models]
     tape: KeptTape | None = None
     if keep_tape:
@@ -699,7 +686,6 @@ def scored(
         if part.weight is not None:
             check_take_weights(measures)
         running.read(part)
-        watch.read(part)
         n_read += len(part)
         if tape is not None and keep_tape == "auto" and n_read * size_of_row > BYTES_OF_LARGE_TAPE:
             size = f"{n_read * size_of_row / 1e9:.1f} GB"
@@ -715,7 +701,6 @@ def scored(
     running.finish()
     coder.check_end(models)
     curves = running.curves()
-    found = watch.detections()
     return EvaluationResult(
         protocol="prediction log",
         checkpoints=curves.checkpoints,
@@ -727,9 +712,6 @@ def scored(
         n_unlabelled=coder.n_unlabelled,
         n_unanswered=dict(zip(models, coder.n_unanswered.tolist(), strict=True)),
         parameters={"view": view, "unanswered": unanswered},
-        detections={
-            name: {model: found[k][name] for k, model in enumerate(models)} for name in found[0]
-        },
         details=ResultDetails(
             mechanisms={name: one.name for name, one in mechanisms.items()},
             why_no_tape=why_no_tape,

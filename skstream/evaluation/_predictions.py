@@ -69,8 +69,8 @@ def _refuse_probabilities(given: Any, column: str) -> None:
         return
     raise ValueError(
         f"{column} holds probabilities ({found}), and labels are wanted, such as {labels}. "
-        "Probabilities are shown by ReliabilityDisplay.from_predictions, ThresholdDisplay and "
-        "OperatingCharacteristicDisplay, and scored by score_predictions."
+        "Probabilities are shown by ReliabilityDisplay.from_predictions, and scored by "
+        "score_predictions."
     )
 
 

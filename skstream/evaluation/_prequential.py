@@ -24,9 +24,6 @@ class PrequentialEvaluator(StreamEvaluator):
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
         Which rows count in the running means of the measures: "cumulative", "adwin", or a
         specification such as ``SlidingWindow(1000)``; a dict asks for several at once.
-    monitors : dict of str to DriftMonitor, default=None
-        Drift detectors that watch every model while it is evaluated, by name: see
-        `DriftMonitor`. What they find is in the attribute `detections` of the result.
     n_warmup : int, default=1
         Rows learnt first, unasked: a model that has learnt nothing has no answer. They are not
         scored, but every baseline learns their labels. A model that cannot learn the first row

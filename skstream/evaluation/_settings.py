@@ -16,7 +16,6 @@ from skstream.engine.failures import failures_named
 from skstream.engine.model import EngineChoice, Unanswered
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._adapted import adapted, is_foreign, name_of
-from skstream.evaluation._runs._monitor import Watched
 from skstream.evaluation._runs._run_outcome import ResultHeader
 from skstream.evaluation._runs._tape_writer import KeepTape
 from skstream.forgetting import duration_of
@@ -143,8 +142,6 @@ class Settings:
         Which generator made the stream; empty if none did.
     record : dict
         Versions, platform, models and timelines, for the record.
-    monitors : tuple of Watched
-        Monitors that watch every model and fold.
     score_methods : dict of str to {"predict_proba", "decision_function"} or None
         By model, what it is asked for besides labels; empty where no measure needs any.
     method : {"predict", "predict_proba", "decision_function"}
@@ -173,16 +170,14 @@ class Settings:
     drifts: tuple[Drift, ...] = ()
     generator: str = ""
     record: dict[str, Any] = field(default_factory=dict)
-    monitors: tuple[Watched, ...] = ()
     score_methods: Mapping[str, str | None] = field(default_factory=dict)
     method: str = "predict"
 
     @property
     def counts_time(self) -> bool:
         """Whether a mechanism, or the distance of the checkpoints, counts time."""
-        read = [one.forgetting for one in self.monitors if one.forgetting is not None]
         every = self.record_every
-        return any(one.counts_time for one in [*self.forgetting.values(), *read]) or (
+        return any(one.counts_time for one in self.forgetting.values()) or (
             duration_of("the evaluator", "record_every", every) is not None
         )
 

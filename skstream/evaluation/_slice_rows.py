@@ -16,7 +16,7 @@ from skstream.engine.tape import Tape, scores_of_bin
 from skstream.evaluation._log_rows import as_floats
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._tape_rows import lanes_of, tape_of
-from skstream.evaluation.delayed import DelayedResult
+from skstream.evaluation.delayed._result import DelayedResult
 from skstream.forgetting import Forgetting
 from skstream.metrics._checkpoints import Values, joined_values
 from skstream.metrics._formulas import Sums

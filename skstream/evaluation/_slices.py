@@ -584,9 +584,7 @@ def _results(
     quick = {name: one for name, one in measures.items() if not reads_all_labels(one)}
     places = [None] if whole.bins is None else list(whole.bins)
     lines = [Lines(whole, quick, by_rows, place) for place in places if quick and by_rows]
-    base = replace(
-        whole, costs={}, paths={}, models=None, n_unanswered={}, n_unlabelled=0, detections={}
-    )
+    base = replace(whole, costs={}, paths={}, models=None, n_unanswered={}, n_unlabelled=0)
     bare = {}
     for number, name in enumerate(groups.names):
         parts = [one.curves(groups.rows[number], whole.checkpoints) for one in lines]

@@ -45,12 +45,14 @@ def lanes_of(tape: Tape) -> dict[tuple[str, int], np.ndarray]:
     }
 
 
-def rows_of(tape: Tape, lanes: Mapping[tuple[str, int], np.ndarray]) -> Iterator[ScoredRows]:
+def rows_of(
+    tape: Tape, lanes: Mapping[tuple[str, int], np.ndarray], size: int = 0
+) -> Iterator[ScoredRows]:
     """Rows of a tape with the answers of some lanes, some at a time."""
     baselines = {name: getattr(tape, name) for name in BASELINES}
     held = {"y": tape.y, "weight": tape.weight, "sets": tape.sets, "time": tape.time, **baselines}
     scores = [tape.scores[name][fold] if name in tape.scores else None for name, fold in lanes]
-    return pieces_of(list(lanes.values()), scores, **held)
+    return pieces_of(list(lanes.values()), scores, size=size, **held)
 
 
 def pieces_of(
@@ -59,6 +61,7 @@ def pieces_of(
     *,
     y: np.ndarray,
     sets: tuple[np.ndarray, np.ndarray] | None = None,
+    size: int = 0,
     **columns: np.ndarray | None,
 ) -> Iterator[ScoredRows]:
     """Rows of a tape, some at a time, or some whole sets; its columns may be memory maps.
@@ -73,12 +76,14 @@ def pieces_of(
         Labels.
     sets : tuple of two ndarray, or None
         As on a `Tape`.
+    size : int, default=0
+        Rows at a time; 0: as many as fit well into memory.
     **columns : ndarray of shape (n_rows,), or None
         Weights, times, and answers of baselines.
     """
     some_scores = [one for one in scores if one is not None]
     n_columns = sum(map(width_of, (*lanes, *some_scores)))
-    size = max(LEAST_ROWS, LARGEST_PIECE // max(1, n_columns))
+    size = size or max(LEAST_ROWS, LARGEST_PIECE // max(1, n_columns))
     start, n_rows, n_sets = 0, len(y), 0
     while start < n_rows:
         stop, of_piece = min(n_rows, start + size), None

@@ -5,7 +5,6 @@ from skstream.metrics._conformal_sets import coverage, set_size
 from skstream.metrics._decisions import cost, gmean, top_k_accuracy
 from skstream.metrics._functions import (
     arithmetic_accuracy_score,
-    cmd_score,
     geometric_accuracy_score,
     harmonic_accuracy_score,
     kappa_m_score,
@@ -13,7 +12,6 @@ from skstream.metrics._functions import (
     kappa_score,
     kappa_temporal_score,
     kappa_test,
-    persistent_skill_score,
 )
 from skstream.metrics._measure import Measure
 from skstream.metrics._quantiles import pinball
@@ -22,7 +20,6 @@ __all__ = [
     "Measure",
     "arithmetic_accuracy_score",
     "calibration_error",
-    "cmd_score",
     "cost",
     "coverage",
     "geometric_accuracy_score",
@@ -33,7 +30,6 @@ __all__ = [
     "kappa_score",
     "kappa_temporal_score",
     "kappa_test",
-    "persistent_skill_score",
     "pinball",
     "set_size",
     "top_k_accuracy",

@@ -462,7 +462,7 @@ def cmd_score(
 
     Examples
     --------
-    >>> from skstream.metrics import cmd_score
+    >>> from skstream.metrics._functions import cmd_score
     >>> cmd_score([0, 0, 1, 1], [0, 0, 1, 0])
     2.0
     """
@@ -498,7 +498,7 @@ def persistent_skill_score(
 
     Examples
     --------
-    >>> from skstream.metrics import persistent_skill_score
+    >>> from skstream.metrics._functions import persistent_skill_score
     >>> persistent_skill_score([1.0, 2.0, 3.0], [9.0, 2.0, 2.0])
     0.5
     """

@@ -11,7 +11,6 @@ from skstream.metrics._columns import OfColumn
 from skstream.metrics._formulas import Formula, MeanOf
 from skstream.metrics._series import KINDS, KindOf, baselines_of, columns_of_kinds
 from skstream.utils._choices import check_choice, check_count
-from skstream.utils._sklearn import scorer_parts
 
 #: Loss of a single row, by the series whose mean is the measure.
 ROW_LOSSES = {
@@ -227,12 +226,9 @@ def _checked_bounds(bounds: Any) -> tuple[float, float]:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Name of a function, also within a partial or scorer, or of the class of an object."""
+    """Name of a function, also within a partial, or of the class of an object."""
     if isinstance(function, partial):
         return name_of(function.func)
-    parts = scorer_parts(function)
-    if parts is not None:
-        return f"{'neg_' if parts[1] < 0 else ''}{name_of(parts[0])}"
     return str(getattr(function, "__name__", type(function).__name__))
 
 

@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields, replace
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer
 
 from skstream.metrics import _functions as functions
-from skstream.metrics._known_functions import of_scikit_learn
-from skstream.metrics._measure import Measure
+from skstream.metrics._formulas import Sums
+from skstream.metrics._measure import Measure, name_of
 from skstream.metrics._registry import (
     DEFAULT_CLASSIFICATION,
     DEFAULT_REGRESSION,
@@ -24,11 +25,18 @@ from skstream.metrics._registry import (
     REGRESSION,
     check_suits,
     measure_of_name,
+    needs_probabilities,
 )
-from skstream.metrics._rows import Array
+from skstream.metrics._rows import Array, Floats
 from skstream.utils._choices import check_choice, did_you_mean, names_as_text
 from skstream.utils._labels import as_labels
-from skstream.utils._sklearn import function_task, scorer_names, scorer_parts
+from skstream.utils._sklearn import (
+    function_task,
+    metric_function,
+    scorer_names,
+    scorer_parts,
+    takes_probabilities,
+)
 
 #: Functions of this package that have a running form, and so need no tape.
 _FUNCTIONS: dict[Callable[..., Any], str] = {
@@ -97,12 +105,10 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     metrics : None, str, callable, Measure, list or dict
         A name such as ``"kappa"`` or, for one class, ``"f1:UP"``, or of one of scikit-learn's
         scorers, with its sign, such as ``"neg_log_loss"``; a function ``f(y_true, y_pred)``
-        in the style of scikit-learn; a ``functools.partial`` of one; one of scikit-learn's scorers;
-        a `Measure`; a list of these, or a dict that gives them names. Functions of
-        `skstream.metrics` and of scikit-learn, partials of them and scorers run as fast as the
-        names if the running form gives exactly the same value; all others are called at every
-        checkpoint. None: accuracy, kappa, kappa_m, kappa_temporal and kappa_plus; in regression
-        mae, rmse and r2.
+        in the style of scikit-learn; a ``functools.partial`` of one; a `Measure`; a list of these,
+        or a dict that gives them names. Functions of `skstream.metrics` and partials of them run
+        as fast as the names; all others are called at every checkpoint. None: accuracy, kappa,
+        kappa_m, kappa_temporal and kappa_plus; in regression mae, rmse and r2.
     classes : array-like of shape (n_classes,), or None
         Sorted labels; None for regression.
 
@@ -115,11 +121,10 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     ------
     ValueError
         If a name is unknown (the known are listed) or given twice, if cmd is wanted of more
-        than two classes, if a partial sets what the evaluation determines itself, if a function
-        or scorer needs probabilities, or if a scorer declares the worse values of a known function
-        to be the better ones.
+        than two classes, if a partial sets what the evaluation determines itself, or if a function
+        of scikit-learn takes probabilities.
     TypeError
-        If something else was given, or a function of scikit-learn has no such option.
+        If something else was given, such as a scorer, which takes a model.
 
     Examples
     --------
@@ -161,9 +166,6 @@ def task_of(metrics: Any) -> str | None:
         return metrics.needs or task_of(metrics.function)
     if isinstance(metrics, partial):
         return task_of(metrics.func)
-    parts = None if metrics is None else scorer_parts(metrics)
-    if parts is not None:
-        return task_of(parts[0])
     if callable(metrics):
         return _task_of_name(_FUNCTIONS[metrics]) if _is_ours(metrics) else function_task(metrics)
     if isinstance(metrics, Mapping):
@@ -224,7 +226,43 @@ def _resolve(item: Any, classes: Array | None) -> Measure:
         )
     if _is_ours(item):
         return _by_name(_FUNCTIONS[item], classes)
-    return of_scikit_learn(item, classes, _resolve) or Measure(item)
+    return _of_function(item)
+
+
+def _of_function(item: Any) -> Measure:
+    """Make a measure of a function, which is called at checkpoints."""
+    name = name_of(item)
+    if scorer_parts(item) is not None:
+        raise TypeError(
+            f"{item!r} is a scorer, which takes a model and rows, and a measure takes labels and "
+            'predictions. Pass the name of the scorer, such as "neg_mean_absolute_error", or its '
+            "function: Measure(function, higher_is_better=...)."
+        )
+    function = item.func if isinstance(item, partial) else item
+    if not metric_function(function):
+        return Measure(item)
+    if takes_probabilities(function):
+        raise ValueError(needs_probabilities(name))
+    ends = {True: ("_score", "corrcoef"), False: ("_error", "_loss", "_deviance")}
+    better = next((better for better, some in ends.items() if name.endswith(some)), None)
+    return Measure(item, higher_is_better=better)
+
+
+class Negative:
+    """A function with the opposite sign, as in scorers of losses."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.__signature__ = signature(function)
+
+    def __call__(self, *labels: Any, **options: Any) -> Any:
+        """Return minus the value of the function."""
+        return -self.function(*labels, **options)
+
+
+def _negative(sums: Sums, formula: Any) -> Floats:
+    """Minus the value of a formula."""
+    return -sums.value(formula)
 
 
 def _is_ours(item: Any) -> bool:
@@ -272,15 +310,35 @@ def _by_name(name: str, classes: Array | None) -> Measure:
     kind, colon, label = name.partition(":")
     if classes is not None and colon and kind in OF_CLASS:
         return _by_label(name, kind, label, classes)
-    unknown = _unknown(name, list(known), classes)
     if name not in scorer_names(regression=classes is None):
-        raise ValueError(unknown)
-    scorer = get_scorer(name)
-    try:
-        return replace(of_scikit_learn(scorer, classes, _resolve) or Measure(scorer), name=name)
-    except ValueError as error:
-        why = str(error).partition(" Pass ")[0]  # an option, which a name does not have
-        raise ValueError(f"{unknown} As scikit-learn's scorer {name!r}: {why}") from error
+        raise ValueError(_unknown(name, list(known), classes))
+    return _of_scorer(name, known, classes)
+
+
+def _of_scorer(name: str, known: Mapping[str, Measure], classes: Array | None) -> Measure:
+    """Make a measure of the name of one of scikit-learn's scorers, with its sign."""
+    parts = scorer_parts(get_scorer(name))
+    assert parts is not None
+    function, sign, options, response = parts
+    plain = _plain_name(name)
+    # These names mean scores of one class, 1, in scikit-learn.
+    measure = None if plain in ("f1", "precision", "recall") else known.get(_meant(plain))
+    if measure is not None:
+        check_suits(measure, classes)
+        if sign < 0:
+            formula = partial(_negative, formula=measure.formula)
+            bounds = -measure.bounds[1], 0.0 - measure.bounds[0]
+            measure = replace(measure, formula=formula, bounds=bounds)
+    elif options.get("average") == "binary" and not (
+        classes is not None and len(classes) == 2 and 1 in classes
+    ):
+        raise ValueError(_unknown(name, list(known), classes))
+    elif response == "predict":
+        function = partial(function, **options) if options else function
+        measure = Measure(function if sign > 0 else Negative(function))
+    else:
+        raise ValueError(needs_probabilities(f"scikit-learn's scorer {name!r}"))
+    return replace(measure, name=name, higher_is_better=True)
 
 
 def _by_label(name: str, kind: str, label: str, classes: Array) -> Measure:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from copy import copy
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -232,12 +231,6 @@ class Waiting:
     def rows(self) -> ScoredRows:
         """Return the buffered rows, as views."""
         return self._rows[: self.n]
-
-    def of_models(self, models: Sequence[int]) -> Waiting:
-        """Return a copy with the answers of some of the models."""
-        copied = copy(self)
-        copied._rows = self._rows.models(list(models)).copy()
-        return copied
 
     def clear(self) -> None:
         """Empty the buffer."""

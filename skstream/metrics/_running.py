@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
@@ -84,7 +83,7 @@ class RunningMeasures:
     metrics : dict of str to Measure
         From `resolve_metrics`.
     forgetting : dict of str to Forgetting
-        From `skstream.forgetting.as_forgetting`.
+        Mechanisms by name.
     classes : ndarray of shape (n_classes,), or None
         Sorted labels; labels and answers are codes, positions in it. None for regression.
     record_every : int, str or timedelta, default=None
@@ -407,32 +406,6 @@ class RunningMeasures:
             }
             for forgetting, by_metric in values.items()
         }
-
-    def of_models(self, models: Sequence[int]) -> RunningMeasures:
-        """Return a copy with some models of the table, as if it had never had the others.
-
-        Parameters
-        ----------
-        models : sequence of int
-            Their lines, ascending.
-
-        Returns
-        -------
-        running : RunningMeasures
-            It goes on where this object stands, which stays as it is.
-        """
-        copied = copy(self)
-        n_tables = len(self.forgetting) * len(self.metrics)
-        lines = self.n_models or 1
-        copied.n_models = len(models)
-        copied._scores = self._scores.of_models(models)
-        columns = [table * lines + model for table in range(n_tables) for model in models]
-        copied._recorder = self._recorder.of_columns(
-            [*columns, n_tables * lines] if self._timed else columns
-        )
-        copied._waiting = self._waiting.of_models(models)
-        copied._ahead, copied._wanted_before = None, False
-        return copied
 
     def merge(self, other: Self) -> Self:
         """Append what another object read after this one, as if this one had read it.

@@ -293,20 +293,6 @@ class Scores:
         not_given = NOT_GIVEN_TARGET if self.classes is None else NOT_GIVEN
         return before, np.where(rows.previous == not_given, before, rows.previous)
 
-    def of_models(self, models: Sequence[int]) -> Self:
-        """Return a copy with some of the models, in ascending order."""
-        copied = self.copy()
-        copied.n_models = len(models)
-        copied.lacks_probabilities = self.lacks_probabilities[list(models)]
-        groups = []
-        for group in copied.groups:
-            kept = np.flatnonzero(np.isin(group.models, models))
-            if len(kept):
-                part = group.part(kept.tolist())
-                groups.append(replace(part, models=np.searchsorted(models, part.models)))
-        copied.groups = groups
-        return copied
-
     def merge(self, later: Self) -> None:
         """Append the state of the rows that followed."""
         self.groups, others = _common_groups(self.groups, later.groups)

@@ -20,7 +20,6 @@ from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._settings import named_models
 from skstream.forgetting import as_forgetting
 from skstream.metrics import Measure
-from skstream.metrics._measure import name_of
 from skstream.metrics._resolve import resolve_metrics, task_of
 from skstream.pipeline._pipeline import FittedPipeline, StreamPipeline
 from skstream.pipeline._transformers import check_goes_on
@@ -31,7 +30,6 @@ from skstream.utils._sklearn import (
     MetadataRequester,
     StrOptions,
     n_rows_of,
-    scorer_parts,
     validate_parameter_constraints,
     variables_of_fit_and_score,
     weights_of_fit_alone,
@@ -477,7 +475,7 @@ def prequential_scorer(
     ----------
     metric : str, callable or Measure
         One measure, as evaluators take it: a name, a function ``f(y_true, y_pred)``, a
-        ``functools.partial`` of one, a scorer of scikit-learn, or a `Measure`.
+        ``functools.partial`` of one, or a `Measure`.
     forgetting : str or Forgetting, default="cumulative"
         Which test rows the score remembers. "cumulative": all of them.
     batch_size : int, default=1
@@ -592,9 +590,6 @@ def _resolved(metric: Any) -> Measure:
 
 def _loss_of(metric: Any) -> str:
     """Name what the score is minus of; empty for a measure of which higher values are better."""
-    parts = scorer_parts(metric)
-    if parts is not None:
-        return name_of(parts[0]) if parts[1] < 0 else ""
     with suppress(ValueError, TypeError):
         measure = _resolved(metric)
         return measure.name if measure.higher_is_better is False else ""

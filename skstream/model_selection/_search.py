@@ -53,7 +53,6 @@ from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts
 from skstream.utils._choices import check_count
 from skstream.utils._content import NotComparable
-from skstream.utils._sklearn import StrOptions
 from skstream.utils._validation import tags_of
 from skstream.utils._warnings import warn
 
@@ -114,7 +113,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         `forgetting` (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`,
         `unanswered`, `keep_tape`, `engine`, `random_state`, `n_jobs`, `retries`, `progress`,
         `fingerprint` and `checkpoint`. Refused are `metrics` and `error_score`, for which a search
-        has parameters of its own, `monitors`, `callbacks`, `warm_start`, `return_models` and
+        has parameters of its own, `callbacks`, `warm_start`, `return_models` and
         ``keep_tape="disk"``.
     n_iter : int, default=None
         Number of candidates to sample. None: all of the grid.
@@ -126,26 +125,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         length; more, up to the end of a batch, where `batch_size` is above 1 (of a later batch, if
         the warm-up has rows that are not learnt: without a label, or of weight 0). None: all rows
         are used to choose, and there is no honest score.
-    race : {"anytime", "halving"} or dict, default=None
-        Whether candidates are dropped before the choice. "anytime": when it is certain at level
-        `alpha`, over all rows and all pairs of candidates at once, that a candidate is worse than
-        another over the rows so far, or better by less than `indifference`. It compares losses row
-        by row: for "accuracy", "error", "kappa_m" and "kappa_temporal" without forgetting, and
-        for "mae" with `loss_bounds`. "halving": the best ``1 / factor`` are kept after an
-        eighth, a quarter and half of the tuning rows that follow the warm-up (or at the end of the
-        batch that is open then), by `metric`, without any promise. Rows without a label and with
-        weight 0 count, and a look before which no row was scored drops none. A dict has the race
-        as "kind" (None or left out: no candidate is dropped), and of these what is not the default:
-
-        - ``"indifference"`` (0.0): difference of mean losses that does not matter to you, as 0.005
-          for half a percent of accuracy: what differs less is not told apart, which saves time. For
-          "anytime" alone, and below the largest possible difference, which is 1 for accuracy.
-        - ``"alpha"`` (0.05): largest probability that the anytime race drops a candidate wrongly,
-          and, with or without a race, that the interval of the honest score is wrong.
-        - ``"factor"`` (3): one of so many candidates is kept at each look of "halving".
-        - ``"loss_bounds"`` (None): smallest and largest possible absolute error of a regressor,
-          from what is known of the targets, not from these rows. For "anytime", and for the
-          interval of the honest score under "mae".
     refit : bool, default=True
         Keep the best model, and predict with it. It is never fitted a second time.
     error_score : "raise" or float, default=nan
@@ -173,16 +152,11 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     -----
     The `random_state` of the evaluator is the seed of the sampling, too; all candidates get the
     same seeds, those that it gives to one model alone. Each of its `n_jobs` workers has some of the
-    candidates; with a race all of them are in one process. With its `checkpoint`, the same call of
+    candidates. With its `checkpoint`, the same call of
     `fit` goes on after the process was killed, with any number of workers and to an identical
     result. The folder holds models: use only folders that you trust.
 
     The best model is the very one that was evaluated, and ``partial_fit`` goes on with it.
-
-    A dropped candidate costs nothing any more; those that are left answer as if it had never been
-    there. Its rank comes after those that were not dropped, the later dropped before the earlier.
-    After a drift a race may rightly have dropped a candidate that would be the best from then on:
-    what it promises is about the mean over the rows up to the drop.
 
     Examples
     --------
@@ -206,7 +180,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_iter": "no_validation",
-        "race": [StrOptions({"anytime", "halving"}), dict, None],
         "refit": ["boolean"],
         "error_score": COMMON_CONSTRAINTS["error_score"],
     }
@@ -231,7 +204,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         n_iter: int | None = None,
         metric: Any = "kappa_plus",
         tuning: int | float | None = None,
-        race: str | dict[str, Any] | None = None,
         refit: bool = True,
         error_score: Any = np.nan,
     ):
@@ -241,7 +213,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         self.n_iter = n_iter
         self.metric = metric
         self.tuning = tuning
-        self.race = race
         self.refit = refit
         self.error_score = error_score
 
@@ -555,13 +526,12 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def honest_interval_(self) -> tuple[float, float]:
-        """Interval of the honest score, at level ``1 - alpha`` (of `race`); NaN if there is none.
+        """Interval of the honest score at level 0.95; NaN if there is none.
 
-        For accuracy, error and (with ``loss_bounds``) mean absolute error it is about the rows that
-        came, and valid at all of them at once: it holds the mean of what the error of each row
-        was to be expected to be, given the rows before it. Where an error makes the next one more
-        probable, that mean varies, and the accuracy of the long run can be outside: see
-        `long_run_interval_`, which this is for all other measures.
+        For accuracy and error it is about the rows that came, and valid at all of them at once: it
+        holds the mean of what the error of each row was to be expected to be, given the rows before
+        it. Where an error makes the next one more probable, that mean varies, and the accuracy of
+        the long run can be outside: see `long_run_interval_`, which this is for all other measures.
         """
         return honest_interval(self._after_choice())[:2]
 
@@ -569,7 +539,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     def long_run_interval_(self) -> tuple[float, float]:
         """Interval of the score that the chosen candidate would have over very many such rows.
 
-        It is for one look, of about the level ``1 - alpha``, and from leaving out each of 20 blocks
+        It is for one look, of about the level 0.95, and from leaving out each of 20 blocks
         of the rows: errors may depend on each other within a block, and rows must be alike over
         time. It needs the answers (`keep_tape` of the evaluator); NaN where there is none.
         """

@@ -36,9 +36,8 @@ from skstream.evaluation._settings import (
 )
 from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
-from skstream.metrics._registry import CLASSIFICATION, MAJORITIES, REGRESSION
+from skstream.metrics._registry import CLASSIFICATION
 from skstream.model_selection._candidates import Candidates
-from skstream.model_selection._race import RaceOptions
 from skstream.model_selection._search_run import HonestLoss, Rules, SearchRun, all_failed
 from skstream.streams import Drift, Stream, as_stream, take_rows
 from skstream.streams._arrays import begins_again, refuse_chunks
@@ -48,21 +47,8 @@ from skstream.utils._label_space import LabelSpace
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import is_regressor
 
-#: Measures that rank candidates as the mean of the 0/1 loss does: those with "kappa" compare
-#: with one and the same baseline.
-_RACED = ("accuracy", "error", "kappa_m", "kappa_temporal")
 # Measures are known by their formulas: a user may give any name to any measure.
-_ACCURACY, _MAE = CLASSIFICATION["accuracy"].formula, REGRESSION["mae"].formula
-_RACED_FORMULAS = [
-    *(CLASSIFICATION[name].formula for name in _RACED),
-    *(measure.formula for measure in MAJORITIES.values()),
-]
-#: Measures that are a mean of a loss, or one minus it.
-_MEANS = [
-    (_ACCURACY, "zero_one"),
-    (CLASSIFICATION["error"].formula, "zero_one"),
-    (_MAE, "absolute"),
-]
+_ACCURACY, _ERROR = CLASSIFICATION["accuracy"].formula, CLASSIFICATION["error"].formula
 
 #: Parameters of an evaluator that a search refuses: the only value, and what there is instead.
 _REFUSED: dict[str, tuple[Any, str]] = {
@@ -75,7 +61,6 @@ _REFUSED: dict[str, tuple[Any, str]] = {
         "raise",
         "A candidate that fails gets the error_score of the search itself.",
     ),
-    "monitors": (None, "Watch the chosen model: evaluate best_estimator_ with monitors."),
     "callbacks": (None, "They follow a single evaluation."),
     "warm_start": (False, "A search begins every candidate anew, fitted or not."),
     "return_models": (False, "A search keeps the best model as best_estimator_."),
@@ -189,7 +174,7 @@ def _end_of_batch(n_rows: int, n_warmup: int, batch_size: int) -> int:
     return n_warmup + max(0, math.ceil((n_rows - n_warmup) / batch_size)) * batch_size
 
 
-def rules_of(options: RaceOptions, settings: Settings, tuning: int | None) -> Rules:
+def rules_of(settings: Settings, tuning: int | None) -> Rules:
     """Return how candidates are compared, and check that they can be."""
     (metric, measure) = next(iter(settings.metrics.items()))
     if measure.higher_is_better is None:
@@ -197,55 +182,22 @@ def rules_of(options: RaceOptions, settings: Settings, tuning: int | None) -> Ru
             f"It is not known whether a higher value of {metric!r} is better, so that none can be "
             "the best. Pass metric=Measure(function, higher_is_better=...)."
         )
-    loss = None
-    if options.kind == "anytime":
-        loss = _loss_of_race(options, settings, metric, measure)
     others = [name for name in settings.metrics if name != metric]
     return Rules(
         metric=metric,
         lower_is_better=not measure.higher_is_better,
         tie_breaker=others[0] if others else None,
         tuning=tuning,
-        loss=loss,
-        options=options,
-        honest=_honest_loss(options, settings, tuning, measure),
+        honest=_honest_loss(settings, tuning, measure),
     )
 
 
-def _loss_of_race(options: RaceOptions, settings: Settings, metric: str, measure: Measure) -> str:
+def _honest_loss(settings: Settings, tuning: int | None, measure: Measure) -> HonestLoss | None:
+    """Return what follows the errors of the chosen one, if its score is their mean."""
     (forgetting,) = settings.forgetting.values()
-    if forgetting != Cumulative():
-        raise ValueError(
-            f'race="anytime" compares means over all rows so far, and forgetting is {forgetting}. '
-            'Use forgetting="cumulative", or race="halving".'
-        )
-    if measure.formula is not None and measure.formula in _RACED_FORMULAS:
-        return "zero_one"
-    if measure.formula == _MAE and options.loss_bounds is not None:
-        return "absolute"
-    if measure.formula == _MAE:
-        raise ValueError(
-            'race="anytime" needs the smallest and largest possible absolute error: pass '
-            'race={"kind": "anytime", "loss_bounds": (0, ...)}, from what is known of the targets, '
-            'or use race="halving".'
-        )
-    raise ValueError(
-        f'race="anytime" drops candidates by their losses row by row, and {metric!r} is decided '
-        f'by no such loss. Use metric={", ".join(map(repr, _RACED))}, or "mae" with loss_bounds; '
-        'or race="halving".'
-    )
-
-
-def _honest_loss(
-    options: RaceOptions, settings: Settings, tuning: int | None, measure: Measure
-) -> HonestLoss | None:
-    """Return what follows the mean loss of the chosen one, if its score is such a mean."""
-    (forgetting,) = settings.forgetting.values()
-    loss = next((loss for formula, loss in _MEANS if measure.formula == formula), None)
-    bounds = (0, 1) if loss == "zero_one" else options.loss_bounds
-    if tuning is None or loss is None or bounds is None or forgetting != Cumulative():
+    if tuning is None or measure.formula not in (_ACCURACY, _ERROR) or forgetting != Cumulative():
         return None
-    return HonestLoss(loss, measure.formula == _ACCURACY, bounds, options.alpha)
+    return HonestLoss(is_accuracy=measure.formula == _ACCURACY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,10 +229,7 @@ class Plan:
         return partial(SearchRun, self.settings, rules=self.rules, in_group=in_group)
 
     def groups(self, stream: Stream) -> Sequence[Sequence[Place]]:
-        """Divide the candidates among workers; those of a race stay together."""
-        places = list(self.models)
-        if self.rules.race is not None:
-            return [places]
+        """Divide the candidates among workers."""
         tuning = self.rules.tuning
         first = stream if tuning is None else take_rows(stream, tuning)
         found = grouped(self.evaluator.n_jobs, self.new_run(in_group=True), self.models, first)
@@ -348,16 +297,10 @@ def plan_of(
     tuning = tuning_rows(
         search.tuning, n_rows, n_warmup=evaluator.n_warmup, batch_size=evaluator.batch_size
     )
-    options = RaceOptions.of(search.race)
     named = named_models(candidates.models(search.estimator))
     settings = evaluator._settings(
         named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts, all_have_scores=True
     )
-    if settings.classes is not None and options.loss_bounds is not None:
-        raise ValueError(
-            f"loss_bounds={options.loss_bounds!r} are about the absolute errors of regressors; the "
-            "loss of a classifier is 0 or 1. Leave them out."
-        )
     settings = with_tie_breaker(settings, tuning)
     # They are copies already, of this search alone. All have the seeds that an evaluator gives to
     # the model alone: what a candidate does depends on no other, and luck is the same for all.
@@ -366,14 +309,12 @@ def plan_of(
     if evaluator.n_warmup == 0:
         advice = "A search begins every candidate anew, fitted or not: pass n_warmup=1."
         check_can_answer(models, advice)
-    n_tuning = n_rows if tuning is None else tuning
-    n_scored = None if n_tuning is None else max(1, n_tuning - evaluator.n_warmup)
-    rules = rules_of(options, settings, tuning)
-    rules = replace(rules, race=options.race(len(candidates), n_scored))
-    if rules.race is not None and evaluator.n_jobs not in (None, 1):
-        settings.parameters["in_one_process"] = "a race compares the candidates after few rows"
     return Plan(
-        candidates=candidates, evaluator=evaluator, settings=settings, models=models, rules=rules
+        candidates=candidates,
+        evaluator=evaluator,
+        settings=settings,
+        models=models,
+        rules=rules_of(settings, tuning),
     )
 
 
@@ -394,8 +335,7 @@ def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
     refuse_endless(stream)
     warn_of_codes({type(search.estimator).__name__: search.estimator}, stream)
     n_jobs = given_evaluator(search).n_jobs
-    in_workers = RaceOptions.of(search.race).kind is None and effective_n_jobs(n_jobs) > 1
-    if in_workers and not begins_again(stream):
+    if effective_n_jobs(n_jobs) > 1 and not begins_again(stream):
         raise ValueError(
             f"{n_jobs=} needs a stream that can be read again, by every worker, and "
             "this one is a one-shot iterator. Pass the generator function itself instead of "
@@ -474,7 +414,6 @@ def begin_in(folder: OpenedFolder, search: Any, plan: Plan, stream: Stream) -> N
         stream.n_rows,
         keeps_runs=True,
         n_tuning=plan.rules.tuning,
-        drops=plan.rules.race is not None,
     )
 
 

@@ -13,7 +13,7 @@ from skstream.metrics import Measure
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
 from skstream.model_selection._candidates import Candidates
-from skstream.model_selection._search_run import Interval, SearchRun, last_scores
+from skstream.model_selection._search_run import ALPHA, Interval, SearchRun, last_scores
 from skstream.stats._report import plural
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._tables import aligned
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 N_BLOCKS = 20
 
 
-def jackknife(result: EvaluationResult, metric: str, measure: Measure, alpha: float) -> Interval:
+def jackknife(result: EvaluationResult, metric: str, measure: Measure) -> Interval:
     """Interval from the values of a measure without one block of rows after the other.
 
     A block is left out of the scores as rows that were not asked: baselines know its labels.
@@ -65,12 +65,12 @@ def jackknife(result: EvaluationResult, metric: str, measure: Measure, alpha: fl
     if not spread:
         return Interval.none("all blocks of rows have the same score, which tells no spread")
     error = np.sqrt((N_BLOCKS - 1) / N_BLOCKS * spread)
-    half = float(stats.t.ppf(1 - alpha / 2, N_BLOCKS - 1) * error)
+    half = float(stats.t.ppf(1 - ALPHA / 2, N_BLOCKS - 1) * error)
     low, high = measure.bounds
     return Interval(
         float(max(score - half, low)),
         float(min(score + half, high)),
-        f"about {100 * (1 - alpha):g} %, from leaving out each of {N_BLOCKS} blocks of rows; "
+        f"about {100 * (1 - ALPHA):g} %, from leaving out each of {N_BLOCKS} blocks of rows; "
         "blocks of dependent rows make it too narrow where the dependence is longer than a block",
     )
 
@@ -90,7 +90,6 @@ def cv_results(run: SearchRun, candidates: Candidates) -> dict[str, Any]:
     ]
     ranks = np.empty(len(lanes), dtype=np.int32)
     ranks[rules.order(lanes)] = np.arange(1, len(lanes) + 1)
-    drops = [run.dropped.get(name, (-1, None)) for name in candidates.names]
     results: dict[str, Any] = {"candidate": np.array(candidates.names, dtype=object)}
     for name in dict.fromkeys(name for one in candidates.params for name in one):
         column = MaskedArray(np.empty(len(lanes), dtype=object), mask=True)
@@ -104,8 +103,6 @@ def cv_results(run: SearchRun, candidates: Candidates) -> dict[str, Any]:
     results["rank_test_score"] = ranks
     if rules.tie_breaker is not None:
         results[rules.tie_breaker] = np.array([last[rules.tie_breaker] for last in lasts])
-    results["dropped_at"] = np.array([n_rows for n_rows, _ in drops])
-    results["dropped_by"] = np.array([by for _, by in drops], object)
     results["seconds"] = np.array([lane.cost.seconds for lane in lanes])
     return results
 
@@ -138,11 +135,11 @@ def long_run_interval(run: SearchRun) -> Interval:
     if why:
         return Interval.none(why)
     result, metric = assemble(run.settings.header, run.outcome(), so_far=True), run.rules.metric
-    return jackknife(result, metric, run.settings.metrics[metric], run.rules.options.alpha)
+    return jackknife(result, metric, run.settings.metrics[metric])
 
 
 def table(search: "PrequentialSearch") -> str:
-    """Return what was found: the best, its scores, how many were dropped, and the next calls."""
+    """Return what was found: the best, its scores, and the next calls."""
     run, rules = search.run_, search.run_.rules
     results = search.cv_results_
     best, metric = search.best_index_, rules.metric
@@ -167,16 +164,6 @@ def table(search: "PrequentialSearch") -> str:
     else:
         when = f"after {rules.tuning:,}{run.at_end_of_batch}"
         lines.append(f"There is no honest score yet: the choice is made {when}.")
-    n_dropped = int(np.count_nonzero(results["dropped_at"] >= 0))
-    if rules.options.kind is not None:
-        promise = (
-            f"with probability {1 - rules.options.alpha:g} none that was the best by more than "
-            f"{rules.options.indifference:g}"
-            if rules.options.kind == "anytime"
-            else "halving promises nothing about them"
-        )
-        were = "was" if n_dropped == 1 else "were"
-        lines.append(f"{plural(n_dropped, 'candidate')} {were} dropped early ({promise}).")
     failures = run.failures
     if failures:
         lines.append(f"{plural(len(failures), 'candidate')} failed: {', '.join(failures)}")
@@ -191,22 +178,17 @@ def table(search: "PrequentialSearch") -> str:
 def _best_rows(search: "PrequentialSearch", results: dict[str, Any]) -> list[str]:
     """Table of the first candidates by rank."""
     metric, tie = search.run_.rules.metric, search.run_.rules.tie_breaker
-    shows_drops = search.run_.rules.options.kind is not None
     header = ["candidate", metric, *([tie] if tie else []), "rows", "seconds"]
-    header += ["dropped"] if shows_drops else []
     n_rows = search.run_.tuning_outcome().n_rows
-    rows = []
-    for k in np.argsort(results["rank_test_score"])[:_MOST]:
-        end = results["dropped_at"][k]
-        rows.append(
-            [
-                results["candidate"][k],
-                f"{results['mean_test_score'][k]:.4f}",
-                *([f"{results[tie][k]:.4f}"] if tie else []),
-                f"{n_rows if end < 0 else end:,}",
-                f"{results['seconds'][k]:.2f}",
-                *(["" if end < 0 else "yes"] if shows_drops else []),
-            ]
-        )
+    rows = [
+        [
+            results["candidate"][k],
+            f"{results['mean_test_score'][k]:.4f}",
+            *([f"{results[tie][k]:.4f}"] if tie else []),
+            f"{n_rows:,}",
+            f"{results['seconds'][k]:.2f}",
+        ]
+        for k in np.argsort(results["rank_test_score"])[:_MOST]
+    ]
     more = search.n_candidates_ - len(rows)
     return [*aligned(header, rows), *([f"and {more} more"] if more > 0 else [])]

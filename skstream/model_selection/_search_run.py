@@ -1,15 +1,14 @@
-"""The run of a search: candidates that end early, a choice, and the chosen one that goes on."""
+"""The run of a search: candidates side by side, a choice, and the chosen one that goes on."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered
 from skstream.engine.timeline import rows_of_warmup
 from skstream.evaluation._runs._input import EncodedRows
@@ -18,12 +17,13 @@ from skstream.evaluation._runs._run_outcome import LaneOutcome, Place, RunOutcom
 from skstream.evaluation._runs._scoring import RunScores
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows
-from skstream.model_selection._race import Race, RaceOptions, best_first
 from skstream.stats._anytime import RunningAnytimeComparison
-from skstream.streams._chunk import Chunk
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._warnings import warn
+
+#: One minus the level of the intervals of the honest score.
+ALPHA = 0.05
 
 
 class Interval(NamedTuple):
@@ -48,29 +48,18 @@ class Interval(NamedTuple):
 
 
 class HonestLoss:
-    """Confidence sequence for the mean loss of the chosen model, row by row in constant memory.
+    """Confidence sequence for the error of the chosen model, row by row in constant memory.
 
     Parameters
     ----------
-    loss : {"zero_one", "absolute"}
-        Loss of a row.
     is_accuracy : bool
-        Whether the score is one minus the mean loss.
-    bounds : tuple of two float
-        Smallest and largest possible loss.
-    alpha : float
-        One minus the probability with which the interval is right at all rows at once.
+        Whether the score is one minus the error.
     """
 
-    def __init__(
-        self, loss: str, is_accuracy: bool, bounds: tuple[float, float], alpha: float
-    ) -> None:
-        self.loss = loss
+    def __init__(self, is_accuracy: bool) -> None:
         self.is_accuracy = is_accuracy
-        self.bounds = bounds
         self.problem = ""
-        self._of_nothing = bounds[0]
-        self._running = RunningAnytimeComparison(bounds=bounds, alpha=alpha, record_every=1 << 40)
+        self._running = RunningAnytimeComparison(alpha=ALPHA, record_every=1 << 40)
         self._weight: float | None = None
 
     def read(self, rows: ScoredRows) -> None:
@@ -78,12 +67,9 @@ class HonestLoss:
         scored = _scored(rows)
         if rows.weight is not None and scored.any():
             self._read_weights(rows.weight[scored])
-        losses = _losses(self.loss, rows.y[scored], rows.answers[0][scored])
-        low, high = self.bounds
-        if len(losses) and not (losses.min() >= low and losses.max() <= high):
-            self.problem = f"a loss is outside loss_bounds=({low:g}, {high:g})"
+        losses = np.asarray(rows.answers[0][scored] != rows.y[scored], dtype=np.float64)
         if not self.problem:
-            self._running.update(losses, np.full(len(losses), self._of_nothing))
+            self._running.update(losses, np.zeros(len(losses)))
 
     def _read_weights(self, weight: np.ndarray) -> None:
         first = float(weight[0]) if self._weight is None else self._weight
@@ -95,17 +81,16 @@ class HonestLoss:
         """Return the interval so far."""
         if self.problem or not self._running.n_rows:
             return Interval.none(self.problem or "no row was scored after the tuning rows")
-        result = self._running.result()
-        low, high = (self._of_nothing + end for end in result.interval)
-        low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
+        low, high = self._running.result().interval
+        low, high = max(low, 0.0), min(high, 1.0)
         if self.is_accuracy:
             low, high = 1.0 - high, 1.0 - low
-        share = 100 * (1 - self._running.alpha)
         return Interval(
             float(low),
             float(high),
-            f"{share:g} % confidence sequence of the rows that came, valid at all rows at once; "
-            "where errors depend on each other, the score of the long run is in long_run_interval_",
+            f"{100 * (1 - ALPHA):g} % confidence sequence of the rows that came, valid at all rows "
+            "at once; where errors depend on each other, the score of the long run is in "
+            "long_run_interval_",
         )
 
 
@@ -115,10 +100,14 @@ def _scored(rows: ScoredRows) -> np.ndarray:
     return scored if rows.weight is None else scored & (rows.weight > 0)
 
 
-def _losses(loss: str | None, y: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    if loss == "zero_one":
-        return np.asarray(answers != y, dtype=np.float64)
-    return np.asarray(np.abs(answers - y))
+def _best_first(keys: Any) -> np.ndarray:
+    """Return positions from the best to the worst.
+
+    `keys`, of shape (n_keys, n), are lines by which to order, the first before the second and so
+    on; the higher the better, NaN the worst. Equal positions stay in their order.
+    """
+    descending = [np.where(np.isnan(key), np.inf, -key) for key in np.asarray(keys, dtype=float)]
+    return np.lexsort(descending[::-1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,23 +124,14 @@ class Rules:
         Measure, the higher the better, that decides among candidates with equal values.
     tuning : int or None
         Rows after which one is chosen, once no batch is open; None: no choice is made.
-    loss : str or None
-        Loss of a row, "zero_one" or "absolute", of the race; None: the race reads none.
-    options : RaceOptions
-        Of the race, and of the interval of the honest score.
-    race : Race or None
-        Which candidates are dropped early, as it is before the first row; None: none.
     honest : HonestLoss or None
-        Follows the losses of the chosen one, if its measure is the mean of a bounded loss.
+        Follows the errors of the chosen one, if its measure is accuracy or error.
     """
 
     metric: str
     lower_is_better: bool
     tie_breaker: str | None
     tuning: int | None
-    loss: str | None = None
-    options: RaceOptions = field(default_factory=RaceOptions)
-    race: Race | None = None
     honest: HonestLoss | None = None
 
     def keys(self, values: Mapping[str, Any]) -> np.ndarray:
@@ -165,25 +145,15 @@ class Rules:
         return np.array(lines)
 
     def order(self, lanes: Sequence[LaneOutcome]) -> list[int]:
-        """Order candidates: those that went on, then those that ended last, then the failed."""
-        lengths = [
-            -1.0
-            if lane.failure is not None
-            else np.inf
-            if lane.ended is None
-            else lane.ended.n_rows
-            for lane in lanes
-        ]
+        """Order candidates: the best first, those that failed last."""
+        lengths = [-1.0 if lane.failure is not None else 0.0 for lane in lanes]
         lasts = [last_scores(lane) for lane in lanes]
         values = {metric: [last[metric] for last in lasts] for metric in lasts[0]}
-        return [int(k) for k in best_first([lengths, *self.keys(values)])]
+        return [int(k) for k in _best_first([lengths, *self.keys(values)])]
 
 
 def last_scores(lane: LaneOutcome) -> dict[str, float]:
     """Return the last values of a candidate, under the first forgetting."""
-    if lane.ended is not None:
-        by_metric = next(iter(lane.ended.scores.values()))
-        return {metric: values[0] for metric, values in by_metric.items()}
     curves = next(iter(lane.curves.values.values()))
     return {
         metric: float(curve[-1]) if len(curve) and lane.failure is None else np.nan
@@ -191,20 +161,15 @@ def last_scores(lane: LaneOutcome) -> dict[str, float]:
     }
 
 
-def all_failed(
-    n: int, message: str, *, n_dropped: int = 0, cause: BaseException | None = None
-) -> Exception:
+def all_failed(n: int, message: str, *, cause: BaseException | None = None) -> Exception:
     """Return the error for a search of whose `n` candidates none is left."""
     kind = TypeError if isinstance(cause, TypeError) else ValueError  # as models raise it
-    were = "was" if n_dropped == 1 else "were"
-    others = f" that the race has left ({n_dropped} {were} dropped before)" if n_dropped else ""
-    left = n - n_dropped
-    which = "The only candidate" if left == 1 else f"All {left} candidates"
-    return kind(f"{which}{others} failed. The first failure: {message}")
+    which = "The only candidate" if n == 1 else f"All {n} candidates"
+    return kind(f"{which} failed. The first failure: {message}")
 
 
 class SearchRun(EvaluationRun):
-    """Run of candidates along a stream: the race ends some early, and a choice all but one.
+    """Run of candidates along a stream, of which a choice leaves one.
 
     Parameters
     ----------
@@ -223,8 +188,6 @@ class SearchRun(EvaluationRun):
         What all candidates did on the tuning rows, once one has been chosen.
     chosen : str or None
         Its name.
-    dropped : dict of str to (int, str or None)
-        What the race has dropped: after which row, and which one it lost against, if there is one.
     """
 
     def __init__(
@@ -239,14 +202,8 @@ class SearchRun(EvaluationRun):
         self.rules = rules
         self.tuned: RunOutcome | None = None
         self.chosen: str | None = None
-        self.dropped: dict[str, tuple[int, str | None]] = {}
         self.honest_loss = deepcopy(rules.honest)
         self._in_group = in_group
-        self._race = deepcopy(rules.race)
-        self._next_look = None if self._race is None else self._race.next_look(0)
-        self._n_scored = 0
-        self._looked_in_vain = False  # no row was scored before the last look
-        self._weight: float | None = None  # of every row, in a race on losses
         # Scores of the chosen one: until there is one, they only learn the labels.
         self._honest = None if rules.tuning is None else RunScores(settings, self._places[:1])
         self._nothing = LabelSpace(settings.classes).nothing
@@ -286,15 +243,12 @@ class SearchRun(EvaluationRun):
         self._check_chosen()
         return self
 
-    # -- pieces, looks and the choice: at rows that follow from their numbers alone
+    # -- pieces and the choice: at rows that follow from their numbers alone
 
     def _prepare_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
         n_rows = super()._prepare_piece(rows, begin, skip=skip) - begin
-        if self.tuned is None:
-            if self.rules.tuning is not None:
-                n_rows = min(n_rows, self._n_before_choice(self.rules.tuning, rows, begin))
-            if self._next_look is not None:
-                n_rows = min(n_rows, self._next_look - self._n_counted)
+        if self.tuned is None and self.rules.tuning is not None:
+            n_rows = min(n_rows, self._n_before_choice(self.rules.tuning, rows, begin))
         return begin + max(1, n_rows)
 
     def _n_before_choice(self, tuning: int, rows: EncodedRows, begin: int) -> int:
@@ -326,43 +280,9 @@ class SearchRun(EvaluationRun):
         self._check_chosen()
 
     def _decide(self) -> None:
-        """Look at the race, and choose, if it is time."""
-        if self.tuned is not None or self._has_failed:
-            return
-        while self._next_look is not None and self._n_counted >= self._next_look:
-            self._look()
-        if self._can_choose and not self._in_group:
+        """Choose, if it is time."""
+        if self.tuned is None and not self._has_failed and not self._in_group and self._can_choose:
             self.choose()
-
-    def _look(self) -> None:
-        race = self._race
-        assert race is not None
-        self._score()
-        failed = sorted(self._engine.failures)
-        if failed:
-            self._check_some_left(failed)
-            race.leave(failed)
-            self._end_lanes(dict.fromkeys(failed, ""))
-        scores = None if race.reads_losses else self.rules.keys(self._last_values())
-        names = [name for name, _ in self._places]
-        n_rows, reasons = self._scores.n_rows, {}
-        # Without a scored row none is worse than another.
-        for one in race.look(scores) if self._n_scored else ():
-            by = None if one.by is None else names[one.by]
-            self.dropped[names[one.position]] = n_rows, by
-            against = "by halving" if by is None else f"it lost against {by}"
-            reasons[one.position] = f"dropped after {n_rows:,} rows, {against}"
-        if reasons:
-            self._end_lanes(reasons)
-        self._next_look = race.next_look(self._n_counted)
-        self._looked_in_vain = self._next_look is None and not self._n_scored
-
-    @property
-    def _n_counted(self) -> int:
-        """Rows by which the race says when it looks: those scored, or all after the warm-up."""
-        if self._race is not None and self._race.reads_losses:
-            return self._n_scored
-        return max(0, self._scores.n_rows - self._settings.n_warmup)
 
     def _last_values(self) -> dict[str, Any]:
         """Return the last values of every measure, of those that are left."""
@@ -395,22 +315,10 @@ class SearchRun(EvaluationRun):
         if len(failed) == len(self._places):
             self._has_failed |= ends
             first = min(self._engine.failures.values(), key=lambda failure: failure.row)
-            raise all_failed(
-                len(self._all_places),
-                str(first),
-                n_dropped=len(self.dropped),
-                cause=first.__cause__,
-            ) from first
+            raise all_failed(len(self._places), str(first), cause=first.__cause__) from first
 
     def warn_of_undefined(self) -> None:
-        """Warn if, for want of scores, the race dropped none or the measure chose nothing."""
-        if self._looked_in_vain:
-            warn(
-                f'race="{self.rules.options.kind}" has dropped no candidate: no row before its '
-                "looks was scored (all were without a label or of weight 0). Pass a larger "
-                "n_warmup, so that labels come before the looks; or race=None.",
-                UndefinedMetricWarning,
-            )
+        """Warn if, for want of scores, the measure chose nothing."""
         lanes = [lane for lane in self.tuning_outcome().lanes if lane.failure is None]
         metric = self.rules.metric
         undefined = [np.isnan(last_scores(lane)[metric]) for lane in lanes]
@@ -441,7 +349,7 @@ class SearchRun(EvaluationRun):
         self._check_some_left(failed, ends=False)
         lengths = np.zeros(len(self._places))
         lengths[failed] = -1
-        return int(best_first([lengths, *self.rules.keys(self._last_values())])[0])
+        return int(_best_first([lengths, *self.rules.keys(self._last_values())])[0])
 
     def choose(self, tuned: RunOutcome | None = None) -> None:
         """Choose the best; the others end, and the chosen one goes on with scores of its own.
@@ -456,12 +364,10 @@ class SearchRun(EvaluationRun):
         name = self._best_of(self.tuned.lanes).name
         place = name, 0
         self._keep_lanes([self._places.index(place)])
-        self._all_places, self._ended = [place], {}
-        self._race = self._next_look = None
         self._n_unlabelled = 0
         self.chosen = name
-        if self._honest is not None:
-            self._scores, self._honest = self._honest, None
+        self._scores = self._honest or RunScores(self._settings, self._places)
+        self._honest = None
 
     def tuning_outcome(self) -> RunOutcome:
         """Return what all candidates did on the tuning rows, so far."""
@@ -499,24 +405,6 @@ class SearchRun(EvaluationRun):
             )
         super()._require_open()
 
-    def _rows_of(self, chunk: Chunk) -> EncodedRows:
-        rows = super()._rows_of(chunk)
-        if self._race is not None and self._race.reads_losses and rows.weight is not None:
-            self._check_weights(rows.weight)
-        return rows
-
-    def _check_weights(self, weight: np.ndarray) -> None:
-        positive = weight[weight > 0]
-        if len(positive):
-            if self._weight is None:
-                self._weight = float(positive[0])
-            other = positive[positive != self._weight]
-            if len(other):
-                raise ValueError(
-                    'race="anytime" compares means over rows of equal weight, and sample_weight '
-                    f"holds {self._weight:g} and {other[0]:g}. Use race='halving' or race=None."
-                )
-
     def _note(self, answered: list[Answered]) -> None:
         super()._note(answered)
         if self._honest is not None:
@@ -532,41 +420,6 @@ class SearchRun(EvaluationRun):
             nothing = np.full((1, len(rows)), self._nothing, rows.answers.dtype)
             scores = None if rows.scores is None else np.full_like(rows.scores[:1], np.nan)
             self._honest.keep(ScoredRows(rows.y, nothing, rows.weight, scores=scores))
-        if self._race is not None:
-            self._read_race(self._race, rows)
-
-    def _read_race(self, race: Race, rows: ScoredRows) -> None:
-        scored = _scored(rows)
-        self._n_scored += int(np.count_nonzero(scored))
-        if race.reads_losses:
-            losses = _losses(self.rules.loss, rows.y[scored], rows.answers[:, scored])
-            if self.rules.loss == "absolute":
-                first = self._scores.n_rows - len(rows)
-                losses = self._within_bounds(losses, first + np.flatnonzero(scored))
-            race.read(losses)
-
-    def _within_bounds(self, losses: np.ndarray, row_numbers: np.ndarray) -> np.ndarray:
-        """Return losses within their bounds; a candidate whose loss is not has failed."""
-        low, high = self.rules.options.loss_bounds or (0.0, 1.0)
-        losses = np.where(np.isnan(losses), high, losses)  # of models that have failed
-        within = (losses >= low) & (losses <= high)
-        for k in np.flatnonzero(~within.all(axis=1)):
-            first = int(np.argmin(within[k]))
-            row, (name, fold) = int(row_numbers[first]), self._places[k]
-            failure = ModelError(
-                f"Model '{name}' failed while answering row {row}: its absolute error is "
-                f"{losses[k, first]:g}, beyond loss_bounds=({low:g}, {high:g}), which the race "
-                "takes to hold for all. Pass wider loss_bounds, or leave these parameters out.",
-                name,
-                fold,
-                row,
-            )
-            if self._settings.error_score == "raise":
-                self._has_failed = True
-                raise failure
-            if self._engine.lanes[k].model.failure is None:
-                self._engine.lanes[k].model.failure = failure
-        return np.asarray(np.clip(losses, low, high))
 
     def estimator(self, number: int) -> Any:
         """Return the fitted model of a lane: the very one that goes on."""
@@ -579,7 +432,7 @@ class SearchRun(EvaluationRun):
     @property
     def failures(self) -> dict[str, str]:
         """Why candidates have failed, so far, by name."""
-        lanes = list(self._ended.values()) if self.tuned is None else self.tuned.lanes
+        lanes = [] if self.tuned is None else self.tuned.lanes
         failures = {lane.name: lane.failure for lane in lanes if lane.failure is not None}
         for k, failure in self._engine.failures.items():
             failures[self._places[k][0]] = str(failure)

@@ -156,7 +156,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             Labelled rows at which the truth is known to change, or pairs ``(start, end)``, which
             are marked over time; None: those of the stream, ``result.drifts``; (): none.
         detections : dict of str to dict of str to Detections, default=None
-            What drift monitors found, marked over time; None: ``result.detections``; {}: none.
+            What drift monitors found, from `detect`, marked over time.
             With another `kind` there is no place for it.
         **options
             Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.

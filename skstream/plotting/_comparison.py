@@ -19,10 +19,9 @@ from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._limits import settled
 from skstream.plotting._lines import COLORS, ink
 from skstream.plotting._marks import Drifts, draw_drifts
-from skstream.stats import AnytimeComparisonResult, McNemarCurve, QStatisticResult
-from skstream.stats._anytime import RunningAnytimeComparison
-from skstream.stats._mcnemar import RunningMcNemar, zero_one_losses
-from skstream.stats._q_statistic import RunningQStatistic
+from skstream.stats._anytime import AnytimeComparisonResult, RunningAnytimeComparison
+from skstream.stats._mcnemar import McNemarCurve, RunningMcNemar, zero_one_losses
+from skstream.stats._q_statistic import QStatisticResult, RunningQStatistic
 from skstream.stats._report import forgetting_words
 from skstream.stats._weights import as_weights
 from skstream.streams import Drift

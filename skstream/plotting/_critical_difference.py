@@ -11,7 +11,8 @@ from skstream.plotting._axes import inches_of
 from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
 from skstream.plotting._lines import Styles, ink
 from skstream.plotting._words import wrap_name
-from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
+from skstream.stats import friedman_nemenyi
+from skstream.stats._ranks import FriedmanNemenyiResult
 
 BAR_COLOR = "#0072B2"
 # Heights are in rows of text, downward from the axis of ranks.

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.evaluation import LabelEstimates
+from skstream.evaluation._estimates import LabelEstimates
 from skstream.evaluation._results._select import pick
 from skstream.plotting._axes import give_title, places_along, show_times_along
 from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.drift import Detections
+from skstream.drift._detections import Detections
 from skstream.plotting._axes import inches_of, text_scale
 from skstream.plotting._base import Canvas
 from skstream.plotting._lines import ink, line_key
@@ -45,7 +45,7 @@ def check_marks(drifts: Any, found: Any) -> None:
         if not (isinstance(by_model, Mapping) and all(map(_are_found, by_model.values()))):
             raise TypeError(
                 "detections must be a dict by monitor of dicts by model, such as "
-                "result.detections, or {'ddm': result.detect(DriftMonitor(DDM()))}. Got "
+                "detect(result, {'ddm': DDM()}). Got "
                 f"{by_model!r}" + (f" for {monitor!r}." if monitor else " instead.")
             )
 

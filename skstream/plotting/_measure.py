@@ -225,5 +225,5 @@ def contents_in(
         "baselines": [name for name in naive if name in shown],
         "failed": [name for name in result.failures if name in shown],
         "drifts": result.drifts if drifts is None else drifts,
-        "detections": result.detections if detections is None else detections,
+        "detections": detections or {},
     }

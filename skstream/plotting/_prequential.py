@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from skstream.plotting._lines import ink, line_key, model_styles, patch_key
 from skstream.plotting._marks import Drifts, Found, check_marks, draw_marks, refits_of
 from skstream.plotting._measure import MeasureDisplay, contents_in, measure_along
 from skstream.plotting._words import last_values
-from skstream.studies import SeedStudy
+from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import check_choice
 
 Spread = Literal["range", "std", "lines"]
@@ -95,8 +95,6 @@ class PrequentialDisplay(MeasureDisplay):
     """
 
     #: What the columns of the curves are, and the correction of their standard deviation.
-    _repetition: ClassVar[str] = "fold"
-    _ddof: ClassVar[int] = 0
 
     checkpoints: np.ndarray
     drifts: Drifts = ()
@@ -136,8 +134,7 @@ class PrequentialDisplay(MeasureDisplay):
             Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
             the stream, ``result.drifts``; (): none.
         detections : dict of str to dict of str to Detections, default=None
-            What drift monitors found, such as ``{"ddm": result.detect(DriftMonitor(DDM()))}``;
-            None: ``result.detections``; {}: none.
+            What drift monitors found, such as ``detect(result, {"ddm": DDM()})``.
         refits : bool, default=False
             Whether to mark, in a lane of their own, the rows after which each `PeriodicRefit` was
             refitted; of prequential evaluations.
@@ -248,6 +245,11 @@ class PrequentialDisplay(MeasureDisplay):
         along = places_along(self.checkpoints, self.times)
         return np.interp(rows, self.checkpoints, along, right=np.inf)
 
+    @property
+    def _repetition(self) -> str:
+        """What the lines of one model are, in words."""
+        return "seed" if getattr(self, "of_seeds", False) else "fold"
+
     def _title(self) -> str:
         n_folds = max(curve.shape[1] for curve in self.curves.values())
         if n_folds > 1:
@@ -258,7 +260,10 @@ class PrequentialDisplay(MeasureDisplay):
         """Lower and upper edge of the band over the folds."""
         if self._spread != "std":
             return np.fmin.reduce(curve, axis=1), np.fmax.reduce(curve, axis=1)
-        mean, deviation = curve.mean(axis=1), curve.std(axis=1, ddof=self._ddof)
+        mean, deviation = (
+            curve.mean(axis=1),
+            curve.std(axis=1, ddof=int(self._repetition == "seed")),
+        )
         return mean - deviation, mean + deviation
 
     def _draw_spread(self, ax: Any, along: np.ndarray, curve: np.ndarray, color: Any) -> Any:
@@ -298,6 +303,8 @@ class FoldDisplay(PrequentialDisplay):
     spread : {"range", "std", "lines"}, default="range"
         Show the folds as the band from the lowest to the highest, as mean plus and minus one
         standard deviation, or each as a thin line.
+    of_seeds : bool, default=False
+        Whether they are the seeds of a study, which are independent.
 
     Attributes
     ----------
@@ -317,6 +324,7 @@ class FoldDisplay(PrequentialDisplay):
     """
 
     spread: Spread = "range"
+    of_seeds: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -332,15 +340,15 @@ class FoldDisplay(PrequentialDisplay):
         models: str | Sequence[str] | None = None,
         drifts: Drifts | None = None,
         detections: Found | None = None,
-        spread: Spread = "range",
+        spread: Spread | None = None,
         **options: Any,
     ) -> Self:
         """Plot a result.
 
         Parameters
         ----------
-        result : EvaluationResult
-            Result of an evaluation without bins.
+        result : EvaluationResult or SeedStudy
+            Result of an evaluation without bins, or a study, whose seeds are shown as folds.
         metric : str, default=None
             Measure; None: the first one of the result.
         forgetting : str, default=None
@@ -351,10 +359,9 @@ class FoldDisplay(PrequentialDisplay):
             Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
             the stream, ``result.drifts``; (): none.
         detections : dict of str to dict of str to list of Detections, default=None
-            What drift monitors found, of all folds together; None: ``result.detections``; {}:
-            none.
-        spread : {"range", "std", "lines"}, default="range"
-            How to show the folds.
+            What drift monitors found, of all folds together.
+        spread : {"range", "std", "lines"}, default=None
+            How to show the folds. None: "range"; of seeds "std".
         **options
             Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
 
@@ -372,93 +379,12 @@ class FoldDisplay(PrequentialDisplay):
         ValueError
             If `spread` or `legend` is none of the choices, or no model is named.
         """
-        contents = contents_of(result, metric, forgetting, models, drifts, detections)
-        return cls(**contents, spread=spread).plot(**options)
-
-
-@dataclass(kw_only=True, repr=False, eq=False)
-class SeedDisplay(FoldDisplay):
-    """One measure over the stream, as mean and spread over the seeds of a study.
-
-    Everything else is as in `FoldDisplay`; its folds are the seeds.
-
-    Parameters
-    ----------
-    spread : {"range", "std", "lines"}, default="std"
-        Show the seeds as mean plus and minus one standard deviation, as the band from the lowest
-        to the highest, or each as a thin line.
-
-    Attributes
-    ----------
-    ax_, figure_, lines_, legend_
-        As in `PrequentialDisplay`. The columns of `to_frame` are row, model, seed and value.
-
-    Examples
-    --------
-    >>> from skstream import MajorityClass, evaluate_over_seeds
-    >>> from skstream.plotting import SeedDisplay
-    >>> from skstream.streams import SEA
-    >>> study = evaluate_over_seeds(
-    ...     lambda seed: SEA(500, random_state=seed), MajorityClass(), range(3)
-    ... )
-    >>> display = SeedDisplay.from_result(study)  # doctest: +SKIP
-    >>> display.figure_.savefig("seeds.png")  # doctest: +SKIP
-    """
-
-    _repetition = "seed"
-    _ddof = 1
-
-    spread: Spread = "std"
-
-    @classmethod
-    def from_result(
-        cls,
-        result: Any,
-        metric: str | None = None,
-        *,
-        forgetting: str | None = None,
-        models: str | Sequence[str] | None = None,
-        drifts: Drifts | None = None,
-        spread: Spread = "std",
-        **options: Any,
-    ) -> Self:
-        """Plot a study.
-
-        Parameters
-        ----------
-        result : SeedStudy
-            The study.
-        metric : str, default=None
-            Measure; None: the first one of the study.
-        forgetting : str, default=None
-            Forgetting mechanism; None: the first one.
-        models : str or sequence of str, default=None
-            Models to show; None: all.
-        drifts : sequence of (int or pair of int), default=None
-            Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
-            the streams, if all seeds have the same; (): none.
-        spread : {"range", "std", "lines"}, default="std"
-            How to show the seeds.
-        **options
-            Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
-
-        Returns
-        -------
-        display : SeedDisplay
-            The display, drawn.
-
-        Raises
-        ------
-        KeyError
-            If the study has no such measure, forgetting mechanism or model.
-        TypeError
-            If the result is of another kind, or a line has no such property.
-        ValueError
-            If `spread` or `legend` is none of the choices, or no model is named.
-        """
-        check_kind(result, SeedStudy, "a study over seeds")
-        contents = contents_of(result.combined, metric, forgetting, models, drifts)
-        return cls(**{**contents, "folds": result.seeds}, spread=spread).plot(**options)
+        of_seeds = isinstance(result, SeedStudy)
+        shown = result.combined if of_seeds else result
+        contents = contents_of(shown, metric, forgetting, models, drifts, detections)
+        if of_seeds:
+            contents |= {"folds": result.seeds, "of_seeds": True}
+        return cls(**contents, spread=spread or ("std" if of_seeds else "range")).plot(**options)
 
 
 def contents_of(

@@ -5,25 +5,24 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_consistent_length
 
+from skstream.engine.answers import TOLERANCE
 from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._results._select import Names
+from skstream.evaluation._results._select import Names, bin_meant, chosen, number
+from skstream.evaluation._tape_rows import tape_of
 from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
-from skstream.plotting._events import (
-    TOP,
-    Events,
-    events_of_predictions,
-    events_of_result,
-    rows_as_words,
-)
 from skstream.plotting._lines import BASELINE_COLOR, model_styles, patch_key
 from skstream.stats._wilson import wilson
 from skstream.utils._choices import check_choice, check_count, is_integer, is_real
+from skstream.utils._label_space import LabelSpace, listed, ordered_classes
+from skstream.utils._labels import as_labels, distinct_labels
+from skstream.utils._warnings import warn
 
 PANEL_INCHES, LONE_INCHES = (2.9, 3.3), (6.4, 5.2)
 MOST_COLUMNS = 4
@@ -32,6 +31,36 @@ BAND_ALPHA, BAR_ALPHA = 0.18, 0.35
 PERFECT = "calibrated"
 
 Strategy = Literal["uniform", "quantile"]
+
+
+#: The event that is meant where the largest probability of each row is read.
+TOP = "the class of the largest probability"
+
+
+class Events(NamedTuple):
+    """The scored rows of one model.
+
+    Attributes
+    ----------
+    row : ndarray of shape (n_rows,)
+        Their positions among the rows of the tape, ascending.
+    score : ndarray of shape (n_rows,)
+        What the model said before: a probability of the event.
+    came : ndarray of shape (n_rows,), dtype bool
+        Whether it came.
+    weight : ndarray of shape (n_rows,)
+        Scoring weights.
+    """
+
+    row: np.ndarray
+    score: np.ndarray
+    came: np.ndarray
+    weight: np.ndarray
+
+    def between(self, start: int, stop: int) -> Events:
+        """Return those of the rows from `start` up to `stop`."""
+        part = slice(*np.searchsorted(self.row, [start, stop]))
+        return Events(*(column[part] for column in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +153,6 @@ class ReliabilityDisplay(BaseDisplay):
     See Also
     --------
     skstream.metrics.calibration_error : The distance from the diagonal as a number.
-    RankingDisplay : Whether probabilities tell the classes apart.
 
     References
     ----------
@@ -206,7 +234,7 @@ class ReliabilityDisplay(BaseDisplay):
         ValueError
             If the tape has no probabilities, or a parameter is not valid.
         """
-        found = events_of_result(result, models, label, rows, fold, bin, top=True)
+        found = events_of_result(result, models, label, rows, fold, bin)
         return cls._of(*found, n_panels, n_bins, strategy, level).plot(**options)
 
     @classmethod
@@ -252,7 +280,7 @@ class ReliabilityDisplay(BaseDisplay):
         ValueError
             If lengths differ, or something is no probability.
         """
-        found = events_of_predictions(y_true, y_prob, classes, sample_weight, label, top=True)
+        found = events_of_predictions(y_true, y_prob, classes, sample_weight, label)
         return cls._of(*found, n_panels, n_bins, strategy, level).plot(**options)
 
     @classmethod
@@ -331,12 +359,12 @@ class ReliabilityDisplay(BaseDisplay):
         """Draw the shares of rows in the bins, the largest as high as a part of the panel."""
         n = len(self.curves)
         most = max(of_parts[k].share.max(initial=0.0) for of_parts in self.curves.values())
-        for number, (name, of_parts) in enumerate(self.curves.items() if most else ()):
+        for place, (name, of_parts) in enumerate(self.curves.items() if most else ()):
             one = of_parts[k]
             width = (one.high_edge - one.low_edge) / n
             color = styles[name]["color"] if n > 1 else BASELINE_COLOR
             bars = {"color": color, "alpha": BAR_ALPHA, "linewidth": 0, "zorder": 1}
-            left, height = one.low_edge + number * width, HISTOGRAM_HEIGHT * one.share / most
+            left, height = one.low_edge + place * width, HISTOGRAM_HEIGHT * one.share / most
             ax.bar(left, height, width, align="edge", bottom=-0.02, **bars)
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
@@ -348,3 +376,173 @@ class ReliabilityDisplay(BaseDisplay):
         n = len(self.stretches)
         over = rows_as_words((self.stretches[0][0], self.stretches[-1][1]))
         return f"{', '.join(self.curves)}; {over}{f' in {n} stretches' if n > 1 else ''}"
+
+
+def events_of_result(
+    result: EvaluationResult,
+    models: Names,
+    label: Any,
+    rows: Sequence[int] | None,
+    fold: int | None,
+    bin: int | None,
+) -> tuple[dict[str, Events], str, tuple[int, int]]:
+    """Return the events of some models, the words for the event, and the stretch of rows.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        With a tape that holds scores.
+    models : str or sequence of str or None
+        None: all that have such scores.
+    label : object
+        The class whose coming is the event; None: the second of two classes, or of more that of the
+        largest probability.
+    rows : (int, int) or None
+        First row of the tape, and the row after the last; None: all, of held-out sets the last.
+    fold : int or None
+        Fold; None: the first of the result.
+    bin : int or None
+        Bin under delayed labels; None: the last of the result.
+    """
+    tape = tape_of(result)
+    names = _with_probabilities(result, tape.methods, models)
+    assert tape.classes is not None
+    event, words = _event(tape.classes, label)
+    named = bin_meant(result, bin)
+    if named is not None and len(result.bins or ()) > 1:
+        words = f"{words} (bin {named})"
+    place = 0 if fold is None else result.folds.index(number(fold, result.folds, "fold"))
+    if rows is None and tape.sets is not None:
+        ends = [0, *tape.sets[0].tolist()]
+        rows = (ends[-2], ends[-1])
+        words = f"{words} (last set)"
+    start, stop = _stretch(rows, tape.n_rows)
+    part = slice(start, stop)
+    y = np.asarray(tape.y[part])
+    weight = np.ones(len(y)) if tape.weight is None else np.asarray(tape.weight[part])
+    # Models that failed are left out, unless they are named; then their names say so.
+    ends_of = result.failed_at
+    failed = [name for name in names if name in ends_of and ends_of[name][place] is not None]
+    if models is None and 0 < len(failed) < len(names):
+        warn(
+            f"Not drawn: {', '.join(map(repr, sorted(failed)))}, which failed and answered fewer "
+            "rows than the others. Name models= to see them."
+        )
+        names = [name for name in names if name not in failed]
+    events = {}
+    for name in names:
+        answers = np.asarray(tape.answers[name][place])[part]
+        asked = (answers if named is None else answers[:, named]) != -1
+        scores = tape.probabilities(name, place, named)
+        title = f"{name} (failed)" if name in failed else name
+        events[title] = _events(y, scores[part], np.where(asked, weight, 0.0), event, start)
+    return events, words, (start, stop)
+
+
+def events_of_predictions(
+    y_true: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
+    classes: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    label: Any,
+) -> tuple[dict[str, Events], str, tuple[int, int]]:
+    """Return the events of scores that were given elsewhere; see `events_of_result`."""
+    labels = as_labels(y_true, "y_true")
+    known = distinct_labels(labels, "y_true") if classes is None else ordered_classes(classes)
+    order = np.argsort(known)
+    codes = LabelSpace(known[order]).encode_answers(labels)
+    if (codes < 0).any():
+        row = int((codes < 0).argmax())
+        raise ValueError(f"y_true has {labels[row]!r} in row {row}, which is not among classes=.")
+    codes = order[codes]
+    weight = np.ones(len(codes))
+    if sample_weight is not None:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    event, words = _event(known, label)
+    named = y_score if isinstance(y_score, Mapping) else {"model": y_score}
+    events = {}
+    for name, given in named.items():
+        scores = np.asarray(given, dtype=np.float64)
+        scores = scores[:, np.newaxis] if scores.ndim == 1 else scores
+        check_consistent_length(labels, scores, weight)
+        if scores.shape[1] == 1 and len(known) == 2:
+            scores = np.column_stack([1.0 - scores, scores])
+        if scores.shape[1] != len(known):
+            raise ValueError(
+                f"y_score of '{name}' has {scores.shape[1]} columns, and there are {len(known)} "
+                f"classes, {listed(known.tolist())}. Pass one column per class, in this order; or "
+                "classes=, if labels are missing in y_true."
+            )
+        off = np.nan_to_num(np.maximum(-scores, scores - 1.0))
+        bad = ~np.isfinite(scores) | (off > TOLERANCE)
+        if bad.any():
+            row = int(bad.any(axis=1).argmax())
+            raise ValueError(
+                f"y_score of '{name}' holds {scores[row].tolist()} in row {row}; "
+                "probabilities in [0, 1] are needed."
+            )
+        if np.max(off, initial=0.0) > 0.0:
+            warn(
+                f"y_score of '{name}' is outside [0, 1] by at most {TOLERANCE}, and cut off there."
+            )
+            scores = np.clip(scores, 0.0, 1.0)
+        events[name] = _events(codes, scores, weight, event)
+    return events, words, (0, len(codes))
+
+
+def _with_probabilities(
+    result: EvaluationResult, methods: Mapping[str, str], models: Names
+) -> list[str]:
+    """Names of the models to show; an error says which have no probabilities."""
+    there = [name for name in result.model_names if methods.get(name) == "predict_proba"]
+    names = chosen(models, result.model_names, "model") if models is not None else there
+    without = [name for name in names if name not in there]
+    if without or not names:
+        whose = f" of {without}" if without else ""
+        raise ValueError(
+            f"The tape of this result has no probabilities{whose}. They are kept where a measure "
+            "needs them: evaluate with metrics=[..., 'brier']."
+        )
+    return names
+
+
+def _event(classes: np.ndarray, label: Any) -> tuple[int | None, str]:
+    """Code of the class that makes the event, None for that of the largest probability."""
+    known = classes.tolist()
+    if label is None:
+        if len(known) == 2:
+            return 1, str(known[1])
+        return None, TOP
+    if label not in known:
+        raise ValueError(f"label={label!r} is not among the classes {listed(known)}.")
+    return known.index(label), str(label)
+
+
+def _events(
+    y: np.ndarray, scores: np.ndarray, weight: np.ndarray, event: int | None, start: int = 0
+) -> Events:
+    at = np.flatnonzero((y >= 0) & ~np.isnan(scores).any(axis=1) & (weight > 0))
+    y, scores = y[at], scores[at]
+    if event is None:
+        best = scores.argmax(axis=1) if len(at) else np.empty(0, dtype=np.intp)
+        score, came = scores[np.arange(len(at)), best], best == y
+    else:
+        score, came = scores[:, event], y == event
+    return Events(at + start, score, came, weight[at])
+
+
+def _stretch(rows: Sequence[int] | None, n_rows: int) -> tuple[int, int]:
+    if rows is None:
+        return 0, n_rows
+    ends = list(rows) if np.iterable(rows) else []
+    if len(ends) != 2 or not all(map(is_integer, ends)) or not 0 <= ends[0] < ends[1] <= n_rows:
+        raise ValueError(
+            f"rows must be two row numbers (start, stop) with 0 <= start < stop <= {n_rows}, the "
+            f"rows of the tape. Got {rows!r} instead."
+        )
+    return int(ends[0]), int(ends[1])
+
+
+def rows_as_words(rows: tuple[int, int]) -> str:
+    """Words for a stretch of rows, which are counted from 1."""
+    return f"rows {rows[0] + 1:,} to {rows[1]:,}"

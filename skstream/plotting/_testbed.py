@@ -15,7 +15,7 @@ from skstream.plotting._measure import measure_along
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
 from skstream.plotting._words import last_values, title_words
 from skstream.streams import GaussianMixtureStream
-from skstream.studies import SeedStudy
+from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import optional_import
 

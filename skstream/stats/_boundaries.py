@@ -173,5 +173,3 @@ BOUNDARIES: dict[str, StitchedBoundary | MixtureBoundary | AsymptoticBoundary] =
     "mixture": MixtureBoundary(),
     "asymptotic": AsymptoticBoundary(),
 }
-#: Boundaries that hold for any number of rows, and need bounds of the losses.
-BOUNDED = ("mixture", "stitched")

@@ -20,7 +20,6 @@ from skstream.streams._fetch import (
 )
 from skstream.streams._generators._agrawal import Agrawal
 from skstream.streams._generators._base import GeneratedStream
-from skstream.streams._generators._bayes_error import BayesError
 from skstream.streams._generators._components import Component, Phase
 from skstream.streams._generators._hyperplane import RotatingHyperplane
 from skstream.streams._generators._led import LED
@@ -35,7 +34,7 @@ from skstream.streams._generators._tree import RandomTree
 from skstream.streams._generators._waveform import Waveform
 from skstream.streams._parquet import ParquetStream
 from skstream.streams._permute import shuffle_rows, shuffle_within_class
-from skstream.streams._profile import LabelProfile, label_profile
+from skstream.streams._profile import label_profile
 from skstream.streams._stream import Stream
 from skstream.streams._svmlight import SVMLightStream
 from skstream.streams._transactions import make_transactions
@@ -46,13 +45,11 @@ __all__ = [
     "STAGGER",
     "ARFFStream",
     "Agrawal",
-    "BayesError",
     "CSVStream",
     "Component",
     "Drift",
     "GaussianMixtureStream",
     "GeneratedStream",
-    "LabelProfile",
     "MarkovLabels",
     "ParquetStream",
     "Phase",

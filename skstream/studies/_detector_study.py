@@ -44,7 +44,6 @@ from skstream.utils._choices import (
     is_real,
     names_as_text,
 )
-from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import checked_seeds, drawn_seed, seed_estimator, uniform
 from skstream.utils._sklearn import QuietParallel
@@ -348,26 +347,10 @@ class DetectorStudy(SavedStudy):
             {name: np.concatenate([part[name] for part in parts]) for name in parts[0].columns}
         )
 
-    def plot(self, **options: Any) -> Any:
-        """Plot how soon drifts are found, and how many, against the number of false alarms.
-
-        Parameters
-        ----------
-        **options
-            Passed to ``OperatingCharacteristicDisplay.from_result``, such as ``detectors``, ``ax``
-            or properties of the lines.
-
-        Returns
-        -------
-        display : OperatingCharacteristicDisplay
-            With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
-        """
-        return display("OperatingCharacteristicDisplay").from_result(self, **options)
-
     def __repr__(self) -> str:
         found = ", ".join(f"{label}: F1 {own['f1']:.4g}" for label, own in self.scores.items())
         return (
-            f"DetectorStudy({self.n_seeds:,} seeds; {found}; see table(), to_frame(), plot(), "
+            f"DetectorStudy({self.n_seeds:,} seeds; {found}; see table(), to_frame(), "
             "at_tolerance(), save())"
         )
 

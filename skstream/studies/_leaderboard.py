@@ -18,15 +18,20 @@ from skstream.evaluation._results._compare import compared_rows
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._row_tests import RowLoss, row_loss
 from skstream.evaluation._results._select import chosen, named
-from skstream.model_selection._race import BOUNDARY, squared_differences
+from skstream.stats._boundaries import MixtureBoundary
 from skstream.stats._checks import FloatArray, check_alpha
 from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural
 from skstream.studies._seed_study import SavedStudy, SeedStudy, last_answers
-from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned
 
+# Losses are scaled to [0, 1], so that the difference d of two of them lies in [-1, 1]. With 0 as
+# the prediction of each, V is the sum of d**2, and no d lies farther below its prediction than
+# 1. That is all that Theorem 4 of Howard et al. (2021) needs for this sign of the sum: for d >= -1
+# and l in [0, 1), exp(l d - psi(l) d**2) <= 1 + l d with psi(l) = -log(1 - l) - l (Fan et al.
+# 2015), and the mean of the right-hand side, given the past, is at most exp(l E[d]).
+_BOUNDARY = MixtureBoundary(tuning=10.0, scale=1.0)
 #: Looks, at equal shares of the streams. They cost time, and no certainty.
 N_LOOKS = 100
 #: Above this an e-value is printed as its power of ten.
@@ -199,25 +204,10 @@ class Leaderboard(SavedStudy):
         }
         return pandas.DataFrame(columns, index=pandas.Index(self.names, name="model"))
 
-    def plot(self, **options: Any) -> Any:
-        """Draw which models could still be the best, along the streams.
-
-        Parameters
-        ----------
-        **options
-            Passed to ``LeaderboardDisplay.from_result``.
-
-        Returns
-        -------
-        display : LeaderboardDisplay
-            The display, drawn.
-        """
-        return display("LeaderboardDisplay").from_result(self, **options)
-
     def __repr__(self) -> str:
         return (
             f"Leaderboard({len(self.possible)} of {plural(len(self.names), 'model')} may be the "
-            f"best by {self.metric}: {', '.join(self.possible)}; print() it, see plot(), "
+            f"best by {self.metric}: {', '.join(self.possible)}; print() it, see "
             "to_frame(), save())"
         )
 
@@ -254,7 +244,7 @@ def log_evidence(totals: FloatArray, variances: FloatArray) -> tuple[FloatArray,
     sums = totals[:, None] - totals[None, :]
     ahead = sums > 0
     pairs = np.full(sums.shape, -np.inf)
-    pairs[ahead] = BOUNDARY.log_mixture(sums[ahead], variances[ahead])
+    pairs[ahead] = _BOUNDARY.log_mixture(sums[ahead], variances[ahead])
     with np.errstate(divide="ignore"):
         logs = logsumexp(pairs, axis=1) - math.log(len(totals) - 1)
     rivals = np.where(ahead.any(axis=1), pairs.argmax(axis=1), -1)
@@ -351,7 +341,7 @@ def looks(
             if stop > start:
                 some = losses[:, start:stop]
                 sums[look] = some.sum(axis=1)
-                squares[look] += weight**2 * squared_differences(some)
+                squares[look] += weight**2 * _squared_differences(some)
         totals.append(sums * weight)
         weights.append(weight)
     largest = max(weights)
@@ -360,6 +350,23 @@ def looks(
     squares /= largest**2
     found = [log_evidence(*one) for one in zip(total, squares, strict=True)]
     return np.array([logs for logs, _ in found]), np.array([rivals for _, rivals in found])
+
+
+def _squared_differences(rows: FloatArray) -> FloatArray:
+    """Sum ``(rows[i] - rows[j])**2`` over the columns, for all pairs of lines.
+
+    The sum of a pair does not depend on the other lines, nor on the order of the lines.
+    """
+    if np.array_equal(rows, rows.astype(bool)):  # 0/1 losses: whole numbers, exact in any order
+        products = rows @ rows.T
+        squares = np.diagonal(products)
+        return np.asarray(squares[:, None] + squares[None, :] - 2 * products)
+    sums = np.empty((len(rows), len(rows)))
+    for line, losses in enumerate(rows):
+        difference = rows[line:] - losses
+        np.multiply(difference, difference, out=difference)
+        sums[line, line:] = sums[line:, line] = difference.sum(axis=1)
+    return sums
 
 
 # -- of a study

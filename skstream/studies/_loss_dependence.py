@@ -10,11 +10,10 @@ from sklearn.base import clone
 from skstream.drift import ADWIN, DriftDetector
 from skstream.drift._base import check_detector, refuse_where
 from skstream.evaluation import EvaluationResult
+from skstream.evaluation._detect import bounded_losses, scored_rows
 from skstream.evaluation._results._select import bin_meant
-from skstream.evaluation._runs._watch import bounded_losses, scored_rows
 from skstream.evaluation._tape_rows import lanes_of, rows_of, tape_of, width_of
 from skstream.utils._choices import check_count, is_real
-from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import drawn_seed, seed_estimator, uniform
 from skstream.utils._tables import aligned
@@ -114,25 +113,9 @@ class LossDependence:
             [{name: getattr(one, name) for name in names} for one in self.models]
         )
 
-    def plot(self, **options: Any) -> Any:
-        """Plot both numbers of alarms of each model.
-
-        Parameters
-        ----------
-        **options
-            Passed to ``LossDependenceDisplay.from_result``, such as ``ax`` or properties of the
-            lines.
-
-        Returns
-        -------
-        display : LossDependenceDisplay
-            With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
-        """
-        return display("LossDependenceDisplay").from_result(self, **options)
-
     def __repr__(self) -> str:
         found = ", ".join(f"{one.model}: {one.autocorrelation:.3f}" for one in self.models)
-        return f"LossDependence(autocorrelation of {found}; print() it, see to_frame(), plot())"
+        return f"LossDependence(autocorrelation of {found}; print() it, see to_frame())"
 
     def __str__(self) -> str:
         several = len({one.fold for one in self.models}) > 1
@@ -224,7 +207,7 @@ def loss_dependence(
     >>> from skstream.studies import loss_dependence
     >>> result = PrequentialEvaluator("accuracy").evaluate(MajorityClass(), make_demo_stream())
     >>> loss_dependence(result)
-    LossDependence(autocorrelation of MajorityClass: 0.714; print() it, see to_frame(), plot())
+    LossDependence(autocorrelation of MajorityClass: 0.714; print() it, see to_frame())
     """
     detector = ADWIN() if detector is None else detector
     check_detector(detector)

@@ -27,8 +27,8 @@ from skstream.evaluation._results._select import chosen, named
 from skstream.evaluation._results._which_stream import of_each_stream
 from skstream.evaluation._runs._input import MissingLabelError
 from skstream.evaluation._runs._run_outcome import Place, ResultHeader, RunOutcome
-from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
-from skstream.stats._ranks import rank_rows
+from skstream.stats import friedman_nemenyi
+from skstream.stats._ranks import FriedmanNemenyiResult, rank_rows
 from skstream.stats._report import plural
 from skstream.streams import Stream, as_stream
 from skstream.studies._leaderboard import Leaderboard, leaderboard

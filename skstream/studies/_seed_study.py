@@ -13,8 +13,9 @@ from skstream.evaluation._results._report import answers_of, heading
 from skstream.evaluation._results._rescore import curve_of_one, last_of_curves, mean_of_curves
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._results._select import chosen, named, pick
-from skstream.stats import BestModelResult, FriedmanNemenyiResult, compare_with_best
-from skstream.stats._best import Correction, why_not_told
+from skstream.stats import compare_with_best
+from skstream.stats._best import BestModelResult, Correction, why_not_told
+from skstream.stats._ranks import FriedmanNemenyiResult
 from skstream.stats._report import forgetting_words, plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
 from skstream.utils._displays import display
@@ -491,15 +492,15 @@ class SeedStudy(StudyOfModels):
         metric : str, default=None
             Measure; None: the first one.
         **options
-            Passed to ``SeedDisplay.from_result``, such as ``models``, ``spread``, ``ax`` or
+            Passed to ``FoldDisplay.from_result``, such as ``models``, ``spread``, ``ax`` or
             properties of the lines.
 
         Returns
         -------
-        display : SeedDisplay
+        display : FoldDisplay
             With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
         """
-        return display("SeedDisplay").from_result(self, metric, **options)
+        return display("FoldDisplay").from_result(self, metric, **options)
 
     def __repr__(self) -> str:
         metric, scores = self.metric_names[0], self.scores

@@ -50,7 +50,7 @@ class CheckResult:
 
     Examples
     --------
-    >>> from skstream.testing import CheckResult
+    >>> from skstream.testing._stream_estimator import CheckResult
     >>> print(CheckResult("check_fit_forgets", "fit forgets what was learnt before", "passed"))
     passed: fit forgets what was learnt before
     """

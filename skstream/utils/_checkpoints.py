@@ -1,7 +1,6 @@
 """Checkpoints of a stream: the rows at which curves are kept."""
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -92,12 +91,6 @@ class CheckpointRecorder:
         for kept, values in zip(self._values, columns, strict=True):
             kept[start:stop] = values
         self._n = stop
-
-    def of_columns(self, columns: Sequence[int]) -> "CheckpointRecorder":
-        """Return a copy with some of the curves."""
-        copied = copy(self)
-        copied._values = self._kept()[list(columns)]
-        return copied
 
     def skip(self) -> None:
         """Skip rows at which nothing was measured."""

@@ -1,5 +1,6 @@
 """The only module that uses private scikit-learn names and handles its versions."""
 
+import inspect
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -121,6 +122,19 @@ def metric_function(function: Any) -> bool:
 
     name = getattr(function, "__name__", "")
     return name != "" and getattr(metrics, name, None) is function
+
+
+#: Names of parameters of `sklearn.metrics` for probabilities or decision values.
+_SCORES = ("y_score", "y_proba", "y_prob", "pred_decision")
+
+
+def takes_probabilities(function: Any) -> bool:
+    """Whether a function of `sklearn.metrics` takes probabilities or decision values, not labels.
+
+    Their second parameter has a name of its own, but in those of log losses.
+    """
+    second = list(inspect.signature(function).parameters)[1]
+    return second in _SCORES or "log_loss" in function.__name__
 
 
 def function_task(function: Any) -> str | None:

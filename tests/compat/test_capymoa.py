@@ -17,7 +17,8 @@ from skstream import (
     PrequentialEvaluator,
     prequential_predict,
 )
-from skstream.compat import CapyMOAClassifier, CapyMOARegressor, from_capymoa
+from skstream.compat import CapyMOAClassifier, from_capymoa
+from skstream.compat._capymoa import CapyMOARegressor
 from skstream.evaluation import load_run
 from skstream.temporal import TemporalCorrection
 from tests.compat import _fake_capymoa as fake

@@ -15,16 +15,13 @@ import skstream.drift
 from skstream.drift import (
     ADWIN,
     DDM,
-    DRIFT,
-    NORMAL,
-    WARNING,
     DriftDetector,
     ErrorRatio,
     PageHinkley,
     RandomAlarm,
     _page_hinkley,
 )
-from skstream.drift._base import DetectorState
+from skstream.drift._base import DRIFT, NORMAL, WARNING, DetectorState
 from tests._examples import examples
 from tests.drift._checks import check_cuts
 from tests.drift._streams import losses, pieces

@@ -19,6 +19,7 @@ from skstream.evaluation._results import _answer
 from skstream.evaluation._results._answer import answer
 from skstream.metrics import Measure
 from skstream.streams import make_demo_stream
+from tests.evaluation.test_ended import ended_where
 
 N_ROWS = 2000
 
@@ -211,9 +212,7 @@ def test_models_that_failed_or_ended_count_as_pairs_and_are_not_compared() -> No
     run = PrequentialEvaluator("accuracy", keep_tape=True, random_state=0).start(
         models, classes=stream.classes
     )
-    run.update(stream.X[:100], stream.y[:100])
-    run._end_lanes({2: "it was far behind"})
-    result = run.update(stream.X[100:], stream.y[100:]).close().result()
+    result = ended_where(run, stream.X, stream.y, {"b": (100, "it was far behind")})
     found = answer(result)
     assert found.details[-1] == "Not compared: b (ended early)."
     assert "for all 3 pairs of models together" in " ".join(found.details)

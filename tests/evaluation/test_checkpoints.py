@@ -17,7 +17,6 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
-from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
 from skstream.evaluation import RunFolder
 from skstream.evaluation._folder import _fingerprint, _group, _lock, _run_folder
 from skstream.evaluation._parallel import _groups, _workers
@@ -33,20 +32,14 @@ X[:, 0] = np.arange(N)
 y = np.where(X[:, 1] + np.arange(N) % 7 / 10 > 0.3, "b", "a")
 MODELS = {"sgd": SGDClassifier(), "nb": BernoulliNB(), "last": sk.Persistent()}
 
-# Alarms within a few rows, from losses and from a mean that goes on over checkpoints.
-MONITORS = {
-    "losses": sk.DriftMonitor(DDM(min_values=5, warning_level=0.5, drift_level=1.0)),
-    "mean": sk.DriftMonitor(PageHinkley(0.5, delta=0.01, direction="both"), on="fading:0.9"),
-    "random": sk.DriftMonitor(RandomAlarm(0.1)),
-}
 EVALUATORS = {
     "prequential": sk.PrequentialEvaluator(forgetting={"all": "cumulative", "w": "window:9"}),
-    "adwin": sk.PrequentialEvaluator("accuracy", forgetting="adwin", monitors=MONITORS),
+    "adwin": sk.PrequentialEvaluator("accuracy", forgetting="adwin"),
     "batches": sk.PrequentialEvaluator("kappa", batch_size=7),
-    "folds": sk.KFoldEvaluator("accuracy", n_folds=2, random_state=1, monitors=MONITORS),
+    "folds": sk.KFoldEvaluator("accuracy", n_folds=2, random_state=1),
     "holdout": sk.HoldoutEvaluator("accuracy", holdout=(X[:7], y[:7]), every=10),
     "next": sk.HoldoutEvaluator("accuracy", holdout="next", every=10),
-    "delayed": sk.DelayedEvaluator("accuracy", delay=15, n_bins=3, monitors=MONITORS),
+    "delayed": sk.DelayedEvaluator("accuracy", delay=15, n_bins=3),
 }
 
 
@@ -100,9 +93,6 @@ def undisturbed():
         results[name] = evaluator_in(name, None, **params).evaluate(
             MODELS, Source(), classes=["a", "b"]
         )
-        for by_model in results[name].detections.values():
-            listed = np.ravel([*by_model.values()]).tolist()
-            assert any(len(one.alarms) for one in listed)
     return results
 
 
@@ -253,35 +243,6 @@ def test_another_run_is_refused_by_what_differs(change, models, rows, message, t
     with pytest.raises(ValueError, match=f"holds another (?=run: ).*{message}"):
         change(evaluator).evaluate(models, *rows)
     assert (tmp_path / "manifest.json").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("monitors", "message"),
-    [
-        (
-            {"d": sk.DriftMonitor(DDM(drift_level=4.0))},
-            "the parameter detector__drift_level of monitor 'd' is 4.0 and was 3.0",
-        ),
-        (
-            {"d": sk.DriftMonitor(ADWIN(), on="adwin")},
-            r"the class of monitor 'd' is \S+ADWIN and was \S+DDM",
-        ),
-        (
-            {"e": sk.DriftMonitor(DDM())},
-            "the parameter monitors is e and was d; monitor 'd' is missing from this call; "
-            "monitor 'e' is in this call and not in the run",
-        ),
-        (None, "the parameter monitors is None and was d; monitor 'd' is missing from this call"),
-    ],
-)
-def test_other_monitors_are_named(monitors, message, tmp_path):
-    evaluator = sk.PrequentialEvaluator(
-        "accuracy", random_state=1, checkpoint=tmp_path, monitors={"d": sk.DriftMonitor(DDM())}
-    )
-    models = {"last": sk.Persistent()}
-    evaluator.evaluate(models, X[:9], y[:9])
-    with pytest.raises(ValueError, match=f"run: {message}. Make"):
-        evaluator.set_params(monitors=monitors).evaluate(models, X[:9], y[:9])
 
 
 def test_what_differs_of_long_texts_is_shown(tmp_path):

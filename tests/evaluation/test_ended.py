@@ -1,6 +1,6 @@
-"""Models that are ended before the run they are in: the others do not notice, and results tell."""
+"""Models that stopped before the others, as where Ctrl-C ends workers: results tell where."""
 
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     PrequentialEvaluator,
-    load_run,
 )
+from skstream.evaluation._results._assemble import assemble
+from skstream.evaluation._runs._run_outcome import continued, ended_lane
 
-ENDS = (70, 700)
 N_ROWS = 1500
 
 
@@ -32,25 +32,30 @@ def models() -> dict[str, Any]:
     return {**sgd, "majority": MajorityClass()}
 
 
-def ended_run(evaluator: PrequentialEvaluator, *, save: Path | None = None) -> Any:
-    """End sgd2 after 70 rows, and sgd1 after 700."""
-    X, y = stream()
-    run = evaluator.start(models(), classes=[0, 1])
-    first, second = ENDS
-    run.update(X[:first], y[:first])
-    run._end_lanes({1: "it was the second"})
-    if save is not None:
-        run = load_run(run.save(save))
-    run.update(X[first:second], y[first:second])
-    run._end_lanes({0: "it was the first"})
-    return run.update(X[second:], y[second:]).close()
+def ended_where(run: Any, X: Any, y: Any, ends: dict[str, tuple[int, str]]) -> EvaluationResult:
+    """Return the result of a new run, some models of which stopped after some rows."""
+    stopped: dict[Any, Any] = {}
+    done = 0
+    for name, (row, why) in sorted(ends.items(), key=lambda item: item[1]):
+        lanes = run.update(X[done:row], y[done:row]).outcome().lanes
+        stopped |= {(one.name, one.fold): ended_lane(one, why) for one in lanes if one.name == name}
+        done = row
+    outcome = run.update(X[done:], y[done:]).close().outcome()
+    checkpoints = outcome.lanes[0].curves.checkpoints
+    lanes = [
+        continued(stopped[one.name, one.fold], checkpoints, outcome.labels)
+        if one.name in ends
+        else one
+        for one in outcome.lanes
+    ]
+    return assemble(run._settings.header, replace(outcome, lanes=lanes))
 
 
 def ended(**parameters: Any) -> EvaluationResult:
-    result: EvaluationResult = ended_run(
-        PrequentialEvaluator(keep_tape=True, random_state=0, **parameters)
-    ).result()
-    return result
+    """End sgd2 after 70 rows, and sgd1 after 700."""
+    evaluator = PrequentialEvaluator(keep_tape=True, random_state=0, **parameters)
+    ends = {"sgd2": (70, "it was the second"), "sgd1": (700, "it was the first")}
+    return ended_where(evaluator.start(models(), classes=[0, 1]), *stream(), ends)
 
 
 def mean_of_last(y_true: Any, y_pred: Any) -> float:
@@ -71,7 +76,7 @@ def mean_of_last(y_true: Any, y_pred: Any) -> float:
     ids=lambda one: str(one).split(" at 0x")[0],
 )
 @pytest.mark.filterwarnings("ignore:Measures .* have no running form:UserWarning")
-def test_the_others_go_on_bit_for_bit(parameters: dict[str, Any]) -> None:
+def test_their_curves_are_those_of_a_whole_run_up_to_there(parameters: dict[str, Any]) -> None:
     X, y = stream()
     evaluator = PrequentialEvaluator(keep_tape=True, random_state=0, **parameters)
     whole = evaluator.evaluate(models(), X, y)
@@ -87,17 +92,6 @@ def test_the_others_go_on_bit_for_bit(parameters: dict[str, Any]) -> None:
                 expected = whole.curve(name, metric, forgetting=forgetting)
                 np.testing.assert_array_equal(curve[before], expected[before])
                 assert np.isnan(curve[~before]).all()
-    for name in ("sgd3", "majority"):
-        np.testing.assert_array_equal(result.predictions(name), whole.predictions(name))
-
-
-def test_a_model_that_ended_costs_nothing_any_more() -> None:
-    X, y = stream()
-    run = PrequentialEvaluator().start(models(), classes=[0, 1]).update(X[:50], y[:50])
-    run._end_lanes({0: "slow"})
-    assert [name for name, _ in run._places] == ["sgd2", "sgd3", "majority"]
-    before = run.result().costs["sgd1"]
-    assert run.update(X[50:], y[50:]).result().costs["sgd1"] == before
 
 
 def test_a_result_tells_where_models_ended() -> None:
@@ -133,10 +127,9 @@ def test_select_and_rescore_keep_the_ends() -> None:
 
 
 def test_folds_end_together() -> None:
-    X, y = stream()
-    run = KFoldEvaluator("accuracy", n_folds=3, random_state=0).start(models(), classes=[0, 1])
-    run.update(X[:99], y[:99])._end_lanes({0: "enough", 1: "enough", 2: "enough"})
-    result = run.update(X[99:200], y[99:200]).result()
+    evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0)
+    run = evaluator.start(models(), classes=[0, 1])
+    result = ended_where(run, *stream(), {"sgd1": (99, "enough")})
     assert list(result.ended) == ["sgd1"]
     assert len(result.ended["sgd1"].scores["cumulative"]["accuracy"]) == 3
     assert f"{np.mean(result.ended['sgd1'].scores['cumulative']['accuracy']):.4f}" in str(result)

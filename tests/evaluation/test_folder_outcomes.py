@@ -12,7 +12,6 @@ from joblib import parallel_config
 from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
-from skstream.drift import DDM, PageHinkley
 from skstream.evaluation import RunFolder
 from skstream.evaluation._folder import _run_folder
 from skstream.evaluation._folder._group import load_outcome
@@ -26,16 +25,12 @@ from tests.evaluation._models import Breaks, numbered_rows
 X, y = numbered_rows(60), np.tile(["a", "b", "b"], 20)
 WEIGHT = np.tile([1.0, 2.0], 30)
 
-MONITORS = {
-    "ddm": sk.DriftMonitor(DDM(min_values=5, warning_level=0.5, drift_level=1.0)),
-    "ph": sk.DriftMonitor(PageHinkley(0.5, delta=0.01, direction="both"), on="window:9"),
-}
 EVALUATORS = {
     "prequential": sk.PrequentialEvaluator(forgetting={"all": "cumulative", "w": "window:9"}),
-    "folds": sk.KFoldEvaluator("accuracy", n_folds=3, random_state=1, monitors=MONITORS),
+    "folds": sk.KFoldEvaluator("accuracy", n_folds=3, random_state=1),
     "holdout": sk.HoldoutEvaluator("accuracy", holdout=(X[:7], y[:7]), every=10),
     "next": sk.HoldoutEvaluator("accuracy", holdout="next", every=10),
-    "delayed": sk.DelayedEvaluator("accuracy", delay=5, n_bins=3, monitors=MONITORS),
+    "delayed": sk.DelayedEvaluator("accuracy", delay=5, n_bins=3),
     "no tape": sk.PrequentialEvaluator("accuracy", keep_tape=False),
 }
 

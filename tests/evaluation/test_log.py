@@ -11,13 +11,13 @@ from sklearn.linear_model import SGDRegressor
 
 from skstream import (
     DelayedEvaluator,
-    DriftMonitor,
     EvaluationResult,
     MajorityClass,
     Persistent,
     PredictionLog,
     PrequentialEvaluator,
     as_stream,
+    detect,
     estimate_unlabelled,
     load,
     score_predictions,
@@ -238,10 +238,9 @@ def test_everything_works_on_the_result(tmp_path: Path) -> None:
         probabilities={"good": good * 0.8 + 0.1, "guess": np.full(2_000, 0.5)},
         metrics=["accuracy", "kappa"],
         forgetting={"all": "cumulative", "recent": "window:100"},
-        monitors={"ddm": DriftMonitor(DDM())},
     )
     assert result.compare("good", "guess").better == "good"
-    assert len(result.detections["ddm"]["good"].alarms) > 0
+    assert len(detect(result, {"ddm": DDM()})["ddm"]["good"].alarms) > 0
     assert "prediction log evaluation after 2,000 rows" in str(result)
     result.save(tmp_path / "result.npz")
     assert_same(load(tmp_path / "result.npz"), result)

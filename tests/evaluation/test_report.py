@@ -20,12 +20,12 @@ from sklearn.linear_model import SGDClassifier
 
 from skstream import (
     DelayedEvaluator,
-    DriftMonitor,
     HoldoutEvaluator,
     KFoldEvaluator,
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
+    detect,
     load,
     load_run,
     score_predictions,
@@ -36,6 +36,7 @@ from skstream.drift import DDM
 from skstream.evaluation._results import _page
 from skstream.streams import join_streams, make_demo_stream
 from tests._examples import examples
+from tests.evaluation.test_ended import ended_where
 
 STREAM = make_demo_stream(300, random_state=0)
 MODELS = {
@@ -174,7 +175,6 @@ RESULTS: dict[str, Callable[[Path], Any]] = {
     "without a tape": lambda _: unbroken(keep_tape=False),
     "resumed": resumed,
     "one model": lambda _: unbroken().select(models="sgd"),
-    "alarms": lambda _: unbroken(metrics="accuracy", monitors={"ddm": DriftMonitor(DDM())}),
     "forty models": lambda _: score_predictions(
         STREAM.y,
         {
@@ -238,14 +238,19 @@ def test_every_number_is_the_result_s(kind: str, tmp_path: Path) -> None:
         (_, *rows), *_ = page.sections["Cost"]
         for name, seconds, *_ in rows:
             assert seconds == f"{result.costs[name].seconds:.2f}"
-    alarms = {
-        one.model: one.alarms for one in map(result.detections.get("ddm", {}).get, MODELS) if one
-    }
-    if alarms:
-        (_, *rows), *_ = page.sections["Alarms and drifts"]
-        for _, name, _, n, at in rows:
-            assert int(n) == len(alarms[name])
-            assert at == ", ".join(f"{row:,}" for row in alarms[name])
+
+
+def test_alarms_are_in_a_table_and_in_the_pictures(pictures: None, tmp_path: Path) -> None:
+    result = unbroken(metrics="accuracy")
+    found = detect(result, {"ddm": DDM()})
+    text = text_of(result, tmp_path, detections=found)
+    (_, *rows), *_ = Page(text).sections["Alarms and drifts"]
+    assert [name for _, name, *_ in rows] == list(MODELS)
+    for _, name, _, n, at in rows:
+        assert int(n) == len(found["ddm"][name].alarms)
+        assert at == ", ".join(f"{row:,}" for row in found["ddm"][name].alarms)
+    assert any(int(row[3]) for row in rows)
+    assert text.count("<path") > text_of(result, tmp_path).count("<path")
 
 
 def test_a_wrong_number_is_caught(tmp_path: Path) -> None:
@@ -288,9 +293,7 @@ def test_failures_are_named_and_never_best(tmp_path: Path) -> None:
 def test_models_that_ended_early_have_the_scores_of_their_end(tmp_path: Path) -> None:
     evaluator = PrequentialEvaluator(keep_tape=True, random_state=0)
     run = evaluator.start(MODELS, classes=STREAM.classes)
-    run.update(STREAM.X[:100], STREAM.y[:100])
-    run._end_lanes({2: "it was far behind"})
-    result = run.update(STREAM.X[100:], STREAM.y[100:]).close().result()
+    result = ended_where(run, STREAM.X, STREAM.y, {"sgd": (100, "it was far behind")})
     page = Page(text_of(result, tmp_path))
     (_, *rows), *_ = page.sections["Scores"]
     last = [values[0] for values in result.ended["sgd"].scores["cumulative"].values()]
@@ -611,9 +614,9 @@ def test_the_page_fits_a_phone_and_says_nothing_to_the_console(
     pictures: None, tmp_path: Path
 ) -> None:
     models = {**MODELS, "a_very_long_name_without_a_space_" * 3: Persistent()}
-    evaluator = PrequentialEvaluator(forgetting=FORGETTING, monitors={"ddm": DriftMonitor(DDM())})
-    result = evaluator.evaluate(models, STREAM)
-    text = text_of(result, tmp_path, also=[score_slices(result, ["day", "night"] * 150)])
+    result = PrequentialEvaluator(forgetting=FORGETTING).evaluate(models, STREAM)
+    also = [score_slices(result, ["day", "night"] * 150)]
+    text = text_of(result, tmp_path, also=also, detections=detect(result, {"ddm": DDM()}))
     width, n_pictures, wide, said = seen(text, tmp_path, 390)
     assert (width, n_pictures, wide, said) == (390, 7, [], "")
     # And what the test looks for is found.

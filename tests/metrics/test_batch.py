@@ -13,7 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 import skstream.metrics as ours
 from skstream.metrics import (
     arithmetic_accuracy_score,
-    cmd_score,
     geometric_accuracy_score,
     harmonic_accuracy_score,
     kappa_m_score,
@@ -21,8 +20,8 @@ from skstream.metrics import (
     kappa_score,
     kappa_temporal_score,
     kappa_test,
-    persistent_skill_score,
 )
+from skstream.metrics._functions import cmd_score, persistent_skill_score
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 from skstream.metrics._resolve import _FUNCTIONS
 from tests._examples import examples

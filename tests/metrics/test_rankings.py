@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score, get_scorer, roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from skstream.forgetting import as_forgetting
 from skstream.metrics import _ranked_windows, _rankings, _ranks, _running
@@ -174,7 +174,6 @@ def test_pieces_and_several_models_change_nothing(monkeypatch, name, n_bins):
         assert_same_curves(curves.of_models(number), alone)
     for values in alone.values.values():
         assert all(np.isnan(of_metric).all() for of_metric in values.values())
-    assert_same_curves(running.of_models([1]).curves().of_models(0), curves.of_models(1))
 
 
 def test_every_set_is_ranked_on_its_own():
@@ -300,16 +299,14 @@ def test_the_compiled_average_precision_is_the_same(monkeypatch, ties):
 @pytest.mark.parametrize(
     ("item", "name", "n_classes"),
     [
-        (roc_auc_score, "auc", 2),
-        (get_scorer("roc_auc"), "auc", 2),
-        (partial(roc_auc_score, multi_class="ovr"), "auc", 3),
-        (get_scorer("roc_auc_ovr_weighted"), "auc_weighted", 3),
-        (partial(roc_auc_score, multi_class="ovo", labels=[0, 1, 2]), "auc_ovo", 3),
-        (average_precision_score, "average_precision", 3),
-        (get_scorer("average_precision"), "average_precision", 2),
+        ("roc_auc", "auc", 2),
+        ("roc_auc_ovr", "auc", 3),
+        ("roc_auc_ovr_weighted", "auc_weighted", 3),
+        ("roc_auc_ovo", "auc_ovo", 3),
+        ("average_precision", "average_precision", 2),
     ],
 )
-def test_functions_of_scikit_learn_are_in_their_running_form(item, name, n_classes):
+def test_scorers_of_scikit_learn_are_in_their_running_form(item, name, n_classes):
     (measure,) = resolve_metrics(item, classes=range(n_classes)).values()
     assert measure.formula == RANKINGS[name].formula
     assert measure.needs == "scores"
@@ -331,9 +328,8 @@ def test_the_positive_label_of_a_function_is_the_one_measured(classes):
 @pytest.mark.parametrize(
     ("item", "classes", "message"),
     [
-        (roc_auc_score, [0, 1, 2], 'roc_auc_score of 3 classes takes multi_class="ovr"'),
-        (partial(roc_auc_score, max_fpr=0.1), [0, 1], "roc_auc_score with these options"),
-        (average_precision_score, ["a", "b"], "pos_label=1, and the classes are"),
+        (roc_auc_score, [0, 1, 2], "roc_auc_score needs probabilities"),
+        (partial(roc_auc_score, max_fpr=0.1), [0, 1], "roc_auc_score needs probabilities"),
         ("auc_ovo", range(40), "at most 32 classes"),
     ],
 )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from skstream.metrics import _running as running_module
-from skstream.metrics import persistent_skill_score
+from skstream.metrics._functions import persistent_skill_score
 from skstream.metrics._registry import REGRESSION
 from tests._examples import examples
 from tests.metrics._streams import MECHANISMS, running

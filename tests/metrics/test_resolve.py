@@ -60,7 +60,7 @@ def test_everything_that_names_a_measure():
     assert resolved["c"] == MAJORITIES["hindsight"] != CLASSIFICATION["kappa_m"]
     assert resolved["d"] == CLASSIFICATION["kappa_temporal"]
     assert resolved["e"].function is share
-    assert resolved["f"].formula is not None
+    assert resolved["f"].formula is None and resolved["f"].higher_is_better
     assert resolve_metrics(resolved, classes=CLASSES) == resolved
     listed = resolve_metrics([share, harmonic_accuracy_score, "kappa"], classes=CLASSES)
     assert list(listed) == ["share", "harmonic_accuracy", "kappa"]

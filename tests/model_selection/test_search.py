@@ -19,7 +19,7 @@ from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
-from sklearn.metrics import balanced_accuracy_score, log_loss
+from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -36,7 +36,7 @@ from skstream import (
 )
 from skstream.evaluation._parallel import _groups
 from skstream.metrics import Measure
-from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch, _race
+from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch
 from skstream.model_selection._candidates import candidates_of
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import as_stream
@@ -155,32 +155,27 @@ def test_a_search_is_the_evaluation_of_its_candidates(
         assert joblib.hash(one.best_estimator_.get_params()) == joblib.hash(best.get_params())
 
 
-RACES: list[dict[str, Any]] = [
+KINDS: list[dict[str, Any]] = [
     {"tuning": TUNING},
-    {"tuning": TUNING, "race": {"kind": "anytime", "indifference": 0.05}, "metric": "accuracy"},
-    {"tuning": TUNING, "race": "halving"},
-    {"tuning": TUNING, "batch_size": 40, "race": "halving", "metric": "kappa"},
-    {"race": {"kind": "anytime", "indifference": 0.02}, "metric": "kappa_m"},
-    {"tuning": TUNING, "batch_size": 32, "race": "anytime", "metric": "accuracy"},
+    {"tuning": TUNING, "batch_size": 40, "metric": "kappa"},
+    {"metric": "kappa_m"},
+    {"tuning": TUNING, "batch_size": 32, "metric": "accuracy"},
 ]
-every_race = pytest.mark.parametrize("parameters", RACES, ids=str)
+every_kind = pytest.mark.parametrize("parameters", KINDS, ids=str)
 
 
 @newest_alone
-@every_race
+@every_kind
 def test_it_does_not_depend_on_chunks(parameters: dict[str, Any]) -> None:
     X, y = stream()
     whole = fitted(**parameters)
-    if whole.race:
-        assert whole.result_.ended
     for size in (3, 97):
         chunks = [(X[k : k + size], y[k : k + size]) for k in range(0, N_ROWS, size)]
-        # Halving needs the number of rows that come, where the tuning rows are not given.
         assert_same(search(**parameters).fit(chunks, classes=["DOWN", "UP"]), whole)
 
 
 @newest_alone
-@every_race
+@every_kind
 def test_it_resumes_at_any_row(parameters: dict[str, Any], tmp_path: Path) -> None:
     X, y = stream()
     whole = fitted(**parameters)
@@ -194,11 +189,8 @@ def test_it_resumes_at_any_row(parameters: dict[str, Any], tmp_path: Path) -> No
         assert_same(one, whole)
 
 
-@every_race
-def test_it_does_not_depend_on_the_order_of_candidates(
-    parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_race, "LOOKS", (0.9,))  # few rows: exact ties, by the order
+@every_kind
+def test_it_does_not_depend_on_the_order_of_candidates(parameters: dict[str, Any]) -> None:
     backwards = {name: values[::-1] for name, values in GRID.items()}
     assert_same(fitted(**parameters), fitted(grid=backwards, **parameters))
 
@@ -228,24 +220,6 @@ def test_it_does_not_depend_on_workers(
     else:
         with pytest.raises(RuntimeError, match="Workers have evaluated the candidates"):
             one.partial_fit(X, y)
-
-
-@pytest.mark.parametrize("shared", [False, True])
-def test_a_candidate_is_the_same_up_to_its_drop(shared: bool) -> None:
-    X, y = stream()
-    estimator, grid, _ = SEARCHES[4] if shared else SEARCHES[0]
-    one = fitted(estimator, grid, metric="accuracy", race={"kind": "anytime", "indifference": 0.03})
-    whole = PrequentialEvaluator("accuracy", random_state=0).evaluate(models_of(one), X, y)
-    assert one.result_.ended
-    for name in whole.model_names:
-        end = one.result_.ended[name].n_rows if name in one.result_.ended else N_ROWS
-        assert_array_equal(one.result_.predictions(name)[:end], whole.predictions(name)[:end])
-        before = whole.checkpoints <= end
-        assert_array_equal(one.result_.curve(name)[before], whole.curve(name)[before])
-    dropped = one.cv_results_["dropped_at"]
-    assert set(dropped[dropped >= 0] - 1) <= {64, 80, 96, 112, 128, 160, 192, 224, 256, 320} | {
-        384, 448, 512, 640, 768, 896
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "kappa_m", "kappa_temporal", "kappa_plus"])
@@ -331,7 +305,6 @@ def test_results_are_those_of_scikit_learns_searches() -> None:
     assert results["rank_test_score"].tolist() == (1 + np.argsort(np.argsort(-scores))).tolist()
     assert one.best_params_ == results["params"][int(scores.argmax())]
     assert one.n_candidates_ == 3
-    assert (results["dropped_at"] == -1).all()
     assert (results["seconds"] > 0).all()
     assert one.classes_.tolist() == ["DOWN", "UP"]
     assert one.score(*stream()) > 0.6
@@ -351,28 +324,16 @@ def test_equal_scores_go_to_the_higher_accuracy_then_to_the_earlier() -> None:
     assert same.best_index_ == 0
 
 
-def test_regressors_race_on_absolute_errors_within_bounds() -> None:
+def test_regressors_are_searched_by_their_errors() -> None:
     X, _ = stream()
     y = np.clip(X[:, 0], -1, 1)
     grid = {"alpha": [1e-4, 10.0], "eta0": [0.01, 1e-5]}
-    one = search(
-        SGDRegressor(),
-        grid,
-        metric="mae",
-        race={"kind": "anytime", "loss_bounds": (0, 2)},
-        tuning=700,
-    ).fit(X, y)
-    assert one.result_.ended
+    one = search(SGDRegressor(), grid, metric="mae", tuning=700).fit(X, y)
     assert not hasattr(one, "classes_")
+    assert one.cv_results_["mean_test_score"].argmin() == one.best_index_
     low, high = one.honest_interval_
-    assert 0 <= low < one.honest_score_ < high <= 2
-    with (
-        pytest.raises(ValueError, match=r"All 4 candidates failed.*beyond loss_bounds=\(0, 0.1\)"),
-        pytest.warns(FitFailedWarning),
-    ):
-        search(
-            SGDRegressor(), grid, metric="mae", race={"kind": "anytime", "loss_bounds": (0, 0.1)}
-        ).fit(X, y)
+    assert (low, high) == one.long_run_interval_
+    assert 0 <= low < one.honest_score_ < high
 
 
 class Fragile(ClassifierMixin, BaseEstimator):
@@ -392,24 +353,22 @@ class Fragile(ClassifierMixin, BaseEstimator):
         return np.full(len(X), "UP")
 
 
-@pytest.mark.parametrize("race", [None, "halving", "anytime"])
-def test_candidates_that_fail_are_left_out_as_in_scikit_learn(race: str | None) -> None:
+def test_candidates_that_fail_are_left_out_as_in_scikit_learn() -> None:
     X, y = stream(150)
-    one = search(Fragile(), {"at": [5, 10**9, 100]}, race=race, tuning=120, metric="accuracy")
+    one = search(Fragile(), {"at": [5, 10**9, 100]}, tuning=120, metric="accuracy")
     with pytest.warns(FitFailedWarning, match="it broke") as caught:
         one.fit(X, y)
     assert one.best_params_ == {"at": 10**9}
     assert len([w for w in caught if w.category is FitFailedWarning]) == len(one.run_.failures)
     assert np.isnan(one.cv_results_["mean_test_score"][0])
-    n_failed = "1 candidate" if race == "halving" else "2 candidates"
-    assert f"{n_failed} failed: at=5" in str(one)
+    assert "2 candidates failed: at=5" in str(one)
     with pytest.raises(ModelError, match="it broke"):
         search(Fragile(), {"at": [30, 50]}, error_score="raise").fit(X, y)
     with (
         pytest.raises(ValueError, match="failure: Model 'at=30' failed while learning row 30"),
         pytest.warns(FitFailedWarning),
     ):
-        search(Fragile(), {"at": [30, 50]}, race=race, metric="accuracy").fit(X, y)
+        search(Fragile(), {"at": [30, 50]}, metric="accuracy").fit(X, y)
 
 
 def test_an_interrupted_search_can_be_used_and_goes_on() -> None:
@@ -469,27 +428,6 @@ def test_a_search_that_was_stopped_in_a_row_says_what_can_be_done(tmp_path: Path
         RuntimeError, match=r"result_ has what came before, .* Call fit again \(with a checkpoint="
     ):
         one.partial_fit(X, y)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_a_race_that_could_not_look_says_so_once(weighted: bool) -> None:
-    X, y = stream(200)
-    weight, labels = np.ones(200), y.astype(object)
-    if weighted:
-        weight[1:60] = 0.0
-    else:
-        labels[1:60] = None
-    parameters = {"tuning": 100, "race": "halving", "missing_labels": "skip"}
-    one = search(**parameters)
-    with pytest.warns(
-        UndefinedMetricWarning, match="dropped no candidate: no row before"
-    ) as caught:
-        one.fit(X, labels, sample_weight=weight, classes=["DOWN", "UP"])
-    assert len(caught) == 1
-    one.partial_fit(X, y)  # not again
-    labels[40], weight[40] = "UP", 1.0
-    again = search(**parameters).fit(X, labels, sample_weight=weight, classes=["DOWN", "UP"])
-    assert (again.cv_results_["dropped_at"] > 0).any()
 
 
 def test_candidates_are_sampled_from_distributions() -> None:
@@ -561,35 +499,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"labels": [None]}, "Row 0 has no label"),
     ({"tuning": 1.0}, "tuning must be"),
     ({"tuning": True}, "tuning must be"),
-    ({"race": "anytime"}, "'accuracy', 'error', 'kappa_m', 'kappa_temporal'"),
-    ({"race": "anytime", "metric": "accuracy", "forgetting": "window:9"}, "cumulative"),
-    ({"race": "fast"}, "race"),
-    ({"race": {"kind": "halving", "factor": 1}}, "halving factor"),
-    ({"race": {"alpha": 0.0}}, "alpha"),
-    ({"race": {"kind": "halving", "halving_factor": 2}}, "unknown key 'halving_factor'"),
-    ({"race": {"kind": "anytime", "indifference": -1}, "metric": "accuracy"}, "indifference"),
-    ({"race": {"indifference": -1.0}}, "indifference must be"),
-    (
-        {"race": {"kind": "anytime", "indifference": 1}, "metric": "accuracy"},
-        "largest possible difference",
-    ),
-    ({"race": {"indifference": 0.1}}, "and race=None drops none"),
     ({"chunks": "beside y"}, "y is given beside a source of chunks (list)"),
     ({"chunks": "made, beside y"}, "y is given beside a source of chunks (function)"),
-    (
-        {"race": {"kind": "halving", "indifference": 0.1}},
-        'indifference=0.1 is about race="anytime"',
-    ),
-    ({"race": {"loss_bounds": (0, 1)}}, "about the absolute errors of regressors"),
-    ({"race": {"loss_bounds": (1, 0)}}, "loss_bounds must be two finite"),
-    ({"race": {"factor": 0.5}}, "halving factor"),
-    ({"race": {"factor": 5}}, "the kind of this race is None"),
-    ({"race": {"kind": "anytime", "factor": 2}}, "factor=2 is about"),
     ({"n_jobs": 2, "chunks": "one-shot"}, "needs a stream that can be read again"),
-    ({"race": "halving", "chunks": "one-shot"}, "pass tuning="),
     ({"tuning": 0.5, "chunks": "one-shot"}, "share of the rows"),
     ({"tuning": 5000, "chunks": "one-shot"}, "ended after 900"),
-    ({"race": "anytime", "metric": "accuracy", "weight": np.arange(N_ROWS) + 1.0}, "weight"),
 ]
 
 
@@ -624,7 +538,6 @@ def test_bad_estimators_and_missing_attributes_are_explained() -> None:
     with pytest.raises(AttributeError, match="chosen after 400 rows, and 100 have come"):
         _ = one.honest_score_
     assert "no honest score yet" in str(one)
-    assert "race compares" in str(fitted(race="halving", n_jobs=2))
 
 
 class Rule(ClassifierMixin, BaseEstimator):
@@ -663,7 +576,7 @@ def error(y: Any, p: Any) -> float:
 @pytest.mark.parametrize(
     "metric",
     [
-        {"accuracy": balanced_accuracy_score},
+        {"accuracy": "balanced_accuracy"},
         Measure(accuracy, higher_is_better=True),
         Measure(error, higher_is_better=True),
     ],
@@ -673,8 +586,6 @@ def test_a_measure_is_what_it_computes_and_not_its_name(metric: Any) -> None:
     assert one.best_params_ == {"k": 1}
     assert abs(one.honest_score_) < 0.95
     assert "confidence sequence" not in one.honest_interval_method_
-    with pytest.raises(ValueError, match="decided by no such loss"):
-        clone(one).set_params(race="anytime").fit(*rare())
 
 
 def test_equal_candidates_of_a_measure_called_accuracy_are_told_apart_by_accuracy() -> None:
@@ -867,27 +778,10 @@ def test_odd_arguments_are_refused_in_words(tmp_path: Path) -> None:
     assert ["Use n_iter=None" in str(one.message) for one in caught] == [True]
 
 
-def test_one_that_diverges_fails_alone_in_a_race_on_errors() -> None:
-    X, _ = stream()
-    y = np.clip(X[:, 0], -1, 1)
-    grid = {"eta0": [0.01, 1e3], "learning_rate": ["constant"]}
-    race = {"metric": "mae", "race": {"kind": "anytime", "loss_bounds": (0, 5)}, "tuning": 700}
-    with pytest.warns(FitFailedWarning, match=r"eta0=1000.*beyond loss_bounds=\(0, 5\)"):
-        one = search(SGDRegressor(), grid, **race).fit(X, y)
-    assert one.best_params_["eta0"] == 0.01
-    assert list(one.run_.failures) == ["eta0=1000"]
-    with pytest.raises(ModelError, match=r"eta0=1000.*beyond loss_bounds=\(0, 5\)"):
-        search(SGDRegressor(), grid, error_score="raise", **race).fit(X, y)
-    y[800] = 50.0
-    with pytest.warns(FitFailedWarning):
-        one = search(SGDRegressor(), grid, **race).fit(X, y)
-    assert "outside loss_bounds=(0, 5)" in one.honest_interval_method_
-
-
 def test_what_is_printed_is_what_was_fitted() -> None:
-    one = fitted(tuning=TUNING, race="anytime", metric="accuracy")
+    one = fitted(tuning=TUNING, metric="accuracy")
     printed = str(one)
-    assert str(one.set_params(race={"alpha": 0.5, "indifference": 0.1})) == printed
+    assert str(one.set_params(tuning=300, metric="kappa")) == printed
 
 
 class Coin(ClassifierMixin, BaseEstimator):
@@ -971,7 +865,6 @@ def test_a_fit_that_is_refused_keeps_the_search_before_it() -> None:
     one = search(Rule(), {"k": [0, 1]}, tuning=50).fit(X, y)
     before = held(one)
     for bad in (
-        {"race": {"alpha": 2.0}},
         {"tuning": 1000},
         {"metric": "none"},
         {"param_grid": {"no": [1]}},
@@ -1007,34 +900,14 @@ def test_a_search_goes_on_as_it_began(tmp_path: Path) -> None:
     assert one.partial_fit(X[25:], y[25:]).run_.n_rows == 100
 
 
-@pytest.mark.parametrize("how", ["labels", "weights"])
-def test_halving_looks_at_shares_of_the_rows_that_came(how: str) -> None:
-    X, y = stream(400)
-    weight = None
-    labels = y.astype(object)
-    if how == "labels":
-        labels[1::2] = None
-    else:
-        weight = (np.arange(400) % 2 == 0).astype(float)
-    one = search(race="halving", missing_labels="skip", n_warmup=40)
-    one.fit(X, labels, classes=["UP", "DOWN"], sample_weight=weight)
-    assert sorted(set(one.cv_results_["dropped_at"]) - {-1}) == [40 + 45, 40 + 90]
-    labels[:] = None
-    labels[:40] = y[:40]
-    one = search(race="halving", missing_labels="skip", n_warmup=40, tuning=300)
-    one.partial_fit(X[:299], labels[:299], classes=["UP", "DOWN"])
-    assert (one.cv_results_["dropped_at"] == -1).all()
-
-
 @pytest.mark.filterwarnings("ignore::skstream.model_selection.OptimisticScoreWarning")
-@pytest.mark.parametrize("race", [None, "halving"])
-def test_candidates_are_chosen_by_probabilities(race):
+def test_candidates_are_chosen_by_probabilities():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
     y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
     grid = {"alpha": [1e-4, 1.0]}
     model = SGDClassifier(loss="log_loss", random_state=0)
-    search = search_of(model, grid, metric="log_loss", tuning=80, race=race).fit(X, y)
+    search = search_of(model, grid, metric="log_loss", tuning=80).fit(X, y)
     shares = {
         alpha: prequential_predict(
             clone(model).set_params(alpha=alpha), X, y, method="predict_proba"
@@ -1100,7 +973,6 @@ def test_without_an_evaluator_a_search_has_the_default_one() -> None:
 REFUSED = {
     "metrics": "accuracy",
     "error_score": 0.0,
-    "monitors": {"drift": object()},
     "callbacks": [object()],
     "warm_start": True,
     "return_models": True,

@@ -42,15 +42,7 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "tuning": {"tuning": TUNING},
     "all rows": {"metric": "accuracy"},
     "batches": {"tuning": TUNING, "batch_size": 40, "metric": "kappa"},
-    "race": {
-        "race": {"kind": "anytime", "indifference": 0.05},
-        "metric": "accuracy",
-        "tuning": TUNING,
-    },
-    "halving": {"race": "halving", "tuning": TUNING},
 }
-#: Searches whose candidates can be divided.
-DIVIDED = ["tuning", "all rows", "batches"]
 
 
 def rows() -> tuple[np.ndarray, np.ndarray]:
@@ -171,7 +163,7 @@ def test_it_goes_on_in_one_process(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("divided")
-@pytest.mark.parametrize("name", DIVIDED)
+@pytest.mark.parametrize("name", SEARCHES)
 def test_it_goes_on_with_workers(name: str, tmp_path: Path) -> None:
     assert_goes_on(name, tmp_path, 2)
     assert len(list(tmp_path.glob("group-*"))) == 2
@@ -179,7 +171,7 @@ def test_it_goes_on_with_workers(name: str, tmp_path: Path) -> None:
 
 @newest_alone
 @pytest.mark.usefixtures("divided")
-@pytest.mark.parametrize(("name", "n_jobs"), [("tuning", None), ("race", None), ("tuning", 2)])
+@pytest.mark.parametrize(("name", "n_jobs"), [("tuning", None), ("tuning", 2)])
 def test_killed_at_any_change_of_its_folder_it_goes_on(
     name: str, n_jobs: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,7 +281,6 @@ def test_a_search_that_does_not_fit_the_folder_is_refused_in_words(tmp_path: Pat
         ({"param_grid": {"alpha": [1.0]}}, "model 'alpha=0.0001, penalty=l2'"),
         ({"metric": "error"}, "the parameter metric is error and was kappa_plus"),
         ({"estimator": SGDClassifier(eta0=3.0)}, "the parameter eta0 of model"),
-        ({"race": "halving"}, "the parameter race is 'halving' and was None"),
         ({"evaluator__n_warmup": 3}, "the parameter n_warmup is 3 and was 1"),
         ({"evaluator__random_state": 1}, "the parameter random_state is 1 and was 0"),
     ]

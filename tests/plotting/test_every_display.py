@@ -12,22 +12,16 @@ from sklearn.linear_model import SGDClassifier
 import skstream.plotting
 from skstream import (
     DelayedEvaluator,
-    DriftMonitor,
     KFoldEvaluator,
     Persistent,
     PrequentialEvaluator,
-    PrequentialSearch,
     estimate_unlabelled,
-    evaluate_over_seeds,
-    evaluate_over_streams,
     score_slices,
 )
-from skstream.drift import DDM, PageHinkley
 from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay
 from skstream.plotting._base import Display
 from skstream.stats import anytime_comparison
-from skstream.streams import SEA, load_testbed, make_demo_stream
-from skstream.studies import detector_study, loss_dependence
+from skstream.streams import load_testbed, make_demo_stream
 
 matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -45,12 +39,6 @@ def comparison() -> Any:
     return anytime_comparison(rng.random(80), rng.random(80))
 
 
-def searched(grid: Any) -> Any:
-    evaluator = PrequentialEvaluator(random_state=0)
-    search = PrequentialSearch(MODELS["sgd"], grid, evaluator=evaluator, metric="accuracy")
-    return search.fit(make_demo_stream(80))
-
-
 #: What each display draws; a display that is not here fails the tests.
 RESULTS: dict[str, Callable[[], Any]] = {
     "PrequentialDisplay": lambda: evaluated(PrequentialEvaluator("accuracy")),
@@ -60,38 +48,17 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "CriticalDifferenceDisplay": lambda: evaluated(
         KFoldEvaluator("accuracy", n_folds=3, random_state=0)
     ).rank(),
-    "DriftDisplay": lambda: evaluated(PrequentialEvaluator("error")),
     "EstimateDisplay": lambda: estimate_unlabelled(
         [0, 1] * 20, [0.7] * 40, arrival=range(40), label_time=range(9, 49)
     ),
-    "LeaderboardDisplay": lambda: evaluate_over_streams(
-        {"SEA": SEA(80), "testbed": SHORT_TESTBED},
-        MODELS,
-        evaluator=PrequentialEvaluator("accuracy", keep_tape=True),
-    ).leaderboard(),
-    "LossDependenceDisplay": lambda: loss_dependence(evaluated(PrequentialEvaluator("error"))),
-    "OperatingCharacteristicDisplay": lambda: detector_study(
-        lambda seed: np.random.default_rng(seed).random(900) < np.repeat([0.1, 0.6], [500, 400]),
-        {"ddm": DDM(), "ph": (PageHinkley(), "threshold", [5, 20])},
-        range(2),
-        tolerance=99,
-        drifts=500,
-    ),
     "ReliabilityDisplay": lambda: evaluated(PrequentialEvaluator("brier")),
-    "RankingDisplay": lambda: evaluated(PrequentialEvaluator("auc")),
-    "ThresholdDisplay": lambda: evaluated(PrequentialEvaluator("brier")),
-    "SeedDisplay": lambda: evaluate_over_seeds(
-        lambda seed: SEA(80, random_state=seed), MODELS, range(3)
-    ),
     "SliceDisplay": lambda: score_slices(
         evaluated(PrequentialEvaluator("accuracy")), ["day", "night"] * 40
     ),
     "TestbedDisplay": lambda: PrequentialEvaluator("error").evaluate(MODELS, SHORT_TESTBED),
-    "SearchDisplay": lambda: searched({"alpha": [1e-4, 1e-2], "penalty": ["l1", "l2"]}),
 }
 #: What displays need beside the result.
 NEEDED: dict[str, dict[str, Any]] = {
-    "DriftDisplay": {"monitor": DriftMonitor(DDM()), "model": "sgd"},
     "TestbedDisplay": {"stream": SHORT_TESTBED},
 }
 #: What displays are made with.

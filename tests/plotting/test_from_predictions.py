@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import (
     accuracy_score,
-    make_scorer,
     mean_absolute_error,
     median_absolute_error,
 )
@@ -84,7 +83,7 @@ def deviation(y_true: Any, y_pred: Any) -> float:
     [
         "mae",
         mean_absolute_error,
-        make_scorer(mean_absolute_error, greater_is_better=False),
+        "neg_mean_absolute_error",
         median_absolute_error,
         Measure(deviation, needs="targets"),
     ],

@@ -8,16 +8,16 @@ import pytest
 from skstream import (
     DelayedEvaluator,
     DriftMonitor,
-    FadingFactor,
     KFoldEvaluator,
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
+    detect,
     score_slices,
 )
-from skstream.drift import ADWIN, DDM, Detections, ErrorRatio, PageHinkley, RandomAlarm
-from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.plotting import ComparisonDisplay, DriftDisplay, FoldDisplay, PrequentialDisplay
+from skstream.drift import DDM, RandomAlarm
+from skstream.drift._detections import Detections
+from skstream.plotting import ComparisonDisplay, FoldDisplay, PrequentialDisplay
 from skstream.streams import SEA, Drift
 from skstream.streams._arrays import ArrayStream
 
@@ -69,49 +69,48 @@ def marks(above):
 
 
 def test_every_alarm_and_warning_is_marked_in_the_lane_of_its_monitor() -> None:
-    result = PrequentialEvaluator("accuracy", monitors=MONITORS).evaluate(MODELS, STREAM)
-    drawn = result.plot()
+    result = PrequentialEvaluator("accuracy").evaluate(MODELS, STREAM)
+    detections = detect(result, MONITORS)
+    drawn = result.plot(detections=detections)
     (above,) = lanes(drawn.ax_)
     assert [label.get_text() for label in above.get_yticklabels()] == ["random", "ddm"]
     found = marks(above)
     wanted = {}
     for lane, monitor in enumerate(MONITORS):
         for part, model in enumerate(MODELS):
-            one = result.detections[monitor][model]
+            one = detections[monitor][model]
             for rows, what in ((one.alarms, "alarm"), (one.warnings, "warning")):
                 if len(rows):
                     wanted[lane, part, what] = (rows + 1).tolist()
     assert found == wanted
     assert (1, 1, "warning") in wanted
     assert entries(drawn)[-2:] == ["alarm", "warning"]
-    assert lanes(result.plot(detections={}).ax_) == []
-    (above,) = lanes(result.plot(models="b", detections={"ddm": result.detections["ddm"]}).ax_)
+    assert lanes(result.plot().ax_) == []
+    (above,) = lanes(result.plot(models="b", detections={"ddm": detections["ddm"]}).ax_)
     assert {lane for lane, _, _ in marks(above)} == {0}
-    after = result.detect(MONITORS["random"])
-    (above,) = lanes(result.plot(detections={"again": after}).ax_)
-    assert marks(above)[0, 0, "alarm"] == wanted[0, 0, "alarm"]
 
 
 def test_folds_and_labelled_rows_are_marked_too() -> None:
-    options = {"monitors": {"random": MONITORS["random"]}}
-    folds = KFoldEvaluator("accuracy", n_folds=2, random_state=0, **options).evaluate(
-        MODELS["a"], STREAM
-    )
-    found = folds.detections["random"]["Persistent"]
-    (above,) = lanes(folds.plot().ax_)
+    random = {"random": MONITORS["random"]}
+    evaluator = KFoldEvaluator("accuracy", n_folds=2, random_state=0)
+    folds = evaluator.evaluate(MODELS["a"], STREAM)
+    detections = detect(folds, random)
+    found = detections["random"]["Persistent"]
+    (above,) = lanes(folds.plot(detections=detections).ax_)
     rows = [row + 1 for one in found for row in one.alarms.tolist()]
     assert marks(above) == {(0, 0, "alarm"): rows}
-    late = DelayedEvaluator("accuracy", delay=7, n_bins=2, **options).evaluate(MODELS, STREAM)
-    (above,) = lanes(late.plot(kind="time").ax_)
-    rows = late.detections["random"]["a"].alarms
+    late = DelayedEvaluator("accuracy", delay=7, n_bins=2).evaluate(MODELS, STREAM)
+    detections = detect(late, random)
+    (above,) = lanes(late.plot(kind="time", detections=detections).ax_)
+    rows = detections["random"]["a"].alarms
     assert marks(above)[0, 0, "alarm"] == (rows + 1).tolist()
     assert lanes(late.plot().ax_) == []  # by bin: there are no rows along the axis
 
 
 def test_in_axes_of_the_user_the_lanes_are_within() -> None:
-    result = PrequentialEvaluator("accuracy", monitors=MONITORS).evaluate(MODELS, STREAM)
+    result = PrequentialEvaluator("accuracy").evaluate(MODELS, STREAM)
     figure, ax = pyplot.subplots()
-    result.plot(ax=ax)
+    result.plot(ax=ax, detections=detect(result, MONITORS))
     figure.canvas.draw()
     (above,) = lanes(ax)
     assert above.get_window_extent().y1 <= ax.get_window_extent().y1 + 1
@@ -180,7 +179,7 @@ def test_drifts_of_the_stream_are_drawn_without_being_given() -> None:
     assert spans(result.plot(drifts=()).ax_) == []
     assert spans(result.plot(drifts=[(30, 40)]).ax_) == [(30, 40, 0)]
     assert spans(late.plot().ax_) == []
-    found = {"ddm": late.detect(DriftMonitor(DDM()))}
+    found = detect(late, {"ddm": DDM()})
     with pytest.raises(ValueError, match=r"kind='bins' has no time: .* result.select\(bins=b\)"):
         late.plot(detections=found)
     assert late.plot(detections=found, kind="time").detections is found
@@ -189,99 +188,6 @@ def test_drifts_of_the_stream_are_drawn_without_being_given() -> None:
     assert [spans(ax) for ax in drawn.axes_] == [[(130, 140, 0)]] * 3
     drawn = ComparisonDisplay.from_evaluation(result, "a", "b", drifts=[(30, 40)])
     assert spans(drawn.ax_) == [(10, 20, 0)]
-
-
-# --- a detector at work -----------------------------------------------------------------------
-
-LONG = SEA(3000, thresholds=(8, 9, 7), random_state=0)
-BAYES = {"bayes": IncrementalGaussianNB()}
-RESULT = PrequentialEvaluator("error", forgetting=["cumulative", "window:200"]).evaluate(
-    BAYES, LONG
-)
-
-
-@pytest.mark.parametrize(
-    ("detector", "has_statistic", "has_critical"),
-    [
-        (PageHinkley(3, delta=0.005), True, True),
-        (DDM(warning_level=1.0, drift_level=1.5), True, True),
-        (ErrorRatio(threshold=3, delta=0.005), True, True),
-        (ADWIN(delta=0.5), True, False),
-        (RandomAlarm(0.01), False, False),
-    ],
-)
-def test_the_statistic_reaches_its_critical_value_at_the_alarms_alone(
-    detector, has_statistic, has_critical
-):
-    monitor = DriftMonitor(detector)
-    drawn = DriftDisplay.from_result(RESULT, monitor=monitor)
-    assert (drawn.statistic is not None, drawn.critical_value is not None) == (
-        has_statistic,
-        has_critical,
-    )
-    assert len(drawn.axes_) == 1 + has_statistic
-    assert list(drawn.estimates) == ["cumulative", "window:200"]
-    found = RESULT.detect(monitor)["bayes"]
-    np.testing.assert_array_equal(drawn.detections.alarms, found.alarms)
-    assert len(found.alarms)
-    if has_critical:
-        rows, statistic = drawn.statistic
-        reached = rows[statistic >= drawn.critical_value]
-        assert set(found.alarms + 1) <= set(reached)
-        if not isinstance(detector, DDM):  # which begins anew at its least value, without errors
-            assert set(reached) == set(found.alarms + 1)
-
-
-def test_what_the_detector_reads_is_drawn_where_it_is_a_mean():
-    monitor = DriftMonitor(PageHinkley(5, delta=0.005), on="window:200")
-    drawn = DriftDisplay.from_result(RESULT, monitor=monitor, forgetting="window:200")
-    assert list(drawn.estimates) == ["window:200", "read by the detector"]
-    rows, values = drawn.estimates["read by the detector"]
-    checkpoints, own = drawn.estimates["window:200"]
-    both, at, among = np.intersect1d(rows, checkpoints, return_indices=True)
-    assert len(both) > 50
-    np.testing.assert_allclose(values[at], own[among], atol=1e-12)
-
-
-def test_a_fold_and_other_measures():
-    folds = KFoldEvaluator(["error", "kappa"], n_folds=2, random_state=0).evaluate(BAYES, LONG)
-    monitor = DriftMonitor(ADWIN(delta=0.5), on=("kappa", FadingFactor(0.99)))
-    drawn = DriftDisplay.from_result(folds, "kappa", monitor=monitor, fold=1, drifts=())
-    np.testing.assert_array_equal(
-        drawn.estimates["cumulative"][1], folds.curve("bayes", "kappa")[:, 1]
-    )
-    assert drawn.detections.fold == 1
-    assert drawn.metric == "kappa"
-
-
-def test_the_frame_holds_lines_and_alarms():
-    pytest.importorskip("pandas")
-    drawn = DriftDisplay.from_result(RESULT, monitor=DriftMonitor(PageHinkley(3, delta=0.005)))
-    frame = drawn.to_frame()
-    assert set(frame.series) >= {"cumulative", "window:200", "statistic", "critical value", "alarm"}
-    alarms = frame[frame.series == "alarm"].row
-    assert alarms.tolist() == (drawn.detections.alarms + 1).tolist()
-
-
-def test_bad_input_is_named():
-    late = DelayedEvaluator("accuracy", delay=3, n_bins=2).evaluate(BAYES, LONG)
-    monitor = DriftMonitor(DDM())
-    with pytest.raises(TypeError, match=r"without bins\. Got DelayedResult"):
-        DriftDisplay.from_result(late, monitor=monitor)
-    with pytest.raises(TypeError, match="must be a DriftMonitor"):
-        DriftDisplay.from_result(RESULT, monitor=DDM())
-    with pytest.raises(TypeError, match=r"Got 'ph': a result keeps.* Pass the DriftMonitor that"):
-        DriftDisplay.from_result(RESULT, monitor="ph")
-    two = PrequentialEvaluator("error").evaluate({"a": BAYES["bayes"], "b": BAYES["bayes"]}, LONG)
-    with pytest.raises(ValueError, match=r"several models, \['a', 'b'\].* pass model="):
-        DriftDisplay.from_result(two, monitor=monitor)
-    with pytest.raises(KeyError, match="sgd"):
-        DriftDisplay.from_result(RESULT, monitor=monitor, model="sgd")
-    with pytest.raises(ValueError, match="fold"):
-        DriftDisplay.from_result(RESULT, monitor=monitor, fold=3)
-    without = PrequentialEvaluator("error", keep_tape=False).evaluate(BAYES, LONG)
-    with pytest.raises(ValueError, match="keep_tape=True"):
-        DriftDisplay.from_result(without, monitor=monitor)
 
 
 # --- times along the axis ---------------------------------------------------------------------
@@ -296,9 +202,8 @@ def evaluated(evaluator: Any) -> Any:
 
 
 def test_curves_events_and_limits_stand_at_their_times() -> None:
-    monitors = {"ddm": DriftMonitor(DDM())}
-    result = evaluated(PrequentialEvaluator("accuracy", forgetting="window:7D", monitors=monitors))
-    shown = result.plot(drifts=[200])
+    result = evaluated(PrequentialEvaluator("accuracy", forgetting="window:7D"))
+    shown = result.plot(drifts=[200], detections=detect(result, {"ddm": DDM()}))
     x = shown.lines_["a"].get_xdata()
     np.testing.assert_allclose(x, dates.date2num(result.times))
     assert shown.ax_.get_xlim() == (x[0], x[-1])

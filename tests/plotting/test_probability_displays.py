@@ -6,7 +6,6 @@ from scipy.stats import binomtest
 from sklearn.calibration import calibration_curve
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
-from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
 from skstream import (
@@ -16,8 +15,7 @@ from skstream import (
     MajorityClass,
     PrequentialEvaluator,
 )
-from skstream.metrics import cost
-from skstream.plotting import RankingDisplay, ReliabilityDisplay, ThresholdDisplay
+from skstream.plotting import ReliabilityDisplay
 from skstream.stats._wilson import wilson
 from skstream.streams import SEA, make_demo_stream
 from tests.evaluation._models import FailsLater
@@ -27,18 +25,11 @@ pyplot = pytest.importorskip("matplotlib.pyplot")
 N = 401  # 400 are scored, so that no edge of a bin of equal mass is a value
 STREAM = make_demo_stream(N)
 SGD = SGDClassifier(loss="log_loss", alpha=0.01, random_state=0)
-COSTS = [[0.0, 1.0], [5.0, 0.5]]
 
 
 @pytest.fixture(scope="module")
 def result():
-    metrics = [
-        "brier",
-        "auc",
-        "average_precision:UP",
-        "calibration_error",
-        cost(COSTS, threshold=0.3),
-    ]
+    metrics = ["brier", "calibration_error"]
     return PrequentialEvaluator(metrics).evaluate({"sgd": SGD, "major": MajorityClass()}, STREAM)
 
 
@@ -92,16 +83,15 @@ def test_weights_count() -> None:
     p = rng.random(200)
     y = (rng.random(200) < p).astype(int)
     weight = rng.integers(0, 4, 200)
-    for kind in (ReliabilityDisplay, RankingDisplay, ThresholdDisplay):
-        weighted = kind.from_predictions(y, p, sample_weight=weight)
-        repeated = kind.from_predictions(np.repeat(y, weight), np.repeat(p, weight))
-        for name, line in weighted.lines_.items():
-            np.testing.assert_allclose(
-                line.get_xydata(), repeated.lines_[name].get_xydata(), rtol=1e-12
-            )
-        if kind is ReliabilityDisplay:  # rows of unequal weight tell less
-            wide, narrow = (d.curves["model"][0] for d in (weighted, repeated))
-            assert (wide.high - wide.low > narrow.high - narrow.low).all()
+    weighted = ReliabilityDisplay.from_predictions(y, p, sample_weight=weight)
+    repeated = ReliabilityDisplay.from_predictions(np.repeat(y, weight), np.repeat(p, weight))
+    for name, line in weighted.lines_.items():
+        np.testing.assert_allclose(
+            line.get_xydata(), repeated.lines_[name].get_xydata(), rtol=1e-12
+        )
+    # Rows of unequal weight tell less.
+    wide, narrow = (d.curves["model"][0] for d in (weighted, repeated))
+    assert (wide.high - wide.low > narrow.high - narrow.low).all()
 
 
 def test_the_interval_holds_the_true_share_as_often_as_it_says() -> None:
@@ -122,21 +112,6 @@ def test_of_several_classes_the_largest_probability_or_one_class(three_classes) 
     of_b = ReliabilityDisplay.from_result(three_classes, label="b", n_bins=7)
     observed, predicted = calibration_curve(y == 1, p[:, 1], n_bins=7)
     np.testing.assert_allclose(of_b.lines_["nb"].get_xydata(), np.c_[predicted, observed])
-    ranked = RankingDisplay.from_result(three_classes, label="b")
-    assert ranked.curves["nb"].auc == pytest.approx(roc_auc_score(y == 1, p[:, 1]))
-    for kind in (RankingDisplay, ThresholdDisplay):
-        with pytest.raises(ValueError, match=r"There are 3 classes, \['a', 'b', 'c'\]: name one"):
-            kind.from_result(three_classes)
-
-
-def test_areas_are_those_of_the_measures(result, truth) -> None:
-    ranked = RankingDisplay.from_result(result).curves["sgd"]
-    assert ranked.auc == pytest.approx(result.scores["sgd"]["auc"], abs=1e-12)
-    wanted = result.scores["sgd"]["average_precision:UP"]
-    assert ranked.average_precision == pytest.approx(wanted, abs=1e-12)
-    part = RankingDisplay.from_result(result, rows=(200, N), models="sgd").curves["sgd"]
-    came, p = truth[0][199:], truth[1][199:]
-    assert part.average_precision == pytest.approx(average_precision_score(came, p))
 
 
 def test_columns_are_in_the_order_of_the_classes_given() -> None:
@@ -145,11 +120,10 @@ def test_columns_are_in_the_order_of_the_classes_given() -> None:
     y = np.where(rng.random(200) < p, "fraud", "legit")
     sorted_, given = np.c_[p, 1.0 - p], np.c_[1.0 - p, p]
     order = ["legit", "fraud"]
-    for kind in (ReliabilityDisplay, RankingDisplay, ThresholdDisplay):
-        expected = kind.from_predictions(y, sorted_, label="fraud").curves["model"]
-        for scores in (given, p):
-            found = kind.from_predictions(y, scores, classes=order).curves["model"]
-            assert str(found) == str(expected)
+    expected = ReliabilityDisplay.from_predictions(y, sorted_, label="fraud").curves["model"]
+    for scores in (given, p):
+        found = ReliabilityDisplay.from_predictions(y, scores, classes=order).curves["model"]
+        assert str(found) == str(expected)
 
 
 def test_probabilities_that_are_rounded_up_are_cut_off_with_a_warning() -> None:
@@ -158,35 +132,14 @@ def test_probabilities_that_are_rounded_up_are_cut_off_with_a_warning() -> None:
         found = ReliabilityDisplay.from_predictions([0, 1, 0, 1], p)
     expected = ReliabilityDisplay.from_predictions([0, 1, 0, 1], np.clip(p, 0.0, 1.0))
     assert str(found.curves) == str(expected.curves)
-    RankingDisplay.from_predictions([0, 1, 0, 1], p)  # which takes any scores
 
 
-def test_decision_values_are_ranked_too() -> None:
+def test_decision_values_are_no_probabilities() -> None:
     models = {"hinge": SGDClassifier(random_state=0), "major": MajorityClass()}
     result = PrequentialEvaluator("auc").evaluate(models, STREAM)
-    ranked = RankingDisplay.from_result(result)
-    assert ranked.curves["hinge"].auc == pytest.approx(result.scores["hinge"]["auc"])
-    down = RankingDisplay.from_result(result, models="hinge", label="DOWN")
-    assert down.curves["hinge"].auc == pytest.approx(ranked.curves["hinge"].auc)
     with pytest.raises(ValueError, match=r"no probabilities of \['hinge'\]"):
         ReliabilityDisplay.from_result(result, models=["hinge", "major"])
     assert list(ReliabilityDisplay.from_result(result).curves) == ["major"]
-
-
-def test_costs_are_those_of_the_measure_at_every_threshold(result, truth) -> None:
-    display = ThresholdDisplay.from_result(result, matrix=COSTS)
-    came, p = truth
-    for threshold in (0.0, 0.3, 0.5, 1.0):
-        at = int(np.flatnonzero(display.thresholds == threshold)[0])
-        decided = (p >= threshold).astype(int)
-        wanted = np.array(COSTS)[came.astype(int), decided].mean()
-        assert display.curves["sgd"][at] == pytest.approx(wanted)
-    never = np.array(COSTS)[came.astype(int), 0].mean()
-    assert display.curves["sgd"][-1] == pytest.approx(never)
-    at = int(np.flatnonzero(display.thresholds == 0.3)[0])
-    assert display.curves["sgd"][at] == pytest.approx(result.scores["sgd"]["cost:0.3"])
-    assert display.expected == pytest.approx(1 / 5.5)
-    assert ThresholdDisplay.from_result(result, matrix=[[0, -1], [5, 0]]).expected is None
 
 
 def test_folds_are_shown_one_at_a_time() -> None:
@@ -205,33 +158,25 @@ def test_what_cannot_be_shown_is_said(result) -> None:
     with pytest.raises(ValueError, match="n_panels must be an int from 1"):
         ReliabilityDisplay.from_result(result, n_panels=0)
     with pytest.raises(ValueError, match="label='LEFT' is not among the classes"):
-        RankingDisplay.from_result(result, label="LEFT")
-    with pytest.raises(ValueError, match="no one is of class 1"):
-        RankingDisplay.from_predictions([0, 0, 0], [0.1, 0.2, 0.3], classes=[0, 1])
+        ReliabilityDisplay.from_result(result, label="LEFT")
     with pytest.raises(ValueError, match=r"holds \[-0.5, 1.5\] in row 1; probabilities in"):
         ReliabilityDisplay.from_predictions([0, 1], [0.5, 1.5])
     with pytest.raises(ValueError, match="has 3 columns, and there are 2 classes"):
         ReliabilityDisplay.from_predictions([0, 1], np.full((2, 3), 1 / 3))
-    with pytest.raises(ValueError, match=r"matrix must have shape \(2, 2\)"):
-        ThresholdDisplay.from_result(result, matrix=np.eye(3))
 
 
 def test_of_delayed_labels_the_bin_selected_is_shown() -> None:
-    evaluator = DelayedEvaluator(["brier", "auc", cost(COSTS, threshold=0.3)], delay=60, n_bins=1)
+    evaluator = DelayedEvaluator(["brier", "calibration_error"], delay=60, n_bins=1)
     result = evaluator.evaluate({"sgd": SGD}, STREAM)
     for bin in result.bins:
         part = result.select(bins=bin)
-        wanted = part.scores["sgd"]
+        wanted = part.scores["sgd"]["calibration_error"]
         for shown in (part, result):
             named = {} if shown is part else {"bin": bin}
-            costs = ThresholdDisplay.from_result(shown, matrix=COSTS, **named)
-            at = int(np.flatnonzero(costs.thresholds == 0.3)[0])
-            assert costs.curves["sgd"][at] == pytest.approx(wanted["cost:0.3"])
-            ranked = RankingDisplay.from_result(shown, **named).curves["sgd"]
-            assert ranked.auc == pytest.approx(wanted["auc"], abs=1e-12)
-    last = RankingDisplay.from_result(result)
-    assert last.curves["sgd"].auc == pytest.approx(result.scores["sgd"]["auc"], abs=1e-12)
-    assert last.event == "UP (bin 2)"
+            (one,) = ReliabilityDisplay.from_result(shown, **named).curves["sgd"]
+            error = np.sum(one.share * np.abs(one.predicted - one.observed))
+            assert error == pytest.approx(wanted, rel=1e-12)
+    assert ReliabilityDisplay.from_result(result).event == "UP (bin 2)"
     folds = KFoldEvaluator("brier", n_folds=3, random_state=0).evaluate({"sgd": SGD}, STREAM)
     of_two = ReliabilityDisplay.from_result(folds, fold=2).curves["sgd"][0]
     alone = ReliabilityDisplay.from_result(folds.select(folds=2)).curves["sgd"][0]
@@ -240,37 +185,18 @@ def test_of_delayed_labels_the_bin_selected_is_shown() -> None:
 
 def test_of_a_holdout_evaluation_the_last_set_is_shown() -> None:
     X, y = STREAM.X, np.asarray(STREAM.y)
-    evaluator = HoldoutEvaluator(["auc", "brier"], holdout=(X[300:], y[300:]), every=100)
+    evaluator = HoldoutEvaluator("brier", holdout=(X[300:], y[300:]), every=100)
     result = evaluator.evaluate({"sgd": SGD}, X[:300], y[:300])
-    ranked = RankingDisplay.from_result(result)
-    assert ranked.curves["sgd"].auc == pytest.approx(result.scores["sgd"]["auc"], abs=1e-12)
-    assert ranked.event == "UP (last set)"
-    assert ranked.rows == (202, 303)
+    shown = ReliabilityDisplay.from_result(result)
+    assert shown.event == "UP (last set)"
+    assert shown.stretches == [(202, 303)]
 
 
 def test_models_that_failed_are_left_out_or_marked() -> None:
     evaluator = PrequentialEvaluator("brier", error_score=np.nan)
     with pytest.warns(FitFailedWarning, match="no more"):
         result = evaluator.evaluate({"sgd": SGD, "late": FailsLater()}, STREAM)
-    for kind in (ReliabilityDisplay, RankingDisplay, ThresholdDisplay):
-        with pytest.warns(UserWarning, match="Not drawn: 'late', which failed"):
-            assert list(kind.from_result(result).curves) == ["sgd"]
-    marked = ThresholdDisplay.from_result(result, models=["sgd", "late"])
+    with pytest.warns(UserWarning, match="Not drawn: 'late', which failed"):
+        assert list(ReliabilityDisplay.from_result(result).curves) == ["sgd"]
+    marked = ReliabilityDisplay.from_result(result, models=["sgd", "late"])
     assert list(marked.curves) == ["sgd", "late (failed)"]
-
-
-def test_the_axes_of_thresholds_hold_what_can_be_seen() -> None:
-    p = np.linspace(0, 1, 400) ** 6  # nearly all near 0
-    came = np.arange(400) % 40 == 39
-    rare = ThresholdDisplay.from_predictions(came.astype(int), {"m": p / 4})
-    (left, right), (low, high) = rare.ax_.get_xlim(), rare.ax_.get_ylim()
-    assert -0.02 < left < 0 and 0.2 < right < 0.35  # no probability is above 0.25
-    words = rare.legend_.get_texts()[-1].get_text()
-    assert words.split() == ["best", "if", "calibrated", "(0.5,", "beyond", "the", "axis)"]
-    assert low < 0 and 0.05 <= high < 0.06  # twice the cost of never deciding for it
-    common = ThresholdDisplay.from_predictions((~came).astype(int), {"m": 1 - p / 4})
-    assert common.ax_.get_xlim()[0] > 0.4
-    even = ThresholdDisplay.from_predictions(np.arange(400) % 2, {"m": np.linspace(0, 1, 400)})
-    assert even.ax_.get_xlim() == pytest.approx((-0.02, 1.02))
-    nothing = ThresholdDisplay.from_predictions([0, 1], {"m": [0.1, 0.9]}, matrix=[[0, 0], [0, 0]])
-    assert nothing.ax_.get_xlim() == pytest.approx((-0.02, 1.02))

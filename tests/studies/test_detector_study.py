@@ -10,8 +10,8 @@ from skstream import load
 from skstream.drift import ADWIN, DDM, DriftDetector, PageHinkley, RandomAlarm, score_detections
 from skstream.drift._score import share_of_rearrangements, share_of_shifts, zones_of
 from skstream.streams import Drift
-from skstream.studies import DetectorStudy, detector_study
-from skstream.studies._detector_study import StudiedDetector
+from skstream.studies import detector_study
+from skstream.studies._detector_study import DetectorStudy, StudiedDetector
 from tests._crafted import crafted
 
 DRIFTS = (1000, (2500, 2600), 3600)

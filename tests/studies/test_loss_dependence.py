@@ -11,6 +11,7 @@ from skstream import (
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
+    detect,
 )
 from skstream.baselines import PersistentRegressor
 from skstream.drift import ADWIN, DDM, RandomAlarm
@@ -76,7 +77,7 @@ def test_every_lane_reads_what_a_monitor_reads():
     for result, bins in ((folds, (None,)), (late, (None, 0))):
         for bin in bins:
             found = loss_dependence(result, detector, bin=bin, n_permutations=1).models
-            detected = result.detect(DriftMonitor(detector, bin=bin))
+            detected = detect(result, {"m": DriftMonitor(detector, bin=bin)})["m"]
             for one in found:
                 listed = detected[one.model]
                 listed = listed if isinstance(listed, list) else [listed]
@@ -156,14 +157,3 @@ def test_results_without_a_series_of_losses_are_refused():
     held = HoldoutEvaluator("accuracy", holdout="next", every=100, random_state=0)
     with pytest.raises(ValueError, match="asked in sets"):
         loss_dependence(evaluated(y, held))
-
-
-def test_the_plot_holds_both_numbers_of_alarms():
-    pytest.importorskip("matplotlib")
-    found = loss_dependence(evaluated(labels_in_runs(0.9, 500)), DDM(), n_permutations=3)
-    drawn = found.plot()
-    (one,) = found.models
-    assert drawn.lines_["alarms"].get_xdata().tolist() == [one.alarms]
-    assert drawn.lines_["in random order"].get_xdata().tolist() == [one.mean_permuted]
-    with pytest.raises(TypeError, match=r"what loss_dependence\(\) returns. Got int"):
-        type(drawn).from_result(3)

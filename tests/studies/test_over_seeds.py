@@ -31,7 +31,8 @@ from skstream.stats import compare_with_best, wilcoxon
 from skstream.stats._best import holm
 from skstream.streams import SEA, Sine
 from skstream.streams._arrays import ArrayStream
-from skstream.studies import SeedStudy, _over_seeds
+from skstream.studies import _over_seeds
+from skstream.studies._seed_study import SeedStudy
 
 MODELS = {"sgd": SGDClassifier(), "random": RandomClass(), "last": Persistent()}
 SEEDS = [3, 0, 11, 5]
@@ -438,3 +439,18 @@ def test_the_best_of_several_by_wilcoxon() -> None:
     )
     with pytest.raises(ValueError, match="correction must be"):
         compare_with_best(scores, correction="bonferroni")  # type: ignore[arg-type]
+
+
+def test_a_study_is_drawn_by_its_seeds() -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    study = evaluate_over_seeds(lambda seed: SEA(80, random_state=seed), Persistent(), [3, 5, 8])
+    drawn = study.plot()
+    assert drawn.ax_.get_title(loc="left").endswith("mean of 3 seeds")
+    curves = study.combined.curve("Persistent")
+    (line,) = drawn.lines_.values()
+    np.testing.assert_allclose(line.get_ydata(), curves.mean(axis=1))
+    low, high = drawn._spread_of(curves)
+    np.testing.assert_allclose(high - low, 2 * curves.std(axis=1, ddof=1))
+    assert set(drawn.to_frame()["seed"]) == {3, 5, 8}
+    assert study.plot(spread="lines").spread == "lines"

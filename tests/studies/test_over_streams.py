@@ -16,7 +16,7 @@ from skstream import (
 from skstream.evaluation._results._rescore import mean_of_curves
 from skstream.stats import friedman_nemenyi
 from skstream.streams import SEA, STAGGER, Sine, as_stream
-from skstream.studies import StreamStudy
+from skstream.studies._over_seeds import StreamStudy
 from tests.evaluation._models import FailsLater
 
 MODELS = {"majority": MajorityClass(), "persistent": Persistent(), "random": RandomClass()}

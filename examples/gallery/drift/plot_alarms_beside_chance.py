@@ -9,7 +9,7 @@ those of as many alarms at random.
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from skstream import DriftMonitor, PrequentialEvaluator, make_stream_pipeline
+from skstream import PrequentialEvaluator, detect, make_stream_pipeline
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm, score_detections
 from skstream.streams import RandomRBF, recurring
 
@@ -18,29 +18,28 @@ from skstream.streams import RandomRBF, recurring
 # 2,300 of the other.
 
 monitors = {
-    "ADWIN": DriftMonitor(ADWIN(direction="up")),
-    "DDM": DriftMonitor(DDM()),
-    "Page-Hinkley": DriftMonitor(PageHinkley(20, delta=0.05)),
-    "random": DriftMonitor(RandomAlarm(0.001, random_state=0)),
+    "ADWIN": ADWIN(direction="up"),
+    "DDM": DDM(),
+    "Page-Hinkley": PageHinkley(20, delta=0.05),
+    "random": RandomAlarm(0.001, random_state=0),
 }
 one, two = (RandomRBF(None, n_centroids=20, random_state=seed) for seed in (1, 3))
 stream = recurring(one, two, length=[3_100, 2_300], n_rows=40_000)
 model = make_stream_pipeline(
     StandardScaler(), SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.01)
 )
-evaluator = PrequentialEvaluator(
-    "error", forgetting="window:500", monitors=monitors, random_state=0
-)
+evaluator = PrequentialEvaluator("error", forgetting="window:500", random_state=0)
 result = evaluator.evaluate({"linear": model}, stream)
+detections = detect(result, monitors)
 
 # %%
 # Alarms are marked above the curve, the drifts by vertical lines.
 
-result.plot()
+result.plot(detections=detections)
 
 # %%
 scored = {}
-for name, found in result.detections.items():
+for name, found in detections.items():
     scored[name] = score_detections(
         found["linear"].alarms, result.drifts, tolerance=500, n_rows=result.n_rows
     )

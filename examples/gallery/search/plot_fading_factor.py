@@ -7,11 +7,11 @@ forget? `PrequentialSearch` runs all candidates along one pass, chooses on the f
 scores the chosen one on rows by which nothing was chosen.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from skstream import PrequentialEvaluator, PrequentialSearch, TemporalCorrection
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.plotting import SearchDisplay
 from skstream.streams import make_demo_stream
 
 # %%
@@ -30,7 +30,13 @@ search.fit(make_demo_stream(20_000))
 print(search)
 
 # %%
-SearchDisplay.from_search(search)
+figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+results = search.cv_results_
+for smoothing in grid["smoothing"]:
+    at = results["param_smoothing"] == smoothing
+    ax.plot(results["param_fading_factor"][at], results["mean_test_score"][at], label=smoothing)
+ax.set(xlabel="fading factor", ylabel="kappa_temporal on the tuning rows")
+ax.legend(title="smoothing")
 
 # %%
 # The finding:

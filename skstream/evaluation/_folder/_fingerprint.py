@@ -40,7 +40,7 @@ IGNORED = (
     *("fingerprint", "callbacks", "metrics", "forgetting"),
 )
 #: Parameters of a search that are compared; its candidates and its measure are, too.
-_OF_SEARCH = ("tuning", "race")
+_OF_SEARCH = ("tuning",)
 #: Values that their text tells apart.
 _BY_TEXT = (*PLAIN, date, datetime, time, timedelta, Decimal, Fraction, PurePath, range, slice)
 #: Where the classes of such values are from: those of others may hold more than their text.

@@ -15,7 +15,7 @@ from typing import Any
 from joblib import effective_n_jobs
 from joblib.externals.loky.backend.reduction import dump as dump_for_loky
 
-from skstream.drift import Detections
+from skstream.drift._detections import Detections
 from skstream.evaluation._folder._lock import only_writer, read_lock
 from skstream.evaluation._folder._read_checksums import PassChecksums, differences
 from skstream.evaluation._folder._reports import Reporter

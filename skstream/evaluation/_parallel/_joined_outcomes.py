@@ -159,7 +159,7 @@ def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcom
         forgetting: {metric: np.full_like(curve, np.nan) for metric, curve in metrics.items()}
         for forgetting, metrics in like.curves.values.items()
     }
-    answers, scores, nothing = None, None, np.empty(0, dtype=np.int64)
+    answers, scores = None, None
     if like.answers is not None:
         with suppress(OSError, ValueError):  # a tape on disk that was removed or damaged
             answers = unanswered_like(like.answers)
@@ -175,8 +175,4 @@ def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcom
         path="worker died",
         failure=str(error),
         n_valid=0,
-        detections={
-            monitor: replace(one, model=name, fold=fold, alarms=nothing, warnings=nothing)
-            for monitor, one in like.detections.items()
-        },
     )

@@ -18,7 +18,6 @@ from skstream.evaluation._runs._tape_writer import (
     unanswered_like,
     warn_of_damaged,
 )
-from skstream.evaluation._runs._watch import by_monitor
 from skstream.evaluation._tape_rows import fold_columns
 from skstream.utils._npy import opened
 from skstream.utils._warnings import warn
@@ -86,7 +85,6 @@ def assemble(
         n_unanswered={name: sum(one.n_unanswered for one in ls) for name, ls in by_model.items()},
         n_unlabelled=outcome.n_unlabelled,
         drifts=outcome.drifts,
-        detections=by_monitor(lane.detections for lanes in by_model.values() for lane in lanes),
         parameters=header.parameters,
         ended={name: end for name, end in ends.items() if end is not None},
         left_out=dict(left_out or {}),

@@ -4,13 +4,14 @@ import base64
 import html
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skstream.evaluation._detect import each
 from skstream.evaluation._results._answer import NAIVE, Answer, answer
 from skstream.evaluation._results._paper_tables import Cell, about, score_rows
 from skstream.evaluation._results._report import (
@@ -20,7 +21,6 @@ from skstream.evaluation._results._report import (
     unusual_parameters,
 )
 from skstream.evaluation._results._rescore import cautions
-from skstream.evaluation._runs._watch import each
 from skstream.stats import Comparison
 from skstream.streams import label_profile
 from skstream.utils._files import atomic_write
@@ -84,12 +84,13 @@ def write_page(
     title: str | None = None,
     also: Sequence[Any] = (),
     alpha: float = 0.05,
+    detections: Mapping[str, Any],
 ) -> Path:
     """Write a result as a page; see `EvaluationResult.report`."""
     if isinstance(also, str) or not isinstance(also, Iterable):
         raise TypeError(f"also must be a list of results. Got {type(also).__name__} instead.")
     path = page_path(path)
-    page = _page(result, title, list(also), answer(result, alpha))
+    page = _page(result, title, list(also), answer(result, alpha), detections)
     with atomic_write(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
     return path
@@ -103,7 +104,13 @@ def page_path(path: str | Path) -> Path:
     return path.with_name(f"{path.name}.html")
 
 
-def _page(result: "EvaluationResult", name: str | None, also: list[Any], found: Answer) -> str:
+def _page(
+    result: "EvaluationResult",
+    name: str | None,
+    also: list[Any],
+    found: Answer,
+    detections: Mapping[str, Any],
+) -> str:
     name = f"{result.protocol} evaluation".capitalize() if name is None else str(name)
     room = _room_of_a_picture(result, also)
     body = [
@@ -111,9 +118,9 @@ def _page(result: "EvaluationResult", name: str | None, also: list[Any], found: 
         _tag("p", about(result)[0]),
         _tag("div", *_paragraphs([found.headline, *found.details]), classes="answer"),
         *_section("Scores", _score_tables(result)),
-        *_section("Pictures", _pictures(result, room)),
+        *_section("Pictures", _pictures(result, room, detections)),
         *_section("How sure", _paragraphs(found.tests)),
-        *_section("Alarms and drifts", _alarms(result)),
+        *_section("Alarms and drifts", _alarms(result, detections)),
         *(part for one in also for part in _further(one, room)),
         *_section("Warnings and remarks", _paragraphs(_remarks(result))),
         *_section("Cost", _costs(result)),
@@ -222,18 +229,25 @@ def _wanted(result: "EvaluationResult") -> list[tuple[str, str]]:
     return [(first, one) for one in forgetting] + [(one, forgetting[0]) for one in others]
 
 
-def _pictures(result: "EvaluationResult", room: int) -> list[_Html]:
+def _pictures(result: "EvaluationResult", room: int, detections: Mapping[str, Any]) -> list[_Html]:
     if not room:
         return _paragraphs(["There are none: matplotlib was not installed where this was written."])
     if not len(result.checkpoints):
         return []
-    wanted = _wanted(result)
+    wanted, marked = _wanted(result), marks_of(result, detections)
     parts = [
-        _drawn(partial(result.plot, one, forgetting=name), f"{one}, {name}", room)
+        _drawn(partial(result.plot, one, forgetting=name, **marked), f"{one}, {name}", room)
         for one, name in wanted[:_MOST_PICTURES]
     ]
     more = [one for one, _ in wanted[_MOST_PICTURES:]]
     return [*parts, *_paragraphs([f"Not drawn: {listed(more, _MOST_NAMES)}."] if more else [])]
+
+
+def marks_of(result: "EvaluationResult", detections: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `plot` that mark alarms; of labels that come late, over time."""
+    if not detections:
+        return {}
+    return {"detections": detections} | ({} if result.n_bins is None else {"kind": "time"})
 
 
 def _drawn(draw: Callable[[], Any], words: str, room: int) -> _Html:
@@ -274,13 +288,13 @@ def _shorter(numbers: re.Match[str]) -> str:
     return path if has_curves else path.replace(" L ", " ")
 
 
-def _alarms(result: "EvaluationResult") -> list[_Html]:
+def _alarms(result: "EvaluationResult", detections: Mapping[str, Any]) -> list[_Html]:
     parts = []
     if result.drifts:
         rows = [(f"{one.start:,}", f"{one.end:,}") for one in result.drifts]
         parts += _paragraphs(["Where the truth is known to change:"])
         parts.append(_table(["from row", "to row"], rows))
-    found = each(result.detections)
+    found = each(detections)
     if found:
         rows_of = [
             (

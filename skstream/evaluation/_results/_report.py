@@ -10,7 +10,6 @@ import numpy as np
 from skstream.engine.tape import Tape
 from skstream.evaluation._parallel._slowest_part import slow_part
 from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._runs._watch import each
 from skstream.forgetting import Cumulative, parse_forgetting
 from skstream.stats._report import forgetting_words, over_rows, plural
 from skstream.utils._label_space import is_given
@@ -272,7 +271,6 @@ def notes(result: "EvaluationResult") -> list[str]:
         *([unlike] if unlike else []),
         *_counts(result),
         *_few_rows(result),
-        *_alarms(result),
         *_reasons(result),
     ]
     lines += slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
@@ -326,20 +324,6 @@ def _scored(tape: Tape, rows: np.ndarray) -> int:
     if tape.weight is not None:
         counts &= np.asarray(tape.weight[rows]) > 0
     return int(np.count_nonzero(counts))
-
-
-def _alarms(result: "EvaluationResult") -> list[str]:
-    """How many alarms each monitor raised; of several folds, in one of them on average."""
-    n_folds, lines = result.n_folds, []
-    for monitor, by_model in result.detections.items():
-        counts: dict[str, int] = {}
-        for one in each({monitor: by_model}):
-            counts[one.model] = counts.get(one.model, 0) + len(one.alarms)
-        means = {model: f"{n / n_folds:,.{n_folds > 1:d}f}" for model, n in counts.items()}
-        shown = [f"{model} {n}" for model, n in means.items()]
-        each_fold = ", mean per fold" if n_folds > 1 else ""
-        lines.append(f"alarms of {monitor}{each_fold}: {listed(shown, _MOST_NAMES, 'models')}")
-    return lines
 
 
 def _reasons(result: "EvaluationResult") -> list[str]:

@@ -1,6 +1,6 @@
 """Results: scores over the stream, the tape of answers, and the costs of models."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -10,7 +10,6 @@ import numpy as np
 from skstream.engine.tape import Tape
 from skstream.evaluation._results import _compare, _page, _paper_tables, _report
 from skstream.evaluation._results._compare import rank
-from skstream.evaluation._results._detect import detected
 from skstream.evaluation._results._report import in_words
 from skstream.evaluation._results._rescore import (
     cautions,
@@ -24,9 +23,7 @@ from skstream.evaluation._results._rescore import (
 from skstream.evaluation._results._select import named, number, pick, select
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._input import why_no_weight
-from skstream.evaluation._runs._monitor import DriftMonitor
 from skstream.evaluation._runs._run_outcome import EndedModel
-from skstream.evaluation._runs._watch import FoundByModel, FoundByMonitor
 from skstream.evaluation._tape_rows import ValuesByModel, tape_of
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
@@ -43,7 +40,7 @@ class ResultDetails:
     Attributes
     ----------
     mechanisms : dict of str to str
-        Specification of each mechanism, as `skstream.forgetting.parse_forgetting` reads it.
+        Name of each mechanism, such as "window:1000".
     baselines : tuple of str
         Names of the models that are naive baselines.
     scored_sets : str
@@ -137,9 +134,6 @@ class EvaluationResult:
         Where the truth of the stream is known to change, in the rows of `checkpoints`: a value at
         a checkpoint up to ``drift.start`` is about the truth before. Empty where it is not known,
         as in live runs.
-    detections : dict of str to dict of str to Detections
-        ``detections[monitor][model]``: the rows at which the detectors of the evaluator's
-        `monitors` warned and raised alarms; a list of them for several folds.
     details : ResultDetails
         Further facts, on which methods, tables and plots depend: ``mechanisms``, ``baselines``,
         ``unlabelled_held_out`` and others.
@@ -163,7 +157,6 @@ class EvaluationResult:
     n_unlabelled: int = 0
     parameters: dict[str, Any] = field(default_factory=dict)
     drifts: tuple[Drift, ...] = ()
-    detections: FoundByMonitor = field(default_factory=dict)
     details: ResultDetails = field(default_factory=ResultDetails)
 
     @property
@@ -372,45 +365,6 @@ class EvaluationResult:
         warn_of(cautions(result))
         return result
 
-    def detect(self, monitor: DriftMonitor) -> FoundByModel:
-        """Let a drift monitor read the tape: it finds what it would have found during the run.
-
-        Parameters
-        ----------
-        monitor : DriftMonitor
-            The detector, and what it reads.
-
-        Returns
-        -------
-        detections : dict of str to Detections
-            By model, the rows at which the detector warned and raised alarms; a list of them for
-            several folds.
-
-        Raises
-        ------
-        TypeError
-            If `monitor` is not a DriftMonitor.
-        ValueError
-            If no tape was kept, if rows were scored in sets, or if the monitor does not suit the
-            labels, the bins or the values.
-
-        See Also
-        --------
-        skstream.drift.score_detections : How good alarms are, where the drifts are known.
-
-        Examples
-        --------
-        >>> from skstream import DriftMonitor, PrequentialEvaluator
-        >>> from skstream.drift import DDM
-        >>> from skstream.naive_bayes import IncrementalGaussianNB
-        >>> from skstream.streams import SEA
-        >>> models = {"bayes": IncrementalGaussianNB()}
-        >>> result = PrequentialEvaluator("accuracy").evaluate(models, SEA(8000, random_state=0))
-        >>> result.detect(DriftMonitor(DDM()))["bayes"].alarms
-        array([4275, 7452, 7567, 7608, 7689])
-        """
-        return detected(self, monitor)
-
     def _why_nothing_scored(self) -> str:
         """Return why no row was scored; an empty text if a row was, or may still be, scored."""
         if self._has_no_weight:
@@ -600,6 +554,7 @@ class EvaluationResult:
         title: str | None = None,
         also: Sequence[Any] = (),
         alpha: float = 0.05,
+        detections: Mapping[str, Any] | None = None,
     ) -> Path:
         """Write one HTML page for people who will not run anything; it needs no other file.
 
@@ -622,6 +577,8 @@ class EvaluationResult:
             models together, because the best is chosen by the scores that are tested. Over rows
             each pair is tested at `alpha` divided by their number; over folds p-values are
             corrected as by Holm.
+        detections : dict of str to dict of str to Detections, default=None
+            What drift monitors found, from `detect`: marked in the pictures, and in a table.
 
         Returns
         -------
@@ -647,7 +604,9 @@ class EvaluationResult:
         ...     result.report(Path(folder, "report")).name
         'report.html'
         """
-        return _page.write_page(self, path, title=title, also=also, alpha=alpha)
+        return _page.write_page(
+            self, path, title=title, also=also, alpha=alpha, detections=detections or {}
+        )
 
     def to_markdown(self, *, digits: int = 4) -> str:
         """Return the scores as a Markdown table: the best bold, naive guesses marked.

@@ -8,7 +8,6 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._runs._run_outcome import FinalScores
-from skstream.evaluation._runs._watch import narrowed
 from skstream.forgetting import Forgetting
 from skstream.utils._choices import is_integer
 
@@ -97,7 +96,6 @@ def select(
         },
         left_out=result.left_out if models is None else {},
         n_unanswered=_of(result.n_unanswered, names),
-        detections=narrowed(result.detections, names, fold_places, changes.get("selected_bins")),
         details=details,
         **changes,
     )

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from skstream.drift import Detections
 from skstream.engine.tape import Tape
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._runs._cost import Cost
@@ -27,7 +26,7 @@ CLASSES: dict[str, Any] = {
     one.__name__: one
     for one in (
         *(EvaluationResult, DelayedResult, ResultDetails, Measure, Tape, Cost, EndedModel),
-        *(Detections, Waits, Drift),
+        *(Waits, Drift),
     )
 }
 

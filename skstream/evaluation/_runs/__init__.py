@@ -1,1 +1,1 @@
-"""The run of models along a stream: steps, failures, scores, monitors, tape and checkpoints."""
+"""The run of models along a stream: steps, failures, scores, tape and checkpoints."""

@@ -22,13 +22,10 @@ from skstream.evaluation._runs._run_outcome import (
     LaneOutcome,
     Place,
     RunOutcome,
-    continued,
-    ended_lane,
     not_returned,
 )
 from skstream.evaluation._runs._scoring import AskedOnce, RunScores
 from skstream.evaluation._runs._steps import Steps
-from skstream.evaluation._runs._watch import FoundByMonitor, by_monitor
 from skstream.evaluation._settings import Settings
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._resolve import resolve_metrics
@@ -79,7 +76,6 @@ class EvaluationRun(Steps):
         width: int = 1,
     ) -> None:
         super().__init__(settings, models, features)
-        self._ended: dict[Place, LaneOutcome] = {}  # those that do not go on
         self._meters = [CostMeter(model) for model in models.values()]
         self._measured_at = _FIRST_MEASURED
         self._scores = RunScores(settings, self._places, width)
@@ -206,14 +202,6 @@ class EvaluationRun(Steps):
             self._score()
         return assemble(self._settings.header, self.outcome())
 
-    @property
-    @exclusive
-    def detections(self) -> FoundByMonitor:
-        """What the monitors have found so far, as in the result."""
-        with deferred_interrupt():
-            self._score()
-        return by_monitor(self._scores.detections())
-
     def leave_out_functions(self) -> Settings | None:
         """Score by measures that cannot fail, after a function of the user has failed.
 
@@ -245,17 +233,12 @@ class EvaluationRun(Steps):
                 self._scores.tape.write(all_of_it=True)
         tape = self._scores.whole_tape
         labels = None if tape is None else tape.labels()
-        going_on = self._outcomes(self._scores.curves(), range(len(self._places)))
-        lanes = dict(zip(self._places, going_on, strict=True))
-        checkpoints = going_on[0].curves.checkpoints
-        for place, lane in self._ended.items():
-            lanes[place] = continued(lane, checkpoints, labels)
         columns, schema = {}, self._schema
         if schema is not None:
             names = None if schema.names is None else list(map(str, schema.names))  # of arrays
             columns = {"width": schema.width, "names": names, "types": schema.types}
         return RunOutcome(
-            lanes=[lanes[place] for place in self._all_places],
+            lanes=self._outcomes(),
             labels=labels,
             n_rows=self._n_arrived,
             n_unlabelled=self._n_unlabelled,
@@ -268,12 +251,11 @@ class EvaluationRun(Steps):
         """Return what a run folder keeps of the run when it is finished."""
         return self.outcome()
 
-    def _outcomes(self, curves: Sequence[Curves], numbers: Sequence[int]) -> list[LaneOutcome]:
-        """Outcomes of some lanes, by their numbers, with their curves."""
+    def _outcomes(self) -> list[LaneOutcome]:
         failures, settings = self._shown_failures(), self._settings
-        detections, tape = self._scores.detections(), self._scores.whole_tape
+        tape = self._scores.whole_tape
         outcomes = []
-        for k, of_lane in zip(numbers, curves, strict=True):
+        for k, of_lane in enumerate(self._scores.curves()):
             (name, fold), meter = self._places[k], self._meters[k]
             model = self._engine.lanes[k].model
             cost, lost = meter.cost(model), [meter.failure] * bool(meter.failure)
@@ -293,7 +275,6 @@ class EvaluationRun(Steps):
                     failure=str(failures[k]) if k in failures else None,
                     n_valid=self._n_valid(k) if k in failures else None,
                     n_unanswered=model.n_unanswered,
-                    detections=detections[k],
                 )
             )
         return outcomes
@@ -322,41 +303,13 @@ class EvaluationRun(Steps):
     # -- what is known of the models while they are evaluated
 
     @property
-    def seconds_of(self) -> dict[Place, float]:
-        """Seconds that each model has taken so far, also those that have ended."""
-        ended = {place: lane.cost.seconds for place, lane in self._ended.items()}
-        return ended | super().seconds_of
-
-    @property
     def failure_of(self) -> dict[Place, str]:
-        """Why models have failed, those that go on and those that have ended."""
-        ended = {place: lane.failure for place, lane in self._ended.items() if lane.failure}
-        now = self._shown_failures().items()
-        return ended | {self._places[k]: str(failure) for k, failure in now}
-
-    # -- models that end early
-
-    def _end_lanes(self, reasons: Mapping[int, str]) -> None:
-        """End some lanes between two steps: they cost nothing from now on, and stay in the result.
-
-        The others go on as if there had been no others.
-
-        Parameters
-        ----------
-        reasons : dict of int to str
-            By number of the lane, why it ends.
-        """
-        self._score()
-        numbers = sorted(reasons)
-        outcomes = self._outcomes(self._scores.curves_of(numbers), numbers)
-        for k, lane in zip(numbers, outcomes, strict=True):
-            self._ended[self._places[k]] = ended_lane(lane, reasons[k])
-        self._keep_lanes([k for k in range(len(self._places)) if k not in reasons])
+        """Why models have failed."""
+        return {self._places[k]: str(one) for k, one in self._shown_failures().items()}
 
     def _keep_lanes(self, numbers: Sequence[int]) -> None:
         """Go on with some lanes alone."""
         self._engine.keep(numbers)
-        self._scores.keep_lanes(numbers)
         self._places = [self._places[k] for k in numbers]
         self._meters = [self._meters[k] for k in numbers]
         self._left_out = {place for place, k in enumerate(numbers) if k in self._left_out}

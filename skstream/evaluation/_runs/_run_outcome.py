@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from joblib.externals.loky.backend.reduction import dumps
 
-from skstream.drift import Detections
 from skstream.engine.failures import in_short
 from skstream.evaluation._runs._cost import Cost
 from skstream.metrics import Measure
@@ -67,8 +66,8 @@ class LaneOutcome:
     If the model failed, `failure` is the reason and `n_valid` the number of rows of its curves and
     answers before the failure. If it was ended before the run was, `ended` says where and why.
     `scores` are those beside the answers on the tape, given by `method`, where
-    measures need them. `detections` says what each monitor found. `lost` says, in sentences, what
-    could not be done with the model at the end; scores do not need it.
+    measures need them. `lost` says, in sentences, what could not be done with the model at the end;
+    scores do not need it.
     """
 
     name: str
@@ -82,7 +81,6 @@ class LaneOutcome:
     n_valid: int | None = None
     n_unanswered: int = 0
     ended: EndedModel | None = None
-    detections: Mapping[str, Detections] = field(default_factory=dict)
     scores: np.ndarray | StoredArray | None = None
     method: str | None = None
     lost: tuple[str, ...] = ()

@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from skstream.drift import Detections
 from skstream.engine.run import Answered
 from skstream.engine.timeline import sets_of
 from skstream.evaluation._runs._holdout_sets import HeldOutRows
 from skstream.evaluation._runs._input import EncodedRows
 from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._runs._tape_writer import KeptTape
-from skstream.evaluation._runs._watch import Watch
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._tape_rows import curves_of_lanes, measures_of, pieces_of
 from skstream.metrics._checkpoints import Curves
@@ -187,7 +185,7 @@ class AskedAtCheckpoints(AskedOnce):
 
 
 class RunScores:
-    """What a run keeps of its scored rows: the measures, monitors, and the tape if it is wanted.
+    """What a run keeps of its scored rows: the measures, and the tape if it is wanted.
 
     Parameters
     ----------
@@ -237,10 +235,6 @@ class RunScores:
                 on_disk=settings.keep_tape == "disk",
                 n_scores=[settings.task_of(name).n_scores for name in names],
             )
-        self._watch: Watch | None = None
-        if settings.monitors:
-            seed = settings.parameters["seed"]
-            self._watch = Watch(settings.monitors, settings.classes, places, seed, width, methods)
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `measure` lets the measures read them."""
@@ -255,11 +249,9 @@ class RunScores:
             self.tape.keep(rows)
 
     def measure(self) -> None:
-        """Let monitors and measures read the rows kept; if a user's function fails, call again."""
+        """Let the measures read the rows kept; if a user's function fails, call again."""
         while self._unread:
             rows = self._unread[0]
-            if self._watch is not None and self._watch.n_rows == self._n_read:
-                self._watch.read(rows)
             n_done = self._measures.n_rows - self._n_read  # before a function failed
             self._measures.read(rows[n_done:] if n_done else rows)
             self._n_read += len(rows)
@@ -280,9 +272,7 @@ class RunScores:
         tape = self.whole_tape
         if tape is None:
             return None
-        scores = RunScores(
-            replace(settings, keep_tape=False, monitors=()), self._places, self._width
-        )
+        scores = RunScores(replace(settings, keep_tape=False), self._places, self._width)
         lanes = range(len(self._places))
         labels = {name: opened(column) for name, column in tape.labels().items() if name != "row"}
         answers = [opened(tape.answers(lane)) for lane in lanes]
@@ -290,7 +280,7 @@ class RunScores:
         for rows in pieces_of(answers, beside, **labels):
             scores.keep(rows)
             scores.measure()
-        scores.tape, scores._watch = tape, self._watch
+        scores.tape = tape
         return scores
 
     def final(self) -> dict[str, dict[str, Any]]:
@@ -301,25 +291,3 @@ class RunScores:
     def curves(self) -> list[Curves]:
         """Return the curves of every lane, with a last axis of its lines where it has several."""
         return curves_of_lanes(self._measures.curves(), len(self._places), self._width)
-
-    def curves_of(self, lanes: Sequence[int]) -> list[Curves]:
-        """Return the curves of some lanes, ascending, with the least work."""
-        return curves_of_lanes(self._measures_of(lanes).curves(), len(lanes), self._width)
-
-    def keep_lanes(self, lanes: Sequence[int]) -> None:
-        """Go on with some of the lanes, ascending, as if there had never been others."""
-        assert self._watch is None  # searches have no monitors
-        self._measures = self._measures_of(lanes)
-        self._places = [self._places[lane] for lane in lanes]
-        if self.tape is not None:
-            self.tape.keep_lanes(lanes)
-
-    def _measures_of(self, lanes: Sequence[int]) -> RunningMeasures:
-        assert isinstance(self._measures, RunningMeasures)  # nothing ends early in sets
-        assert not self._unread
-        lines = [lane * self._width + k for lane in lanes for k in range(self._width)]
-        return self._measures.of_models(lines)
-
-    def detections(self) -> list[dict[str, Detections]]:
-        """Return what the monitors found in each lane, by their names."""
-        return [{} for _ in self._places] if self._watch is None else self._watch.detections()

@@ -74,7 +74,7 @@ class Steps(Exclusive):
     ) -> None:
         super().__init__()
         self._settings = settings
-        self._places = self._all_places = list(models)  # those that go on, and all
+        self._places = list(models)
         lanes = [
             Lane(
                 ModelRun(

@@ -130,14 +130,6 @@ class KeptTape:
             self._add(name, self._dtype if name in _OF_LABELS else values.dtype)
         self._n_waiting += self._columns[name].append(values) or 0
 
-    def keep_lanes(self, lanes: Sequence[int]) -> None:
-        """Keep the answers of some of the lanes from now on; those of the others are given up."""
-        kept = [self._lanes[lane] for lane in lanes]
-        for lane in set(self._lanes) - set(kept):
-            self._columns.pop(f"answers-{lane}")
-            self._columns.pop(f"scores-{lane}", None)
-        self._lanes = kept
-
     def write(self, *, all_of_it: bool, sync: bool = False) -> None:
         """Write what waits to the files, if there are any.
 

@@ -60,9 +60,6 @@ class DelayedEvaluator(StreamEvaluator):
         limit.
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
         Which rows count in the running means, in the order of labels.
-    monitors : dict of str to DriftMonitor, default=None
-        Drift detectors that watch every model while it is evaluated, by name: see
-        `DriftMonitor`. What they find is in the attribute `detections` of the result.
     n_warmup : int, default=1
         Labels learnt before anything is asked. Rows that arrive earlier are unscored. A model that
         cannot learn the first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all
