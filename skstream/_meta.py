@@ -123,7 +123,7 @@ def _predict_in_order(model: Any, X: Any, y: Any) -> NDArray[Any]:
     model answers each of them alone. Models inside that do not are asked row by row.
     """
     inside = UsersOfLabels(model)
-    if not inside.users:
+    if not (inside.users and n_rows_of(X)):
         return array_of(model.predict(X))
     check_consistent_length(X, y)
     X, labels = X.tocsr() if sparse.issparse(X) else X, array_of(y).ravel()
