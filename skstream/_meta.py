@@ -123,7 +123,7 @@ def _predict_in_order(model: Any, X: Any, y: Any) -> NDArray[Any]:
     model answers each of them alone. Models inside that do not are asked row by row.
     """
     inside = UsersOfLabels(model)
-    if not inside.users:
+    if not (inside.users and n_rows_of(X)):
         return array_of(model.predict(X))
     check_consistent_length(X, y)
     X, labels = X.tocsr() if sparse.issparse(X) else X, array_of(y).ravel()
@@ -170,10 +170,10 @@ def warn_if_scored_in_one_call(model: Any, n_rows: int) -> None:
     """
     if n_rows > 1 and "_shown" not in vars(model) and is_first_score_at_once():
         warn(
-            f"A scorer calls {type(model).__name__} for {n_rows:,} rows at once: the previous "
-            "label of all is the label learnt last, which no later row has in use. Use "
-            "scoring=skstream.prequential_scorer(...), or leave scoring at its default: the "
-            "model's own score(X, y) knows each label when the next row is predicted.",
+            f"A scorer calls {type(model).__name__} for {n_rows:,} rows at once. All of them get "
+            "the label learnt last as previous label, so the score says little about the model. "
+            "Use scoring=skstream.prequential_scorer(...), or leave scoring at its default: the "
+            "model's own score(X, y) shows it each label before the next row.",
             StaleLabelWarning,
         )
 

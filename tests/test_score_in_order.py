@@ -26,7 +26,7 @@ from sklearn.model_selection import (
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
@@ -196,6 +196,7 @@ def test_every_wrapper_scores_in_order(name: str, base: str) -> None:
 
 
 NESTED = {
+    "plain": make_pipeline(StandardScaler(), BASES["corrected"]),
     "pipeline": make_stream_pipeline(StandardScaler(), BASES["corrected"]),
     "components": make_stream_pipeline(IncrementalPCA(2), BASES["both"]),
     "predicted": make_stream_pipeline(StandardScaler(), BASES["predicted"]),
@@ -321,6 +322,8 @@ def test_mistakes() -> None:
     model = fitted(BASES["corrected"], X, Y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.score(X, Y[:-1])
+    with pytest.raises(ValueError, match="0 sample"):
+        model.score(X[:0], Y[:0])
     assert model.score(X, Y[:, np.newaxis]) == model.score(X, Y.tolist()) == model.score(X, Y)
 
 
