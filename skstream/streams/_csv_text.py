@@ -190,7 +190,9 @@ def read_as(texts: Any, kind: Any, decimal: str) -> Any:
     """Convert texts to values of a type, as the reader of CSV files does."""
     compute = optional_import("pyarrow.compute", "CSVStream")
     texts = compute.utf8_trim_whitespace(texts)
-    if decimal != ".":
+    if decimal != "." and str(kind) == "double":
+        # A point is then no part of a number: of 1.234 a thousand would become one.
+        texts = compute.replace_substring(texts, ".", " ")
         texts = compute.replace_substring(texts, decimal, ".")
     return texts.cast(kind)
 

@@ -157,6 +157,9 @@ def test_decimal_commas_can_be_read(tmp_path):
     assert y.tolist() == [1.25, 2]
     with pytest.raises(ValueError, match=r"'y' holds numbers written with a comma \('1,25'\)"):
         CSVStream(path, "y", options={"delimiter": ";"}).classes  # noqa: B018
+    late = csv(tmp_path, "x;y\n" + "8,5;1\n" * 400_000 + "1.234;1\n", "late.csv")
+    with pytest.raises(StreamError, match=r"'1\.234' in column 'x'"):
+        list(CSVStream(late, "y", options={"delimiter": ";", "decimal": ","}))
     with pytest.raises(ValueError, match="decimal must be one character"):
         CSVStream(path, "y", options={"decimal": "comma"})
 
