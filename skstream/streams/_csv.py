@@ -354,17 +354,12 @@ class CSVStream(TableStream):
             self._said_bad_lines = True
             file, first = next(iter(found.items()))
             n_lines = sum(bad.n_lines for bad in found.values())
-            n_within = sum(bad.n_within for bad in found.values())
             line = self._text(file).line_of_other_width(len(self._arrow_types))
             lines = "1 line has" if n_lines == 1 else f"{n_lines:,} lines have"
-            open_quote = (
-                f" {n_within:,} of them stand within a quote that begins on a line before: if "
-                f"it was only forgotten to close it, they are good rows."
-            )
             warn(
                 f"{lines} more or fewer values than there are columns, and on_bad_lines='skip' "
                 f"leaves {'it' if n_lines == 1 else 'them'} out. The first is line {line} "
-                f"{first.about_first} of {file}.{open_quote if n_within else ''}"
+                f"{first.about_first} of {file}."
             )
 
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
