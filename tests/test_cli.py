@@ -178,7 +178,6 @@ def test_the_picture_shows_one_measure_and_is_closed(
     ("arguments", "message"),
     [
         (["no.csv", "--target", "label"], "There is no file or folder"),
-        (["s3:/bucket/no.csv", "--target", "label"], "For a URI write 's3://bucket/no.csv'."),
         (["s3://id:secret@bucket/no.csv", "--target", "label"], "A URI holds a password"),
         (["", "--target", "label"], "path of a file or folder is empty"),
         (

@@ -363,69 +363,62 @@ class CSVStream(TableStream):
             self._said_bad_lines = True
             file, first = next(iter(found.items()))
             n_lines = sum(bad.n_lines for bad in found.values())
-            n_within = sum(bad.n_within for bad in found.values())
             line = self._text(file).line_of_other_width(len(self._arrow_types))
             lines = "1 line has" if n_lines == 1 else f"{n_lines:,} lines have"
-            open_quote = (
-                f" {n_within:,} of them stand within a quote that begins on a line before: if "
-                f"it was only forgotten to close it, they are good rows."
-            )
             warn(
                 f"{lines} more or fewer values than there are columns, and on_bad_lines='skip' "
                 f"leaves {'it' if n_lines == 1 else 'them'} out. The first is line {line} "
-                f"{first.about_first} of {file}.{open_quote if n_within else ''}"
+                f"{first.about_first} of {file}."
             )
 
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
         pa = optional_import("pyarrow", "CSVStream")
-        types = {name: self._arrow_types[name] for name in columns}
-        own = [name for name in columns if name in self._own and self._roles[name] == NUMBER]
-        types |= dict.fromkeys(own, pa.string())
-        # What has marks of missing numbers alone may be a group NA.
-        own = [name for name in own if name not in self._empty & self._kept]
-        # A pass over the labels alone shows how they are written.
-        with_texts = columns == own == [self.target] and self.target not in self.numeric
         last = None
         bad_lines = BadLines()
-        with self._open(file, types, columns, bad_lines) as reader:
+        with self._open(file, dict.fromkeys(columns, pa.string()), columns, bad_lines) as reader:
             for batch in reader:
                 last = batch if batch.num_rows else last
                 for start in range(0, batch.num_rows, self.chunk_size):
-                    piece = batch.slice(start, self.chunk_size)
-                    found = dict(zip(piece.schema.names, piece.columns, strict=True))
-                    for name in types:
-                        if pa.types.is_string(types[name]):
-                            found[name] = self._texts(found[name], number=name in own)
-                    if with_texts:
-                        found[_TEXTS] = found[self.target]
-                    found |= {name: own_numbers(found[name], self.decimal) for name in own}
-                    yield pa.RecordBatch.from_pydict(found)
+                    yield self._typed(batch.slice(start, self.chunk_size))
         self._bad_lines[file] = bad_lines
         if last is not None:
             check_end(last, self.delimiter, len(self._arrow_types))
 
-    def _texts(self, column: Any, *, number: bool) -> Any:
-        """Texts of a column, null where one stands for a missing value."""
+    def _typed(self, batch: Any) -> Any:
+        """Record batch of texts as one of the types of its columns; raises `Misfit`."""
         pa = optional_import("pyarrow", "CSVStream")
         compute = optional_import("pyarrow.compute", "CSVStream")
-        marks = self._marks if number else self._marks_of_texts
-        absent = compute.is_in(column, value_set=pa.array(marks, pa.string()))
-        return compute.if_else(absent, None, column)
+        found, misfits = {}, []
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            kind = self._arrow_types[name]
+            # What has marks of missing numbers alone may be a group NA.
+            is_text = pa.types.is_string(kind) or name in self._empty & self._kept
+            marks = pa.array(self._marks_of_texts if is_text else self._marks, pa.string())
+            texts = compute.if_else(compute.is_in(column, value_set=marks), None, column)
+            convert = partial(read_as, kind=kind, decimal=self.decimal)
+            if name in self._own and self._roles[name] == NUMBER:
+                convert = partial(own_numbers, decimal=self.decimal)
+            try:
+                found[name] = texts if is_text else convert(texts)
+            except ValueError:
+                row = first_misfit(texts, convert)
+                misfits.append((row, name, texts[row].as_py()))
+        if misfits:
+            raise Misfit(*min(misfits))
+        # A pass over the labels alone shows how they are written.
+        is_number = self._roles[self.target] == NUMBER and self.target not in self.numeric
+        if is_number and list(found) == [self.target]:
+            found[_TEXTS] = texts
+        return pa.RecordBatch.from_pydict(found)
 
     def _broken(
         self, file: str, first: int, row: int, columns: list[str], error: Exception
     ) -> StreamError:
-        if isinstance(error, FileNotFoundError):
+        if not isinstance(error, Misfit):
+            if not isinstance(error, FileNotFoundError):
+                error = ValueError(self._text(file).in_words(error))
             return super()._broken(file, first, row, columns, error)
-        try:
-            misfit = self._misfit(file, columns)
-        except (ValueError, OSError):  # the file is damaged, not a single value
-            misfit = None
-        if misfit is None:
-            return super()._broken(
-                file, first, row, columns, ValueError(self._text(file).in_words(error))
-            )
-        place, name, text = misfit
+        name, place = error.name, row - first + error.row
         where = f"row {place}" if first == 0 else f"its row {place} (row {first + place} in all)"
         if name in self.numeric:
             reason = "which numeric= says to read as numbers. Marks"
@@ -438,30 +431,11 @@ class CSVStream(TableStream):
                 f"named in nominal=, and marks"
             )
         return StreamError(
-            f"{file} has the text {text!r} in column {name!r} at {where}, {reason} of missing "
-            f"values can be named in options={{'null_values': [...]}}.",
+            f"{file} has the text {error.text!r} in column {name!r} at {where}, {reason} of "
+            f"missing values can be named in options={{'null_values': [...]}}.",
             row,
             file,
         )
-
-    def _misfit(self, file: str, columns: list[str]) -> tuple[int, str, str] | None:
-        """Row, column and text of the first value that does not have the type of its column."""
-        pa = optional_import("pyarrow", "CSVStream")
-        typed = [name for name in columns if not pa.types.is_string(self._arrow_types[name])]
-        place = 0
-        with self._open(file, dict.fromkeys(columns, pa.string()), columns) as reader:
-            for batch in reader:
-                found = []
-                for name in typed:
-                    kind = self._arrow_types[name]
-                    texts = self._texts(batch.column(name), number=True)
-                    row = first_misfit(texts, partial(read_as, kind=kind, decimal=self.decimal))
-                    if row < len(texts):
-                        found.append((place + row, name, texts[row].as_py()))
-                if found:
-                    return min(found)
-                place += batch.num_rows
-        return None
 
     def _open(
         self,
@@ -498,6 +472,22 @@ class CSVStream(TableStream):
             raise ValueError(
                 f"{file} cannot be read as a CSV file: {self._text(file).in_words(error)}"
             ) from error
+
+
+class Misfit(ValueError):
+    """Error of a text that does not have the type of its column.
+
+    Attributes
+    ----------
+    row : int
+        Its number among the rows of a batch.
+    name, text : str
+        The column, and the text.
+    """
+
+    def __init__(self, row: int, name: str, text: str) -> None:
+        super().__init__(text)
+        self.row, self.name, self.text = row, name, text
 
 
 #: A target of more different values holds no labels.

@@ -163,14 +163,14 @@ class BadLines:
 
     Attributes
     ----------
-    n_lines, n_within : int
-        Their number, and how many of them stand within a quote that begins on a line before.
+    n_lines : int
+        Their number, with those within a quote that begins on a line before.
     about_first : str
         What the first of them holds, in words.
     """
 
     def __init__(self) -> None:
-        self.n_lines = self.n_within = 0
+        self.n_lines = 0
         self.about_first = ""
 
     def left_out(self, line: Any) -> str:
@@ -180,9 +180,7 @@ class BadLines:
                 f"with {line.actual_columns} values for {line.expected_columns} columns, "
                 f"{shortened(line.text)!r},"
             )
-        n_within = len(line.text.splitlines()) - 1
-        self.n_lines += 1 + n_within
-        self.n_within += n_within
+        self.n_lines += len(line.text.splitlines())
         return "skip"
 
 
@@ -190,7 +188,9 @@ def read_as(texts: Any, kind: Any, decimal: str) -> Any:
     """Convert texts to values of a type, as the reader of CSV files does."""
     compute = optional_import("pyarrow.compute", "CSVStream")
     texts = compute.utf8_trim_whitespace(texts)
-    if decimal != ".":
+    if decimal != "." and str(kind) == "double":
+        # A point is then no part of a number: of 1.234 a thousand would become one.
+        texts = compute.replace_substring(texts, ".", " ")
         texts = compute.replace_substring(texts, decimal, ".")
     return texts.cast(kind)
 

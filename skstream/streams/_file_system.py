@@ -21,8 +21,6 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 # Marks of files that programs write beside the data: hidden ones, half-written ones, locks.
 _NOT_DATA = (".", "_", "~")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-# A URI that was made a path, which joins its slashes.
-_URI_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\][^/\\]")
 # URIs that say more behind a question mark: pyarrow's, by keys, and those of the web.
 _URI_WITH_QUERY = re.compile(r"(?i)(s3|gs|gcs|abfss?|hdfs|viewfs)://[^?]*\?\w+=|https?://")
 #: Blocks of a file that stand for the whole, the first and the last among them, and their bytes.
@@ -188,23 +186,9 @@ def find(path: Paths, suffixes: Iterable[str], filesystem: Any = None) -> FileSy
         raise ValueError("The path of a file or folder is empty. Write '.' for this folder.")
     if any(is_uri(name) for name in given):
         return _find_uris(given, one, suffixes, filesystem)
-    _check_not_a_path(given[0], paths[0])
     if system is None or system.type_name == "local":
         given = [os.path.abspath(name) for name in given]
     return FileSystem(_found(system, _by_name(given, given), one, tuple(suffixes)), system)
-
-
-def _check_not_a_path(name: str, said: Any) -> None:
-    """Raise an error for a URI that was made a path, which joins its slashes."""
-    if not _URI_AS_PATH.match(name) or os.path.exists(name):
-        return
-    scheme, _, rest = name.partition(":")
-    advice = "A URI, such as 's3://bucket/folder', is given as a text, and not as a Path, which "
-    advice += "joins its slashes."
-    if isinstance(said, str):
-        slashes = "//" if scheme.lower() == "file" else "/"
-        advice = f"For a URI write {f'{scheme}:{slashes}{rest}'!r}."
-    raise FileNotFoundError(f"There is no file {name!r}. {advice}")
 
 
 def is_uri(name: str) -> bool:

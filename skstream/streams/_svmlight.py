@@ -245,24 +245,14 @@ def _first_misfit(
     query_id: bool,
 ) -> str:
     """Say which line is the first that does not have the form, and why."""
+    most = _LARGEST_INDEX if n_features is None else n_features - int(zero_based)
     for number, line in enumerate(lines, first_line):
-        text = shortened(line.decode(errors="replace").strip())
         try:
-            X, _, _ = _rows_of([line], None, zero_based, query_id)
-        except OverflowError:
-            return (
-                f"line {number}: {text!r} has a whole number out of range: the largest index that "
-                f"is read is {_LARGEST_INDEX}."
-            )
-        except ValueError as error:
+            _rows_of([line], n_features, zero_based, query_id)
+        except (ValueError, OverflowError) as error:
+            text = shortened(line.decode(errors="replace").strip())
             return (
                 f"line {number}: {text!r} is not of the form 'label index:value index:value ...' "
-                f"with indices that increase ({error})."
-            )
-        if n_features is not None and X.shape[1] > n_features:
-            index = X.shape[1] - int(zero_based)
-            return (
-                f"line {number}: {text!r} has the index {index}, but n_features={n_features} "
-                f"allows indices up to {n_features - int(zero_based)}."
+                f"with indices that increase, up to {most} ({error})."
             )
     raise AssertionError("every line alone can be read")  # pragma: no cover

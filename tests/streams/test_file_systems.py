@@ -174,8 +174,6 @@ def test_an_absent_place_is_named(tmp_path):
             "class",
             options={"filesystem": fs.SubTreeFileSystem(tmp_path.as_posix(), fs.LocalFileSystem())},
         )
-    with pytest.raises(FileNotFoundError, match="given as a text, and not as a Path"):
-        CSVStream(Path("s3://bucket/days"), "class")
 
 
 def test_other_file_systems_are_refused(tmp_path):
@@ -247,10 +245,9 @@ def test_uris_of_fsspec_are_percent_encoded_like_others():
 
 
 def test_uris_with_one_slash_and_empty_paths_are_refused(tmp_path, monkeypatch):
-    with pytest.raises(FileNotFoundError, match="For a URI write 'file:///data/nothing'"):
-        ParquetStream("file:/data/nothing", "class")
-    with pytest.raises(FileNotFoundError, match="For a URI write 's3://bucket/days'"):
-        CSVStream("s3:/bucket/days", "class")
+    for path in ("file:/data/nothing", "s3:/bucket/days"):
+        with pytest.raises(FileNotFoundError, match="There is no file or folder"):
+            ParquetStream(path, "class")
     monkeypatch.chdir(fill(tmp_path / "days", "csv"))
     for path in ("", [""]):
         with pytest.raises(ValueError, match="path of a file or folder is empty"):

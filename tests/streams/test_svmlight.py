@@ -80,7 +80,7 @@ def test_queries_are_ids(tmp_path):
     chunks = list(SVMLightStream(path, query_id=True, chunk_size=2))
     assert np.concatenate([meta["id"] for _, _, meta in chunks]).tolist() == [7, 7, 8]
     assert rows_of(SVMLightStream(path))[0].tolist() == [[1, 0], [0, 1], [0, 0]]
-    with pytest.raises(StreamError, match=r"line 1: .* has a whole number out of range"):
+    with pytest.raises(StreamError, match=r"line 1: .* too large"):
         list(SVMLightStream(svm(tmp_path, f"1 qid:{2**63} 1:1\n"), query_id=True))
     path = svm(tmp_path, "1 qid:7 1:1\n0 2:1\n")
     with pytest.raises(StreamError, match=r"line 2: '0 2:1' .* asks for qid:"):
@@ -91,13 +91,13 @@ def test_queries_are_ids(tmp_path):
     ("line", "options", "message"),
     [
         ("1 a:2", {}, r"line 4: '1 a:2' is not of the form 'label index:value"),
-        ("1 3:2 1:5", {}, "line 4: '1 3:2 1:5' .*increase .*sorted and unique"),
+        ("1 3:2 1:5", {}, "line 4: '1 3:2 1:5' .*increase, .*sorted and unique"),
         ("1 0:2", {"zero_based": False}, r"line 4: .*Invalid index 0"),
         ("1,2 1:2", {}, r"line 4: '1,2 1:2' .*could not convert"),
-        ("1 9:2", {"n_features": 3}, r"line 4: .*index 9, but n_features=3 allows .* up to 3"),
-        ("1 3:2", {"n_features": 3, "zero_based": True}, r"line 4: .*index 3, .* up to 2"),
-        ("1 2147483648:2", {}, r"line 4: '1 2147483648:2' .* largest index .* 2147483647\."),
-        ("1 4000000000:2", {"n_features": 3}, "line 4: .*largest index that is read is 2147483647"),
+        ("1 9:2", {"n_features": 3}, r"line 4: '1 9:2' .*, up to 3 \("),
+        ("1 3:2", {"n_features": 3, "zero_based": True}, r"line 4: '1 3:2' .* up to 2 \("),
+        ("1 2147483648:2", {}, r"line 4: '1 2147483648:2' .* up to 2147483647 \("),
+        ("1 4000000000:2", {"n_features": 3}, "line 4: '1 4000000000:2' .* up to 2147483647 "),
     ],
 )
 @pytest.mark.parametrize("chunk_size", [1, 2, 100])
