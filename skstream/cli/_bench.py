@@ -8,6 +8,7 @@ known when the suite goes on, and by which `skstream verify` makes it again.
 import argparse
 import inspect
 import json
+import math
 import re
 import sys
 import time
@@ -532,7 +533,8 @@ class Outcome:
 
     def files(self) -> dict[str, str]:
         """Return the texts to write, by the names of their files."""
-        return {TABLE: self._markdown(), SUMMARY: json.dumps(self._summary(), indent=1) + "\n"}
+        summary = json.dumps(_without_nan(self._summary()), indent=1, allow_nan=False)
+        return {TABLE: self._markdown(), SUMMARY: f"{summary}\n"}
 
     def _markdown(self) -> str:
         metric = self.suite.metrics[0]
@@ -592,6 +594,15 @@ class Outcome:
                 draw(self.board.plot(), folder / BOARD_PICTURE)
         except ImportError as error:
             say(f"no pictures were drawn: {error}")
+
+
+def _without_nan(value: Any) -> Any:
+    """Put None, which is null in JSON, in the place of numbers that are not finite."""
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

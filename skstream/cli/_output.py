@@ -62,9 +62,10 @@ _PARAMETER = re.compile(
 #: How files are read, which the library takes as one parameter.
 _READING = re.compile(r"options=\{('.*?)\}(?=\W|$)")
 _KEY = re.compile(r"'(\w+)': ('.*?'|\[\.\.\.\]|[\w.]+)")
-#: A model or a generator with its parameters, which are no options.
+#: A model or a generator with its parameters, which are no options; also as it is quoted.
 _MODEL = re.compile(
-    r"((?:PeriodicRefit|refit|fixed|--(?:generator|model) [^\s(]+)\((?:[^()]|\([^()]*\))*\))"
+    r"((?:PeriodicRefit|refit|fixed|--(?:generator|model) [^\s(]+)\((?:[^()]|\([^()]*\))*\)"
+    r"|(?<!\w)'[\w.=+-]+\([^']*'|(?<!\w)\"[\w.=+-]+\([^\"]*\")"
 )
 #: The library takes a list without a text; the command line takes the text.
 _KEPT_TEXT = re.compile(r"null_values= without (?=')")

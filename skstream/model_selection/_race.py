@@ -365,7 +365,7 @@ class HalvingRace(Race):
 
     def _dropped(self, scores: ArrayLike | None) -> list[Dropped]:
         keys = np.atleast_2d(np.asarray(scores, dtype=np.float64))
-        n_kept = max(1, math.ceil(len(self.left) / self.factor))
+        n_kept = max(1, math.ceil(len(self.left) / self.factor - 1e-9))
         return [Dropped(position, None) for position in best_first(keys)[n_kept:].tolist()]
 
 

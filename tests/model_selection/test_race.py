@@ -1,8 +1,10 @@
 """Races over losses: what they drop is what a literal reading of their promise drops."""
 
 import itertools
+import math
 import pickle
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -216,6 +218,14 @@ def test_squared_differences(seed: int, n: int) -> None:
         plain = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
         np.testing.assert_allclose(found, plain, rtol=1e-12)
         np.testing.assert_array_equal(squared_differences(rows[order]), found[order][:, order])
+
+
+@pytest.mark.parametrize("factor", [1.4, 2.3, 2.8, 3.0, 4.1, 4.6])
+def test_halving_keeps_a_part_of_the_decimal_factor(factor: float) -> None:
+    for n in range(2, 300):
+        race = HalvingRace(n, 800, factor=factor)
+        race.look(np.arange(n, dtype=np.float64))
+        assert len(race.left) == math.ceil(Fraction(n) / Fraction(str(factor)))
 
 
 def test_halving_keeps_the_best_part() -> None:
