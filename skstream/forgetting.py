@@ -69,6 +69,11 @@ def _spelled(value: Any) -> str:
     return f"{np.timedelta64(value, 'us').astype(int)}us"
 
 
+def _plain(value: Any) -> Any:
+    """Return a number of Python, whose text has all its digits: that of a float32 has seven."""
+    return value if is_integer(value) else float(value)
+
+
 class Forgetting(ABC):
     """Base of the forgetting mechanisms: frozen, with parameters as scikit-learn reads them."""
 
@@ -277,8 +282,10 @@ class FadingFactor(Forgetting):
     def name(self) -> str:
         """The spelling that `parse_forgetting` reads."""
         if self.fading_factor is not None:
-            return f"fading:{self.fading_factor}"
-        return f"half-life:{_spelled(self.half_life) if self.counts_time else self.half_life}"
+            return f"fading:{_plain(self.fading_factor)}"
+        return (
+            f"half-life:{_spelled(self.half_life) if self.counts_time else _plain(self.half_life)}"
+        )
 
     def __repr__(self) -> str:
         given = [f"{name}={one!r}" for name, one in self.get_params().items() if one is not None]
@@ -324,7 +331,7 @@ class AdaptiveWindow(Forgetting):
     @property
     def name(self) -> str:
         """The spelling that `parse_forgetting` reads."""
-        return "adwin" if self.delta == AdaptiveWindow.delta else f"adwin:{self.delta}"
+        return "adwin" if self.delta == AdaptiveWindow.delta else f"adwin:{_plain(self.delta)}"
 
     def make_detector(self) -> ADWIN:
         """Return a new detector; the means are taken over its window."""

@@ -409,6 +409,9 @@ def test_no_file_of_json_holds_nan() -> None:
             if not isinstance(function, ast.FunctionDef) or function.name in digests:
                 continue
             for call in ast.walk(function):
-                if isinstance(call, ast.Call) and ast.unparse(call.func) in ("json.dump", "json.dumps"):
+                if isinstance(call, ast.Call) and ast.unparse(call.func) in (
+                    "json.dump",
+                    "json.dumps",
+                ):
                     options = {one.arg: ast.unparse(one.value) for one in call.keywords}
                     assert options.get("allow_nan") == "False", f"{file}: {ast.unparse(call)}"

@@ -226,6 +226,12 @@ def read_suite(path: Path | None) -> Suite:
             )
     for name, stream in streams.items():
         _check_stream(name, stream, path)
+        alike = [one for one in streams if one.casefold() == name.casefold()]
+        if len(alike) > 1:
+            raise ValueError(
+                f"{path}: the names of streams become those of files, and {' and '.join(alike)} "
+                "differ by capital letters alone, which some systems do not tell apart."
+            )
     metrics = _list(data.get("metric", "accuracy"), str, "metric", path)
     certify = data.get("certify", metrics[0])
     if not (isinstance(certify, str) or certify is False):

@@ -12,7 +12,7 @@ from skstream.plotting._axes import give_title
 from skstream.plotting._base import FIGURE_INCHES, BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import COLORS, LINE_WIDTH, ink
 from skstream.plotting._words import axis_words, wrap_name
-from skstream.utils._choices import check_choice
+from skstream.utils._choices import check_choice, written
 from skstream.utils._optional import optional_import
 
 Kind = Literal["auto", "heatmap", "parallel", "curve", "survivors"]
@@ -410,7 +410,7 @@ def _levels(params: Sequence[Mapping[str, Any]], name: str) -> tuple[list[Any], 
 
     None: the candidate has no such parameter.
     """
-    keys = [(type(one[name]), _written(one[name])) if name in one else None for one in params]
+    keys = [(type(one[name]), _whole(one[name])) if name in one else None for one in params]
     value_of = {key: one[name] for key, one in zip(keys[::-1], params[::-1], strict=True) if key}
     known = [key for key in dict.fromkeys(keys) if key]
     if all(isinstance(value, int | float | np.number) for value in value_of.values()):
@@ -419,10 +419,12 @@ def _levels(params: Sequence[Mapping[str, Any]], name: str) -> tuple[list[Any], 
     return [value_of[key] for key in known], places
 
 
+def _whole(value: Any) -> str:
+    return " ".join(written(value).split())
+
+
 def _written(value: Any) -> str:
-    if isinstance(value, float | np.floating):
-        return f"{value:.6g}"
-    text = " ".join(str(value).split())
+    text = _whole(value)
     return text if len(text) <= 24 else f"{text[:23]}…"
 
 
