@@ -556,7 +556,8 @@ class Lines:
             if self.tape.weight is not None and n_rows:
                 weight = np.asarray(self.tape.weight)[rows[one]]
                 n_equal = float(weight.sum() ** 2 / (weight**2).sum())
-            if "hit" in measure.series and n_rows:  # a mean over classes, of which each counts
+            # A mean over classes, of which each counts.
+            if "hit" in measure.series and ":" not in measure.name and n_rows:
                 _, times = np.unique(self.y[rows[one]], return_counts=True)
                 means[:-1] = np.where(times.min() < N_BLOCKS, np.nan, means[:-1])
             found[model] = Estimate(float(means[-1]), means[:-1], n_rows, n_equal)

@@ -88,7 +88,9 @@ def test_the_others_go_on_bit_for_bit(parameters: dict[str, Any]) -> None:
                 np.testing.assert_array_equal(curve[before], expected[before])
                 assert np.isnan(curve[~before]).all()
     for name in ("sgd3", "majority"):
-        np.testing.assert_array_equal(result.predictions(name), whole.predictions(name))
+        np.testing.assert_array_equal(
+            result.predictions(name, every_row=True), whole.predictions(name, every_row=True)
+        )
 
 
 def test_a_model_that_ended_costs_nothing_any_more() -> None:
