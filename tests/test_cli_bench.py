@@ -353,6 +353,7 @@ def test_the_summary_is_json_where_a_measure_is_undefined(suite, tmp_path):
         ("[streams]", '[streams]\np = {file = "x.csv", target = "y"}', "The stream p of the suite"),
         ('"SEA(n_rows=400)"', '"SEE(n_rows=400)"', "'SEE"),
         ('nb = "nb"', 'nb = "n-b"', "n-b"),
+        ("[streams]", '[streams]\nsea = "Sine"', "sea and SEA differ by capital letters alone"),
         ('nb = "nb"', '"a=b" = "nb"', "names without = ( ) and quotes"),
         ('nb = "nb"', 'persistent = "nb"', "'persistent'"),
         ("[streams]", '[protocol]\nwarmup = "x"\n[streams]', "a value that it cannot have"),
