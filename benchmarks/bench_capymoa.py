@@ -63,7 +63,7 @@ def evaluator(kind: Any, X: np.ndarray, y: np.ndarray) -> list[Any]:
     """Evaluate through the adapter, measures included."""
     model = from_capymoa(kind, random_state=1)
     result = PrequentialEvaluator(unanswered="wrong").evaluate({"m": model}, X, y)
-    answers: list[Any] = result.predictions("m")[1:].tolist()
+    answers: list[Any] = result.predictions("m", every_row=True)[1:].tolist()
     return answers
 
 

@@ -122,7 +122,10 @@ def main() -> None:
             mixed, result = timed(make(), "auto", X, y)
             loops.append(loop)
             kernels.append(mixed)
-        same = short.predictions("model")[1:] == expected.predictions("model")[1:]
+        same = (
+            short.predictions("model", every_row=True)[1:]
+            == expected.predictions("model", every_row=True)[1:]
+        )
         assert same.all(), "a mixed path must give the loop's answers"
         loop, mixed = statistics.median(loops), statistics.median(kernels)
         print(f"{name:44}{loop:8,.0f}{mixed:10,.0f}{mixed / loop:8.1f}")

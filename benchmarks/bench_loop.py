@@ -32,7 +32,7 @@ def generic_path(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Evaluate with the generic path of the engine, measures included."""
     evaluator = PrequentialEvaluator(engine="loop")
     result = evaluator.evaluate({"sgd": SGDClassifier(random_state=0)}, X, y)
-    return result.predictions("sgd")[1:].astype(y.dtype)
+    return result.predictions("sgd", every_row=True)[1:].astype(y.dtype)
 
 
 def timed(function, *arguments):

@@ -83,7 +83,9 @@ def speeds(
     evaluator = PrequentialEvaluator("accuracy", random_state=0)
     result = evaluator.evaluate({"model": pipeline}, X, y)
     assert result.paths == {"model": "kernel"}, result.paths
-    assert loop(pipeline, X[:n_loop], y[:n_loop]) == [*result.predictions("model")[1:n_loop]]
+    assert loop(pipeline, X[:n_loop], y[:n_loop]) == [
+        *result.predictions("model", every_row=True)[1:n_loop]
+    ]
     fast = n / timing.seconds(lambda: evaluator.evaluate({"model": pipeline}, X, y))
     slow = n_loop / timing.seconds(lambda: loop(pipeline, X[:n_loop], y[:n_loop]))
     return [shown(slow), shown(fast), shown(fast / slow)]

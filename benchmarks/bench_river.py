@@ -45,7 +45,7 @@ def bare_loop(model: Any, rows: list[dict[int, float]], labels: list[int]) -> li
 def evaluator(model: Any, X: np.ndarray, y: np.ndarray) -> list[Any]:
     """Evaluate the same model through the adapter, measures included."""
     result = PrequentialEvaluator().evaluate({"m": from_river(model)}, X, y)
-    answers: list[Any] = result.predictions("m")[1:].tolist()
+    answers: list[Any] = result.predictions("m", every_row=True)[1:].tolist()
     return answers
 
 

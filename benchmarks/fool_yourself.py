@@ -67,7 +67,9 @@ def tune_on_the_report(streams: dict[str, Rows]) -> None:
             continue
         X, y = streams[name]
         result = PrequentialEvaluator("accuracy", random_state=0).evaluate(models, X, y)
-        correct = np.array([result.predictions(model)[1:] == y[1:] for model in models])
+        correct = np.array(
+            [result.predictions(model, every_row=True)[1:] == y[1:] for model in models]
+        )
         for size in (250, 1000, 4000):
             edges = range(size, correct.shape[1] - size, size)
             blocks = np.array([correct[:, begin : begin + size].mean(axis=1) for begin in edges])
@@ -175,7 +177,7 @@ def overdo_mcnemar(streams: dict[str, Rows], n_pairs: int = 200, n_copies: int =
     X, y = streams["electricity"]
     model = make_stream_pipeline(StandardScaler(), SGDClassifier(loss="log_loss"))
     result = PrequentialEvaluator("accuracy", random_state=0).evaluate({"m": model}, X, y)
-    wrong = result.predictions("m")[1:] != y[1:]
+    wrong = result.predictions("m", every_row=True)[1:] != y[1:]
     rng = np.random.default_rng(0)
     found = np.zeros(3)
     for _ in range(n_pairs):
@@ -201,7 +203,9 @@ def overdo_mcnemar(streams: dict[str, Rows], n_pairs: int = 200, n_copies: int =
     over_rows, by_folds = [], []
     for a, b in zip(names[::2], names[1::2], strict=True):
         answers = [
-            np.concatenate([result.predictions(name, fold=k)[1:] for k in range(10)])
+            np.concatenate(
+                [result.predictions(name, fold=k, every_row=True)[1:] for k in range(10)]
+            )
             for name in (a, b)
         ]
         over_rows.append(mcnemar(np.tile(y[1:], 10), *answers).significant)

@@ -118,12 +118,14 @@ def race(X: np.ndarray, y: np.ndarray) -> Race:
         resets += [min(start + PIECE, len(y))] * n_new
     run.close()
     result = run.result()
-    answers = [result.predictions(name)[1:] for name in (PLAIN, RELEARNT)]
+    answers = [result.predictions(name, every_row=True)[1:] for name in (PLAIN, RELEARNT)]
     curves = {
         forgetting: mcnemar_curve(y[1:], *answers, forgetting=forgetting, record_every=1)
         for forgetting in OF_MCNEMAR
     }
-    wrong = {name: result.predictions(name)[1:] != y[1:] for name in (PLAIN, RELEARNT)}
+    wrong = {
+        name: result.predictions(name, every_row=True)[1:] != y[1:] for name in (PLAIN, RELEARNT)
+    }
     return Race(wrong, resets, curves)
 
 

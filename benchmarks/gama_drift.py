@@ -194,7 +194,7 @@ def watched(name: str, seed: int, n_after: int, *, trees: bool) -> dict[str, Wat
             }
             for table, keys in TABLES.items()
         }
-        wrong = result.predictions(model) != y
+        wrong = result.predictions(model, every_row=True) != y
         found[model] = Watched(scores, tuple(float(wrong[a:b].mean()) for a, b in spans))
     return found
 

@@ -21,6 +21,8 @@ from skstream.utils._validation import unfitted_copy
 __all__ = ["OnlineConformalRegressor"]
 
 Floats = NDArray[np.float64]
+#: A level may be that much off by rounding: ``25 * (1 - 0.44)`` is 14, and as floats a little more.
+_ROUNDING = 1e-10
 
 
 class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
@@ -189,7 +191,7 @@ class OnlineConformalRegressor(OrderedScore, RegressorMixin, MetaEstimator):
             if answer is not None:
                 error = abs(target - answer)
                 if kept:  # before the first error there is no interval
-                    missed = alpha >= 1.0 or error > width
+                    missed = alpha >= 1.0 - _ROUNDING or error > width
                     alpha += self.step_size * (1.0 - self.coverage - missed)
                 kept.add(error)
             n_learnt += 1
@@ -258,10 +260,10 @@ class _Errors:
 
     def quantile(self, alpha: float) -> float:
         """Return the half-width of an interval at a level."""
-        if alpha >= 1.0:
-            return 0.0
         n = len(self._sorted)
-        rank = ceil((n + 1) * (1.0 - alpha))
+        rank = ceil((n + 1) * (1.0 - alpha - _ROUNDING))
+        if rank <= 0:
+            return 0.0
         return self._sorted[rank - 1] if rank <= n else inf
 
     def array(self) -> Floats:

@@ -98,6 +98,11 @@ def _spelled(value: Any) -> str:
     return f"{np.timedelta64(value, 'us').astype(int)}us"
 
 
+def _plain(value: Any) -> Any:
+    """Return a number of Python, whose text has all its digits: that of a float32 has seven."""
+    return value if is_integer(value) else float(value)
+
+
 def _number_or_duration(read: Callable[[str], Any]) -> Callable[[str], Any]:
     """Return the reader of a number of rows, in whose place there may be a duration."""
 
@@ -450,8 +455,10 @@ class FadingFactor(Forgetting):
     def name(self) -> str:
         """The spelling that `parse_forgetting` reads."""
         if self.fading_factor is not None:
-            return f"fading:{self.fading_factor}"
-        return f"half-life:{_spelled(self.half_life) if self.counts_time else self.half_life}"
+            return f"fading:{_plain(self.fading_factor)}"
+        return (
+            f"half-life:{_spelled(self.half_life) if self.counts_time else _plain(self.half_life)}"
+        )
 
     @property
     def forgets(self) -> bool:
@@ -531,7 +538,7 @@ class AdaptiveWindow(Forgetting):
     @property
     def name(self) -> str:
         """The spelling that `parse_forgetting` reads."""
-        return "adwin" if self.delta == AdaptiveWindow.delta else f"adwin:{self.delta}"
+        return "adwin" if self.delta == AdaptiveWindow.delta else f"adwin:{_plain(self.delta)}"
 
     def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
         """Return running sums of elementary series."""

@@ -399,3 +399,19 @@ def test_the_file_that_breaks_a_rule_is_named() -> None:
     sources = {"skstream.base": "import numba", "skstream.drift": "import numpy"}
     found = by_module(lambda source, _: early_optional_imports(source), sources)
     assert [*found] == ["skstream.base"]
+
+
+def test_no_file_of_json_holds_nan() -> None:
+    """NaN is no JSON: other programs refuse the file. Digests are read by nothing."""
+    digests = {"checksum", "identity"}
+    for file in FILES:
+        for function in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if not isinstance(function, ast.FunctionDef) or function.name in digests:
+                continue
+            for call in ast.walk(function):
+                if isinstance(call, ast.Call) and ast.unparse(call.func) in (
+                    "json.dump",
+                    "json.dumps",
+                ):
+                    options = {one.arg: ast.unparse(one.value) for one in call.keywords}
+                    assert options.get("allow_nan") == "False", f"{file}: {ast.unparse(call)}"

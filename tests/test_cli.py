@@ -645,6 +645,10 @@ def test_parameters_of_generators_and_models_stay_as_they_are_written() -> None:
         "--generator SEA(n_rows=200, random_state=3)",
         "--generator with_delay('Sine(random_state=1)', delay=3, random_state=3)",
         "--model slow=sgd(n_jobs=2)",
+        "the generator 'SEA(nois=.2, random_state=3)'",
+        "the generator \"take_rows('SEA(random_state=3)', n=9)\"",
+        "the model 'slow=sgd(loss=[1], random_state=a)'",
+        "the model 'sgd(alpha=1, random_state=3, random_s'...",
     ):
         assert in_options(f"it has {given}; pass n_jobs=1") == f"it has {given}; pass --n-jobs 1"
 

@@ -312,6 +312,20 @@ def test_a_model_that_fails_is_named_and_not_ranked(tmp_path, suite, capsys):
     assert "repeat all models" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore:Model .* has no predict_proba:UserWarning")
+def test_the_summary_is_json_where_a_measure_is_undefined(suite, tmp_path):
+    changed(suite, ('"kappa"', '"log_loss"'), ("[models]", '[models]\nlinear = "perceptron"'))
+    out = tmp_path / "out"
+    assert main(["bench", str(suite), "--out", str(out)]) == 0
+
+    def refuse(name):
+        raise AssertionError(f"{name} is no JSON")
+
+    summary = json.loads((out / "summary.json").read_text(), parse_constant=refuse)
+    assert summary["scores"]["SEA"]["linear"]["log_loss"] is None
+    assert summary["scores"]["SEA"]["nb"]["log_loss"] > 0
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -338,6 +352,7 @@ def test_a_model_that_fails_is_named_and_not_ranked(tmp_path, suite, capsys):
         ("[streams]", '[streams]\np = {file = "x.csv", target = "y"}', "The stream p of the suite"),
         ('"SEA(n_rows=400)"', '"SEE(n_rows=400)"', "'SEE"),
         ('nb = "nb"', 'nb = "n-b"', "n-b"),
+        ("[streams]", '[streams]\nsea = "Sine"', "sea and SEA differ by capital letters alone"),
         ('nb = "nb"', '"a=b" = "nb"', "names without = ( ) and quotes"),
         ('nb = "nb"', 'persistent = "nb"', "'persistent'"),
         ("[streams]", '[protocol]\nwarmup = "x"\n[streams]', "a value that it cannot have"),

@@ -1,5 +1,7 @@
 """Prediction intervals along a stream."""
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -33,18 +35,19 @@ def rows(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
 
 def literal(y: np.ndarray, coverage: float, step: float, window: int) -> Any:
     """The algorithm for a model that always answers 0, as the paper writes it."""
-    alpha, errors, intervals, levels = 1.0 - coverage, [], [(-np.inf, np.inf)], []
+    aim, step = 1 - Fraction(str(coverage)), Fraction(str(step))
+    alpha, errors, intervals, levels = aim, [], [(-np.inf, np.inf)], []
     for target in y[1:]:
         kept = sorted(errors[-window:])
-        rank = int(np.ceil((len(kept) + 1) * (1.0 - alpha)))
+        rank = math.ceil((len(kept) + 1) * (1 - alpha))
         width = 0.0 if alpha >= 1 else kept[rank - 1] if rank <= len(kept) else np.inf
         intervals.append((-width, width))
         if kept:
             missed = alpha >= 1.0 or abs(target) > width
-            alpha += step * (1.0 - coverage - missed)
+            alpha += step * (aim - missed)
             levels.append(float(missed))
         errors.append(abs(target))
-    return np.array(intervals), levels, alpha
+    return np.array(intervals), levels, float(alpha)
 
 
 @pytest.mark.parametrize(("step", "window"), [(0.0, 50), (0.02, 50), (0.3, 7), (0.05, 1000)])
@@ -53,6 +56,15 @@ def test_intervals_are_those_of_the_literal_algorithm(step: float, window: int) 
     model = OnlineConformalRegressor(Zero(), coverage=0.8, step_size=step, window_size=window)
     expected, _, _ = literal(y, 0.8, step, window)
     np.testing.assert_allclose(model.fit(X, y).intervals_, expected)
+
+
+@pytest.mark.parametrize("coverage", [k / 100 for k in range(50, 100)])
+def test_ranks_are_those_of_the_decimals(coverage: float) -> None:
+    y = np.random.default_rng(0).permutation(np.arange(1.0, 121.0))
+    for step in (0.0, 0.05):
+        model = OnlineConformalRegressor(Zero(), coverage=coverage, step_size=step, window_size=99)
+        expected, _, _ = literal(y, coverage, step, 99)
+        np.testing.assert_array_equal(model.fit(np.zeros((len(y), 1)), y).intervals_, expected)
 
 
 @given(

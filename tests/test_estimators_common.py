@@ -376,7 +376,7 @@ def test_predict_equals_evaluate(model: Any) -> None:
     model = clone(model).set_params(**dict.fromkeys(seeds))  # so that they are the call's
     options: dict[str, Any] = {"random_state": 3, "batch_size": 7}
     evaluator = PrequentialEvaluator("accuracy" if is_classifier(model) else "mae", **options)
-    expected = evaluator.evaluate({"m": model}, X, y).predictions("m")
+    expected = evaluator.evaluate({"m": model}, X, y).predictions("m", every_row=True)
     answers = prequential_predict({"m": model}, X, y, **options)
     np.testing.assert_array_equal(answers, expected[1:] if len(expected) == 40 else expected)
 

@@ -153,6 +153,18 @@ def test_unreadable_names(text, message):
         parse_forgetting(text)
 
 
+def test_names_of_numpy_numbers_have_all_digits():
+    for one in (
+        FadingFactor(np.float32(0.999)),
+        FadingFactor(half_life=np.float32(10.1)),
+        AdaptiveWindow(np.float32(0.01)),
+    ):
+        again = parse_forgetting(one.name)
+        assert [float(v) for v in again.get_params().values() if v is not None] == [
+            float(v) for v in one.get_params().values() if v is not None
+        ]
+
+
 def test_several_mechanisms():
     assert as_forgetting(SlidingWindow(5)) == {"window:5": SlidingWindow(5)}
     assert as_forgetting("adwin") == {"adwin": AdaptiveWindow()}

@@ -71,7 +71,10 @@ def test_a_measure() -> None:
     batch = partial(balanced_accuracy_score, adjusted=True)
     for name in models:
         own = result.curve(name, "youden_j")[-1]
-        of_rows = [batch(y[-300:], result.predictions(name, fold=fold)[-300:]) for fold in range(6)]
+        of_rows = [
+            batch(y[-300:], result.predictions(name, fold=fold, every_row=True)[-300:])
+            for fold in range(6)
+        ]
         np.testing.assert_allclose(own, of_rows, rtol=1e-12, atol=1e-12)
     assert result.measures["youden_j"].higher_is_better is True
     assert result.compare("majority", "persistent").better == "persistent"
@@ -121,7 +124,9 @@ def test_a_protocol() -> None:
     assert str(whole).startswith("every n-th row evaluation after 400 rows")
     evaluator.engine = "loop"
     assert evaluator.evaluate(SGDClassifier(), X, y).scores == whole.scores
-    asked = np.array([answer is not None for answer in whole.predictions("SGDClassifier")])
+    asked = np.array(
+        [answer is not None for answer in whole.predictions("SGDClassifier", every_row=True)]
+    )
     assert np.flatnonzero(asked).tolist() == list(range(7, 400, 7))
 
 

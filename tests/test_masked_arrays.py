@@ -121,7 +121,10 @@ def test_a_masked_label_time_is_never():
     never = evaluator.evaluate(
         Persistent(), X, Y, arrival=np.arange(6), label_time=times.astype(float).filled(np.inf)
     )
-    np.testing.assert_array_equal(seen.predictions("Persistent"), never.predictions("Persistent"))
+    np.testing.assert_array_equal(
+        seen.predictions("Persistent", every_row=True),
+        never.predictions("Persistent", every_row=True),
+    )
     assert seen.scores == never.scores
 
 

@@ -159,7 +159,7 @@ def test_without_classes_they_go_on_after_a_checkpoint(tmp_path) -> None:
     folder = PrequentialEvaluator("accuracy", keep_tape=True, checkpoint=tmp_path / "folder")
     for result in (run.result(), folder.evaluate(models, X, Y)):
         for name in models:
-            assert result.predictions(name)[1:].tolist() == expected
+            assert result.predictions(name, every_row=True)[1:].tolist() == expected
 
 
 def test_what_they_are() -> None:
@@ -288,7 +288,7 @@ def test_what_they_have_learnt_before_is_warned_of() -> None:
         warm = PrequentialEvaluator("accuracy", warm_start=True, n_warmup=0, keep_tape=True)
         result = warm.evaluate({"m": learnt}, X, Y)
     assert np.random.get_state()[2] == before
-    assert result.predictions("m")[0] == learnt.predict(X[:1])[0]
+    assert result.predictions("m", every_row=True)[0] == learnt.predict(X[:1])[0]
 
 
 def test_what_parts_have_learnt_before_is_warned_of() -> None:
@@ -322,7 +322,9 @@ def test_what_parts_have_learnt_is_left_out_with_a_warning() -> None:
             new = PrequentialEvaluator("accuracy", keep_tape=True).evaluate({"m": model}, X, Y)
             warm.evaluate({"m": clone(model).partial_fit(X, Y, classes=np.unique(Y))}, X, Y)
             warm.evaluate({"m": learnt}, X, Y)
-        assert list(result.predictions("m")) == list(new.predictions("m"))
+        assert list(result.predictions("m", every_row=True)) == list(
+            new.predictions("m", every_row=True)
+        )
 
 
 class Raises(Counter):

@@ -46,7 +46,7 @@ def test_the_answer_is_that_of_the_row():
     assert result.paths == {"BayesOptimal": "kernel"}
     all_X, all_y = STREAM.rows(0, 10_001)
     best = STREAM.bayes_predict(all_X, np.arange(10_001))
-    assert np.array_equal(result.predictions("BayesOptimal")[1:], best[1:])
+    assert np.array_equal(result.predictions("BayesOptimal", every_row=True)[1:], best[1:])
     assert result.scores["BayesOptimal"]["error"] == pytest.approx(np.mean((best != all_y)[1:]))
 
 
@@ -143,7 +143,7 @@ def test_rows_with_another_number_are_refused():
     at_its_beginning = BayesOptimal(STREAM).fit(*STREAM.rows(0, 9950))
     result = evaluator.evaluate(at_its_beginning, later)
     best = STREAM.bayes_predict(STREAM.rows(9950, 10_001)[0], np.arange(9950, 10_001))
-    assert np.array_equal(result.predictions("BayesOptimal")[1:], best[1:])
+    assert np.array_equal(result.predictions("BayesOptimal", every_row=True)[1:], best[1:])
 
 
 def test_a_stream_of_other_components_is_refused():

@@ -189,7 +189,7 @@ def test_an_evaluator_that_loops_over_it_alone_gives_the_same(step: Any) -> None
     for engine in ("loop", "auto"):
         evaluator = PrequentialEvaluator("mae", engine=engine, n_warmup=3)
         result = evaluator.evaluate({"m": model}, X, y)
-        answers.append(result.predictions("m"))
+        answers.append(result.predictions("m", every_row=True))
     np.testing.assert_allclose(*answers, rtol=1e-12)
     assert "MeanTarget" in result.paths["m"]
 

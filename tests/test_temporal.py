@@ -488,7 +488,9 @@ def test_dropped_previous_labels_are_said(engine: str, remainder: str) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = evaluator.evaluate(models, X[:, :2], y)
-    same = np.array_equal(result.predictions("plain"), result.predictions("augmented"))
+    same = np.array_equal(
+        result.predictions("plain", every_row=True), result.predictions("augmented", every_row=True)
+    )
     assert same == (remainder == "drop")
     assert [w.filename for w in caught] == [__file__] * same
     assert all("drops them" in str(w.message) for w in caught)

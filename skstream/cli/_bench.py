@@ -8,6 +8,7 @@ known when the suite goes on, and by which `skstream verify` makes it again.
 import argparse
 import inspect
 import json
+import math
 import re
 import sys
 import time
@@ -227,6 +228,12 @@ def read_suite(path: Path | None) -> Suite:
             )
     for name, stream in streams.items():
         _check_stream(name, stream, path)
+        alike = [one for one in streams if one.casefold() == name.casefold()]
+        if len(alike) > 1:
+            raise ValueError(
+                f"{path}: the names of streams become those of files, and {' and '.join(alike)} "
+                "differ by capital letters alone, which some systems do not tell apart."
+            )
     metrics = _list(data.get("metric", "accuracy"), str, "metric", path)
     certify = data.get("certify", metrics[0])
     if not (isinstance(certify, str) or certify is False):
@@ -534,7 +541,8 @@ class Outcome:
 
     def files(self) -> dict[str, str]:
         """Return the texts to write, by the names of their files."""
-        return {TABLE: self._markdown(), SUMMARY: json.dumps(self._summary(), indent=1) + "\n"}
+        summary = json.dumps(_without_nan(self._summary()), indent=1, allow_nan=False)
+        return {TABLE: self._markdown(), SUMMARY: f"{summary}\n"}
 
     def _markdown(self) -> str:
         metric = self.suite.metrics[0]
@@ -592,6 +600,15 @@ class Outcome:
                 draw(ranks.plot(), folder / RANKS_PICTURE)
         except ImportError as error:
             say(f"no picture was drawn: {error}")
+
+
+def _without_nan(value: Any) -> Any:
+    """Put None, which is null in JSON, in the place of numbers that are not finite."""
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

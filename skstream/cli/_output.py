@@ -62,8 +62,10 @@ _PARAMETER = re.compile(
 #: How files are read, which the library takes as one parameter.
 _READING = re.compile(r"options=\{('.*?)\}(?=\W|$)")
 _KEY = re.compile(r"'(\w+)': ('.*?'|\[\.\.\.\]|[\w.]+)")
-#: A model, a generator or another call, whose parameters are no options.
-_CALL = re.compile(r"[\w.]+\((?:[^()]|\([^()]*\))*\)")
+#: A model, a generator or another call, whose parameters are no options; also as it is quoted.
+_CALL = re.compile(
+    r"[\w.]+\((?:[^()]|\([^()]*\))*\)|(?<!\w)'[\w.=+-]+\([^']*'|(?<!\w)\"[\w.=+-]+\([^\"]*\""
+)
 #: Options of the command that runs, or else of all commands.
 _COMMAND: ContextVar[set[str]] = ContextVar("command", default=ALL_OPTIONS)
 

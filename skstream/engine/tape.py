@@ -92,6 +92,36 @@ class Tape:
         answers = np.asarray(folds[check_place("fold", fold, len(folds))])
         return LabelSpace(self.classes).decode(answers)
 
+    def answered(
+        self, model: str, fold: int = 0, bin: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows that a model has answered, and its answers as labels of their own type.
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        fold : int, default=0
+            Fold.
+        bin : int, default=None
+            Bin under delayed labels; None: all, of the rows that have an answer in each.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_answered,)
+            Numbers of the rows in the stream; of a holdout evaluation places on the tape.
+        y_pred : ndarray of shape (n_answered,) or (n_answered, n_bins + 2)
+            Labels or targets.
+        """
+        folds = self.answers[model]
+        answers = np.asarray(folds[check_place("fold", fold, len(folds))])
+        if bin is not None:
+            answers = answers[:, check_place("bin", bin, answers.shape[1])]
+        there = np.isfinite(answers) if self.classes is None else answers >= 0
+        places = np.flatnonzero(there if there.ndim == 1 else there.all(axis=1))
+        rows = places if self.row is None else np.asarray(self.row)[places]
+        return rows, LabelSpace(self.classes).decode(answers[places])
+
     def probabilities(self, model: str, fold: int = 0, bin: int | None = None) -> np.ndarray:
         """Return a model's probabilities of all classes.
 

@@ -33,7 +33,7 @@ from skstream.streams._file_stream import FileStream
 from skstream.streams._open import open_files
 from skstream.streams._stream import Stream, refuse_endless
 from skstream.streams._table_parameters import shown
-from skstream.utils._choices import check_choice, did_you_mean
+from skstream.utils._choices import check_choice, did_you_mean, names_as_text
 from skstream.utils._label_space import LabelSpace, classes_of_all, listed, ordered_classes
 from skstream.utils._labels import (
     as_labels,
@@ -518,10 +518,7 @@ def _by_model(
                 f"probabilities has the model {model!r}, and predictions has "
                 f"{listed(list(labels))}. Name each model in both, or leave predictions out."
             )
-    return (
-        {str(name): one for name, one in labels.items()},
-        {str(name): one for name, one in shares.items()},
-    )
+    return names_as_text(labels, "models"), names_as_text(shares, "models")
 
 
 def _is_regression(first: Piece, metrics: Any, classes: Any) -> bool:

@@ -1,16 +1,19 @@
 """Groups of rows that columns name, and scores of the rows of a group."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property, partial
 from itertools import product
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import expit
 
 from skstream.engine.tape import Tape, scores_of_bin
 from skstream.evaluation._log_rows import as_floats
@@ -27,10 +30,11 @@ from skstream.metrics._scores import Scores, make_sums
 from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds, kind_of
 from skstream.metrics._sums import SumsByKind
 from skstream.stats._wilson import wilson
+from skstream.utils._choices import told_apart
 from skstream.utils._label_space import NO_LABEL, LabelSpace, is_given
-from skstream.utils._labels import as_labels, distinct_labels
+from skstream.utils._labels import as_labels, distinct_labels, is_missing
 from skstream.utils._rows import is_frame
-from skstream.utils._values import column_at, missing_among
+from skstream.utils._values import column_at
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -38,6 +42,9 @@ Integers = NDArray[np.intp]
 _PARTS = {2: "half", 3: "third", 4: "quarter", 5: "fifth", 10: "tenth", 100: "percent"}
 # Quantiles of the past are taken again when it has grown by this part.
 _GROWTH = 0.25
+_NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9} | {
+    name: hours * 3600 * 10**9 for name, hours in (("h", 1), ("D", 24), ("W", 168))
+}
 # Values that show at first sight that there are many.
 _FIRST = 10_000
 
@@ -54,11 +61,14 @@ class Groups:
         Position of the group of each row.
     n_other : int
         Groups that are together in the last one.
+    of_times : bool
+        Whether dates name them.
     """
 
     names: list[str]
     codes: Integers
     n_other: int
+    of_times: bool
 
     @cached_property
     def rows(self) -> list[Integers]:
@@ -96,7 +106,7 @@ def groups_of(slices: Any, result: EvaluationResult, max_slices: int, n_quantile
     # Of each combination that occurs, its codes in the columns.
     combinations = np.zeros((1, 0), dtype=np.intp)
     for column in columns:
-        size = len(column.values) + 1
+        size = len(column.words) + 1
         there, codes = _dense(codes * size + column.codes, len(combinations) * size)
         combinations = np.column_stack([combinations[there // size], there % size])
     codes = codes if tape.row is None else codes[tape.row]
@@ -106,10 +116,9 @@ def groups_of(slices: Any, result: EvaluationResult, max_slices: int, n_quantile
     n_other = int(np.count_nonzero(counts)) - len(kept)
     place_of = np.full(len(combinations), len(kept), dtype=np.intp)
     place_of[kept] = np.arange(len(kept))
-    names = _names(columns, combinations[kept])
-    if n_other:
-        names.append("other" if "other" not in names else "(other)")
-    return Groups(names, place_of[codes], n_other)
+    names = _names(columns, combinations[kept], other=n_other > 0)
+    of_times = any(column.of_times for column in columns)
+    return Groups(names, place_of[codes], n_other, of_times)
 
 
 def _n_stream_rows(result: EvaluationResult) -> int:
@@ -152,18 +161,20 @@ class Column:
     name : str
         Empty where it has none.
     codes : ndarray of shape (n_rows,)
-        Positions in the values; their number where there is no value.
-    values : array of shape (n_values,)
-        The different values in their order; of quantiles their names.
-    is_text : bool
-        Whether the values are texts of the user.
+        Positions in the words; their number where there is no value.
+    words : list of str
+        Names of the different values in their order, made of whole values.
+    quoted : list of str
+        The same, with texts in quotes.
+    of_times : bool
+        Whether the values are dates.
     """
 
     name: str
     codes: Integers
-    values: NDArray[Any]
-    is_text: bool = False
-    is_cut: bool = False
+    words: list[str]
+    quoted: list[str]
+    of_times: bool = False
 
     @classmethod
     def of(cls, given: Any, name: str, n_rows: int, max_slices: int, n_quantiles: int) -> Self:
@@ -174,55 +185,112 @@ class Column:
                 f"{what} has {len(column):,} values, and the stream has {n_rows:,} rows (those "
                 "without a label are rows, too). Pass a value for each row, in their order."
             )
-        if column.dtype.kind in "mM":
-            texts = column.astype(str).astype(object)
-            texts[np.isnat(column)] = None
-            column = texts
-        known = np.ones(n_rows, dtype=bool)
-        if column.dtype.kind in "fO":
-            known = ~(np.isnan(column) if column.dtype != object else missing_among(list(column)))
-        numbers = values = column[known]
-        if column.dtype == object:
-            first = next(iter(numbers), None)
-            if isinstance(first, Real | Decimal) and not isinstance(first, bool | np.bool_):
-                whole = [isinstance(one, Integral | Decimal) and one % 1 == 0 for one in numbers]
-                numbers = values = (
-                    as_labels([int(one) for one in numbers])
-                    if all(whole)
-                    else as_floats(what, numbers, len(numbers))
-                )
-        if numbers.dtype.kind not in "iuf":
-            values = distinct_labels(column, what)
-            codes = LabelSpace(values).encode(column)
-            is_text = any(isinstance(one, str) for one in values[:1])
-            return cls(name, np.where(codes < 0, len(values), codes), values, is_text)
-        if len(np.unique(numbers[:_FIRST])) <= max_slices:
-            values = np.unique(numbers) if numbers.dtype.kind == "f" else distinct_labels(numbers)
-        if is_cut := len(values) > max_slices:
-            places = _quantiles_of_past(numbers, n_quantiles)
-            values = np.array([_ordinal(k + 1, n_quantiles) for k in range(n_quantiles)])
-        else:
-            places = np.searchsorted(values, numbers)
-        codes = np.full(n_rows, len(values), dtype=np.intp)
-        codes[known] = places
-        return cls(name, codes, values, is_cut=is_cut)
+        if column.dtype.kind in "iuf":
+            known = ~np.isnan(column)
+            numbers = column[known]
+            if len(np.unique(numbers[:_FIRST])) > max_slices:
+                return cls._cut(name, numbers, known, n_quantiles)
+        codes, values = _coded(column, what)
+        if len(values) > max_slices and all(map(_is_number, values)):
+            numbers = as_floats(what, column, n_rows)
+            known = ~np.isnan(numbers)
+            return cls._cut(name, numbers[known], known, n_quantiles)
+        words = quoted = _words(values)
+        if any(isinstance(one, str) for one in values):
+            pairs = list(zip(values, words, strict=True))
+            quoted = [repr(one) if isinstance(one, str) else word for one, word in pairs]
+            words = [word if word.strip() and word.isprintable() else repr(word) for word in words]
+        if name:
+            words, quoted = (
+                [
+                    word if isinstance(one, str) else f"{name}={word}"
+                    for one, word in zip(values, some, strict=True)
+                ]
+                for some in (words, quoted)
+            )
+        times = column.dtype.kind == "M" or any(isinstance(one, date) for one in values)
+        return cls(name, codes, words, quoted, times)
+
+    @classmethod
+    def _cut(
+        cls, name: str, numbers: NDArray[Any], known: NDArray[np.bool_], n_quantiles: int
+    ) -> Self:
+        """Cut numbers into quantiles of the past."""
+        codes = np.full(len(known), n_quantiles, dtype=np.intp)
+        codes[known] = _quantiles_of_past(numbers, n_quantiles)
+        words = [f"{name} {_ordinal(k + 1, n_quantiles)}".lstrip() for k in range(n_quantiles)]
+        return cls(name, codes, words, words)
 
     def word(self, code: int, *, quoted: bool) -> str:
         """Name one of the values."""
-        if code == len(self.values):
-            return f"{self.name} missing".lstrip()
-        value = self.values[code]
-        if self.is_text:
-            text = str(value)
-            plain = text.strip() and text.isprintable() and not quoted
-            return text if plain else repr(text)
-        if self.is_cut:
-            return f"{self.name} {value}".lstrip()
-        text = f"{value:.12g}" if isinstance(value, np.floating) else str(value)
-        return f"{self.name}={text}" if self.name else text
+        words = self.quoted if quoted else self.words
+        return words[code] if code < len(words) else f"{self.name} missing".lstrip()
 
 
-def _names(columns: Sequence[Column], combinations: Integers) -> list[str]:
+def _is_number(value: Any) -> bool:
+    others = bool | np.bool_ | np.timedelta64
+    return isinstance(value, Real | Decimal) and not isinstance(value, others)
+
+
+def _coded(column: NDArray[Any], what: str) -> tuple[Integers, list[Any]]:
+    """Return the position of each row's value among the different ones, and these in order."""
+    kind = column.dtype.kind
+    if kind in "fmM":
+        values, codes = np.unique(column, return_inverse=True)
+        n_known = int(np.count_nonzero(values == values))  # what is missing comes last
+        return np.minimum(codes, n_known), list(values[:n_known])
+    given = column.tolist() if kind == "O" else []
+    if kind != "O" or set(map(type, given)) <= {str, type(None)}:
+        distinct = distinct_labels(column, what)
+        codes = LabelSpace(distinct).encode(column)
+        return np.where(codes < 0, len(distinct), codes), distinct.tolist()
+    keys = [(isinstance(one, bool | np.bool_), one) for one in given]  # True equals 1
+    try:
+        different = [key for key in dict.fromkeys(keys) if not is_missing(key[1])]
+    except TypeError as error:
+        raise TypeError(f"The values in {what} cannot be told apart ({error}).") from error
+    with suppress(TypeError):  # they have no order
+        different.sort(key=lambda key: (isinstance(key[1], str), not key[0], key[1]))
+    places = {key: place for place, key in enumerate(different)}
+    return np.array([places.get(key, len(places)) for key in keys]), [one for _, one in different]
+
+
+def _words(values: list[Any]) -> list[str]:
+    """Write values as people do, and whole: equal words are of equal values of one kind."""
+    if values and all(isinstance(one, np.datetime64) for one in values):
+        times = np.array(values)
+        if np.datetime_data(times.dtype)[0] not in ("Y", "M"):
+            cut = (times.astype(f"M8[{unit}]") for unit in ("D", "m", "s", "ms", "us"))
+            times = next((one for one in cut if (one == times).all()), times)
+        return [str(one).replace("T", " ") for one in times]
+    words = [_word(one) for one in values]
+    if all(isinstance(one, datetime) for one in values):
+        midnight = " 00:00:00"
+        if all(word.endswith(midnight) for word in words):
+            return [word.removesuffix(midnight) for word in words]
+    return words
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, timedelta):  # that of pandas has nanoseconds
+        own = getattr(value, "to_timedelta64", None)
+        value = np.timedelta64(value, "us") if own is None else own()
+    if isinstance(value, np.timedelta64) and np.datetime_data(value.dtype)[0] in _NANOSECONDS:
+        unit, step = np.datetime_data(value.dtype)
+        number = int(value.astype(np.int64)) * step * _NANOSECONDS[unit]
+        parts, rest = [], abs(number)
+        for unit in ("D", "h", "m"):
+            whole, rest = divmod(rest, _NANOSECONDS[unit])
+            parts += [f"{whole} {'min' if unit == 'm' else unit.lower()}"] if whole else []
+        if rest or not parts:
+            parts.append(f"{(Decimal(rest) / 10**9).normalize():f} s")
+        return "-" * (number < 0) + " ".join(parts)
+    if isinstance(value, float | np.floating):
+        return str(value + 0).removesuffix(".0")  # a zero has no sign
+    return str(value)
+
+
+def _names(columns: Sequence[Column], combinations: Integers, *, other: bool) -> list[str]:
     """Name groups by their values, which are quoted where names would else be equal."""
     for quoted in (False, True):
         names = [
@@ -233,7 +301,10 @@ def _names(columns: Sequence[Column], combinations: Integers) -> list[str]:
         ]
         if len(set(names)) == len(names):
             break
-    return names
+    rest = "other"
+    while rest in names:
+        rest = f"({rest})"
+    return told_apart(names) + [rest] * other
 
 
 def _dense(codes: Integers, n_codes: int) -> tuple[Integers, Integers]:
@@ -271,6 +342,8 @@ def _ordinal(k: int, n: int) -> str:
 N_BLOCKS = 20
 #: Fewer rows than these do not tell how much errors depend on each other.
 LEAST_ROWS = 2 * N_BLOCKS
+#: With fewer rows, intervals of measures that are no shares hold too seldom.
+LEAST_OF_OTHERS = 5 * N_BLOCKS
 #: Shares of rows, whose intervals are those of shares.
 _SHARES = ("accuracy", "error")
 _MOST_SCORES = 1 << 22
@@ -303,27 +376,51 @@ class Estimate(NamedTuple):
         values = self.value - other.value, self.left - other.left
         return Estimate(*values, min(self.n_rows, other.n_rows), min(self.n_equal, other.n_equal))
 
-    @property
-    def error(self) -> float:
-        """Standard error, in which errors may depend on each other within a block; NaN: unknown."""
-        if self.n_rows < LEAST_ROWS or not np.isfinite([self.value, *self.left]).all():
-            return np.nan
-        spread = np.sum((self.left - self.left.mean()) ** 2)
-        return float(np.sqrt((N_BLOCKS - 1) / N_BLOCKS * spread)) or np.nan
-
     def interval(self, measure: Measure | None, alpha: float) -> tuple[float, float]:
         """Ends of the interval, NaN where there is none; of no measure: of a difference."""
-        t = float(stats.t.ppf(1 - alpha / 2, N_BLOCKS - 1))
-        value, error = self.value, self.error
+        t, value = float(stats.t.ppf(1 - alpha / 2, N_BLOCKS - 1)), self.value
         if measure is not None and measure.name in _SHARES and self.n_rows:
+            error = _standard_error(self.left) if self.n_rows >= LEAST_ROWS else np.nan
             # As many independent rows as would have this error, but no more than there are.
             spread = value * (1 - value)
             n = min(self.n_equal, spread / error**2) if error > 0 and spread > 0 else self.n_equal
             ends = wilson(np.array([value]), np.array([n]), 1 - 2 * float(stats.norm.sf(t)))
             return float(ends[0][0]), float(ends[1][0])
-        lowest, highest = (-np.inf, np.inf) if measure is None else measure.bounds
-        low, high = value - t * error, value + t * error
-        return float(np.maximum(low, lowest)), float(np.minimum(high, highest))
+        bounds = (-np.inf, np.inf) if measure is None else measure.bounds
+        left = _without_bounds(np.append(self.left, value), *bounds)
+        if self.n_rows < LEAST_OF_OTHERS or not np.isfinite(left).all():
+            return np.nan, np.nan
+        reach = t * _standard_error(left[:-1])
+        low, high = _with_bounds(left[-1] + np.array([-reach, reach]), *bounds).tolist()
+        return low, high
+
+
+def _standard_error(left: Floats) -> float:
+    """Jackknife, in which errors may depend on each other within a block; NaN: unknown."""
+    if not np.isfinite(left).all():
+        return np.nan
+    return float(np.sqrt((N_BLOCKS - 1) / N_BLOCKS * np.sum((left - left.mean()) ** 2))) or np.nan
+
+
+def _without_bounds(values: Floats, low: float, high: float) -> Floats:
+    """Return log odds between two bounds, or the logarithm of the distance from one.
+
+    Near a bound a measure varies less and to one side; on this scale it is closer to normal.
+    """
+    if np.isinf(low) and np.isinf(high):
+        return values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above = np.log(values - low) if np.isfinite(low) else 0.0
+        return np.asarray(above - (np.log(high - values) if np.isfinite(high) else 0.0))
+
+
+def _with_bounds(values: Floats, low: float, high: float) -> Floats:
+    """Undo `_without_bounds`."""
+    if np.isfinite(low) and np.isfinite(high):
+        return np.asarray(low + (high - low) * expit(values))
+    if np.isfinite(low):
+        return low + np.exp(values)
+    return high - np.exp(-values) if np.isfinite(high) else values
 
 
 class Lines:
@@ -441,9 +538,9 @@ class Lines:
         in_any = np.any(list(scored.values()), axis=0)
         table = np.full((len(self.lanes), N_BLOCKS + 1), np.nan)
         n = int(in_any.sum())
+        (measure,) = self.measures.values()
         if n:
             blocks = np.maximum(np.cumsum(in_any) - 1, 0) * N_BLOCKS // n
-            (measure,) = self.measures.values()
             without = self._without_each_sum if is_additive(measure) else self._without_each
             if reads_all_labels(measure):
                 among = np.full(len(self.y), _NO_BLOCK)
@@ -459,6 +556,10 @@ class Lines:
             if self.tape.weight is not None and n_rows:
                 weight = np.asarray(self.tape.weight)[rows[one]]
                 n_equal = float(weight.sum() ** 2 / (weight**2).sum())
+            # A mean over classes, of which each counts.
+            if "hit" in measure.series and ":" not in measure.name and n_rows:
+                _, times = np.unique(self.y[rows[one]], return_counts=True)
+                means[:-1] = np.where(times.min() < N_BLOCKS, np.nan, means[:-1])
             found[model] = Estimate(float(means[-1]), means[:-1], n_rows, n_equal)
         return found
 

@@ -16,6 +16,7 @@ from skstream.evaluation._results._rescore import final_value, rescored, with_sc
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import bin_meant, named, pick
 from skstream.evaluation._slice_rows import (
+    LEAST_OF_OTHERS,
     LEAST_ROWS,
     Estimate,
     Groups,
@@ -35,6 +36,9 @@ from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned, listed
 
 _MOST_NAMES = 5
+_OF_DAYS = (
+    "for the score of each day, evaluate with arrival=, forgetting='window:1D', record_every='1D'"
+)
 
 
 def score_slices(
@@ -231,10 +235,13 @@ class SliceScores:
     Notes
     -----
     Scores of all rows under "cumulative" have intervals, by leaving out each of 20 blocks of the
-    rows of a group (jackknife); accuracy and error have Wilson's interval for as many independent
-    rows as would have this error. A group of fewer than 40 rows has only these, as if its rows were
-    independent, and is never called the worst. All are Bonferroni's for the number of groups.
-    Dependence that is longer than a block makes intervals too narrow.
+    rows of a group (jackknife), of measures with bounds on the scale of log odds between them, or
+    of the logarithm of the distance from the only one; accuracy and error have Wilson's interval
+    for as many independent rows as would have this error. A group of fewer than 100 rows has only
+    these, and means over classes, such as balanced accuracy, have none where a class has fewer than
+    20; of fewer than 40 rows, as if its rows were independent, and is never called the worst.
+    All are Bonferroni's for the number of groups. Dependence that is longer than a block makes
+    intervals too narrow.
     """
 
     overall: EvaluationResult
@@ -378,8 +385,9 @@ class SliceScores:
         if not better:
             raise ValueError(
                 f"No group has an interval of {metric} of '{model}': all have fewer than "
-                f"{LEAST_ROWS} rows, the model failed, or the measure is undefined without some of "
-                "their rows, or the same without any of them."
+                f"{LEAST_ROWS} rows ({LEAST_OF_OTHERS} but for accuracy and error), the model "
+                "failed, or without some of their rows the measure is undefined or at a bound, or "
+                "the same without any of them."
             )
         name = min(better, key=lambda one: better[one])
         low, high = ends[name]
@@ -481,6 +489,8 @@ class SliceScores:
         lines += [line.rstrip() for line in aligned(["slice", "rows", *header, ""], rows)]
         if self.n_other:
             lines.append(f"other: {plural(self.n_other, 'smaller group')} together (max_slices)")
+            if self._groups.of_times:
+                lines.append(_OF_DAYS)
         if whole.measures[metric].higher_is_better is not None:
             lines += self._sentences(metric)
         return "\n".join(lines)

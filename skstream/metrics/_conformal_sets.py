@@ -99,6 +99,8 @@ def _sets(alpha: Any, gamma: Any, function: str) -> ConformalSets:
 
 #: Cells of equal width in which the quantile of the scores is looked for.
 N_CELLS = 1000
+#: A level may be that much off by rounding: ``25 * (1 - 0.44)`` is 14, and as floats a little more.
+_ROUNDING = 1e-10
 
 
 class _State(NamedTuple):
@@ -151,7 +153,7 @@ class ConformalSets(Column):
         scores = rows.s
         if scores.shape[1] == 1:
             scores = np.column_stack((1.0 - scores[:, 0], scores[:, 0]))[:, : state.n_classes]
-        cells = ((1.0 - scores) * N_CELLS).astype(np.int16)
+        cells = ((1.0 - scores) * N_CELLS + 10 * _ROUNDING).astype(np.int16)
         np.clip(cells, 0, N_CELLS - 1, out=cells)
         of_labels = cells[np.arange(len(rows)), rows.y]
         quantiles, state = self._quantiles(of_labels.tolist(), state)
@@ -164,7 +166,7 @@ class ConformalSets(Column):
         counts, (_, n, cell, reached, alpha, _) = list(state.counts), state
         quantiles = []
         for own in cells:
-            rank = ceil((n + 1) * (1.0 - alpha))
+            rank = ceil((n + 1) * (1.0 - alpha - _ROUNDING))
             if rank > n:
                 limit = N_CELLS
             elif rank <= 0:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from skstream.metrics._formulas import Sums, ratio
 from skstream.metrics._measure import Measure, named
 from skstream.metrics._rows import Floats
-from skstream.utils._choices import check_share
+from skstream.utils._choices import check_share, written
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def pinball(quantile: float = 0.5) -> Measure:
     """
     check_share(quantile, "The 'quantile' parameter of pinball")
     return named(
-        "pinball" if quantile == 0.5 else f"pinball:{float(quantile):g}",
+        "pinball" if quantile == 0.5 else f"pinball:{written(float(quantile))}",
         _Pinball(float(quantile)),
         "error_above",
         "error_below",

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
+from skstream.utils._choices import told_apart, written
 from skstream.utils._validation import unfitted_copy
 from skstream.utils._warnings import warn
 
@@ -189,14 +190,7 @@ def _names(params: Sequence[Mapping[str, Any]]) -> list[str]:
         named(one, exact=True) if times[text] > 1 else text
         for one, text in zip(params, texts, strict=True)
     ]
-    names: dict[str, None] = {}
-    for text in texts:
-        name, number = text, 1
-        while name in names:
-            number += 1
-            name = f"{text} #{number}"
-        names[name] = None
-    return list(names)
+    return told_apart(texts)
 
 
 def _differs(params: Sequence[Mapping[str, Any]], path: str) -> bool:
@@ -208,8 +202,7 @@ def _differs(params: Sequence[Mapping[str, Any]], path: str) -> bool:
 def _text(value: Any, exact: bool) -> str:
     value = _plain(value)
     if isinstance(value, float):
-        short = f"{value:.6g}"
-        return short if not exact or float(short) == value else repr(value)
+        return written(value) if exact else f"{value:.6g}"
     if isinstance(value, str):
         text = value
     elif isinstance(value, type | FunctionType):

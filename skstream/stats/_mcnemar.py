@@ -81,6 +81,12 @@ class McNemarResult(SignificanceTest):
     weights: RowWeights | None = None
 
     @property
+    def uncorrected(self) -> float:
+        """Signed statistic of the two counts alone: another one where rows have weights."""
+        counts = np.array([[self.only_a_wrong], [self.only_b_wrong]], dtype=np.float64)
+        return float(_of_counts(*counts)[0])
+
+    @property
     def better(self) -> str | None:
         """Name of the model shown to err less, or None."""
         return name_of_better(self.statistic, self.significant, self.names)
@@ -90,12 +96,12 @@ class McNemarResult(SignificanceTest):
 
     def _sentences(self) -> list[str]:
         method = {"chi2": "chi-squared, 1 degree of freedom", "exact": "exact binomial"}
+        m, other = _both_named(self.statistic, self.uncorrected)
         return [
             f"{self._answer()} on {plural(self.n_rows, 'row')}: only "
             f"{self.names[0]} is wrong on {self._count(self.only_a_wrong)}, only {self.names[1]} "
-            f"on {self._count(self.only_b_wrong)} (McNemar's test, signed M = "
-            f"{number(self.statistic)}, {method[self.method]}, two-sided, "
-            f"{against_alpha(self.pvalue, self.alpha)}).",
+            f"on {self._count(self.only_b_wrong)} (McNemar's test, {m}, "
+            f"{method[self.method]}, two-sided, {against_alpha(self.pvalue, self.alpha)}{other}).",
             *weight_sentences(self.weights),
             "Rows on which both are right or both wrong do not count.",
             ROW_CAVEAT,
@@ -123,6 +129,21 @@ def signed_statistic(
     difference = only_a_wrong - only_b_wrong
     square = np.sign(difference) * difference**2
     return np.divide(square, variance, out=np.zeros_like(square), where=variance > 0)
+
+
+def _of_counts(only_a_wrong: FloatArray, only_b_wrong: FloatArray) -> FloatArray:
+    """Return the statistic of the papers, which takes a + b for the variance of a - b."""
+    return signed_statistic(only_a_wrong, only_b_wrong, only_a_wrong + only_b_wrong)
+
+
+def _both_named(statistic: float, uncorrected: float) -> tuple[str, str]:
+    """Name the statistic, and at the end that of the papers where it is another number."""
+    if np.isclose(statistic, uncorrected, rtol=1e-9, atol=0.0):
+        return f"signed M = {number(statistic)}", ""
+    return f"signed M corrected for rows that count unequally = {number(statistic)}", (
+        f"; uncorrected M = {number(uncorrected)}, (a - b)^2 / (a + b) of these two counts, as "
+        "Gama et al. (2013) define it"
+    )
 
 
 def mcnemar(
@@ -340,6 +361,14 @@ class McNemarCurve(CurveReport):
     weights: RowWeights | None = None
 
     @property
+    def uncorrected(self) -> FloatArray:
+        """Signed statistics of the two counts alone, as Gama et al. (2013) define them.
+
+        Under a fading factor, and where rows have weights, they are others than `statistics`.
+        """
+        return _of_counts(self.only_a_wrong, self.only_b_wrong)
+
+    @property
     def statistic(self) -> float:
         """Signed statistic at the last row."""
         return float(self.statistics[-1])
@@ -380,6 +409,7 @@ class McNemarCurve(CurveReport):
             "only_a_wrong": self.only_a_wrong,
             "only_b_wrong": self.only_b_wrong,
             "statistic": self.statistics,
+            "uncorrected": self.uncorrected,
             "pvalue": self.pvalues,
         }
 
@@ -391,22 +421,23 @@ class McNemarCurve(CurveReport):
 
     def _sentences(self) -> list[str]:
         count_a, count_b = self.only_a_wrong[-1], self.only_b_wrong[-1]
+        m, other = _both_named(self.statistic, float(self.uncorrected[-1]))
         what = "counts" if self.weights is None else "weights"
         counts = (
             f"{self._after()}, {over_rows(self.forgetting.name)}: running {what} of "
             f"rows on which only {self.names[0]} is wrong {count_a:,.6g}, only {self.names[1]} "
-            f"{count_b:,.6g} (McNemar's test, signed M = {number(self.statistic)}"
+            f"{count_b:,.6g} (McNemar's test, {m}"
         )
         if self.pvalue is None:
             sentences = [
-                f"{self.names[0]} and {self.names[1]} {counts}).",
+                f"{self.names[0]} and {self.names[1]} {counts}{other}).",
                 f"There is no p-value under a fading factor below {LEAST_FADING_FACTOR:g}: the "
                 "last few rows decide.",
             ]
         else:
             sentences = [
                 f"{self._answer()} {counts}, chi-squared, 1 degree of "
-                f"freedom, two-sided, {against_alpha(self.pvalue, self.alpha)}).",
+                f"freedom, two-sided, {against_alpha(self.pvalue, self.alpha)}{other}).",
                 f"At {np.mean(self.pvalues < self.alpha):.0%} of the "
                 f"{plural(len(self.checkpoints), 'checkpoint')} the p-value is below alpha.",
             ]
@@ -577,6 +608,20 @@ def mcnemar_curve(
     --------
     mcnemar : The final test, and the warning that applies to both.
     RunningMcNemar : The same while the stream is running.
+
+    Notes
+    -----
+    Under a fading factor the printed statistic is not the papers', about ``1 + fading_factor``
+    times as large. Theirs is ``M = sign(a - b) * (a - b)**2 / (a + b)`` of the faded counts a and
+    b, as if a row that counts ``f`` had the variance ``f``. Its variance is ``f**2``: ``|M|`` is
+    too small for chi-squared, and its p-values too large. `statistics`, `pvalues` and thresholds
+    divide by the variance of a - b, which equals a + b without fading and weights; `uncorrected`
+    has the papers' M. Where the two differ, ``print`` shows both beside the counts.
+
+    References
+    ----------
+    J. Gama, R. Sebastiao and P. P. Rodrigues. On evaluating stream learning algorithms.
+    Machine Learning 90, 2013, section 4.1.
 
     Examples
     --------

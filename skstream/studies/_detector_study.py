@@ -43,6 +43,7 @@ from skstream.utils._choices import (
     is_integer,
     is_real,
     names_as_text,
+    written,
 )
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import checked_seeds, drawn_seed, seed_estimator, uniform
@@ -89,8 +90,7 @@ class StudiedDetector:
 
     @property
     def _setting(self) -> str:
-        value = f"{self.value:.6g}" if isinstance(self.value, float) else str(self.value)
-        return f"{self.parameter}={value}"
+        return f"{self.parameter}={written(self.value)}"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -79,6 +79,26 @@ def names_as_text(named: Mapping[Any, Any], what: str) -> dict[str, Any]:
     return dict(zip(texts, named.values(), strict=True))
 
 
+def written(value: Any) -> str:
+    """Write a float with six digits if these are all it has, else whole; others as they are."""
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    short = f"{value:.6g}"
+    return short if float(short) == value else repr(float(value))
+
+
+def told_apart(texts: Iterable[str]) -> list[str]:
+    """Return texts as names that all differ: an equal one has a number after it."""
+    names: dict[str, None] = {}
+    for text in texts:
+        name, number = text, 1
+        while name in names:
+            number += 1
+            name = f"{text} #{number}"
+        names[name] = None
+    return list(names)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a question that names the nearest known name, to end an error; empty if none is near.
 

@@ -56,11 +56,13 @@ def as_data(value: Any, arrays: Arrays | None = None, folder: Path = Path(), at:
         return as_data(one, arrays, folder, f"{at}/{name}".lstrip("/"))
 
     if isinstance(value, np.generic):
-        return value.item()
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"$number": str(value)}  # JSON has no NaN
     if hasattr(value, "__array__"):
         array = np.asarray(value)
         if arrays is None:
-            return {"$values": _plain_values(array), "dtype": array.dtype.str}
+            return {"$values": inner("", _plain_values(array)), "dtype": array.dtype.str}
         arrays[at] = _plain_array(array)
         return {"$array": at}
     if is_dataclass(value) and not isinstance(value, type):
@@ -99,8 +101,10 @@ def of_data(
     match next((key for key in data if key.startswith("$")), ""):
         case "$array":
             return (arrays or {})[data["$array"]]
+        case "$number":
+            return float(data["$number"])
         case "$values":
-            return np.array(data["$values"], dtype=data["dtype"])
+            return np.array(inner(data["$values"]), dtype=data["dtype"])
         case "$class":
             if data["$class"] not in classes:
                 raise ValueError(f"it holds a {data['$class']}")
@@ -172,7 +176,7 @@ def save_npz(path: str | Path, value: Any, *, compress: bool = True) -> Path:
     header = {"format": FORMAT, "parts": sorted(arrays), **data}  # no checksum is of names
     save: Any = np.savez_compressed if compress else np.savez
     with atomic_write(path) as temporary, temporary.open("wb") as file:
-        save(file, header=np.array(json.dumps(header)), **arrays)
+        save(file, header=np.array(json.dumps(header, allow_nan=False)), **arrays)
     return path
 
 

@@ -64,7 +64,7 @@ def test_answers_are_those_of_a_bare_loop() -> None:
         ):
             result = PrequentialEvaluator("accuracy", engine=engine).evaluate(learner, X, Y)
             np.testing.assert_array_equal(
-                result.predictions("NearestClassifier")[1:].astype(str), expected
+                result.predictions("NearestClassifier", every_row=True)[1:].astype(str), expected
             )
     paths = PrequentialEvaluator("accuracy").evaluate(fake.NearestClassifier, X, Y).paths
     assert "adapted by from_capymoa" in paths["NearestClassifier"]
@@ -149,7 +149,7 @@ def test_weights() -> None:
     result = PrequentialEvaluator("accuracy").evaluate(
         {"m": fake.NearestClassifier}, X, Y, sample_weight=weights
     )
-    assert result.predictions("m")[1:].tolist() == CLASSES[expected].tolist()
+    assert result.predictions("m", every_row=True)[1:].tolist() == CLASSES[expected].tolist()
     assert len(from_capymoa(fake.PlainClassifier).fit(X, Y, np.full(N, 2)).model_.rows) == 2 * N
     with pytest.raises(ValueError, match=r"PlainClassifier takes no weights.*a weight is 0\.5"):
         from_capymoa(fake.PlainClassifier).fit(X, Y, np.full(N, 0.5))
@@ -175,7 +175,9 @@ def test_a_run_is_pickled_and_goes_on(tmp_path) -> None:
     run.save(tmp_path / "run")
     run = load_run(tmp_path / "run")
     run.update(X[25:], Y[25:])
-    assert run.result().predictions("NearestClassifier")[1:].tolist() == whole.tolist()
+    assert (
+        run.result().predictions("NearestClassifier", every_row=True)[1:].tolist() == whole.tolist()
+    )
     fitted = pickle.loads(pickle.dumps(model.fit(X, Y)))
     assert fitted.predict(X).tolist() == model.predict(X).tolist()
 
@@ -214,7 +216,7 @@ def test_the_real_ones(monkeypatch) -> None:
         result = PrequentialEvaluator("accuracy", unanswered="wrong").evaluate(
             {"m": model}, data, codes
         )
-        assert result.predictions("m")[1:].tolist() == expected[1:]
+        assert result.predictions("m", every_row=True)[1:].tolist() == expected[1:]
         fitted = model.fit(data, codes)
         again = pickle.loads(pickle.dumps(fitted))
         np.testing.assert_array_equal(again.predict(data), fitted.predict(data))

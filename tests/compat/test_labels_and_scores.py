@@ -34,7 +34,9 @@ def test_both_ways_of_calling_agree() -> None:
     assert direct.scores == checked.scores
     alone = PrequentialEvaluator("accuracy", random_state=0).evaluate(model, X, Y)
     (name,) = alone.model_names
-    np.testing.assert_array_equal(alone.predictions(name), direct.predictions(name))
+    np.testing.assert_array_equal(
+        alone.predictions(name, every_row=True), direct.predictions(name, every_row=True)
+    )
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])

@@ -98,7 +98,7 @@ def test_answers_are_those_of_a_bare_loop(model) -> None:
     for engine in ("auto", "loop"):
         result = PrequentialEvaluator("accuracy", engine=engine).evaluate(model, GAPS, Y)
         (name,) = result.model_names
-        assert result.predictions(name)[1:].tolist() == expected
+        assert result.predictions(name, every_row=True)[1:].tolist() == expected
         if engine == "auto":
             has_kernel = type(model).__name__ in ("HoeffdingTreeClassifier", "ARFClassifier")
             reason = "rows with NaN" if has_kernel and numba_enabled() else "adapted by from_river"
@@ -229,7 +229,7 @@ def test_weights() -> None:
     for one in (model, preprocessing.StandardScaler() | grown()):
         result = PrequentialEvaluator("accuracy").evaluate({"m": one}, X, Y, sample_weight=weights)
         if one is model:
-            assert result.predictions("m")[1:].tolist() == expected
+            assert result.predictions("m", every_row=True)[1:].tolist() == expected
     repeated = neighbors.KNNClassifier(engine=neighbors.LazySearch(window_size=40))
     twice = from_river(repeated).fit(X, Y, sample_weight=np.full(N, 2.0)).predict(X)
     index = np.repeat(np.arange(N), 2)
@@ -321,7 +321,9 @@ def test_a_run_is_pickled_and_goes_on(tmp_path) -> None:
     run.update(GAPS[70:], Y[70:])
     result = run.result()
     for name in models:
-        np.testing.assert_array_equal(result.predictions(name), whole.predictions(name))
+        np.testing.assert_array_equal(
+            result.predictions(name, every_row=True), whole.predictions(name, every_row=True)
+        )
         again = pickle.loads(pickle.dumps(clone(models[name]).fit(X, Y)))
         assert again.predict(X).shape == (N,)
 
@@ -336,7 +338,10 @@ def test_seeds_that_are_none_come_from_the_evaluator() -> None:
         )
         for seed in (1, 1, 2)
     )
-    assert one.predictions("m").tolist() == two.predictions("m").tolist()
+    assert (
+        one.predictions("m", every_row=True).tolist()
+        == two.predictions("m", every_row=True).tolist()
+    )
     fitted = [result.models["m"].get_params() for result in (one, other)]
     names = [name for name in fitted[0] if name.endswith("__seed")]
     assert len(names) == 2 and all(fitted[0][name] is None for name in names)
@@ -384,7 +389,7 @@ def test_subclasses_keep_their_own_methods() -> None:
             return np.full(len(X), "up")
 
     result = PrequentialEvaluator("accuracy").evaluate({"m": Shouts(grown())}, X, Y)
-    assert set(result.predictions("m")[1:]) == {"up"}
+    assert set(result.predictions("m", every_row=True)[1:]) == {"up"}
 
 
 def test_names() -> None:
@@ -437,7 +442,7 @@ def test_a_warm_start_goes_on_from_what_was_learnt(name, adapt) -> None:
             "accuracy", warm_start=True, n_warmup=0, keep_tape=True, engine=engine
         )
         result = evaluator.evaluate({"m": adapt(warm)}, X[50:], Y[50:])
-        assert result.predictions("m").tolist() == expected
+        assert result.predictions("m", every_row=True).tolist() == expected
     with pytest.raises(ValueError, match="has learnt nothing"):
         evaluator.evaluate(adapt(MODELS[name]), X, Y)
 
@@ -448,7 +453,7 @@ def test_a_warm_start_of_a_regressor_and_of_two_classes() -> None:
         warm.learn_one(row, float(target))
     evaluator = PrequentialEvaluator("mae", warm_start=True, n_warmup=0, keep_tape=True)
     result = evaluator.evaluate({"m": warm}, X[50:], X[50:, 1])
-    assert result.predictions("m")[0] == warm.predict_one(dicts(X[50:])[0])
+    assert result.predictions("m", every_row=True)[0] == warm.predict_one(dicts(X[50:])[0])
     two = linear_model.LogisticRegression()
     two.learn_one({0: 1.0}, True)
     with pytest.raises(ModelError, match=r"'m'.*learns two classes, and here are 3"):

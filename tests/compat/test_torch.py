@@ -37,7 +37,7 @@ def test_batches_are_the_protocol() -> None:
     torch.manual_seed(0)
     evaluator = PrequentialEvaluator("accuracy", batch_size=16, n_warmup=16, return_models=True)
     result = evaluator.evaluate({"net": network()}, X, y)
-    assert result.predictions("net")[16:].tolist() == answers
+    assert result.predictions("net", every_row=True)[16:].tolist() == answers
     assert result.scores["net"]["accuracy"] > 0.7
     fitted = pickle.loads(pickle.dumps(result.models["net"]))
     np.testing.assert_array_equal(fitted.predict(X), by_hand.predict(X))

@@ -464,22 +464,34 @@ def test_predictions_are_in_the_order_of_rows(tmp_path, keep_tape):
     result = load(result.save(tmp_path / "result"))
     labelled = np.flatnonzero(np.isfinite(delay))
     order = labelled[np.lexsort((labelled, (np.arange(40) + delay)[labelled]))]
-    by_label, by_row = result.predictions("nb", order="labels"), result.predictions("nb")
+    by_label, by_row = (
+        result.predictions("nb", order="labels", every_row=True),
+        result.predictions("nb", every_row=True),
+    )
     assert by_row.shape == (40, 4)
     assert by_label.shape == (30, 4)
     assert (by_row[order] == by_label).all()
     assert (by_row[delay == np.inf] == None).all()  # noqa: E711
+    for at in (None, 0, 3):
+        lines = by_row if at is None else by_row[:, at]
+        there = (lines != None) if at is not None else (lines != None).all(axis=1)  # noqa: E711
+        rows, answers = result.predictions("nb", bin=at)
+        assert rows.tolist() == np.flatnonzero(there).tolist()
+        assert answers.tolist() == lines[there].tolist() and answers.dtype.kind == Y.dtype.kind
+        came, of_labels = result.predictions("nb", bin=at, order="labels")
+        assert came.tolist() == [row for row in order if there[row]]
+        assert of_labels.tolist() == lines[came].tolist()
     last = by_row[:, -1]
     n_scored = sum(answer is not None for answer in last)
     assert sum(last == Y) / n_scored == pytest.approx(result.scores["nb"]["accuracy"])
     with pytest.raises(ValueError, match="order must be"):
-        result.predictions("nb", order="time")
+        result.predictions("nb", order="time", every_row=True)
 
 
 def test_predictions_of_regressors_in_the_order_of_rows():
     y = np.arange(6.0)
     evaluator = DelayedEvaluator("mae", delay=[3, 0, 1, np.inf, 0, 0], n_bins=1)
     answers = evaluator.evaluate(PersistentRegressor(), np.zeros((6, 1)), y).predictions(
-        "PersistentRegressor"
+        "PersistentRegressor", every_row=True
     )
     np.testing.assert_array_equal(answers[:, -1], [np.nan, np.nan, 0, np.nan, 2, 4])

@@ -110,7 +110,7 @@ def test_a_kernel_that_declines_keeps_what_came_before(rows):
     whole = prequential_predict(SGDClassifier(random_state=0), X[:150], y[:150], classes=set(y))
     for result in results:
         assert "answering row 150" in result.failures["sgd"]
-        np.testing.assert_array_equal(result.predictions("sgd")[1:150], whole)
+        np.testing.assert_array_equal(result.predictions("sgd", every_row=True)[1:150], whole)
         assert (result.tape.answers["sgd"][0, 150:] == -1).all()
 
 
@@ -273,7 +273,7 @@ def test_a_kernel_that_breaks_leaves_its_rows_to_the_loop(broken_kernel, size):
     evaluator = PrequentialEvaluator("accuracy")
     result = evaluator.evaluate(Persistent(), stream)
     assert "loop" in result.paths["Persistent"]
-    np.testing.assert_array_equal(result.predictions("Persistent")[1:], y[:-1])
+    np.testing.assert_array_equal(result.predictions("Persistent", every_row=True)[1:], y[:-1])
 
 
 @pytest.mark.parametrize("error_score", ["raise", np.nan])
@@ -377,14 +377,14 @@ def test_labels_that_end_in_nul_are_not_taken_for_others(tmp_path):
     }
     result = PrequentialEvaluator("accuracy").evaluate(models, X, y)
     for name in models:
-        assert result.predictions(name).tolist()[1:] == y[:-1]
+        assert result.predictions(name, every_row=True).tolist()[1:] == y[:-1]
         assert result.scores[name]["accuracy"] == pytest.approx(1 / 19)
     with pytest.raises(ValueError, match=r"label 'a\\x00' ends in NUL, which the file would not"):
         result.save(tmp_path / "result.npz")
     # Of bytes, which no model of scikit-learn takes, too.
     y = [label.encode() for label in y]
     result = PrequentialEvaluator("accuracy").evaluate(Lists(), X, y)
-    assert result.predictions("Lists").tolist()[1:] == y[:-1]
+    assert result.predictions("Lists", every_row=True).tolist()[1:] == y[:-1]
 
 
 def test_estimators_keep_labels_that_end_in_nul():

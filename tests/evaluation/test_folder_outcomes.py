@@ -18,7 +18,7 @@ from skstream.evaluation._folder._group import load_outcome
 from skstream.evaluation._parallel import _groups
 from skstream.streams import make_demo_stream
 from skstream.utils import _saved
-from skstream.utils._saved import as_data, save_npz
+from skstream.utils._saved import as_data, of_data, save_npz
 from tests._crafted import crafted
 from tests.evaluation._models import Breaks, numbered_rows
 
@@ -82,6 +82,17 @@ def test_labels_that_are_no_data_are_refused():
         objects = np.empty(1, dtype=object)
         objects[0] = (1, 2)
         as_data(replace(header, classes=objects))
+
+
+def test_numbers_that_json_has_not_come_back(tmp_path):
+    value = {"a": np.nan, "b": [np.inf, (1.5, -np.inf)], "c": np.array([0.5, np.nan])}
+    text = json.dumps(as_data(value), allow_nan=False)
+    assert repr(of_data(json.loads(text), {})) == repr(value)
+    evaluator = sk.PrequentialEvaluator("accuracy", error_score=np.nan, checkpoint=tmp_path)
+    evaluator.evaluate(sk.Persistent(), X, y)
+    for path in tmp_path.rglob("*.json"):
+        assert "NaN" not in path.read_text()
+    assert np.isnan(sk.load(tmp_path).parameters["error_score"])
 
 
 def test_a_foreign_or_damaged_file_is_named(tmp_path):

@@ -135,7 +135,7 @@ def test_scores_are_those_of_a_frozen_copy(way):
                 "next": np.arange(stop, checkpoint),
             }[way]
             p = model.predict(X[rows])
-            np.testing.assert_array_equal(result.predictions(name)[start:end], p)
+            np.testing.assert_array_equal(result.predictions(name, every_row=True)[start:end], p)
             assert result.curve(name, "accuracy")[k, 0] == np.mean(p == Y[rows])
             expected = f1_score(Y[rows], p, average="macro"), balanced_accuracy_score(Y[rows], p)
             for metric, value in zip(("f1_macro", "arithmetic_accuracy"), expected, strict=True):
@@ -186,7 +186,7 @@ def test_regressors_and_weights():
     held = [(X[300:], y[300:], {"sample_weight": np.linspace(0.0, 2.0, 100)})]
     evaluator = HoldoutEvaluator(holdout=held, holdout_size=25, every=100, random_state=0)
     result = evaluator.evaluate({"sgd": SGDRegressor(), "mean": MeanRegressor()}, X[:300], y[:300])
-    p, w = result.predictions("sgd"), held[0][2]["sample_weight"]
+    p, w = result.predictions("sgd", every_row=True), held[0][2]["sample_weight"]
     for k, start in enumerate(range(0, 75, 25)):
         part = slice(start, start + 25)
         error = np.average(np.abs(p[part] - y[300:][part]), weights=w[part])
@@ -201,7 +201,10 @@ def test_many_classes():
     result = evaluator.evaluate(Persistent(), features, y)
     starts = [0, *result.tape.sets[0][:-1]]
     for k, (start, end) in enumerate(zip(starts, result.tape.sets[0], strict=True)):
-        truth, p = y[1 + start : 1 + end], result.predictions("Persistent")[start:end]
+        truth, p = (
+            y[1 + start : 1 + end],
+            result.predictions("Persistent", every_row=True)[start:end],
+        )
         assert result.curve("Persistent", "accuracy")[k, 0] == np.mean(truth == p)
         expected = f1_score(truth, p, average="macro")
         np.testing.assert_allclose(result.curve("Persistent", "f1_macro")[k, 0], expected)

@@ -363,7 +363,10 @@ def test_an_evaluation_goes_on_as_a_live_run():
     run.update(labels={"id": ids, "time": times, "label": [y[int(one[3:])] for one in ids]})
     assert run.n_pending == 0
     first = slice(0, 50)
-    assert (run.result().predictions("last")[first] == past.predictions("last")[first]).all()
+    assert (
+        run.result().predictions("last", every_row=True)[first]
+        == past.predictions("last", every_row=True)[first]
+    ).all()
 
 
 def test_mistakes_in_frames_change_nothing():

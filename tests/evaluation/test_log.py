@@ -657,3 +657,8 @@ def test_scores_of_different_rows_have_no_winner_without_a_word(tmp_path: Path) 
     same = score_predictions(y, made, unanswered="skip")
     assert "different rows" not in str(same) + same.to_markdown() + answer(same).headline
     assert "**1.0000**" in same.to_markdown()
+
+
+def test_models_whose_names_are_the_same_text_are_refused():
+    with pytest.raises(ValueError, match=r"differ as text, and \[1, '1'\] do not"):
+        score_predictions([0, 1], {1: [0, 1], "1": [1, 0]}, metrics="accuracy")

@@ -65,7 +65,7 @@ def test_a_fitted_model_of_more_classes_is_refused_before_the_first_row(model):
     with pytest.raises(ValueError, match=message):
         evaluator.start({"m": model}, classes=[0, 1])
     result = evaluator.evaluate({"m": model}, X, y, classes=[0, 1, 2])
-    assert len(result.predictions("m")) == 60
+    assert len(result.predictions("m", every_row=True)) == 60
 
 
 def test_fitted_models_of_the_same_or_no_classes_start_warm():

@@ -103,7 +103,9 @@ def test_the_fast_path_does_not_bypass_the_predict_of_a_wrapper():
         {"plain": SGDClassifier(), "contrary": Contrary()}, STREAM
     )
     assert result.paths == {"plain": "kernel", "contrary": "loop: Contrary has no kernel"}
-    plain, contrary = (result.predictions(name)[1:] for name in ("plain", "contrary"))
+    plain, contrary = (
+        result.predictions(name, every_row=True)[1:] for name in ("plain", "contrary")
+    )
     assert (plain != contrary).all()
 
 

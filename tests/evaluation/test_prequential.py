@@ -4,20 +4,23 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
-from sklearn.metrics import mean_absolute_error
+from sklearn.metrics import accuracy_score, mean_absolute_error
 from sklearn.preprocessing import StandardScaler
 
 from skstream import (
     DelayedEvaluator,
     EvaluationInterrupted,
+    KFoldEvaluator,
     ModelError,
     Persistent,
     PrequentialEvaluator,
     load,
     load_run,
     make_stream_pipeline,
+    score_predictions,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
+from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import as_stream, make_demo_stream
 from tests.evaluation._models import Breaks, Diary, Unweighted, numbered_rows
 
@@ -108,7 +111,7 @@ def test_weights_are_passed_in_every_call_or_in_none(engine, chunk_size):
     stream = as_stream(X, y, sample_weight=weight, chunk_size=chunk_size)
     for evaluator in (PrequentialEvaluator(**options), DelayedEvaluator(delay=0, **options)):
         result = evaluator.evaluate({"m": model}, stream)
-        assert result.predictions("m").reshape(60, -1)[1:, -1].tolist() == answers
+        assert result.predictions("m", every_row=True).reshape(60, -1)[1:, -1].tolist() == answers
         scaler = result.models["m"].pipeline_[0]
         assert scaler.n_samples_seen_ == literal.pipeline_[0].n_samples_seen_ == weight.sum()
 
@@ -131,7 +134,7 @@ def test_rows_without_a_label_are_an_error_or_only_asked():
     calls = result.models["Diary"].calls_
     assert [rows for what, rows, *_ in calls if what == "ask"] == [[1], [2], [3]]
     assert [rows for what, rows, *_ in calls if what == "learn"] == [[0], [2], [3]]
-    assert result.predictions("Diary").tolist() == [None, "a", "a", "b"]
+    assert result.predictions("Diary", every_row=True).tolist() == [None, "a", "a", "b"]
 
 
 def test_a_warm_start_goes_on_from_a_copy():
@@ -142,7 +145,9 @@ def test_a_warm_start_goes_on_from_a_copy():
     result = warm.evaluate({"warm": model}, X[200:], y[200:])
     cold = PrequentialEvaluator("accuracy").evaluate({"warm": model}, X[200:], y[200:])
     assert (model.coef_ == before).all()
-    assert (result.predictions("warm") != cold.predictions("warm")).any()
+    assert (
+        result.predictions("warm", every_row=True) != cold.predictions("warm", every_row=True)
+    ).any()
 
 
 def test_regressors_get_the_measures_of_regression():
@@ -154,7 +159,7 @@ def test_regressors_get_the_measures_of_regression():
     assert list(result.scores["sgd"]) == ["mae", "rmse", "r2"]
     expected = mean_absolute_error(y[1:], y[:-1])
     assert result.scores["last"]["mae"] == pytest.approx(expected, rel=1e-12)
-    assert np.isnan(result.predictions("last")[0])
+    assert np.isnan(result.predictions("last", every_row=True)[0])
     with pytest.raises(ValueError, match="regressors and the others are not"):
         PrequentialEvaluator().evaluate({"a": SGDRegressor(), "b": Persistent()}, X, y)
 
@@ -170,7 +175,10 @@ def test_results_survive_being_saved(tmp_path, labels):
     loaded = load(path)
     assert path.suffix == ".npz"
     assert loaded.scores == result.scores
-    assert loaded.predictions("sgd").tolist() == result.predictions("sgd").tolist()
+    assert (
+        loaded.predictions("sgd", every_row=True).tolist()
+        == result.predictions("sgd", every_row=True).tolist()
+    )
     assert loaded.rescore("accuracy").scores == result.rescore("accuracy").scores
     assert loaded.parameters == result.parameters
     assert loaded.costs == result.costs
@@ -200,7 +208,10 @@ def test_a_run_saved_anywhere_goes_on_alike(tmp_path):
         run.update(X[k:], y[k:])  # what the first run does later does not reach the checkpoint
         loaded = load_run(path).update(X[k:], y[k:]).close().result()
         assert loaded.scores == whole.scores
-        assert loaded.predictions("sgd").tolist() == whole.predictions("sgd").tolist()
+        assert (
+            loaded.predictions("sgd", every_row=True).tolist()
+            == whole.predictions("sgd", every_row=True).tolist()
+        )
     with pytest.raises(ValueError, match="load"):
         import joblib
 
@@ -265,3 +276,56 @@ def test_bad_streams_are_named():
     with pytest.raises(ValueError, match=r"Row 4 .*3 features.*2"):
         run.update(np.zeros((1, 3)), ["a"])
     assert run.update(X, LABELS[:4]).n_rows == 8  # nothing was lost
+
+
+OF_KINDS = {
+    "int": [3, 5, 3, 3],
+    "text": ["no", "yes", "no", "no"],
+    "object": np.array(["no", "yes", "no", "no"], dtype=object),
+    "bool": [True, False, True, True],
+    "float": [1.0, 0.0, 1.0, 1.0],
+}
+
+
+@pytest.mark.parametrize("kind", OF_KINDS)
+@pytest.mark.parametrize("missing", [False, True])
+def test_predictions_are_taken_by_scikit_learn(kind, missing):
+    y = np.resize(np.asarray(OF_KINDS[kind]), 60)
+    given = [None if missing and row % 7 == 3 else one for row, one in enumerate(y.tolist())]
+    X, skip = np.arange(60.0)[:, np.newaxis], {"missing_labels": "skip"} if missing else {}
+    for evaluator in (
+        PrequentialEvaluator("accuracy", **skip),
+        KFoldEvaluator("accuracy", n_folds=3, strategy="cross", test_on="held_out", **skip),
+    ):
+        result = evaluator.evaluate(
+            {"nb": IncrementalGaussianNB(), "last": Persistent()}, X, y if not missing else given
+        )
+        for name in result.model_names:
+            for fold in result.folds:
+                rows, answers = result.predictions(name, fold=fold)
+                assert np.issubdtype(rows.dtype, np.integer) and (np.diff(rows) > 0).all()
+                assert 0 < len(rows) < 60
+                if not missing:  # among which None is, labels are objects themselves
+                    assert answers.dtype.kind == y.dtype.kind
+                labelled = np.array([given[row] is not None for row in rows])
+                share = accuracy_score(y[rows][labelled], answers[labelled])
+                place = result.folds.index(fold)
+                assert share == pytest.approx(result.curve(name, "accuracy")[-1, place])
+                whole = result.predictions(name, fold=fold, every_row=True)
+                tape = result.tape.row
+                whole_rows = np.arange(len(whole)) if tape is None else np.asarray(tape)
+                answered = [one is not None for one in whole]
+                assert whole_rows[answered].tolist() == rows.tolist()
+                assert whole[answered].tolist() == answers.tolist()
+
+
+def test_rows_that_got_no_answer_are_left_out_of_predictions():
+    y = ["a", "b", "a", "b"]
+    made = {"m": ["a", None, "b", "b"]}
+    result = score_predictions(y, made, metrics="accuracy", unanswered="wrong")
+    rows, answers = result.predictions("m")
+    assert (rows.tolist(), answers.tolist()) == ([0, 2, 3], ["a", "b", "b"])
+    assert answers.dtype.kind == "U" and result.scores["m"]["accuracy"] == 0.5
+    numbers = score_predictions([1.5, 2.0, 3.0], {"m": [1.0, np.nan, 3.0]}, unanswered="skip")
+    rows, answers = numbers.predictions("m")
+    assert (rows.tolist(), answers.tolist()) == ([0, 2], [1.0, 3.0])

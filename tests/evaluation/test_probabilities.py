@@ -89,7 +89,9 @@ def test_they_are_those_of_scikit_learn(n_classes: int, engine: Any) -> None:
     alone = PrequentialEvaluator("accuracy", random_state=0, engine=engine)
     its = alone.evaluate(several, X, y)
     for name in result.model_names:
-        np.testing.assert_array_equal(its.predictions(name), result.predictions(name))
+        np.testing.assert_array_equal(
+            its.predictions(name, every_row=True), result.predictions(name, every_row=True)
+        )
 
 
 class NoScores(ClassifierMixin, BaseEstimator):

@@ -97,8 +97,13 @@ def test_folds_keep_their_numbers(folds, tmp_path):
     ]
     assert sorted(lines(part)) == sorted(wanted)
     assert "mean of the folds 3, 1" in str(part)
-    np.testing.assert_array_equal(part.predictions("sgd", fold=1), folds.predictions("sgd", fold=1))
-    np.testing.assert_array_equal(part.predictions("sgd"), folds.predictions("sgd", fold=3))
+    np.testing.assert_array_equal(
+        part.predictions("sgd", fold=1, every_row=True),
+        folds.predictions("sgd", fold=1, every_row=True),
+    )
+    np.testing.assert_array_equal(
+        part.predictions("sgd", every_row=True), folds.predictions("sgd", fold=3, every_row=True)
+    )
     assert part.models["sgd"] == [folds.models["sgd"][k] for k in (3, 1)]
     same(load(part.save(tmp_path / "part")), part)
     same(part.rescore("kappa"), folds.rescore("kappa").select(models=["sgd", "last"], folds=[3, 1]))

@@ -1,10 +1,16 @@
 """Scores of groups of rows are those of a literal loop, whose baselines know the whole stream."""
 
 from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression
 
@@ -21,10 +27,12 @@ from skstream import (
     score_predictions,
     score_slices,
 )
-from skstream.evaluation._slice_rows import is_additive, reads_all_labels
+from skstream.evaluation._slice_rows import N_BLOCKS, Estimate, is_additive, reads_all_labels
 from skstream.metrics import Measure
+from skstream.metrics._resolve import resolve_metrics
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.refit import PeriodicRefit
+from tests._examples import examples
 
 FORGETTING = {"all": "cumulative", "window": "window:20", "fading": "fading:0.9", "adwin": "adwin"}
 METRICS = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "f1_macro"]
@@ -331,6 +339,89 @@ def test_columns_name_groups() -> None:
     ]
 
 
+def objects(values: Sequence[Any]) -> Any:
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+DAY, HOUR = datetime(2026, 1, 31), timedelta(hours=1)
+NUMBERS = [0, 1, -1, 2**60, 2**60 + 1, 0.1, 1.00000000000001, 1 + 1e-13, 1e300, 1e15 + 0.5, np.inf]
+OTHERS = [
+    *("1", "'1'", "True", "missing", "other", "(other)", "a, b", "a", "", " "),
+    *(True, False, None, Decimal("0.1"), Decimal("0.10000000000000000001"), Fraction(1, 3)),
+    *(DAY.date(), DAY, DAY + HOUR, DAY + timedelta(microseconds=1), HOUR, 2 * HOUR, (1, 2), b"1"),
+]
+
+
+@examples(60)
+@given(st.lists(st.sampled_from(NUMBERS + OTHERS), min_size=1, max_size=30), st.integers(1, 20))
+def test_groups_are_the_different_values_and_their_names_differ(
+    values: list[Any], max_slices: int
+) -> None:
+    def key(value: Any) -> Any:
+        return isinstance(value, bool), value
+
+    y = np.arange(len(values)) % 2
+    scores = score_slices(
+        score_predictions(y, {"m": y}, metrics="accuracy", classes=[0, 1]),
+        {"a": objects(values), "b": ["b"] * len(values)},
+        max_slices=max_slices,
+        n_quantiles=2,
+    )
+    names, n_different = scores.slice_names, len({key(one) for one in values})
+    assert len(set(names)) == len(names) and sum(scores.n_rows.values()) == len(values)
+    if "half" in " ".join(names):  # many numbers
+        return
+    assert len(names) == min(n_different, max_slices + 1)
+    name_of: dict[Any, str] = {}
+    for name, rows in zip(names, scores._groups.rows, strict=True):
+        found = {key(values[row]) for row in rows}
+        assert len(found) == 1 or name == names[-1]
+        assert not found & name_of.keys()
+        name_of |= dict.fromkeys(found, name)
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=15))
+def test_names_of_floats_are_the_floats(values: list[float]) -> None:
+    y = np.arange(len(values)) % 2
+    result = score_predictions(y, {"m": y}, metrics="accuracy", classes=[0, 1])
+    assert [float(one) for one in score_slices(result, values).slice_names] == sorted(set(values))
+
+
+def test_dates_and_durations_are_named_as_people_write_them() -> None:
+    result = score_predictions([0, 1, 1], {"m": [0, 1, 1]}, metrics="accuracy")
+
+    def names(*values: Any, kind: str) -> list[str]:
+        return score_slices(result, np.array(values, dtype=kind)).slice_names
+
+    days = "2026-01-31", "2026-02-01", "NaT"
+    assert names(*days, kind="M8[ns]") == ["2026-01-31", "2026-02-01", "missing"]
+    assert names(*days, kind="M8[M]") == ["2026-01", "2026-02", "missing"]
+    times = "2026-01-31", "2026-01-31T13:30", "2026-01-31T13:30:05.000000001"
+    assert names(*times[:2], "NaT", kind="M8[ns]") == [
+        *("2026-01-31 00:00", "2026-01-31 13:30", "missing")
+    ]
+    assert names(*times, kind="M8[ns]")[2] == "2026-01-31 13:30:05.000000001"
+    wanted = ["-1 min 30 s", "0 s", "1 d 1 h"]
+    assert names(-90, 0, 90_000, kind="m8[s]") == wanted
+    assert names(*(n * 10**9 for n in (-90, 0, 90_000)), kind="m8[ns]") == wanted
+    column = objects([timedelta(seconds=n) for n in (-90, 0, 90_000)])
+    assert score_slices(result, column).slice_names == wanted
+    assert names(1, 1001, 2, kind="m8[ns]") == [
+        *("0.000000001 s", "0.000000002 s", "0.000001001 s")
+    ]
+    assert score_slices(result, objects([DAY, DAY, None])).slice_names == ["2026-01-31", "missing"]
+
+
+def test_many_days_lead_to_scores_by_time() -> None:
+    days = np.datetime64("2026-01-01") + np.arange(60)
+    result = score_predictions(np.arange(60) % 2, {"m": np.arange(60) % 2}, metrics="accuracy")
+    assert "record_every='1D'" in str(score_slices(result, days))
+    assert "record_every='1D'" in str(score_slices(result, objects(days.tolist())))
+    assert "record_every" not in str(score_slices(result, days.astype(str)))
+
+
 def test_small_groups_are_the_others() -> None:
     n = 50_000
     y = np.arange(n) % 2
@@ -413,6 +504,67 @@ def test_other_measures_have_jackknife_intervals() -> None:
     assert score_slices(result, group).worst(metric="kappa").certain
 
 
+def kappa_of(cells: Any) -> Any:
+    (tn, fp), (fn, tp) = cells
+    agreed, n = tn + tp, tn + fp + fn + tp
+    chance = ((tn + fp) * (tn + fn) + (fn + tp) * (fp + tp)) / n**2
+    return (agreed / n - chance) / (1 - chance)
+
+
+def f1_of(cells: Any) -> Any:
+    (_, fp), (fn, tp) = cells
+    return 2 * tp / (2 * tp + fp + fn)
+
+
+@pytest.mark.parametrize("n", [100, 200])
+@pytest.mark.parametrize(("metric", "formula"), [("kappa", kappa_of), ("f1:1", f1_of)])
+@pytest.mark.parametrize("wrong", [0.05, 0.2])
+@pytest.mark.filterwarnings("ignore:(invalid|divide):RuntimeWarning")
+def test_intervals_of_all_groups_hold(metric: str, formula: Any, n: int, wrong: float) -> None:
+    """Independent rows of even classes, in ten groups each of 150 streams."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, (1500, n))
+    answers = np.where(rng.random(y.shape) < wrong, 1 - y, y)
+    cells = np.array([[(y == i) & (answers == j) for j in (0, 1)] for i in (0, 1)], dtype=float)
+    of_blocks = np.add.reduceat(cells, np.arange(N_BLOCKS) * n // N_BLOCKS, axis=-1)
+    whole = cells.sum(axis=-1)
+    values, left = formula(whole), formula(whole[..., np.newaxis] - of_blocks)
+    truth = formula(np.array([[1 - wrong, wrong], [wrong, 1 - wrong]]) / 2)
+    measure = resolve_metrics([metric], classes=[0, 1])[metric]
+    ends = np.array(
+        [
+            Estimate(value, without, n, n).interval(measure, 0.05 / 10)
+            for value, without in zip(values, left, strict=True)
+        ]
+    )
+    there = np.isfinite(ends).all(axis=1)
+    assert there.mean() > 0.9
+    assert ((ends[there, 0] < values[there]) & (values[there] < ends[there, 1])).all()
+    assert ((ends[there] >= measure.bounds[0]) & (ends[there] <= measure.bounds[1])).all()
+    held = (ends[:, 0] <= truth) & (truth <= ends[:, 1]) | ~there
+    assert held.reshape(150, 10).all(axis=1).mean() > 0.9
+
+
+def test_few_rows_have_no_interval_but_that_of_shares() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 290)
+    result = score_predictions(
+        y, {"m": np.where(rng.random(290) < 0.3, 1 - y, y)}, metrics=["accuracy", "kappa"]
+    )
+    scores = score_slices(result, np.where(np.arange(290) < 99, "few", "many"))
+    assert np.isfinite([scores.interval(name) for name in scores.slice_names]).all()
+    assert np.isnan(scores.interval("few", metric="kappa")).all()
+    assert np.isfinite(scores.interval("many", metric="kappa")).all()
+    y[:] = np.arange(290) % 10 == 0  # 19 rows of class 1 among the many
+    result = score_predictions(
+        y, {"m": np.where(rng.random(290) < 0.3, 1 - y, y)}, metrics=["kappa", "balanced_accuracy"]
+    )
+    for n, is_there in ((99, False), (89, True)):
+        scores = score_slices(result, np.where(np.arange(290) < n, "few", "many"))
+        assert np.isfinite(scores.interval("many", metric="balanced_accuracy")).all() == is_there
+        assert np.isfinite(scores.interval("many", metric="kappa")).all()
+
+
 def test_a_model_that_wins_overall_can_lose_in_a_group() -> None:
     n = 3000
     group = np.where(np.arange(n) % 10 < 2, "small", "large")
@@ -442,7 +594,7 @@ def test_bad_input() -> None:
         ("country", {}, TypeError, r"log.column\('country'\)"),
         ({}, {}, ValueError, "no column"),
         ([["a"]] * 60, {}, ValueError, "one-dimensional"),
-        ([1, "a"] * 30, {}, ValueError, "not numbers"),
+        (objects([[1], [2]] * 30), {}, TypeError, "slices cannot be told apart"),
         (["a"] * 60, {"max_slices": 0}, ValueError, "max_slices"),
         (["a"] * 60, {"n_quantiles": 1}, ValueError, "n_quantiles"),
         (["a"] * 60, {"alpha": 2}, ValueError, "alpha"),

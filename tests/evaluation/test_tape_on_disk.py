@@ -154,7 +154,10 @@ def test_a_window_of_a_result_reads_its_own_folds(tmp_path):
         assert isinstance(other.tape.answers["nb"], StoredAnswers)
         assert_same_result(in_memory(other), one)
         assert_same_result(in_memory(other.rescore("kappa")), one.rescore("kappa"))
-    np.testing.assert_array_equal(result.predictions("nb", fold=1), kept.predictions("nb", fold=1))
+    np.testing.assert_array_equal(
+        result.predictions("nb", fold=1, every_row=True),
+        kept.predictions("nb", fold=1, every_row=True),
+    )
     assert repr(result.tape.answers["nb"]) == f"StoredAnswers(shape=(2, {N}), dtype=int8)"
 
 
@@ -212,7 +215,7 @@ def test_a_moved_folder_is_read_where_it_lies_now(tmp_path):
     with pytest.raises(
         FileNotFoundError, match=r"or make the result again .* skstream.load.folder"
     ):
-        result.predictions("nb")
+        result.predictions("nb", every_row=True)
     moved = sk.load(tmp_path / "b")
     assert_same_result(in_memory(moved), evaluate("prequential"))
 
@@ -243,10 +246,12 @@ def test_damaged_answers_are_named_and_not_used(name, tmp_path):
     with pytest.warns(match=r"scores .* are whole, but .*answers-0\.npy is damaged.*" + ANEW):
         collected = sk.load(tmp_path / "run")
     assert collected.scores == kept.scores
-    np.testing.assert_array_equal(collected.predictions("nb"), kept.predictions("nb"))
+    np.testing.assert_array_equal(
+        collected.predictions("nb", every_row=True), kept.predictions("nb", every_row=True)
+    )
     for use in (
         result.rescore,
-        lambda: result.predictions("sgd"),
+        lambda: result.predictions("sgd", every_row=True),
         lambda: result.compare("sgd", "nb", test="q"),
         lambda: result.save(tmp_path / "saved.npz"),
         collected.rescore,
@@ -282,7 +287,7 @@ def test_scores_do_not_need_the_tape(name, how, tmp_path):
         assert_equal_data(loaded.values, kept.values)
         for use in (
             again.rescore,
-            lambda one=again: one.predictions("sgd"),
+            lambda one=again: one.predictions("sgd", every_row=True),
             lambda one=again: one.select(models=["sgd", "nb"]).compare("sgd", "nb", test="q"),
         ):
             with pytest.raises(ValueError, match=rf"y\.npy {why}.*" + ANEW):

@@ -105,7 +105,7 @@ def test_every_measure_counts_them_as_an_answer_that_no_label_agrees_with(
         result = evaluator.evaluate(
             {"m": refusing(y=y)}, ROWS, y, sample_weight=np.full(N, 2.0) if weighted else None
         )
-    expected = twin(y, result.predictions("m"))
+    expected = twin(y, result.predictions("m", every_row=True))
     for name in NAMES:
         assert result.scores["m"][name] == pytest.approx(expected[name], rel=1e-9), name
     assert result.rescore(NAMES).scores["m"] == pytest.approx(result.scores["m"])

@@ -238,7 +238,14 @@ def test_the_first_answer_of_baselines_in_every_kind_of_score():
     X, y, targets = np.zeros((6, 1)), np.array(list("bcabca")), np.arange(6.0) + 1
     evaluator = PrequentialEvaluator("log_loss", n_warmup=0, keep_tape=True)
     result = evaluator.evaluate([Persistent(), MajorityClass()], X, y)
-    assert result.predictions("Persistent").tolist() == ["a", "b", "c", "a", "b", "c"]
+    assert result.predictions("Persistent", every_row=True).tolist() == [
+        "a",
+        "b",
+        "c",
+        "a",
+        "b",
+        "c",
+    ]
     assert result.tape.probabilities("MajorityClass")[0].tolist() == [1 / 3] * 3
     proba = prequential_predict(MajorityClass(), X, y, n_warmup=0, method="predict_proba")
     np.testing.assert_array_equal(proba, result.tape.probabilities("MajorityClass"))

@@ -111,7 +111,7 @@ def test_in_place_transformers_change_only_their_own_rows(transformer, engine, r
         copying = clone(transformer).set_params(copy=True)
         twin = make_stream_pipeline(copying, SGDClassifier(random_state=0))
         expected = prequential_predict(twin, X, y, engine="loop")
-        np.testing.assert_array_equal(together.predictions("writes")[1:], expected)
+        np.testing.assert_array_equal(together.predictions("writes", every_row=True)[1:], expected)
 
 
 def laid_out(X, layout):

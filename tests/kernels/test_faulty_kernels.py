@@ -177,7 +177,9 @@ class TestOtherVersion:
             "c": f"kernel; StandardScaler by loop: the kernel of StandardScaler {words}",
         }
         assert words in str(result)  # the table says why
-        np.testing.assert_array_equal(result.predictions("a"), right.predictions("a"))
+        np.testing.assert_array_equal(
+            result.predictions("a", every_row=True), right.predictions("a", every_row=True)
+        )
 
     def test_a_kernel_that_cannot_be_made_is_none(self, monkeypatch: Any) -> None:
         monkeypatch.setattr(LinearClassifierKernel, "refusal", fails)

@@ -241,7 +241,9 @@ def test_a_pipeline_on_reversed_columns_of_a_frame() -> None:
     y = np.random.default_rng(4).integers(0, 2, 400)
     evaluator = PrequentialEvaluator(random_state=0, return_models=True)
     auto, loop = both_ways(evaluator, model, frame, y)
-    np.testing.assert_array_equal(auto.predictions("m"), loop.predictions("m"))
+    np.testing.assert_array_equal(
+        auto.predictions("m", every_row=True), loop.predictions("m", every_row=True)
+    )
     steps = [result.models["m"].pipeline_.steps[-1][1] for result in (auto, loop)]
     np.testing.assert_array_equal(*(step.coef_ for step in steps))
     assert auto.paths["m"] == "kernel"

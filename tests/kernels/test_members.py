@@ -238,7 +238,10 @@ def test_a_run_goes_on_after_saving(tmp_path: Any) -> None:
     run = load_run(tmp_path / "run")
     run.update(X[65:], y[65:])
     for model in WATCHED:
-        assert run.result().predictions(model).tolist() == whole.predictions(model).tolist()
+        assert (
+            run.result().predictions(model, every_row=True).tolist()
+            == whole.predictions(model, every_row=True).tolist()
+        )
 
 
 @pytest.mark.parametrize("model", [WATCHED["DDM"], OnlineBagging(BAYES, 2, detector=HINKLEY)])
@@ -247,7 +250,7 @@ def test_rows_that_the_kernel_declines_are_looped_and_models_go_on(model: Any) -
     X[70, 1] = 1e-200  # IncrementalGaussianNB has a kernel for usual numbers only
     results = both_ways(PrequentialEvaluator(return_models=True, random_state=0), model, X, y)
     assert results[0].paths["m"].startswith("kernel and loop")
-    np.testing.assert_array_equal(*(result.predictions("m") for result in results))
+    np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
     name = "n_resets_" if isinstance(model, DriftReset) else "n_replaced_"
     one, other = (np.asarray(getattr(result.models["m"], name)) for result in results)
     assert (one == other).all() and one.any()

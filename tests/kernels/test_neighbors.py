@@ -71,7 +71,10 @@ def test_sparse_rows_and_huge_numbers_are_left_to_the_loop() -> None:
         evaluator = PrequentialEvaluator("accuracy")
         result, by_loop = both_ways(evaluator, kernel.estimator, X, LABELS[y])
         assert result.paths["m"].startswith("loop: rows with numbers beyond")
-        assert result.predictions("m").tolist() == by_loop.predictions("m").tolist()
+        assert (
+            result.predictions("m", every_row=True).tolist()
+            == by_loop.predictions("m", every_row=True).tolist()
+        )
 
 
 def test_a_broken_kernel_is_caught(monkeypatch) -> None:

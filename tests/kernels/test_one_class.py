@@ -70,7 +70,7 @@ def test_behind_a_scaler() -> None:
         for engine in ("auto", "loop")
     ]
     assert results[0].paths["m"] == "kernel"
-    np.testing.assert_array_equal(*(result.predictions("m") for result in results))
+    np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
 
 
 @pytest.mark.parametrize(

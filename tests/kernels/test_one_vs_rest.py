@@ -156,7 +156,9 @@ def test_frames_and_batches_and_weights() -> None:
         )
         kernel, loop = both_ways(evaluator, model, X, LABELS[y], sample_weight=sample_weight)
         assert kernel.paths["m"].partition(":")[0] == path
-        np.testing.assert_array_equal(kernel.predictions("m"), loop.predictions("m"))
+        np.testing.assert_array_equal(
+            kernel.predictions("m", every_row=True), loop.predictions("m", every_row=True)
+        )
         assert_same_state(kernel.models["m"], loop.models["m"], rtol=1e-12)
 
 

@@ -91,7 +91,9 @@ def test_parts_change_nothing(model: Any, monkeypatch: Any) -> None:
     )
     cut = evaluate(model)
     assert max(parts[1:]) <= 64 and cut.paths == {"m": "kernel"}
-    np.testing.assert_array_equal(cut.predictions("m"), whole.predictions("m"))
+    np.testing.assert_array_equal(
+        cut.predictions("m", every_row=True), whole.predictions("m", every_row=True)
+    )
 
 
 def peak_of(model: Any, X: Any, y: Any) -> float:
@@ -131,7 +133,9 @@ class TestDeclined:
 
     def test_the_kernel_goes_on_after_rows_that_it_declines(self) -> None:
         auto, loop = (self.run_in_chunks(engine, (3, 4, 8)) for engine in ("auto", "loop"))
-        np.testing.assert_array_equal(auto.predictions("m"), loop.predictions("m"))
+        np.testing.assert_array_equal(
+            auto.predictions("m", every_row=True), loop.predictions("m", every_row=True)
+        )
         reason = "object rows have no kernel"
         assert auto.paths == {"m": f"kernel and loop: {reason}"}
         assert f"m (kernel and loop): {reason}" in str(auto)
@@ -151,7 +155,9 @@ class TestDeclined:
         assert 0 < sum(looped) <= 1100
         assert "below 1e-6" in result.paths["m"]
         expected = evaluate(IncrementalGaussianNB(), "loop", sample_weight=weight)
-        assert (result.predictions("m") != expected.predictions("m")).sum() == 0
+        assert (
+            result.predictions("m", every_row=True) != expected.predictions("m", every_row=True)
+        ).sum() == 0
 
     def test_a_kernel_that_declines_every_block_is_tried_ever_less(self, monkeypatch: Any) -> None:
         tried = []

@@ -97,7 +97,7 @@ def test_methods_of_an_instance_go_through_the_loop() -> None:
         find_kernel(model, TASK)
     evaluator = PrequentialEvaluator(warm_start=True)
     result = evaluator.evaluate({"m": model}, X, Y)
-    assert (result.predictions("m")[1:] == 1).all()
+    assert (result.predictions("m", every_row=True)[1:] == 1).all()
     assert result.paths["m"].partition(":")[0] == "loop"
 
 

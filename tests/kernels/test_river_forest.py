@@ -133,7 +133,7 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
     result = PrequentialEvaluator("accuracy", return_models=True).evaluate({"f": forest}, X, y)
     assert result.paths == {"f": "kernel"}
     expected, literal = bare(forest.clone(), X, y)
-    assert result.predictions("f").tolist()[1:] == expected
+    assert result.predictions("f", every_row=True).tolist()[1:] == expected
     assert same(result.models["f"].model_, literal)
     assert result.models["f"].model_._rng.getstate() == literal._rng.getstate()
     assert literal.n_warnings_detected() > 2 < literal.n_drifts_detected()
@@ -192,7 +192,7 @@ def test_a_fitted_forest_goes_on() -> None:
     for row, label in zip(X[500:].tolist(), y[500:].tolist(), strict=True):
         answers.append(forest.predict_one(dict(enumerate(row))))
         forest.learn_one(dict(enumerate(row)), label)
-    assert result.predictions("f").tolist() == answers
+    assert result.predictions("f", every_row=True).tolist() == answers
     assert same(result.models["f"].model_, forest)
 
 
@@ -240,7 +240,7 @@ def test_other_forests_are_left_to_river(parameters, reason) -> None:
             result = evaluator.evaluate({"f": forest}, X, y)
     else:
         result = evaluator.evaluate({"f": forest}, X, y)
-        assert result.predictions("f").tolist()[1:] == expected
+        assert result.predictions("f", every_row=True).tolist()[1:] == expected
     assert reason in result.paths["f"]
 
 

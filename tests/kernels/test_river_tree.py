@@ -84,7 +84,7 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
     result = evaluator.evaluate({"tree": tree}, X, y)
     assert result.paths["tree"] == "kernel"
     expected, literal = bare(tree.clone(), X, y)
-    assert result.predictions("tree").tolist()[1:] == expected
+    assert result.predictions("tree", every_row=True).tolist()[1:] == expected
     assert same(result.models["tree"].model_, literal)
     assert literal.n_branches > 2
     for other in (
@@ -120,7 +120,7 @@ def test_other_trees_are_left_to_river(parameters, reason) -> None:
     result = PrequentialEvaluator("accuracy").evaluate({"tree": tree}, X, y)
     assert "loop" in result.paths["tree"]
     assert reason in result.paths["tree"]
-    assert result.predictions("tree").tolist()[1:] == expected
+    assert result.predictions("tree", every_row=True).tolist()[1:] == expected
 
 
 def test_rows_that_river_takes_otherwise_are_left_to_it() -> None:

@@ -252,7 +252,7 @@ def test_models_around_others(model: Any, n_classes: int) -> None:
         for engine in ("auto", "loop")
     ]
     assert results[0].paths["m"] == "kernel"
-    np.testing.assert_array_equal(*(result.predictions("m") for result in results))
+    np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
     assert_same_state(*(result.models["m"] for result in results))
     answers = [
         prequential_predict(model, rows, y, method=best_method(model), n_warmup=30, engine=engine)

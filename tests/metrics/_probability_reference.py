@@ -100,7 +100,9 @@ def best_answers(y, p, weight, gain, middle):
 
 def conformal(y, scores, alpha, gamma):
     """Coverage and size of every row's set, by the definition."""
-    cells = np.clip(((1 - scores) * 1000).astype(int), 0, 999)
+    exact = [Fraction(1 - score).limit_denominator(10**9) for score in scores.ravel()]
+    cells = np.clip([int(1000 * one) for one in exact], 0, 999).reshape(scores.shape)
+    alpha, gamma = Fraction(str(alpha)), Fraction(str(gamma))
     level, seen, covered, sizes = alpha, [], [], []
     for row, label in enumerate(y):
         rank = ceil((len(seen) + 1) * (1 - level))
@@ -108,6 +110,6 @@ def conformal(y, scores, alpha, gamma):
         inside = cells[row] <= limit
         covered.append(inside[label])
         sizes.append(inside.sum())
-        level += gamma * (alpha - (not inside[label]))
+        level += gamma * (alpha - int(not inside[label]))
         seen.append(cells[row, label])
     return np.array(covered), np.array(sizes)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from skstream.metrics import _running as running_module
+from skstream.metrics import pinball
 from skstream.metrics._functions import persistent_skill_score
 from skstream.metrics._registry import REGRESSION
 from tests._examples import examples
@@ -217,3 +218,8 @@ def test_the_pinball_loss_is_least_at_the_quantile():
     assert np.argmin(losses) == 1
     with pytest.raises(ValueError, match=r"no measure 'pinball:7'. The 'quantile' parameter"):
         running("pinball:7", "cumulative", None)
+
+
+def test_quantiles_that_agree_in_six_digits_have_names_of_their_own():
+    names = [pinball(one).name for one in (0.1234567, 0.1234568, 1 / 3, 0.9)]
+    assert names == ["pinball:0.1234567", "pinball:0.1234568", f"pinball:{1 / 3}", "pinball:0.9"]

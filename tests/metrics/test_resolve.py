@@ -157,7 +157,7 @@ def test_names_of_scikit_learn_scorers_are_measures(regression: bool, least: int
         if scorer._response_method != "predict":
             continue
         result = PrequentialEvaluator(name, record_every=80).evaluate({"m": model}, X, y)
-        answers = result.predictions("m")[1:].astype(y.dtype)
+        answers = result.predictions("m", every_row=True)[1:].astype(y.dtype)
         wanted = scorer._sign * scorer._score_func(y[1:], answers, **scorer._kwargs)
         assert result.scores["m"][name] == pytest.approx(wanted, rel=1e-9), name
     assert n_known >= least

@@ -91,7 +91,9 @@ def assert_same(one: PrequentialSearch, other: PrequentialSearch) -> None:
             for metric in ours.metric_names:
                 assert_array_equal(ours.curve(name, metric), theirs.curve(name, metric))
             if ours.tape is not None and theirs.tape is not None:
-                assert_array_equal(ours.predictions(name), theirs.predictions(name))
+                assert_array_equal(
+                    ours.predictions(name, every_row=True), theirs.predictions(name, every_row=True)
+                )
     assert_array_equal(one.best_estimator_.coef_, other.best_estimator_.coef_)
 
 
@@ -138,7 +140,8 @@ def test_a_search_is_the_evaluation_of_its_candidates(
         assert n_scored == n_rows
         for name in expected.model_names:
             assert_array_equal(
-                result.predictions(name), expected.predictions(name)[: len(result.tape.y)]
+                result.predictions(name, every_row=True),
+                expected.predictions(name, every_row=True)[: len(result.tape.y)],
             )
             for one_metric in expected.metric_names:
                 curve = expected.curve(name, one_metric)[expected.checkpoints <= n_scored]
@@ -235,7 +238,10 @@ def test_the_honest_score_is_of_rows_on_which_nothing_was_chosen(metric: str) ->
     alone = PrequentialEvaluator(metric, random_state=0).evaluate(
         {name: models_of(one)[name]}, X, y
     )
-    assert_array_equal(alone.predictions(name)[asked], one.honest_result_.predictions(name)[asked])
+    assert_array_equal(
+        alone.predictions(name, every_row=True)[asked],
+        one.honest_result_.predictions(name, every_row=True)[asked],
+    )
     alone.tape.answers[name][0, :TUNING] = -1
     assert alone.rescore(metric).scores[name][metric] == one.honest_score_
     low, high = one.honest_interval_
@@ -273,7 +279,7 @@ def test_honest_intervals_hold_the_score_of_other_rows() -> None:
 def test_the_interval_of_the_long_run_leaves_out_each_block_of_rows() -> None:
     one = fitted(metric="accuracy", tuning=TUNING)
     (name,) = one.honest_result_.model_names
-    answers = one.honest_result_.predictions(name)[TUNING:]
+    answers = one.honest_result_.predictions(name, every_row=True)[TUNING:]
     right = answers == np.asarray(stream(N_ROWS)[1])[TUNING:]
     blocks = np.array_split(np.arange(len(right)), 20)
     without = [np.delete(right, block).mean() for block in blocks]
@@ -658,7 +664,10 @@ def test_the_choice_waits_for_rows_that_are_not_learnt(
     )
     for name, scores in expected.scores.items():
         assert one.result_.scores[name]["accuracy"] == scores["accuracy"]
-        assert_array_equal(one.result_.predictions(name), expected.predictions(name))
+        assert_array_equal(
+            one.result_.predictions(name, every_row=True),
+            expected.predictions(name, every_row=True),
+        )
     asked = one.honest_result_.tape.answers[one.run_.chosen][0] >= 0
     assert_array_equal(np.flatnonzero(asked), np.arange(452, N_ROWS))
     for size in (7, 97):

@@ -31,7 +31,7 @@ def last(display: Any, name: str) -> float:
 def test_predictions_are_scored_as_those_of_an_evaluation() -> None:
     stream = make_demo_stream(200)
     result = PrequentialEvaluator("kappa").evaluate({"last": Persistent()}, stream)
-    y_pred = result.predictions("last")
+    y_pred = result.predictions("last", every_row=True)
     shown = PrequentialDisplay.from_predictions(stream.y[1:], {"last": y_pred[1:]}, "accuracy")
     again = result.rescore("accuracy").plot()
     assert last(shown, "last") == last(again, "last")

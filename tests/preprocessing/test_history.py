@@ -196,7 +196,7 @@ def test_batches_have_a_kernel_too() -> None:
     for engine in ("loop", "auto"):
         evaluator = PrequentialEvaluator("accuracy", batch_size=4, engine=engine)
         result = evaluator.evaluate({"m": model}, X, y)
-        answers.append(result.predictions("m"))
+        answers.append(result.predictions("m", every_row=True))
     assert result.paths == {"m": "kernel"}
     np.testing.assert_array_equal(*answers)
 

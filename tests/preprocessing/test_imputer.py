@@ -194,10 +194,10 @@ def test_a_missing_value_of_pandas_among_numbers_is_a_gap(strategy: str, engine:
     later = X.astype(object)  # as where a chunk is made of lists
     model = make_stream_pipeline(StreamImputer(strategy), SGDClassifier(random_state=0))
     evaluator = PrequentialEvaluator("accuracy", engine=engine, keep_tape=True, random_state=0)
-    expected = evaluator.evaluate(model, X, y).predictions("StreamPipeline")
+    expected = evaluator.evaluate(model, X, y).predictions("StreamPipeline", every_row=True)
     run = evaluator.start(model, classes=[0, 1]).update(X[:2], y[:2])
     run.update(later[2:], y[2:])
-    assert run.result().predictions("StreamPipeline").tolist() == expected.tolist()
+    assert run.result().predictions("StreamPipeline", every_row=True).tolist() == expected.tolist()
 
 
 def test_gaps_among_decimals_of_arrow_are_filled() -> None:

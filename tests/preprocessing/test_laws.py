@@ -194,7 +194,7 @@ def test_an_evaluator_gives_the_same_by_kernel_and_by_loop(transformer: Any, kin
         stream = as_stream(X, labels(14), chunk_size=chunk_size)
         result = PrequentialEvaluator(engine=engine).evaluate({"m": model}, stream)
         assert result.paths["m"].startswith("loop" if engine == "loop" else "kernel")
-        answers.append(result.predictions("m"))
+        answers.append(result.predictions("m", every_row=True))
     np.testing.assert_array_equal(*answers)
 
 
@@ -213,7 +213,9 @@ def test_rows_that_a_later_step_declines_are_learnt_once(transformer: Any, kind:
         stream = as_stream(X, labels(24), sample_weight=weight, chunk_size=chunk_size)
         evaluator = PrequentialEvaluator(engine=engine, return_models=True)
         result = evaluator.evaluate({"m": model}, stream)
-        answers.append([*result.predictions("m"), *result.models["m"][-1].coef_.ravel()])
+        answers.append(
+            [*result.predictions("m", every_row=True), *result.models["m"][-1].coef_.ravel()]
+        )
     assert answers[0] == answers[1] == answers[2]
 
 

@@ -107,7 +107,7 @@ def test_what_it_makes_runs_by_kernel_as_by_the_loop(sparse_output: bool) -> Non
         stream = as_stream(FRAME[50:76], LABELS[50:76], chunk_size=chunk_size)
         result = PrequentialEvaluator(engine=engine).evaluate({"m": pipeline}, stream)
         assert result.paths["m"].startswith("loop" if engine == "loop" else "kernel")
-        answers.append(result.predictions("m"))
+        answers.append(result.predictions("m", every_row=True))
     np.testing.assert_array_equal(answers[1], answers[0])
     np.testing.assert_array_equal(answers[2], answers[0])
 
@@ -188,7 +188,9 @@ def test_integers_are_hashed_as_their_texts(kind: str, dtype: str) -> None:
         for engine in ("loop", "auto")
     )
     assert by_kernel.paths["m"].startswith("kernel")
-    np.testing.assert_array_equal(by_kernel.predictions("m"), by_loop.predictions("m"))
+    np.testing.assert_array_equal(
+        by_kernel.predictions("m", every_row=True), by_loop.predictions("m", every_row=True)
+    )
 
 
 def test_names_of_parts_can_be_told_apart() -> None:

@@ -117,7 +117,7 @@ def test_numbers_may_be_the_target_of_a_classifier() -> None:
     answers = []
     for engine in ("loop", "auto"):
         result = PrequentialEvaluator(engine=engine).evaluate({"m": model}, X[:, :2], y)
-        answers.append(result.predictions("m"))
+        answers.append(result.predictions("m", every_row=True))
     assert result.paths == {"m": "kernel"}
     np.testing.assert_array_equal(*answers)
 

@@ -140,7 +140,7 @@ def test_statements_say_what_was_done(result, parts) -> None:
 @pytest.mark.parametrize(
     ("name", "columns"),
     [
-        ("mcnemar_curve", ["only_a_wrong", "only_b_wrong", "statistic", "pvalue"]),
+        ("mcnemar_curve", ["only_a_wrong", "only_b_wrong", "statistic", "uncorrected", "pvalue"]),
         ("q_statistic", ["loss_a", "loss_b", "q"]),
         ("anytime_comparison", ["difference", "lower", "upper", "pvalue"]),
     ],

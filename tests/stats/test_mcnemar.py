@@ -8,6 +8,7 @@ from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.metrics import kappa_score
 from skstream.stats import mcnemar, mcnemar_curve
 from skstream.stats._mcnemar import RunningMcNemar
+from skstream.stats._report import number
 from tests._examples import newest_alone
 from tests.stats._streams import random_losses
 
@@ -110,6 +111,34 @@ def test_fading_statistic_of_equal_models_is_chi2() -> None:
     faded = (curve.only_a_wrong - curve.only_b_wrong)[-1] ** 2 / counts[-1]
     # The form without the variance is a fraction of it, as the notes say.
     assert 1.99 * faded == pytest.approx(abs(curve.statistic), rel=1e-6)
+
+
+@pytest.mark.parametrize("forgetting", MECHANISMS, ids=lambda f: f.name)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counts_in_print_give_a_statistic_in_print(forgetting, weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    loss_a, loss_b = random_losses(2, 3000)
+    weight = rng.uniform(0.5, 2.0, 3000) if weighted else None
+    curve = mcnemar_curve(
+        np.zeros(3000), loss_a, loss_b, forgetting=forgetting, sample_weight=weight
+    )
+    final = mcnemar(np.zeros(3000), loss_a, loss_b, sample_weight=weight)
+    assert curve.uncorrected.shape == curve.statistics.shape
+    for one, a, b, statistic, uncorrected in [
+        (curve, *(x[-1] for x in (curve.only_a_wrong, curve.only_b_wrong)), curve.statistic, None),
+        (final, final.only_a_wrong, final.only_b_wrong, final.statistic, final.uncorrected),
+    ]:
+        wanted = np.sign(a - b) * (a - b) ** 2 / (a + b)
+        found = curve.uncorrected[-1] if uncorrected is None else uncorrected
+        assert found == pytest.approx(wanted)
+        text = " ".join(str(one).split())
+        if np.isclose(wanted, statistic):
+            assert f"signed M = {number(statistic)}" in text and "uncorrected" not in text
+        else:
+            assert f"corrected for rows that count unequally = {number(statistic)}" in text
+            assert f"uncorrected M = {number(wanted)}, (a - b)^2 / (a + b)" in text
+    assert ("uncorrected" in str(curve)) == (weighted or forgetting.factor < 1)
+    assert ("uncorrected" in str(final)) == weighted
 
 
 def test_bad_input() -> None:

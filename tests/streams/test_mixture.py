@@ -1,5 +1,7 @@
 """Mixtures of Gaussians: their truth against SciPy, formulas, samples and the specification."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -82,6 +84,14 @@ def test_the_error_of_the_best_answers_is_the_bayes_error(name):
     error = np.mean(stream.bayes_predict(X, np.arange(10_001)) != y)
     bayes = BAYES_ERROR[name] / 100
     assert abs(error - bayes) <= 4 * np.sqrt(bayes * (1 - bayes) / 10_001) + 1e-4
+
+
+def test_no_two_streams_of_equal_seeds_share_labels():
+    for seed in (0, 1):
+        labels = [load_testbed(name, random_state=seed).rows(0, 4000)[1] for name in TESTBED]
+        for first, second in combinations(labels, 2):
+            independent = sum((first == c).mean() * (second == c).mean() for c in ("A", "B"))
+            assert abs((first == second).mean() - independent) < 0.05
 
 
 @pytest.mark.parametrize("name", ["NSPC", "NSCX", "NSGT-5D"])

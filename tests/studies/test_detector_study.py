@@ -320,3 +320,9 @@ def test_unknown_names_and_other_files_are_named(tmp_path):
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nothing.npz")
     assert isinstance(STUDY, DetectorStudy)
+
+
+def test_values_that_agree_in_six_digits_have_labels_of_their_own():
+    values = (0.05, 0.0500000001, 1.0)
+    labels = [StudiedDetector(name="ph", parameter="delta", value=one).label for one in values]
+    assert labels == ["ph, delta=0.05", "ph, delta=0.0500000001", "ph, delta=1"]

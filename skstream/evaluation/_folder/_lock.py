@@ -64,7 +64,7 @@ class Lock:
         """Write the lock, unless there is one; it is there as a whole or not at all."""
         own = {**this_process(), "token": self.token}
         with temporary_beside(self._path) as temporary:
-            temporary.write_text(json.dumps(own))
+            temporary.write_text(json.dumps(own, allow_nan=False))
             try:
                 os.link(temporary, self._path)
             except FileExistsError:
@@ -72,7 +72,7 @@ class Lock:
             except OSError:  # a file system without links
                 try:
                     with self._path.open("x") as file:
-                        file.write(json.dumps(own))
+                        file.write(json.dumps(own, allow_nan=False))
                 except FileExistsError:
                     return False
         return True
@@ -135,7 +135,7 @@ def only_writer(group: Path) -> Iterator[None]:
     try:
         with suppress(OSError):
             os.truncate(descriptor, 0)
-            os.write(descriptor, json.dumps(this_process()).encode())
+            os.write(descriptor, json.dumps(this_process(), allow_nan=False).encode())
         yield
     finally:
         with suppress(OSError):

@@ -81,7 +81,7 @@ class Report:
     def save(self, path: Path) -> None:
         """Write the report, completely or not at all; a power failure may lose it."""
         with atomic_write(path, flush=False) as temporary:
-            temporary.write_text(json.dumps(as_data(self), indent=1))
+            temporary.write_text(json.dumps(as_data(self), indent=1, allow_nan=False))
 
     @classmethod
     def load(cls, path: Path) -> "Report | None":

@@ -137,7 +137,7 @@ class Manifest:
         own = as_data(self)
         plain = {"kind": KIND, "format": FORMAT, "checksum": checksum(own), **own}
         with atomic_write(path) as temporary:
-            temporary.write_text(json.dumps(plain, indent=1))
+            temporary.write_text(json.dumps(plain, indent=1, allow_nan=False))
 
     @classmethod
     def load(cls, path: Path) -> "Manifest":

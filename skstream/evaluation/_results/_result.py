@@ -386,8 +386,8 @@ class EvaluationResult:
         weight = None if self.tape is None else self.tape.weight
         return weight is not None and len(weight) > 0 and not weight.any()
 
-    def predictions(self, model: str, *, fold: int | None = None) -> np.ndarray:
-        """Return the answers of a model, row by row.
+    def predictions(self, model: str, *, fold: int | None = None, every_row: bool = False) -> Any:
+        """Return the rows that a model has answered, and its answers.
 
         Parameters
         ----------
@@ -395,16 +395,40 @@ class EvaluationResult:
             Name of the model.
         fold : int, default=None
             Fold; None: the first.
+        every_row : bool, default=False
+            Return the answers alone, one for each row.
 
         Returns
         -------
-        y_pred : ndarray of shape (n_rows,)
-            Predicted labels or targets; None or NaN for rows that were not asked.
+        rows : ndarray of shape (n_answered,), dtype int
+            Numbers of the rows in the stream: ``y[rows]`` are their labels. Of a holdout
+            evaluation, whose sets may share rows, places in ``tape.y``. Rows that were not asked,
+            or got no answer, are left out, also where that counts as a wrong one; rows that were
+            asked and have no label are not.
+        y_pred : ndarray of shape (n_answered,), or (n_rows,) with `every_row`
+            Predicted labels, of the type of the labels, or targets. With `every_row` there is None
+            or NaN for rows without an answer, and labels are objects if there are such rows.
+
+        Examples
+        --------
+        >>> from sklearn.metrics import accuracy_score
+        >>> from skstream import Persistent, PrequentialEvaluator
+        >>> y = ["a", "a", "b", "b"]
+        >>> result = PrequentialEvaluator().evaluate(Persistent(), [[0], [0], [0], [0]], y)
+        >>> rows, answers = result.predictions("Persistent")
+        >>> rows.tolist(), answers.tolist()
+        ([1, 2, 3], ['a', 'a', 'b'])
+        >>> round(accuracy_score([y[row] for row in rows], answers), 3)
+        0.667
         """
         tape = tape_of(self)
-        pick(tape.answers, model, "model")
-        place = 0 if fold is None else self.folds.index(number(fold, self.folds, "fold"))
-        return tape.predictions(model, place)
+        place = self._place_on_tape(model, fold)
+        return tape.predictions(model, place) if every_row else tape.answered(model, place)
+
+    def _place_on_tape(self, model: str, fold: int | None) -> int:
+        """Position of a fold in the answers of a model, both checked."""
+        pick(tape_of(self).answers, model, "model")
+        return 0 if fold is None else self.folds.index(number(fold, self.folds, "fold"))
 
     def compare(
         self,

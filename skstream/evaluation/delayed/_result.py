@@ -86,9 +86,15 @@ class DelayedResult(EvaluationResult):
         return rescored if self.selected_bins is None else rescored.select(bins=self.bins)
 
     def predictions(
-        self, model: str, *, fold: int | None = None, order: str = "rows"
-    ) -> np.ndarray:
-        """Return the answers of a model in every bin.
+        self,
+        model: str,
+        *,
+        fold: int | None = None,
+        bin: int | None = None,
+        order: str = "rows",
+        every_row: bool = False,
+    ) -> Any:
+        """Return the labelled rows that a model has answered, and its answers.
 
         Parameters
         ----------
@@ -96,21 +102,32 @@ class DelayedResult(EvaluationResult):
             Name of the model.
         fold : int, default=None
             Fold; None: the first.
+        bin : int, default=None
+            Bin, such as 0 for the first answers; None: all, of the rows answered in each.
         order : {"rows", "labels"}, default="rows"
-            "rows": one line for every row that arrived, in this order. "labels": one line for
-            every labelled row, in the order in which the labels came, as on the tape.
+            "rows": as they arrived. "labels": as their labels came, as on the tape.
+        every_row : bool, default=False
+            Return the answers in all bins alone, one line for each row that arrived, or by labels
+            for each labelled row.
 
         Returns
         -------
-        y_pred : ndarray of shape (n_arrived, n_bins + 2), or (n_rows, n_bins + 2) by labels
-            Predicted labels or targets; None or NaN for rows that were not asked, and by rows for
-            those without a label.
+        rows : ndarray of shape (n_answered,), dtype int
+            Numbers of the rows in the stream: ``y[rows]`` are their labels.
+        y_pred : ndarray of shape (n_answered,), or (n_answered, n_bins + 2) of all bins
+            Predicted labels, of the type of the labels, or targets. With `every_row`
+            ``(n_arrived, n_bins + 2)``, or ``(n_rows, n_bins + 2)`` by labels, and None or NaN for
+            rows without an answer or label.
         """
         check_choice(order, "order", ("rows", "labels"))
-        answers = super().predictions(model, fold=fold)
+        tape, waits, place = tape_of(self), self.waits, self._place_on_tape(model, fold)
+        if not every_row:
+            rows, answers = tape.answered(model, place, bin)
+            by = np.argsort(rows) if order == "rows" else slice(None)
+            return rows[by], answers[by]
+        answers = tape.predictions(model, place)
         if order == "labels":
             return answers
-        tape, waits = tape_of(self), self.waits
         n_arrived = waits.n_labelled + waits.n_never + waits.n_pending + waits.n_dropped
         shape = n_arrived, answers.shape[1]
         if n_arrived == len(answers):

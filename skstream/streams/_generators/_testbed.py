@@ -1,10 +1,12 @@
 """The nine streams of Cervantes et al., which test one ability each."""
 
 from dataclasses import replace
+from numbers import Integral
 
 from skstream.streams._generators._components import Component, Phase
 from skstream.streams._generators._mixture import GaussianMixtureStream
 from skstream.utils._choices import check_choice, check_number
+from skstream.utils._seeds import derive_seed
 
 Pair = tuple[float, float]
 _SPREAD = (2.5, 1.0)
@@ -96,7 +98,8 @@ def load_testbed(
     name : str
         One of the names below.
     random_state : int, default=0
-        Seed. The same seed gives the same rows.
+        Seed. The same name and seed give the same rows; streams of other names draw other numbers,
+        their labels included.
     speed : float, default=1.0
         How fast the stream changes: with 2 it reaches at row 5,000 what it otherwise reaches at
         row 10,000, and then stays.
@@ -154,7 +157,10 @@ def load_testbed(
     check_choice(name, "name", list(TESTBED))
     speed = check_number(speed, "speed", above=0)
     components = [_at_speed(component, speed) for component in TESTBED[name]]
-    return GaussianMixtureStream(components, n_rows, random_state=random_state)
+    seed = random_state
+    if isinstance(seed, Integral):  # the stream refuses others
+        seed = derive_seed(int(seed), "testbed", name)
+    return GaussianMixtureStream(components, n_rows, random_state=seed)
 
 
 def _at_speed(component: Component, speed: float) -> Component:
