@@ -164,17 +164,20 @@ class Column:
         Positions in the words; their number where there is no value.
     words : list of str
         Names of the different values in their order, made of whole values.
-    quoted : list of str
-        The same, with texts in quotes.
+    is_text : list of bool, or empty
+        Which are texts of the user.
     of_times : bool
         Whether the values are dates.
+    sign : str
+        What is between the name and a word that is no text.
     """
 
     name: str
     codes: Integers
     words: list[str]
-    quoted: list[str]
+    is_text: Sequence[bool] = ()
     of_times: bool = False
+    sign: str = "="
 
     @classmethod
     def of(cls, given: Any, name: str, n_rows: int, max_slices: int, n_quantiles: int) -> Self:
@@ -195,21 +198,9 @@ class Column:
             numbers = as_floats(what, column, n_rows)
             known = ~np.isnan(numbers)
             return cls._cut(name, numbers[known], known, n_quantiles)
-        words = quoted = _words(values)
-        if any(isinstance(one, str) for one in values):
-            pairs = list(zip(values, words, strict=True))
-            quoted = [repr(one) if isinstance(one, str) else word for one, word in pairs]
-            words = [word if word.strip() and word.isprintable() else repr(word) for word in words]
-        if name:
-            words, quoted = (
-                [
-                    word if isinstance(one, str) else f"{name}={word}"
-                    for one, word in zip(values, some, strict=True)
-                ]
-                for some in (words, quoted)
-            )
+        is_text = [isinstance(one, str) for one in values]
         times = column.dtype.kind == "M" or any(isinstance(one, date) for one in values)
-        return cls(name, codes, words, quoted, times)
+        return cls(name, codes, _words(values), is_text, times)
 
     @classmethod
     def _cut(
@@ -218,13 +209,17 @@ class Column:
         """Cut numbers into quantiles of the past."""
         codes = np.full(len(known), n_quantiles, dtype=np.intp)
         codes[known] = _quantiles_of_past(numbers, n_quantiles)
-        words = [f"{name} {_ordinal(k + 1, n_quantiles)}".lstrip() for k in range(n_quantiles)]
-        return cls(name, codes, words, words)
+        words = [_ordinal(k + 1, n_quantiles) for k in range(n_quantiles)]
+        return cls(name, codes, words, sign=" ")
 
     def word(self, code: int, *, quoted: bool) -> str:
         """Name one of the values."""
-        words = self.quoted if quoted else self.words
-        return words[code] if code < len(words) else f"{self.name} missing".lstrip()
+        if code == len(self.words):
+            return f"{self.name} missing".lstrip()
+        word = self.words[code]
+        if self.is_text and self.is_text[code]:
+            return word if word.strip() and word.isprintable() and not quoted else repr(word)
+        return f"{self.name}{self.sign}{word}" if self.name else word
 
 
 def _is_number(value: Any) -> bool:
