@@ -363,8 +363,8 @@ def _table_of_columns(
         place = places[lacking[0]]
         table[:, place] = 1.0 - table[:, 1 - place]
     elif lacking:
-        of_all = listed(classes.tolist())
-        raise ValueError(f"probabilities of {name!r} has no column of {lacking[0]!r}, of {of_all}.")
+        said = f"probabilities of {name!r} has no column of the class {lacking[0]!r}."
+        raise ValueError(f"{said} The classes are {listed(classes.tolist())}.")
     return table
 
 

@@ -328,7 +328,7 @@ GIVEN: dict[str, Any] = {
         ({"label_time": [1, 0, 3, 9]}, "before the arrival of its row"),
         ({"arrival": None, "label_time": None}, "pass arrival="),
         ({"label_time": None}, "pass label_time="),
-        ({"probabilities": [0.2, 0.7, 1.4, 0.1]}, r"row 2 are \[-0.4, 1.4\], and each"),
+        ({"probabilities": [0.2, 0.7, 1.4, 0.1]}, r"row 2 are \[-0.4, 1.4\], not in \[0, 1\]"),
         ({"window": 0}, "window must be an integer >= 1"),
         ({"window": "7D"}, "window must be an integer >= 1"),
         ({"calibrate": "platt"}, "calibrate must be 'sigmoid'"),
