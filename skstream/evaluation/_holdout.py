@@ -285,10 +285,10 @@ class HoldoutRun(EvaluationRun):
             self._held_out.check_can_be_saved()
         return super().__getstate__()
 
-    def _take_piece(self, piece: EncodedRows, *, skip: bool) -> None:
+    def _take_piece(self, piece: EncodedRows) -> None:
         if self._held_out is not None and self._schema is not None and not self._n_arrived:
             self._held_out.check_columns(self._schema)
-        super()._take_piece(piece, skip=skip)
+        super()._take_piece(piece)
 
     def go_on_as(self, new: Self) -> None:
         """Go on with the held-out rows of a new run, which must be those asked about so far.

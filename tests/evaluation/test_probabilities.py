@@ -170,16 +170,6 @@ def test_no_probabilities_count_as_certain_of_a_wrong_class_if_they_may() -> Non
     assert result.scores["Moody"]["brier"] == pytest.approx(np.mean((1 - share) ** 2))
 
 
-def test_a_live_run_goes_on_without_a_row_that_has_none() -> None:
-    y = labels(2)
-    run = prequential().start(Moody([0.5, 0.6]), classes=["a", "b"])
-    run.update(X, y, on_error="skip")
-    kept = np.delete(np.arange(1, N), 19)
-    assert run.n_skipped == {"Moody": 1}
-    share = np.where(y == "b", 0.25, 0.75)[kept]
-    assert run.result().scores["Moody"]["brier"] == pytest.approx(np.mean((1 - share) ** 2))
-
-
 EVALUATORS = [
     PrequentialEvaluator,
     partial(KFoldEvaluator, n_folds=2),

@@ -33,7 +33,6 @@ from skstream.metrics._checkpoints import Curves
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Chunk
-from skstream.utils._choices import check_choice
 from skstream.utils._exclusive import exclusive
 from skstream.utils._interrupt import deferred_interrupt
 
@@ -94,7 +93,6 @@ class EvaluationRun(Steps):
         *,
         sample_weight: Any = None,
         arrival: Any = None,
-        on_error: str = "raise",
     ) -> Self:
         """Process rows with their labels: each is predicted, then learnt.
 
@@ -110,10 +108,6 @@ class EvaluationRun(Steps):
         arrival : array-like of shape (n_rows,), default=None
             When the rows came, as datetimes that never go back; needed where the forgetting or
             `record_every` counts time.
-        on_error : {"raise", "skip"}, default="raise"
-            What to do where a model fails. "raise": stop, and wait for a call of `go_on` with your
-            decision. "skip": a row that a model cannot answer is scored for no model, and a model
-            does not learn a row that it cannot learn; `n_skipped` counts both.
 
         Returns
         -------
@@ -126,17 +120,17 @@ class EvaluationRun(Steps):
             If the rows do not fit the earlier ones, or a label is unknown or missing. Nothing
             has been learnt then.
         ModelError
-            If a model fails; names the model and the row. See `go_on`.
+            If a model fails; names the model and the row. The run ends there:
+            `result` has what came before, and the last `save` goes on.
         KeyboardInterrupt
             On Ctrl-C. The run is as usable as before: `n_rows` says how many rows were taken.
         """
         self._require_open()
-        check_choice(on_error, "on_error", ("raise", "skip"))
         meta = {"sample_weight": sample_weight, "arrival": arrival}
         given = {name: one for name, one in meta.items() if one is not None}
         chunk = Chunk.of(X, y, given, first_row=self._n_arrived)
         self._check_columns(chunk.X)
-        self._take(self._rows_of(chunk), skip=on_error == "skip")
+        self._take(self._rows_of(chunk))
         return self
 
     def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
@@ -343,10 +337,6 @@ class EvaluationRun(Steps):
         self._scores.keep_lanes(numbers)
         self._places = [self._places[k] for k in numbers]
         self._meters = [self._meters[k] for k in numbers]
-        self._left_out = {place for place, k in enumerate(numbers) if k in self._left_out}
-        self._skipped = {
-            place: self._skipped[k] for place, k in enumerate(numbers) if k in self._skipped
-        }
 
     # -- checkpoints
 
@@ -432,8 +422,7 @@ class EvaluationRun(Steps):
         TypeError
             If a model or a function of yours cannot be pickled. The file is as it was.
         """
-        if self._state != "stopped":
-            self._require_open()
+        self._require_open()
         path = Path(path)
         save_checkpoint(self, path)
         return path
