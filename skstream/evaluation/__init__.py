@@ -2,7 +2,6 @@
 
 from skstream.engine.failures import ModelError
 from skstream.engine.tape import Tape
-from skstream.evaluation._callbacks import CallbackError, Checkpoint, CSVLog
 from skstream.evaluation._class_report import ClassReport, class_report
 from skstream.evaluation._estimates import LabelEstimates, estimate_unlabelled
 from skstream.evaluation._execution import EvaluationInterrupted
@@ -23,9 +22,6 @@ from skstream.evaluation._verify import Verification, verify
 from skstream.evaluation.delayed import DelayedEvaluator, DelayedResult, DelayedRun
 
 __all__ = [
-    "CSVLog",
-    "CallbackError",
-    "Checkpoint",
     "ClassReport",
     "Cost",
     "DelayedEvaluator",

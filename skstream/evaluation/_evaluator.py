@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator
 from skstream import baselines
 from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
-from skstream.evaluation._callbacks import CallbackRunner, as_callbacks
 from skstream.evaluation._execution import Execution
 from skstream.evaluation._folder import (
     OpenedFolder,
@@ -101,7 +100,6 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "unanswered": [StrOptions({"error", "wrong"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
-    "fingerprint": ["boolean"],
     "checkpoint": [str, os.PathLike, None],
 }
 
@@ -139,8 +137,6 @@ class StreamEvaluator(BaseEstimator):
     error_score: Any = "raise"
     progress: bool = False
     checkpoint: str | os.PathLike[str] | RunFolder | None = None
-    fingerprint: bool = True
-    callbacks: Any = None
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the forgetting, as ``forgetting__window_size=500``.
@@ -252,11 +248,6 @@ class StreamEvaluator(BaseEstimator):
                 "checkpoint= is for evaluate, which reads the stream itself. Save a live run "
                 "whenever you want, with run.save(path), and go on with load_run(path)."
             )
-        if self.callbacks:
-            raise ValueError(
-                "callbacks= are for evaluate, which reads the stream itself. In a live run, look "
-                "at run.result() whenever you want."
-            )
         settings, prepared = self._prepare(models, classes)
         run: EvaluationRun = self._new_run(settings, None)(prepared)
         run.is_live = True
@@ -272,18 +263,6 @@ class StreamEvaluator(BaseEstimator):
                 folder = stack.enter_context(opened_folder(self.checkpoint))
             seed = None if folder is None else folder.seed
             settings, prepared = self._prepare(models, classes, stream, seed)
-            callbacks: CallbackRunner | None = None
-            if self.callbacks:
-                about = {
-                    "protocol": settings.protocol,
-                    "models": settings.record["models"],
-                    "metrics": list(settings.metrics),
-                    "forgetting": list(settings.forgetting),
-                    "n_rows": stream.n_rows,
-                    "parameters": settings.parameters,
-                }
-                callbacks = CallbackRunner(as_callbacks(self.callbacks), about)
-                stack.enter_context(callbacks)
             execution = Execution(
                 settings=settings,
                 new_run=self._new_run(settings, stream),
@@ -293,13 +272,8 @@ class StreamEvaluator(BaseEstimator):
                 retries=self.retries,
                 title=type(self).__name__,
                 progress=self.progress,
-                fingerprint=self.fingerprint,
-                callbacks=callbacks,
             )
-            result = self._result_of(execution, models, folder)
-            if callbacks is not None:
-                callbacks.finish(result)
-        return result
+            return self._result_of(execution, models, folder)
 
     def _result_of(
         self, execution: Execution, models: Any, folder: OpenedFolder | None
@@ -427,8 +401,6 @@ class StreamEvaluator(BaseEstimator):
                 'keep_tape="disk" keeps labels and answers in files of a run folder: name it, '
                 "checkpoint=FOLDER, and call evaluate; or pass keep_tape=True or keep_tape=False."
             )
-        if self.callbacks is not None:
-            as_callbacks(self.callbacks)
 
     def _checked_timelines(self, seed: int) -> list[Timeline]:
         """Return one timeline per fold; an error if the class says what cannot be."""
@@ -459,7 +431,7 @@ class StreamEvaluator(BaseEstimator):
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data, for the record of a result."""
         given = self.get_params(deep=False).items()
-        return {name: _plain(value) for name, value in given if name != "callbacks"}
+        return {name: _plain(value) for name, value in given}
 
     def _settings(
         self,

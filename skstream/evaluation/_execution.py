@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from skstream.engine.failures import ModelError
-from skstream.evaluation._callbacks import CallbackRunner
 from skstream.evaluation._folder import GroupFolder, OpenedFolder, check_importable
 from skstream.evaluation._folder._read_checksums import PassChecksums
 from skstream.evaluation._folder._reports import rows_of_models
@@ -68,11 +67,6 @@ class Execution:
         What a progress bar says.
     progress : bool
         Whether there is one.
-    fingerprint : bool, default=True
-        Whether the rows are read for checksums, by which the result can be checked; in workers
-        and run folders they are in any case.
-    callbacks : CallbackRunner, default=None
-        Callbacks, which see the checkpoints of a run in this process while it goes on.
     on_run : callable, default=None
         Called with the run in this process, before it begins or goes on.
     n_tuning : int, default=None
@@ -87,8 +81,6 @@ class Execution:
     retries: int
     title: str
     progress: bool
-    fingerprint: bool = True
-    callbacks: CallbackRunner | None = None
     on_run: Callable[[Any], None] | None = None
     n_tuning: int | None = None
 
@@ -149,9 +141,6 @@ class Execution:
             if self.on_run is not None:
                 self.on_run(run)
             on_rows: list[Any] = []
-            callbacks = self.callbacks
-            if callbacks is not None:
-                on_rows.append(lambda _: callbacks.advance(run))
             if self.progress:
                 total = None if self.stream.n_rows is None else self._in_bar(self.stream.n_rows)
                 bar = stack.enter_context(progress_bar(total, self.title))
@@ -165,8 +154,7 @@ class Execution:
                     outcome: RunOutcome = keeper.finish()
                 else:
                     read = PassChecksums()
-                    stream = read.noted(self.stream) if self.fingerprint else self.stream
-                    run.follow(stream, on_rows)
+                    run.follow(read.noted(self.stream), on_rows)
                     outcome = run.outcome()
                     outcome = replace(outcome, read={**read.sums(), **outcome.read})
                 if reporter is not None:

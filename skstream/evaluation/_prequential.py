@@ -75,13 +75,6 @@ class PrequentialEvaluator(StreamEvaluator):
         Folder from which the same call of `evaluate` goes on where it was stopped. It keeps
         checkpoints, one every ten minutes, and what has finished as data: see `skstream.load`.
         `RunFolder` says another distance of them, as ``RunFolder("run", every="2h")``.
-    fingerprint : bool, default=True
-        Note checksums of the rows in the result, by which `skstream.evaluation.verify` knows them
-        again. They take a few milliseconds per million values; see "Check a result" in the guide.
-    callbacks : object or list of objects, default=None
-        Objects that follow the evaluation, such as `skstream.evaluation.CSVLog`, by some of the
-        methods ``on_start(about)``, ``on_checkpoint(checkpoint)`` and ``on_end(result, error)``:
-        see "Long runs" in the guide.
 
     See Also
     --------

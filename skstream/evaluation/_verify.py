@@ -164,7 +164,7 @@ def verify(
 def _again(result: EvaluationResult, given: StreamEvaluator | None) -> StreamEvaluator:
     """Return the evaluator that made a result."""
     keep = {"keep_tape": result.tape is not None, "random_state": result.parameters.get("seed")}
-    keep |= {"checkpoint": None, "fingerprint": True, "callbacks": None}
+    keep |= {"checkpoint": None}
     if given is not None:
         return copy(given).set_params(**keep)
     kind = _EVALUATORS.get(result.protocol)

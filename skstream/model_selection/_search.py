@@ -59,7 +59,7 @@ from skstream.utils._warnings import warn
 
 #: Parameters of a search, and of its evaluator, that may change while it goes on.
 _FREE = ("refit", "evaluator")
-_FREE_OF_EVALUATOR = ("n_jobs", "retries", "progress", "checkpoint", "fingerprint")
+_FREE_OF_EVALUATOR = ("n_jobs", "retries", "progress", "checkpoint")
 #: What parameters of the evaluator are called as those of a search.
 _INNER = "evaluator__"
 
@@ -113,9 +113,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         they mean there, and for `random_state`, `n_jobs` and `checkpoint` see the notes. Taken are
         `forgetting` (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`,
         `unanswered`, `keep_tape`, `engine`, `random_state`, `n_jobs`, `retries`, `progress`,
-        `fingerprint` and `checkpoint`. Refused are `metrics` and `error_score`, for which a search
-        has parameters of its own, `monitors`, `callbacks`, `warm_start`, `return_models` and
-        ``keep_tape="disk"``.
+        and `checkpoint`. Refused are `metrics` and `error_score`, for which a search has parameters
+        of its own, `monitors`, `warm_start`, `return_models` and ``keep_tape="disk"``.
     n_iter : int, default=None
         Number of candidates to sample. None: all of the grid.
     metric : str, callable, Measure, or dict with one of them, default="kappa_plus"
@@ -348,7 +347,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         Notes
         -----
         A search goes on as it began: only `refit`, and the evaluator's `n_jobs`, `retries`,
-        `progress`, `fingerprint` and `checkpoint`, may be set to another value before the next
+        `progress` and `checkpoint`, may be set to another value before the next
         call; others are an error. The candidates are copies that were made at the first call.
         """
         if given_evaluator(self).checkpoint is not None:

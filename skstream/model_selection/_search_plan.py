@@ -76,7 +76,6 @@ _REFUSED: dict[str, tuple[Any, str]] = {
         "A candidate that fails gets the error_score of the search itself.",
     ),
     "monitors": (None, "Watch the chosen model: evaluate best_estimator_ with monitors."),
-    "callbacks": (None, "They follow a single evaluation."),
     "warm_start": (False, "A search begins every candidate anew, fitted or not."),
     "return_models": (False, "A search keeps the best model as best_estimator_."),
 }
@@ -320,7 +319,6 @@ class Plan:
             retries=self.evaluator.retries,
             title=type(search).__name__,
             progress=self.evaluator.progress,
-            fingerprint=self.evaluator.fingerprint,
             on_run=on_run,
             n_tuning=self.rules.tuning,
         )

@@ -135,7 +135,7 @@ def evaluate_over_seeds(
     ------
     ValueError
         If there are no seeds, or the same twice, or the evaluator has a `random_state`, a
-        `checkpoint` or `callbacks`; or if a stream is bad.
+        `checkpoint`; or if a stream is bad.
     ModelError
         If a model fails; says which, and at which row.
     EvaluationInterrupted
@@ -205,10 +205,6 @@ def _check_evaluator(evaluator: Any) -> None:
         raise ValueError(
             f"The evaluator has random_state={evaluator.random_state}, and each seed is the "
             "random_state of its own evaluation. Leave it None."
-        )
-    if evaluator.callbacks:
-        raise ValueError(
-            "The evaluator has callbacks=, which follow a single evaluation. Leave them None."
         )
     if evaluator.checkpoint is not None:
         raise ValueError(

@@ -1101,7 +1101,6 @@ REFUSED = {
     "metrics": "accuracy",
     "error_score": 0.0,
     "monitors": {"drift": object()},
-    "callbacks": [object()],
     "warm_start": True,
     "return_models": True,
     "keep_tape": "disk",
@@ -1121,7 +1120,6 @@ def test_every_setting_of_an_evaluator_is_taken_or_refused() -> None:
     taken = {
         *("forgetting", "n_warmup", "batch_size", "record_every", "missing_labels", "unanswered"),
         *("keep_tape", "engine", "random_state", "n_jobs", "retries", "progress", "checkpoint"),
-        "fingerprint",
     }
     assert {*PrequentialEvaluator().get_params(), *taken} == {*taken, *REFUSED}
     words = str(PrequentialSearch.__doc__)

@@ -38,7 +38,7 @@ HEAD = 1000
 #: Parameters on which no answer and no score depends, and those that are compared resolved.
 IGNORED = (
     *("n_jobs", "retries", "progress", "checkpoint"),
-    *("fingerprint", "callbacks", "metrics", "forgetting"),
+    *("metrics", "forgetting"),
 )
 #: Parameters of a search that are compared; its candidates and its measure are, too.
 _OF_SEARCH = ("tuning", "race")

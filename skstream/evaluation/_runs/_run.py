@@ -226,10 +226,6 @@ class EvaluationRun(Steps):
         self._settings, self._scores = settings, scores
         return settings
 
-    def curves(self) -> dict[Place, Curves]:
-        """Return the curves so far, by model and fold; nothing changes."""
-        return dict(zip(self._places, self._scores.curves(), strict=True))
-
     @exclusive
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, from which results are made."""
