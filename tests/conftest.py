@@ -9,12 +9,12 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from skstream.evaluation._parallel import _groups
+from skstream.evaluation import _execution
 from tests._examples import scaled
 from tests._programs import Run, interpreter
 
 # Streams of tests are short: workers do not pay, and are used nonetheless.
-_groups.SECONDS_OF_START = 0.0
+_execution.ROWS_WORTH_WORKERS = 0
 
 # Pictures are drawn to files, with or without a display.
 os.environ.setdefault("MPLBACKEND", "Agg")

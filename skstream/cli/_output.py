@@ -262,7 +262,6 @@ def in_options(message: str) -> str:
     message = message.replace(", or pass options={'filesystem': ...} and the plain path", "")
     message = _READING.sub(_as_parameters, message).replace("header=False", "--no-header")
     message = message.replace("the option header", "--no-header")
-    message = message.replace("every of a RunFolder", "--checkpoint-every")
     for text, ours in _DURATIONS.items():
         message = message.replace(text, ours)
     message = _KEPT_TEXT.sub("--not-null ", message)

@@ -20,7 +20,6 @@ from skstream.evaluation import (
     HoldoutEvaluator,
     KFoldEvaluator,
     PrequentialEvaluator,
-    RunFolder,
 )
 from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.streams import Stream, drop_rows, take_rows
@@ -365,7 +364,7 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
         "n_jobs": options.n_jobs,
         "random_state": options.random_state,
         "progress": options.progress,
-        "checkpoint": _run_folder(options),
+        "checkpoint": options.checkpoint,
     }
     metrics = options.metric or None
     if opened.protocol == "holdout":
@@ -390,11 +389,3 @@ def _monitors(options: argparse.Namespace) -> dict[str, DriftMonitor] | None:
         for name, text in by_name("--monitor", options.monitor).items()
     }
     return monitors or None
-
-
-def _run_folder(options: argparse.Namespace) -> Path | RunFolder | None:
-    """Return the folder of the run, and how often it is written, if that was said."""
-    folder: Path | None = options.checkpoint
-    if folder is None or options.checkpoint_every is None:
-        return folder
-    return RunFolder(folder, options.checkpoint_every)

@@ -5,7 +5,6 @@ from skstream.engine.tape import Tape
 from skstream.evaluation._class_report import ClassReport, class_report
 from skstream.evaluation._estimates import LabelEstimates, estimate_unlabelled
 from skstream.evaluation._execution import EvaluationInterrupted
-from skstream.evaluation._folder import RunFolder, RunStatus, run_status
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._intervals import IntervalScores, interval_scores
 from skstream.evaluation._kfold import KFoldEvaluator
@@ -38,8 +37,6 @@ __all__ = [
     "ModelError",
     "PredictionLog",
     "PrequentialEvaluator",
-    "RunFolder",
-    "RunStatus",
     "SliceScores",
     "Tape",
     "Verification",
@@ -48,7 +45,6 @@ __all__ = [
     "interval_scores",
     "load_run",
     "prequential_predict",
-    "run_status",
     "score_predictions",
     "score_slices",
     "verify",

@@ -4,7 +4,6 @@ import numbers
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from functools import partial
@@ -18,17 +17,10 @@ from skstream import baselines
 from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._execution import Execution
-from skstream.evaluation._folder import (
-    OpenedFolder,
-    RunFolder,
-    fingerprint_of_call,
-    opened_folder,
-    record,
-)
-from skstream.evaluation._parallel._groups import grouped, slow_loops
-from skstream.evaluation._parallel._slowest_part import warn_of_slow_models
+from skstream.evaluation._record import facts_of_call, record
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._runs._checkpoint import CheckpointFolder
 from skstream.evaluation._runs._monitor import watched
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place
@@ -46,7 +38,6 @@ from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls
 from skstream.streams import Drift, Stream, as_stream
-from skstream.streams._arrays import begins_again
 from skstream.streams._composition._base import ComposedStream, knows_drifts
 from skstream.streams._drifts import as_drifts
 from skstream.streams._generators._base import GeneratedStream
@@ -61,8 +52,6 @@ from skstream.utils._sklearn import (
 )
 from skstream.utils._warnings import warn
 
-#: Of streams with at least so many rows some are tried first, to warn of slow models.
-FEWEST_ROWS_TIMED = 2000
 #: Options of a generator that choose the sample, and not what it is a sample of.
 _OF_A_SAMPLE = ("random_state", "n_rows")
 # Arrays up to this size are shown by their values in the heading of a result.
@@ -86,7 +75,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
         None,
     ],
     "missing_labels": [StrOptions({"error", "skip"})],
-    "keep_tape": ["boolean", StrOptions({"auto", "disk"})],
+    "keep_tape": ["boolean", StrOptions({"auto"})],
     "engine": [StrOptions({"auto", "loop"})],
     "warm_start": ["boolean"],
     "return_models": ["boolean"],
@@ -96,7 +85,6 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
         Interval(numbers.Integral, None, -1, closed="right"),
         None,
     ],
-    "retries": [Interval(numbers.Integral, 0, None, closed="left")],
     "unanswered": [StrOptions({"error", "wrong"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
@@ -126,17 +114,16 @@ class StreamEvaluator(BaseEstimator):
     n_warmup: int = 1
     record_every: Any = None
     missing_labels: Literal["error", "skip"] = "error"
-    keep_tape: bool | Literal["auto", "disk"] = "auto"
+    keep_tape: bool | Literal["auto"] = "auto"
     engine: Literal["auto", "loop"] = "auto"
     warm_start: bool = False
     return_models: bool = False
     random_state: int | None = None
     n_jobs: int | None = None
-    retries: int = 2
     unanswered: Literal["error", "wrong"] = "error"
     error_score: Any = "raise"
     progress: bool = False
-    checkpoint: str | os.PathLike[str] | RunFolder | None = None
+    checkpoint: str | os.PathLike[str] | None = None
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the forgetting, as ``forgetting__window_size=500``.
@@ -222,8 +209,8 @@ class StreamEvaluator(BaseEstimator):
         -----
         Any exception that ends an evaluation (also SystemExit), from a model, the rows or the
         stream, has an attribute ``result`` with the result so far (None before the first row);
-        with workers, the result of the models that had finished, or else of the group in which a
-        model has failed (None if there is neither); of some folds where no model has all.
+        with workers, the result of the models that had finished, of some folds where no model has
+        all (None: none had finished).
         """
         stream = as_stream(X, y, sample_weight=sample_weight, arrival=arrival)
         return self._evaluate(models, stream, classes)
@@ -254,52 +241,28 @@ class StreamEvaluator(BaseEstimator):
         return run
 
     def _evaluate(self, models: Any, stream: Stream, classes: Any) -> EvaluationResult:
-        with ExitStack() as stack:
-            folder: OpenedFolder | None = None
-            if self.checkpoint is not None:
-                self._validate()  # before a folder is made
-                refuse_endless(stream)
-                self._check_can_go_on(stream)
-                folder = stack.enter_context(opened_folder(self.checkpoint))
-            seed = None if folder is None else folder.seed
-            settings, prepared = self._prepare(models, classes, stream, seed)
-            execution = Execution(
-                settings=settings,
-                new_run=self._new_run(settings, stream),
-                models=prepared,
-                stream=stream,
-                n_jobs=self.n_jobs,
-                retries=self.retries,
-                title=type(self).__name__,
-                progress=self.progress,
-            )
-            return self._result_of(execution, models, folder)
-
-    def _result_of(
-        self, execution: Execution, models: Any, folder: OpenedFolder | None
-    ) -> EvaluationResult:
-        """Run an evaluation, or go on with the one in a folder; assemble its result."""
-        settings, stream = execution.settings, execution.stream
-        knows, header, groups = knows_drifts(stream), settings.header, None
-        if folder is None or folder.manifest is None:
-            if (stream.n_rows or 0) >= FEWEST_ROWS_TIMED and begins_again(stream):
-                slow = slow_loops(execution.new_run, execution.models, stream)
-                n_folds = len(settings.timelines)
-                warn_of_slow_models(slow, stream.n_rows, n_folds, settings.batch_size)
-            groups = grouped(self.n_jobs, execution.new_run, execution.models, stream)
-            if groups.why_one:
-                settings.parameters["in_one_process"] = groups.why_one
-        if folder is not None:
-            of_this = fingerprint_of_call(
-                self, named_models(models), settings, stream, self._held_out()
-            )
-            if groups is None:
-                folder.check_same(of_this, header)
-            else:
-                folder.begin(groups.places, list(execution.models), header, of_this, stream.n_rows)
-            assert folder.manifest is not None
-            header = folder.manifest.header
-        outcome, _ = execution.run(header, () if groups is None else groups.places, folder)
+        folder = None
+        if self.checkpoint is not None:
+            self._validate()  # before a folder is made
+            refuse_endless(stream)
+            self._check_can_resume(stream)
+            folder = CheckpointFolder.opened(self.checkpoint)
+        seed = None if folder is None else folder.seed
+        settings, prepared = self._prepare(models, classes, stream, seed)
+        execution = Execution(
+            settings=settings,
+            new_run=self._new_run(settings, stream),
+            models=prepared,
+            stream=stream,
+            n_jobs=self.n_jobs,
+            title=type(self).__name__,
+            progress=self.progress,
+            folder=folder,
+            facts=None if folder is None else facts_of_call(self, named_models(models), settings),
+        )
+        groups = execution.groups()
+        knows, header = knows_drifts(stream), settings.header
+        outcome, _ = execution.run(header, groups)
         result = assemble(header, outcome)
         return result if knows else self._with_drifts(result, stream)
 
@@ -313,23 +276,13 @@ class StreamEvaluator(BaseEstimator):
         )
         return result
 
-    def _held_out(self) -> Stream | None:
-        """Return the stream of the held-out rows, which a run that goes on compares."""
-        return None
-
-    def _check_can_go_on(self, stream: Stream) -> None:
+    def _check_can_resume(self, stream: Stream) -> None:
         """Raise an error if an evaluation could not go on from a checkpoint."""
         if not stream.reiterable:
             raise ValueError(
                 "checkpoint= needs a stream that can be read again, and this one is a one-shot "
-                "iterator: an evaluation that goes on passes the rows that it has read. Pass the "
+                "iterator: an evaluation that resumes reads the earlier rows again. Pass the "
                 "generator function itself instead of its result, a list of chunks, or files."
-            )
-        if self.return_models:
-            raise ValueError(
-                "return_models=True does not go with checkpoint=: a run folder holds finished "
-                "models as scores and answers, which are data. Leave one of them out; fitted "
-                "models can be kept by a live run, start(...), and its save(path)."
             )
 
     def _prepare(
@@ -338,7 +291,7 @@ class StreamEvaluator(BaseEstimator):
         """Resolve the settings; copy and seed the models.
 
         `stream` is what will be evaluated, and must end; None for a live run. `seed` is the one
-        drawn by a run that goes on.
+        drawn by a call that resumes.
         """
         self._validate()
         n_rows, source = None, "classes"
@@ -396,11 +349,6 @@ class StreamEvaluator(BaseEstimator):
             self.get_params(deep=False),
             caller_name=type(self).__name__,
         )
-        if self.keep_tape == "disk" and self.checkpoint is None:
-            raise ValueError(
-                'keep_tape="disk" keeps labels and answers in files of a run folder: name it, '
-                "checkpoint=FOLDER, and call evaluate; or pass keep_tape=True or keep_tape=False."
-            )
 
     def _checked_timelines(self, seed: int) -> list[Timeline]:
         """Return one timeline per fold; an error if the class says what cannot be."""
@@ -440,7 +388,7 @@ class StreamEvaluator(BaseEstimator):
         *,
         n_rows: int | None,
         source: str,
-        seed: int | None,
+        seed: int | None = None,
         drifts: tuple[Drift, ...] = (),
         stream: Stream | None = None,
         all_have_scores: bool = False,
@@ -504,8 +452,7 @@ class StreamEvaluator(BaseEstimator):
         if self.keep_tape == "auto" and n_rows is not None:
             n_answers = len(timelines) * self._n_answers(n_rows)
             n_scores = [settings.task_of(name).n_scores for name in named]
-            has_folder = self.checkpoint is not None
-            keep = automatic_tape(n_answers, labels, n_scores, has_folder=has_folder)
+            keep = automatic_tape(n_answers, labels, n_scores)
             settings = replace(settings, keep_tape=keep)
         return settings
 

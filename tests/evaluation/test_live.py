@@ -428,7 +428,7 @@ def test_with_an_error_score_frames_give_what_single_events_give():
     arrival, label_time = np.arange(0.0, 2 * n, 2), np.arange(0.0, 2 * n, 2) + 7
     models = {"breaks": BreaksAt(at=9), "fine": Persistent()}
     evaluator = DelayedEvaluator(
-        "accuracy", n_bins=2, poll_every=2, keep_tape=True, error_score=np.nan
+        "accuracy", n_bins=2, poll_every=2, keep_tape=True, error_score=0.0
     )
     expected = evaluator.start(models, classes=CLASSES)
     for time, m, is_label in events_of(arrival, label_time):

@@ -19,8 +19,8 @@ from skstream.metrics import Measure
 from skstream.plotting._drift import series_of
 from skstream.streams import as_stream
 from tests.evaluation import test_monitors as laws
-from tests.evaluation._models import Scripted, numbered_rows
-from tests.evaluation.test_folder_outcomes import assert_equal_data
+from tests.evaluation._models import numbered_rows
+from tests.evaluation.test_checkpoints import assert_equal_data
 
 BAYES = {"nb": MultinomialNB()}
 QUICK = DDM(min_values=5, warning_level=0.5, drift_level=1.0)
@@ -249,21 +249,6 @@ def test_live_labels_are_watched_in_their_order_and_in_the_bin_named():
 
 
 # --- failures ------------------------------------------------------------------------------
-
-
-def test_a_model_whose_worker_dies_has_no_detections():
-    from skstream.engine.failures import ModelError
-    from skstream.evaluation._parallel._joined_outcomes import joined
-
-    evaluator = PrequentialEvaluator("accuracy", monitors={"ddm": DriftMonitor(QUICK)})
-    models = {"one": Scripted(), "other": Scripted()}
-    settings, prepared = evaluator._prepare(models, y, as_stream(X, y))
-    run = evaluator._new_run(settings, None)({("one", 0): prepared["one", 0]})
-    run.feed(next(iter(as_stream(X, y))))
-    dead = {("other", 0): ModelError("gone", model="other", fold=0, row=0)}
-    outcome = joined([run.close().outcome()], dead, list(prepared))
-    lost = outcome.lanes[1].detections["ddm"]
-    assert (lost.model, len(lost.alarms), len(lost.warnings)) == ("other", 0, 0)
 
 
 class Fails(DetectorState):

@@ -11,7 +11,7 @@ from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
 from skstream.evaluation import verify
-from skstream.evaluation._folder._read_checksums import PassChecksums
+from skstream.evaluation._runs._read_checksums import PassChecksums
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import CSVStream, ParquetStream, as_stream, make_demo_stream
 from skstream.streams._open import open_files

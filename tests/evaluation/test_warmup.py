@@ -137,7 +137,7 @@ def test_a_warmup_that_failed_ends_the_run_and_a_saved_one_goes_on(size, tmp_pat
         run.update(rows[i : i + size], labels[i : i + size])
     result = run.result()
     assert result.tape.answers["m"][0].tolist() == [-1, -1, -1, 1, 0, 1]
-    assert result.models["m"].seen_ == [1] * 6
+    assert sum(result.models["m"].seen_) == 6
 
 
 EVERY_PROTOCOL = [

@@ -1,7 +1,6 @@
 """A run: models evaluated together while rows arrive."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -229,10 +228,7 @@ class EvaluationRun(Steps):
     @exclusive
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, from which results are made."""
-        if self._scores.tape is not None:
-            with suppress(OSError):  # without its tape, then
-                self._scores.tape.write(all_of_it=True)
-        tape = self._scores.whole_tape
+        tape = self._scores.tape
         labels = None if tape is None else tape.labels()
         going_on = self._outcomes(self._scores.curves(), range(len(self._places)))
         lanes = dict(zip(self._places, going_on, strict=True))
@@ -253,14 +249,10 @@ class EvaluationRun(Steps):
             columns=columns,
         )
 
-    def kept_outcome(self) -> RunOutcome:
-        """Return what a run folder keeps of the run when it is finished."""
-        return self.outcome()
-
     def _outcomes(self, curves: Sequence[Curves], numbers: Sequence[int]) -> list[LaneOutcome]:
         """Outcomes of some lanes, by their numbers, with their curves."""
         failures, settings = self._shown_failures(), self._settings
-        detections, tape = self._scores.detections(), self._scores.whole_tape
+        detections, tape = self._scores.detections(), self._scores.tape
         outcomes = []
         for k, of_lane in zip(numbers, curves, strict=True):
             (name, fold), model = self._places[k], self._engine.lanes[k].model
@@ -336,15 +328,6 @@ class EvaluationRun(Steps):
 
     # -- checkpoints
 
-    def pass_over(self, chunk: Chunk) -> None:
-        """Read, in a new run, rows that a loaded run of the same call has done.
-
-        Parameters
-        ----------
-        chunk : Chunk
-            The next of these rows.
-        """
-
     def go_on_as(self, new: Self) -> None:
         """Go on, after loading, where a new run of the same call has passed over the same rows.
 
@@ -364,36 +347,6 @@ class EvaluationRun(Steps):
             error_score=new._settings.error_score,
             parameters=new._settings.parameters,
         )
-
-    def keep_tape_in(self, folder: Path | None) -> None:
-        """Keep labels and answers in files of a folder, if they are kept on disk.
-
-        Comes before the first row, and again after the run was loaded: what was written after it
-        was saved is written again.
-
-        Parameters
-        ----------
-        folder : Path or None
-            The folder; None: write nothing more.
-        """
-        if self._scores.tape is not None:
-            self._scores.tape.keep_in(folder)
-
-    @property
-    def tape_is_due(self) -> bool:
-        """Whether many labels and answers wait to be written to disk."""
-        return self._scores.tape is not None and self._scores.tape.is_due
-
-    def write_tape(self, *, all_of_it: bool) -> None:
-        """Write labels and answers that are kept on disk, between two steps.
-
-        Parameters
-        ----------
-        all_of_it : bool
-            Whether to write all, and for good, as before a checkpoint; else if many wait.
-        """
-        if self._scores.tape is not None:
-            self._scores.tape.write(all_of_it=all_of_it, sync=all_of_it)
 
     @exclusive
     def save(self, path: str | Path) -> Path:

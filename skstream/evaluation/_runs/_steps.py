@@ -1,5 +1,6 @@
 """Rows become steps of models; a failure ends them, or waits for a decision of the user."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -14,10 +15,10 @@ from skstream.engine.delayed_blocks import Features
 from skstream.engine.model import ModelRun
 from skstream.engine.run import Answered, Engine, Lane, Step
 from skstream.engine.timeline import End
-from skstream.evaluation._folder._reports import Reporter
 from skstream.evaluation._runs._input import EncodedRows, encoded
 from skstream.evaluation._runs._pace import Pace
-from skstream.evaluation._runs._run_outcome import Place
+from skstream.evaluation._runs._read_checksums import PassChecksums, differences
+from skstream.evaluation._runs._run_outcome import Checksums, Place
 from skstream.evaluation._settings import Settings
 from skstream.streams._chunk import Chunk
 from skstream.utils._exclusive import Exclusive, exclusive
@@ -26,6 +27,7 @@ from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._times import check_arrivals, clock
 
+_NUMBERS = re.compile(r"(u?int|float)\d+", re.IGNORECASE)
 #: Function that is called with the number of newly finished rows.
 OnRows = Callable[[int], object]
 #: What notes a step in a run; it calls no function of the user.
@@ -105,6 +107,11 @@ class Steps(Exclusive):
             )
 
     @property
+    def is_closed(self) -> bool:
+        """Whether the stream has ended."""
+        return self._is_closed
+
+    @property
     def n_rows(self) -> int:
         """Number of rows that have arrived."""
         return self._n_arrived
@@ -136,8 +143,8 @@ class Steps(Exclusive):
         self,
         stream: Iterable[Chunk],
         on_rows: Sequence[OnRows] = (),
-        keeper: Any = None,
-        reporter: Reporter | None = None,
+        read: PassChecksums | None = None,
+        taken: Checksums | None = None,
     ) -> None:
         """Take the rest of a stream, after the rows that the run has taken, and close the run.
 
@@ -147,30 +154,59 @@ class Steps(Exclusive):
             All rows.
         on_rows : sequence of callable, default=()
             Called with a number of rows whenever so many more are done.
-        keeper : Keeper, default=None
-            Keeps checkpoints in a run folder.
-        reporter : Reporter, default=None
-            Reports how far the run is.
+        read : PassChecksums, default=None
+            Gets all rows.
+        taken : dict, default=None
+            The checksums of the rows that the run has taken.
+
+        Raises
+        ------
+        ValueError
+            If the stream does not give the rows that the run has taken.
         """
-        done = self._n_arrived if keeper is None else 0  # the chunks of a keeper begin after them
-        on_rows = list(on_rows)
-        if reporter is not None:
-            on_rows.append(lambda _: reporter.advance(self))
-        if keeper is not None:
-            on_rows.append(keeper.advance)
-        try:
-            for number, chunk in enumerate(stream if keeper is None else keeper.chunks(stream)):
-                if number == 0 and reporter is not None:
-                    reporter.begin(self)  # not before: rows that were done are read again first
-                n_rows = len(chunk.y)
-                if n_rows > done:
-                    self.feed(chunk.part(done, n_rows), on_rows)
-                done = max(0, done - n_rows)
+        done, first, was_closed = self._n_arrived, 0, self.is_closed
+        parts = _cut(stream, done)
+        for part in parts if read is None else read.noted(parts):
+            if read is not None and taken is not None:
+                self._check_schema(part.X)
+                if first == done:
+                    self._check_same(read.sums(), taken)
+                    taken = None
+            first += len(part.y)
+            if first > done and not was_closed:
+                self.feed(part, on_rows)
+        if first < done or (was_closed and first > done):
+            raise ValueError(
+                f"The stream has changed: it has {first:,} rows, and the run had read {done:,}. "
+                "Give the stream as it was, or name another folder, checkpoint=."
+            )
+        if read is not None and taken is not None:
+            self._check_same(read.sums(), taken)
+        if not was_closed:
             self.close()
-        except BaseException:
-            if reporter is not None:
-                reporter.stop(self)
-            raise
+
+    def _check_schema(self, X: Any) -> None:
+        """Raise an error if rows are of another kind, or type, than those that the run has read."""
+        found, known = Schema.of(X).with_types(X), self._schema
+        if known is None:
+            return
+        pairs = zip(found.types, known.types, strict=False)  # of texts, they follow from the chunk
+        other = [one for one in pairs if one[0] != one[1] and all(map(_NUMBERS.fullmatch, one))]
+        if found != known or other:
+            raise ValueError(
+                f"The stream has changed: the types of its columns are {found.types} in a "
+                f"{found.kind}, and were {known.types} in a {known.kind}. Give the stream as it "
+                "was, or name another folder, checkpoint=."
+            )
+
+    def _check_same(self, read: Checksums, taken: Checksums) -> None:
+        differing = differences(read, taken)
+        if differing:
+            raise ValueError(
+                f"The stream has changed: its first {self._n_arrived:,} rows have other "
+                f"{differing} than those that the run had read. Give the stream as it was, or name "
+                "another folder, checkpoint=."
+            )
 
     @exclusive
     def feed(self, chunk: Chunk, on_rows: Sequence[OnRows] = ()) -> Self:
@@ -342,3 +378,16 @@ class Steps(Exclusive):
     def _score_step(self) -> None:
         """Score what was noted. If a function of the user fails, this can be repeated."""
         raise NotImplementedError
+
+
+def _cut(stream: Iterable[Chunk], at: int) -> Iterator[Chunk]:
+    """Chunks of a stream, of which one is cut if a certain row is within it."""
+    first = 0
+    for chunk in stream:
+        n_rows = len(chunk.y)
+        if first < at < first + n_rows:
+            yield chunk.part(0, at - first)
+            yield chunk.part(at - first, n_rows)
+        else:
+            yield chunk
+        first += n_rows

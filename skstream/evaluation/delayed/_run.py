@@ -21,8 +21,8 @@ from skstream.engine.delayed import (
 from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered, Step
 from skstream.engine.timeline import no_rows
-from skstream.evaluation._folder._read_checksums import LABEL_TIMES
 from skstream.evaluation._runs._input import EncodedRows, encoded, encoded_labels
+from skstream.evaluation._runs._read_checksums import LABEL_TIMES
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.evaluation._settings import Settings
@@ -488,40 +488,6 @@ class DelayedRun(EvaluationRun):
         if was_open and self._n_delayed:
             self._delay.label_times.check_length(self._n_delayed, "had")
         return self
-
-    def pass_over(self, chunk: Chunk) -> None:
-        """Read label times that a function gives; others follow from what is compared anyway.
-
-        Parameters
-        ----------
-        chunk : Chunk
-            The next of these rows.
-        """
-        if callable(self._delay.label_times.delay):
-            rows = self._rows_of(chunk)
-            self._label_times_read = crc32(rows.label_time.data, self._label_times_read)
-            self._clock = self._clock.at(float(rows.arrival[-1]), rows.last_shown)
-            self._n_arrived += rows.n_rows
-
-    def go_on_as(self, new: Self) -> None:
-        """Go on after rows to which the function given as delay gives the same label times.
-
-        Parameters
-        ----------
-        new : DelayedRun
-            The new run, which is not needed afterwards.
-
-        Raises
-        ------
-        ValueError
-            If it gives other ones.
-        """
-        super().go_on_as(new)
-        if new.n_rows and new._label_times_read != self._label_times_read:
-            raise ValueError(
-                f"delay(X, arrival) gives the first {self.n_rows:,} rows other label times than "
-                "those that the run has taken. Let it return the same every time, or begin again."
-            )
 
     # -- scores, of many steps at once
 
