@@ -32,7 +32,6 @@ from skstream.evaluation import (
     interval_scores,
     load_run,
     prequential_predict,
-    run_status,
     score_predictions,
     score_slices,
 )
@@ -113,7 +112,6 @@ __all__ = [
     "prequential_predict",
     "prequential_scorer",
     "recovery_after_drift",
-    "run_status",
     "score_predictions",
     "score_slices",
     "show_versions",

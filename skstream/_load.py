@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from skstream.evaluation._folder import collect_result
 from skstream.evaluation._results._storage import CLASSES, HINT, check_result
 from skstream.studies._detector_study import DetectorStudy, StudiedDetector
 from skstream.studies._leaderboard import Leaderboard
@@ -18,15 +17,14 @@ _CLASSES = CLASSES | {one.__name__: one for one in (*_STUDIES, StudiedDetector)}
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
-    """Load a saved result or study, or the result in a run folder. No code in it is executed.
+    """Load a saved result or study. No code in it is executed.
 
     Checkpoints of runs and searches hold models, and are loaded with `load_run`.
 
     Parameters
     ----------
     path : str or path-like
-        File that the ``save`` of a result or a study has written; or the folder that was given to
-        an evaluator or a search as ``checkpoint``, whose run may still be going on.
+        File that the ``save`` of a result or a study has written.
     max_bytes : int, default=None
         Most bytes of memory that the arrays of a file may take, against small files made to fill
         it. None: one GiB, or a hundred times the size of the file if that is more.
@@ -34,10 +32,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     Returns
     -------
     found : EvaluationResult, DelayedResult, SeedStudy, StreamStudy, DetectorStudy or Leaderboard
-        What was saved, without fitted models. Of a run folder, the result of the models that have
-        finished; ``left_out`` names the others, and why. Where no model has finished in all folds,
-        that of the folds that have finished, which ``folds`` names. Of a search, the result of the
-        tuning rows, as ``result_`` has it.
+        What was saved, without fitted models.
 
     Raises
     ------
@@ -58,16 +53,13 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     >>> from skstream import Persistent, PrequentialEvaluator, load
     >>> from skstream.streams import make_demo_stream
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     evaluator = PrequentialEvaluator("accuracy", checkpoint=Path(folder) / "run")
-    ...     result = evaluator.evaluate(Persistent(), make_demo_stream(100))
+    ...     result = PrequentialEvaluator("accuracy").evaluate(Persistent(), make_demo_stream(100))
     ...     path = result.save(Path(folder) / "result.npz")
-    ...     load(path).scores == load(Path(folder) / "run").scores == result.scores
+    ...     load(path).scores == result.scores
     True
     """
     if max_bytes is not None:
         check_count(max_bytes, "max_bytes", 1)
-    if os.path.isdir(path) or not os.fspath(path):
-        return collect_result(path)
     what = "a result or a study saved by skstream"
     return load_npz(Path(path), what, _CLASSES, _check, hint=HINT, max_bytes=max_bytes)
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from skstream.evaluation._parallel import _groups
+from skstream.evaluation import _execution
 from tests._data import ENVIRONMENT_VARIABLE
 from tests._examples import scaled
 from tests._programs import Run, interpreter
 
 # Streams of tests are short: workers do not pay, and are used nonetheless.
-_groups.SECONDS_OF_START = 0.0
+_execution.ROWS_WORTH_WORKERS = 0
 
 # They would not be worth compiling either; kernels are tried as users of long streams have them.
 os.environ.setdefault("SKSTREAM_ALWAYS_COMPILE", "1")

@@ -21,7 +21,6 @@ from skstream.evaluation import (
     EvaluationResult,
     HoldoutEvaluator,
     PrequentialEvaluator,
-    RunFolder,
 )
 from skstream.metrics._registry import MEANINGS, OF_CLASS
 from skstream.streams import CSVStream, StreamError, make_demo_stream
@@ -127,13 +126,13 @@ def test_options_reach_the_evaluator(
         "evaluate", csv_file, "--target", "label", "--batch-size", "7", "--warmup", "5",
         "--n-jobs", "2", "--random-state", "3", "--progress", "--forgetting", "adwin",
         "--unanswered", "wrong", "--missing-labels", "skip",
-        "--metric", "kappa", "--checkpoint", "run", "--checkpoint-every", "50,000",
+        "--metric", "kappa", "--checkpoint", "run",
     )  # fmt: skip
     assert (status, errors) == (2, "skstream: error: seen enough\n")
     wanted = {
         "batch_size": 7, "n_warmup": 5, "n_jobs": 2, "random_state": 3, "progress": True,
         "forgetting": ["adwin"], "metrics": ["kappa"], "unanswered": "wrong",
-        "missing_labels": "skip", "checkpoint": RunFolder(Path("run"), every=50_000),
+        "missing_labels": "skip", "checkpoint": Path("run"),
     }  # fmt: skip
     assert {name: seen[name] for name in wanted} == wanted
 
@@ -141,17 +140,18 @@ def test_options_reach_the_evaluator(
 def test_the_same_command_goes_on_from_its_folder(run: Run, csv_file: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     command = ("evaluate", csv_file, "--target", "label", "--model", "sgd", "--n-rows", 200)
-    first = run(*command, "--checkpoint", folder, "--checkpoint-every", "30s")
-    written = (folder / "group-0" / "outcome.npz").stat().st_mtime_ns
+    first = run(*command, "--checkpoint", folder)
+    written = (folder / "1-of-1.checkpoint").stat().st_mtime_ns
     again = run(*command, "--checkpoint", folder)
     assert first == again
-    assert (folder / "group-0" / "outcome.npz").stat().st_mtime_ns == written
+    assert (folder / "1-of-1.checkpoint").stat().st_mtime_ns == written
     status, _, error = run(*command, "--checkpoint", folder, "--warmup", 7)
     assert status == 2
-    assert "holds another run: the parameter n_warmup is 7 and was 1" in error
-    status, _, error = run(*command, "--checkpoint", tmp_path)
+    assert "is of another evaluation: the parameter n_warmup is 7 and was 1" in error
+    assert "or name another folder, --checkpoint" in error
+    status, _, error = run(*command, "--checkpoint", csv_file)
     assert status == 2
-    assert "Give the name of a new or empty folder as --checkpoint" in error
+    assert "is a file: name a folder" in error
 
 
 def test_the_picture_shows_one_measure_and_is_closed(
@@ -243,17 +243,6 @@ def test_interruption_before_the_first_row_is_one_sentence(
     assert (status, output) == (130, "")
     assert errors.startswith("skstream: interrupted")
     assert errors.count("\n") == 1
-
-
-def test_a_distance_of_checkpoints_needs_their_folder(run: Run, csv_file: Path) -> None:
-    command = ("evaluate", csv_file, "--target", "label", "--checkpoint-every")
-    for every in ("10min", "100"):
-        status, _, errors = run(*command, every)
-        assert status == 2
-        assert "--checkpoint-every needs a folder for checkpoints: add --checkpoint" in errors
-    status, _, errors = run(*command, "soon", "--checkpoint", csv_file.parent / "run")
-    assert status == 2
-    assert '--checkpoint-every must be a text such as "30s"' in errors
 
 
 @pytest.mark.filterwarnings("default:Undefined")
@@ -743,26 +732,10 @@ def test_a_replaced_result_is_said(run: Run, csv_file: Path, tmp_path: Path) -> 
     assert second.count("\n") == first.count("\n")
 
 
-def test_status_and_collect_of_a_folder(run: Run, csv_file: Path) -> None:
-    command = ["evaluate", csv_file, "--target", "label", "--checkpoint", "run", "--save", "out"]
-    status, table, _ = run(*command)
-    assert status == 0
-    status, said, _ = run("status", "run")
-    assert status == 0
-    assert "run: finished, 100% done" in said
-    assert "persistent, majority" in said
-    status, collected, _ = run("collect", "run", "--save", "again")
-    assert status == 0
-    assert table_of(collected)["persistent"][0] == table_of(table)["persistent"][0]
-    assert saved_scores(Path("again")) == saved_scores(Path("out"))
-
-
 def test_a_saved_result_is_written_as_a_page(run: Run, csv_file: Path) -> None:
     pytest.importorskip("matplotlib", reason="pages have pictures")
     command = ["evaluate", csv_file, "--target", "label", "--metric", "accuracy"]
-    status, out, _ = run(
-        *command, "--save", "out", "--checkpoint", "run", "--report", "at_once.html"
-    )
+    status, out, _ = run(*command, "--save", "out", "--report", "at_once.html")
     assert status == 0
     assert out.endswith("Report: at_once.html\n")
     pages = {"at once": Path("at_once.html").read_text("utf-8")}
@@ -775,8 +748,8 @@ def test_a_saved_result_is_written_as_a_page(run: Run, csv_file: Path) -> None:
         assert run("report", given, "--out", "report.html")[0] == 0
         Path("report.html").unlink()
         assert pages[given] == pages["at once"]
-    assert run("report", "run", "--out", "of_run", "--title", "A <run>")[0] == 0
-    assert "<h1>A &lt;run&gt;</h1>" in Path("of_run.html").read_text("utf-8")
+    assert run("report", "out", "--out", "titled", "--title", "A <run>")[0] == 0
+    assert "<h1>A &lt;run&gt;</h1>" in Path("titled.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -797,23 +770,6 @@ def test_what_cannot_be_written_as_a_page_is_said(
         status, error = ended.code, capsys.readouterr().err
     assert status == 2
     assert words in error
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["status", "nothing"], "There is no folder"),
-        (["collect", "nothing"], "There is no folder"),
-        (["status", "."], "holds no run"),
-    ],
-)
-def test_commands_of_run_folders_say_what_is_wrong(
-    run: Run, arguments: list[str], words: str
-) -> None:
-    status, _, error = run(*arguments)
-    assert status == 2
-    assert words in error
-    assert "Traceback" not in error
 
 
 ARFF = "@attribute x real\n@attribute d {a,b}\n@attribute label {u,v}\n@data\n"

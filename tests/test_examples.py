@@ -11,22 +11,16 @@ EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
 # Fewer rows than the examples read by themselves.
 OPTIONS = {
     "temporal_dependence": ["--rows", "1000"],
-    "laptop_to_cluster": ["--rows", "200"],
     "search_fading_factors": ["--rows", "1500"],
     "online_or_retrained": ["--rows", "400", "--jobs", "1"],
     "how_often_to_refit": ["--rows", "600"],
     "estimates_before_labels": ["--rows", "1500"],
 }
 #: Examples that evaluate in other processes, or score a log without an evaluation.
-ELSEWHERE = ("laptop_to_cluster", "online_or_retrained", "fraud_log")
+ELSEWHERE = ("online_or_retrained", "fraud_log")
 GALLERY = sorted((PROJECT / "examples" / "gallery").glob("*/plot_*.py"))
 # Less than readers see, where an example would take long: its text, and what runs.
 SHORTER = {
-    # Threads stand for processes: those are tried in tests/evaluation/test_dask.py.
-    "laptop_to_cluster": {
-        'host="127.0.0.1"': "processes=False",
-        "two = timed(": 'with parallel_config("threading"): two = timed(',
-    },
     "online_or_retrained": {"min_rows=1_000": "min_rows=200", "min_rows=5_000": "min_rows=300"},
     "plot_any_model": {"RandomRBF(10_000": "RandomRBF(1_500"},
     "plot_online_or_retrained": {"max_iter=20": "max_iter=2"},
@@ -57,8 +51,6 @@ def shorter(example: Path, folder: Path) -> Path:
 def test_example_runs(example: Path, tmp_path: Path, run_program: Run) -> None:
     pytest.importorskip("matplotlib", reason="examples draw pictures")
     pytest.importorskip("pyarrow", reason="examples read Parquet files")
-    if "cluster" in example.stem:
-        pytest.importorskip("distributed", reason="the example starts a Dask cluster")
     run_program(shorter(example, tmp_path), tmp_path, OPTIONS.get(example.stem, []))
 
 

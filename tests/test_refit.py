@@ -47,7 +47,7 @@ from skstream import (
     make_stream_pipeline,
 )
 from skstream.drift import ADWIN, DDM, RandomAlarm
-from skstream.evaluation._parallel._slowest_part import slow_part
+from skstream.evaluation._results._slowest_part import slow_part
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._tape_rows import tape_of
 from skstream.naive_bayes import IncrementalGaussianNB

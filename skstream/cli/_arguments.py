@@ -39,7 +39,6 @@ examples:
   skstream evaluate --generator "SEA(n_rows=50000, noise=0.2)" --model nb
   skstream verify results --data power.csv
   skstream report results --out report.html
-  skstream status run
 
 models:
 {models}
@@ -181,16 +180,13 @@ _PROTOCOL = f"""\
   an error (default), or it counts as a wrong answer, or as the first class (as in CapyMOA)
 --error-score RULE [nan]  what becomes of a model that fails: nan (default) or another number in
   place of its scores, while the others go on; or raise, and the whole evaluation ends
---keep-tape {{auto,yes,disk,no}} [auto]  where labels and predictions are kept, with which a saved
-  result can be scored again and compared: auto (default; in memory up to a gigabyte, beyond it in
-  files of --checkpoint, or not at all), yes (in memory), disk (in files of --checkpoint) or no
+--keep-tape {{auto,yes,no}} [auto]  whether labels and predictions are kept, with which a saved
+  result can be scored again and compared: auto (default; up to a gigabyte of them), yes or no
 --random-state SEED [0]  seed (default: 0)
 --n-jobs N  models evaluated at once; -1: one per core
 --progress  show a progress bar (needs tqdm)
---checkpoint FOLDER  go on from this folder when the same command was stopped; checkpoints are
-  written there
---checkpoint-every TIME  distance of the checkpoints: a time, such as 30s, 10min or 2h, or a number
-  of rows (default: 10min)
+--checkpoint FOLDER  folder from which the same command resumes where it was stopped; checkpoints
+  are written there every ten minutes
 """
 _COMPARISON = """\
 --compare A B  test whether these two models differ; choose them before you see scores
@@ -264,9 +260,6 @@ SUITE?  TOML file: models, streams, seeds, see below (default: the suite that sh
   goes on from there (default: skstream-bench)
 --n-jobs N  runs at once, each one stream with one seed and all models; -1: one per core
 --list  print the suite and end
-"""
-_FOLDER = """\
-FOLDER  folder that was given as --checkpoint
 """
 
 
@@ -348,18 +341,6 @@ _COMMANDS = {
         BENCH_DESCRIPTION,
         {"": _BENCH},
     ),
-    "status": (
-        "say how far an evaluation with --checkpoint is",
-        "Say how far the evaluation in a folder is: rows done, rows per second, time left, and the "
-        "slowest model. It may run in another process or on another machine.",
-        {"": _FOLDER},
-    ),
-    "collect": (
-        "show the models that have finished in an evaluation with --checkpoint",
-        "Show the scores of the models that have finished in the folder of an evaluation, and name "
-        "the others. It may still run.",
-        {"": _FOLDER + _SAVE},
-    ),
     "versions": (
         "print the versions of Python, of this package and of those that it uses",
         "Print what to put into a report of a fault: the versions of Python, of the system, of "
@@ -375,7 +356,7 @@ _TYPES: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("--batch-size", "--max-categories", "--n-rows", "--every N"), _positive),
     **{"--bins": _positive, "--folds": partial(_count, least=2)},
     **dict.fromkeys(("--loss-bound", "--tolerance"), _number_or()),
-    **dict.fromkeys(("--checkpoint-every", "--every TIME"), _time_or_rows),
+    "--every TIME": _time_or_rows,
     **dict.fromkeys(("--n-jobs", "--random-state"), _whole),
     "--warmup": _count,
     "--missing": _number_or("error", "nan"),

@@ -51,11 +51,9 @@ from skstream.evaluation import (
     EvaluationInterrupted,
     PrequentialEvaluator,
     detect,
-    run_status,
 )
 from skstream.evaluation import verify as verify_result
 from skstream.evaluation._evaluator import StreamEvaluator
-from skstream.evaluation._folder import collect_result
 from skstream.evaluation._results._storage import load_result
 from skstream.evaluation._settings import check_can_answer
 from skstream.metrics._resolve import resolve_metrics
@@ -205,7 +203,7 @@ def verify(options: argparse.Namespace) -> int:
         )
     then.file, then.model = options.data or then.file, options.model or then.model
     then.target = options.target or then.target
-    then.checkpoint = then.checkpoint_every = then.n_jobs = None
+    then.checkpoint = then.n_jobs = None
     plan = _planned(then)
     by_command = "command" in result.details.record
     given = plan.models if by_command else models_given(options.model, plan.opened.stream)
@@ -234,8 +232,7 @@ def report(options: argparse.Namespace) -> int:
             f"{path} holds the results of many runs, and a page is about one: name its file"
             + (f", such as {results[0]}." if results else ".")
         )
-    result = collect_result(path) if path.is_dir() else load_result(path)
-    write_report(result, page, title=options.title)
+    write_report(load_result(path), page, title=options.title)
     return 0
 
 
@@ -262,8 +259,6 @@ def _planned(options: argparse.Namespace) -> _Planned:
     _check_repeated("--monitor", options.monitor)
     given = models_given(options.model)
     check_options(options)
-    if options.checkpoint_every is not None and options.checkpoint is None:
-        raise ValueError("--checkpoint-every needs a folder for checkpoints: add --checkpoint.")
     opened = open_stream(options, **_reading(options))
     files, stream = opened.files, opened.stream
     if given and files is not None and files.feature_names == []:
@@ -325,21 +320,6 @@ def demo(options: argparse.Namespace) -> int:
     return _ended(status)
 
 
-def show_status(options: argparse.Namespace) -> int:
-    """Say how far the evaluation in a folder is."""
-    show(run_status(options.folder))
-    return 0
-
-
-def collect(options: argparse.Namespace) -> int:
-    """Show the models that have finished in the folder of an evaluation."""
-    result = collect_result(options.folder)
-    check_outputs(None, options.save)
-    show(result)
-    write(result, None, options.save)
-    return 0
-
-
 def versions(options: argparse.Namespace) -> int:
     """Print the versions of all that takes part."""
     show_versions()
@@ -352,8 +332,6 @@ _COMMANDS = {
         "verify": verify,
         "report": report,
         "bench": bench,
-        "status": show_status,
-        "collect": collect,
         "versions": versions,
     },
 }

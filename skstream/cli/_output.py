@@ -274,7 +274,6 @@ def in_options(message: str) -> str:
     message = _READING.sub(_as_parameters, message)
     if "no-header" in _COMMAND.get():
         message = re.sub("header=False|the option header", "--no-header", message)
-    message = message.replace("every of a RunFolder", "--checkpoint-every")
     for text, ours in _PHRASES.items():
         message = message.replace(text, ours)
     message = re.sub(r"time_format=\{'(\w+)': '(.*?)'\}", r"--time-format '\1=\2'", message)

@@ -20,7 +20,6 @@ from skstream.evaluation import (
     HoldoutEvaluator,
     KFoldEvaluator,
     PrequentialEvaluator,
-    RunFolder,
 )
 from skstream.evaluation._detect import watched
 from skstream.evaluation._evaluator import StreamEvaluator
@@ -333,7 +332,7 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
         "n_jobs": options.n_jobs,
         "random_state": options.random_state,
         "progress": options.progress,
-        "checkpoint": _run_folder(options),
+        "checkpoint": options.checkpoint,
     }
     metrics = options.metric or None
     if opened.protocol == "holdout":
@@ -370,11 +369,3 @@ def monitors_given(options: argparse.Namespace, classes: Any) -> dict[str, Drift
         )
     watched(monitors, classes)
     return monitors
-
-
-def _run_folder(options: argparse.Namespace) -> Path | RunFolder | None:
-    """Return the folder of the run, and how often it is written, if that was said."""
-    folder: Path | None = options.checkpoint
-    if folder is None or options.checkpoint_every is None:
-        return folder
-    return RunFolder(folder, options.checkpoint_every)

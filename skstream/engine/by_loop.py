@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.answers import Task, no_answers
-from skstream.engine.block import Block, part_of, some_learns
+from skstream.engine.block import Block, part_of
 from skstream.engine.loop import Loop, LoopFailed
 from skstream.utils._rows import copy_rows, joined_weights, stack_rows
 from skstream.utils._validation import is_fitted, unfitted_copy
@@ -76,21 +76,6 @@ class ByLoop:
         if before is not None:
             self.loop.seconds_asking = before.seconds_asking
             self.loop.seconds_learning = before.seconds_learning
-
-    def begin_again(self, block: Block, skipped: np.ndarray) -> Block:
-        """Return the warm-up that failed as a whole, to be learnt row by row, before a block.
-
-        Some of its rows may be skipped, by their numbers.
-        """
-        held = []
-        for part in self._held:
-            assert part.learn_rows is not None
-            at = np.flatnonzero(~np.isin(part.learn_rows, skipped))
-            held.append(some_learns(part, at, None if part.weight is None else part.weight[at]))
-        n = sum(part.n_learns for part in held)
-        self.estimator, self.gathers = self._fresh, False
-        self.begin(n)
-        return replace(_joined_learns([*held, block]), stamp=block.stamp + n)
 
     def run(self, block: Block) -> np.ndarray:
         """Return the answers to a block.

@@ -1,6 +1,5 @@
 """Execution of one model: by a kernel if that is exact, else by the loop; and its failures."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -19,53 +18,6 @@ EngineChoice = Literal["auto", "loop"]
 #: How a missing answer (None or NaN) counts: as a failure of the model, a wrong answer, or the
 #: first class.
 Unanswered = Literal["error", "wrong", "first"]
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed:
-    """Answers of a model that continued after a failure.
-
-    Attributes
-    ----------
-    answers : ndarray
-        Answers to the last asks of the block.
-    rows : ndarray of int64
-        Rows of the call that was skipped.
-    unasked : bool
-        Whether that call was a question.
-    """
-
-    answers: np.ndarray
-    rows: np.ndarray
-    unasked: bool
-
-
-@dataclass(slots=True)
-class _StoppedBlock:
-    """A block that a model has executed up to a failed call.
-
-    `rows` are those of the call, and `answers` the ones given before it.
-    """
-
-    action: str
-    index: int
-    rows: np.ndarray
-    answers: np.ndarray
-    block: Block
-
-    def rest(self, skip: bool) -> tuple[Block, int]:
-        """Return the block from the failed call on, or after it, and the number of skipped asks."""
-        block, n_asked, n_skipped = self.block, len(self.answers), 0
-        if self.action == "learning":
-            n_learnt = self.index + len(self.rows) * skip
-        else:
-            n_learnt = int(block.stamp[n_asked])
-            if skip:
-                bounds = block.ask_bounds
-                following = np.searchsorted(bounds, n_asked, side="right")
-                n_skipped = int(bounds[following]) - n_asked
-        learns = slice(n_learnt, block.n_learns)
-        return part_of(block, learns, slice(n_asked + n_skipped, block.n_asks)), n_skipped
 
 
 class ModelRun:
@@ -126,7 +78,6 @@ class ModelRun:
         self._unanswered = unanswered
         self.by_kernel = ByKernel(task)
         self.by_loop = ByLoop(estimator, task, direct=engine == "auto")
-        self._stopped_at: _StoppedBlock | None = None
         with failures_named(name, fold, "being prepared", n_folds):
             # Without a warm-up a plain object is asked: only it knows what it has learnt.
             self.has_learnt = is_fitted(estimator) or (not task.n_warmup and is_plain(estimator))
@@ -214,20 +165,8 @@ class ModelRun:
             if self.failure is None:
                 answers.append(came)
                 continue
-            if self._stopped_at is not None:
-                self._place_in(block, learns, asks, answers)
             return np.concatenate([*answers, came, no_answers(self.task, block.n_asks - asks.stop)])
         return answers[0] if len(answers) == 1 else np.concatenate(answers)
-
-    def _place_in(
-        self, block: Block, learns: slice, asks: slice, answers: list[np.ndarray]
-    ) -> None:
-        """Note where a model has stopped, in the block of which the one noted is a part."""
-        stopped = self._stopped_at
-        assert stopped is not None
-        stopped.index += learns.start if stopped.action == "learning" else asks.start
-        stopped.answers = np.concatenate([*answers, stopped.answers])
-        stopped.block = block
 
     def _execute(self, block: Block) -> np.ndarray | None:
         """Answers to a block; None where the kernel declines it, but may execute parts of it."""
@@ -268,57 +207,14 @@ class ModelRun:
         except LoopFailed as failure:
             assert failure.block is not None
             answers = self._note_failure(failure, failure.answers, failure.block)
-            if failure.n_taken is None:
-                return answers
-            assert self.failure is not None
-            row, nothing = np.array([self.failure.row]), no_answers(self.task)
-            self._stopped_at = _StoppedBlock("learning", failure.n_taken, row, nothing, block)
-            return no_answers(self.task, block.n_asks)
+            whole_warmup = failure.n_taken is not None
+            return no_answers(self.task, block.n_asks) if whole_warmup else answers
 
-    # -- stopping and going on
-
-    @property
-    def can_resume(self) -> bool:
-        """Whether the model has stopped at a point from which it can continue."""
-        return self._stopped_at is not None
-
-    @property
-    def stopped_learning(self) -> bool:
-        """Whether it was a row to learn at which the model has stopped."""
-        return self._stopped_at is not None and self._stopped_at.action == "learning"
-
-    def resume(self, *, skip: bool) -> Resumed:
-        """Continue the block in which the model stopped.
-
-        Parameters
-        ----------
-        skip : bool
-            Whether to leave out the call that failed; else it is made again.
-
-        Returns
-        -------
-        resumed : Resumed
-            Answers to the last asks of the block. The model may have stopped again.
-        """
-        stopped = self._stopped_at
-        assert stopped is not None
-        self.failure, self._stopped_at = None, None
-        skipped = stopped.rows if skip else stopped.rows[:0]
-        if self.by_loop.gathers:
-            block, n_skipped = stopped.rest(skip=False)
-            block = self.by_loop.begin_again(block, skipped)
-            self.has_learnt = False
-        else:
-            block, n_skipped = stopped.rest(skip)
-        if skip and stopped.action == "learning":
-            self.has_learnt = is_fitted(self.by_loop.estimator)
-        nothing = no_answers(self.task, n_skipped)
-        answers = np.concatenate([stopped.answers, nothing, self.run(block)])
-        return Resumed(answers, skipped, bool(n_skipped))
+    # -- failures
 
     def forget_failure(self, n_unanswered: int) -> None:
         """Undo the last block, in which nothing was learnt."""
-        self.failure, self._stopped_at, self.n_unanswered = None, None, n_unanswered
+        self.failure, self.n_unanswered = None, n_unanswered
 
     def _after_failure_of_part(self, failure: LoopFailed, block: Block) -> np.ndarray:
         """Answers where a looped part has failed; what is wrong with one, the loop says."""
@@ -331,10 +227,7 @@ class ModelRun:
         if self.failure is not None:
             gap, before = self._without_gaps(before)
             if gap is not None:
-                self._stopped_at = None
                 return self._note_failure(gap, before, block)
-        if self._stopped_at is not None:
-            self._place_in(block, learns, asks, [before])
         return np.concatenate([before, answers])
 
     def _without_gaps(self, answers: np.ndarray) -> tuple[LoopFailed | None, np.ndarray]:
@@ -366,8 +259,6 @@ class ModelRun:
         error = self._error(f"{failure.action} {where}", cause, row, advice)
         error.__cause__, error.begin = cause, int(rows.min())
         self.failure = error
-        if failure.stopped and loop.loop is not None:
-            self._stopped_at = _StoppedBlock(failure.action, failure.index, rows, answers, block)
         n = len(answers)
         asked = block.ask_rows[:n]
         # Numbers of held-out rows recur in every set, and say nothing of the rows of the stream.

@@ -52,20 +52,6 @@ class Answered:
             return cls(operations, answers)
         return cls(operations, answers[:, 0].astype(np.int64), answers[:, 1:])
 
-    def replace_last(self, answers: "Answered") -> None:
-        """Put other answers to the last asks in the place of these."""
-        n = len(answers.answers)
-        if n:
-            self.answers[-n:] = answers.answers
-            if self.scores is not None:
-                self.scores[-n:] = answers.scores
-
-    def unask(self, asks: np.ndarray, nothing: float) -> None:
-        """Let some asks have no answer."""
-        self.answers[asks] = nothing
-        if self.scores is not None:
-            self.scores[asks] = np.nan
-
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -1,6 +1,5 @@
 """The tape: true labels and the answers of all models."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +7,6 @@ import numpy as np
 
 from skstream.utils._choices import check_place
 from skstream.utils._label_space import LabelSpace
-from skstream.utils._npy import StoredArray
 
 #: Blocks that are joined once there are so many: each takes a hundred bytes beside its rows.
 _MOST_APART = 256
@@ -17,9 +15,6 @@ _MOST_APART = 256
 @dataclass(frozen=True, kw_only=True)
 class Tape:
     """True labels once per row, answers per model and fold, as small integer codes.
-
-    With ``keep_tape="disk"`` the columns are memory maps of files, and `answers` holds a
-    `StoredAnswers` per model: its items are the memory maps of the folds.
 
     Attributes
     ----------
@@ -183,52 +178,6 @@ def scores_of_bin(scores: np.ndarray, answers: Any, bin: int | None) -> np.ndarr
     line = n_bins - 1 if bin is None else check_place("bin", bin, n_bins)
     width = scores.shape[1] // n_bins
     return scores[:, line * width : (line + 1) * width]
-
-
-class StoredAnswers(Sequence[np.ndarray]):
-    """Answers of a model in all folds, each in a file that is opened when it is asked for.
-
-    ``numpy.asarray`` reads all of them.
-
-    Parameters
-    ----------
-    folds : sequence of StoredArray or ndarray
-        The answers of each fold.
-    """
-
-    def __init__(self, folds: Sequence[StoredArray | np.ndarray]) -> None:
-        self._folds = list(folds)
-
-    def __len__(self) -> int:
-        return len(self._folds)
-
-    def __getitem__(self, fold: Any) -> Any:
-        """Return the answers of one fold; of a slice or list of folds, those of all of them."""
-        if isinstance(fold, slice):
-            return StoredAnswers(self._folds[fold])
-        if isinstance(fold, list):
-            return StoredAnswers([self._folds[k] for k in fold])
-        one = self._folds[fold]
-        return one.open() if isinstance(one, StoredArray) else one
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Folds, rows, and bins under delayed labels."""
-        return len(self), *self[0].shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the codes or targets."""
-        one: np.ndarray = self[0]
-        return one.dtype
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if len(self) == 1 and not copy:
-            return np.asarray(self[0][np.newaxis], dtype=dtype)
-        return np.stack(list(self)).astype(dtype or self.dtype, copy=False)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype})"
 
 
 class Recorder:

@@ -1,12 +1,10 @@
 """Evaluators and their results."""
 
 from skstream.engine.failures import ModelError
-from skstream.evaluation._callbacks import CallbackError, Checkpoint, CSVLog
 from skstream.evaluation._class_report import class_report
 from skstream.evaluation._detect import DriftMonitor, detect
 from skstream.evaluation._estimates import estimate_unlabelled
 from skstream.evaluation._execution import EvaluationInterrupted
-from skstream.evaluation._folder import RunFolder, RunStatus, run_status
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._intervals import interval_scores
 from skstream.evaluation._kfold import KFoldEvaluator
@@ -20,9 +18,6 @@ from skstream.evaluation._verify import verify
 from skstream.evaluation.delayed import DelayedEvaluator
 
 __all__ = [
-    "CSVLog",
-    "CallbackError",
-    "Checkpoint",
     "DelayedEvaluator",
     "DriftMonitor",
     "EvaluationInterrupted",
@@ -32,15 +27,12 @@ __all__ = [
     "ModelError",
     "PredictionLog",
     "PrequentialEvaluator",
-    "RunFolder",
-    "RunStatus",
     "class_report",
     "detect",
     "estimate_unlabelled",
     "interval_scores",
     "load_run",
     "prequential_predict",
-    "run_status",
     "score_predictions",
     "score_slices",
     "verify",

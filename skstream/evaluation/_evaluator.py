@@ -4,7 +4,6 @@ import numbers
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from functools import partial, wraps
@@ -17,19 +16,11 @@ from sklearn.base import BaseEstimator
 from skstream import baselines
 from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
-from skstream.evaluation._callbacks import CallbackRunner, as_callbacks
 from skstream.evaluation._execution import Execution
-from skstream.evaluation._folder import (
-    OpenedFolder,
-    RunFolder,
-    fingerprint_of_call,
-    opened_folder,
-    record,
-)
-from skstream.evaluation._parallel._groups import grouped, slow_loops
-from skstream.evaluation._parallel._slowest_part import warn_of_slow_models
+from skstream.evaluation._record import facts_of_call, record
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._runs._checkpoint import CheckpointFolder
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._runs._tape_writer import automatic_tape
@@ -46,7 +37,6 @@ from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls
 from skstream.streams import Drift, Stream, as_stream
-from skstream.streams._arrays import begins_again
 from skstream.streams._drifts import as_drifts
 from skstream.streams._stream import refuse_endless
 from skstream.utils._choices import did_you_mean
@@ -59,8 +49,6 @@ from skstream.utils._sklearn import (
 )
 from skstream.utils._warnings import warn
 
-#: Of streams with at least so many rows some are tried first, to warn of slow models.
-FEWEST_ROWS_TIMED = 2000
 # Arrays up to this size are shown by their values in the heading of a result.
 _FEW_VALUES = 8
 
@@ -91,7 +79,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
         None,
     ],
     "missing_labels": [StrOptions({"error", "skip"})],
-    "keep_tape": ["boolean", StrOptions({"auto", "disk"})],
+    "keep_tape": ["boolean", StrOptions({"auto"})],
     "engine": [StrOptions({"auto", "loop"})],
     "warm_start": ["boolean"],
     "return_models": ["boolean"],
@@ -101,11 +89,9 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
         Interval(numbers.Integral, None, -1, closed="right"),
         None,
     ],
-    "retries": [Interval(numbers.Integral, 0, None, closed="left")],
     "unanswered": [StrOptions({"error", "wrong", "first"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
-    "fingerprint": ["boolean"],
     "checkpoint": [str, os.PathLike, None],
 }
 
@@ -131,19 +117,16 @@ class StreamEvaluator(BaseEstimator):
     n_warmup: int = 1
     record_every: Any = None
     missing_labels: Literal["error", "skip"] = "error"
-    keep_tape: bool | Literal["auto", "disk"] = "auto"
+    keep_tape: bool | Literal["auto"] = "auto"
     engine: Literal["auto", "loop"] = "auto"
     warm_start: bool = False
     return_models: bool = False
     random_state: int | None = None
     n_jobs: int | None = None
-    retries: int = 2
     unanswered: Literal["error", "wrong", "first"] = "error"
     error_score: Any = "raise"
     progress: bool = False
-    checkpoint: str | os.PathLike[str] | RunFolder | None = None
-    fingerprint: bool = True
-    callbacks: Any = None
+    checkpoint: str | os.PathLike[str] | None = None
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the forgetting, as ``forgetting__window_size=500``.
@@ -230,8 +213,8 @@ class StreamEvaluator(BaseEstimator):
         -----
         Any exception that ends an evaluation (also SystemExit), from a model, the rows or the
         stream, has an attribute ``result`` with the result so far (None before the first row);
-        with workers, the result of the models that had finished, or else of the group in which a
-        model has failed (None if there is neither); of some folds where no model has all.
+        with workers, the result of the models that had finished, of some folds where no model has
+        all (None: none had finished).
         """
         stream = as_stream(X, y, sample_weight=sample_weight, arrival=arrival)
         return self._evaluate(models, stream, classes)
@@ -256,80 +239,34 @@ class StreamEvaluator(BaseEstimator):
                 "checkpoint= is for evaluate, which reads the stream itself. Save a live run "
                 "whenever you want, with run.save(path), and go on with load_run(path)."
             )
-        if self.callbacks:
-            raise ValueError(
-                "callbacks= are for evaluate, which reads the stream itself. In a live run, look "
-                "at run.result() whenever you want."
-            )
         settings, prepared = self._prepare(models, classes)
         run: EvaluationRun = self._new_run(settings, None)(prepared)
         run.is_live = True
         return run
 
     def _evaluate(self, models: Any, stream: Stream, classes: Any) -> EvaluationResult:
-        with ExitStack() as stack:
-            folder: OpenedFolder | None = None
-            if self.checkpoint is not None:
-                self._validate()  # before a folder is made
-                refuse_endless(stream)
-                self._check_can_go_on(stream)
-                folder = stack.enter_context(opened_folder(self.checkpoint))
-            seed = None if folder is None else folder.seed
-            settings, prepared = self._prepare(models, classes, stream, seed)
-            callbacks: CallbackRunner | None = None
-            if self.callbacks:
-                about = {
-                    "protocol": settings.protocol,
-                    "models": settings.record["models"],
-                    "metrics": list(settings.metrics),
-                    "forgetting": list(settings.forgetting),
-                    "n_rows": stream.n_rows,
-                    "parameters": settings.parameters,
-                }
-                callbacks = CallbackRunner(as_callbacks(self.callbacks), about)
-                stack.enter_context(callbacks)
-            execution = Execution(
-                settings=settings,
-                new_run=self._new_run(settings, stream),
-                models=prepared,
-                stream=stream,
-                n_jobs=self.n_jobs,
-                retries=self.retries,
-                title=type(self).__name__,
-                progress=self.progress,
-                fingerprint=self.fingerprint,
-                callbacks=callbacks,
-            )
-            result = self._result_of(execution, models, folder)
-            if callbacks is not None:
-                callbacks.finish(result)
-        return result
-
-    def _result_of(
-        self, execution: Execution, models: Any, folder: OpenedFolder | None
-    ) -> EvaluationResult:
-        """Run an evaluation, or go on with the one in a folder; assemble its result."""
-        settings, stream = execution.settings, execution.stream
-        knows, header, groups = stream.knows_drifts, settings.header, None
-        if folder is None or folder.manifest is None:
-            if (stream.n_rows or 0) >= FEWEST_ROWS_TIMED and begins_again(stream):
-                slow = slow_loops(execution.new_run, execution.models, stream)
-                n_folds = len(settings.timelines)
-                warn_of_slow_models(slow, stream.n_rows, n_folds, settings.batch_size)
-            groups = grouped(self.n_jobs, execution.new_run, execution.models, stream)
-            if groups.why_one:
-                settings.parameters["in_one_process"] = groups.why_one
-        if folder is not None:
-            of_this = fingerprint_of_call(
-                self, named_models(models), settings, stream, self._held_out()
-            )
-            if groups is None:
-                folder.check_same(of_this, header)
-            else:
-                folder.begin(groups.places, list(execution.models), header, of_this, stream.n_rows)
-            assert folder.manifest is not None
-            header = folder.manifest.header
-        outcome, _ = execution.run(header, () if groups is None else groups.places, folder)
+        folder = None
+        if self.checkpoint is not None:
+            self._validate()  # before a folder is made
+            refuse_endless(stream)
+            self._check_can_resume(stream)
+            folder = CheckpointFolder.opened(self.checkpoint)
+        seed = None if folder is None else folder.seed
+        settings, prepared = self._prepare(models, classes, stream, seed)
+        execution = Execution(
+            settings=settings,
+            new_run=self._new_run(settings, stream),
+            models=prepared,
+            stream=stream,
+            n_jobs=self.n_jobs,
+            title=type(self).__name__,
+            progress=self.progress,
+            folder=folder,
+            facts=None if folder is None else facts_of_call(self, named_models(models), settings),
+        )
+        groups = execution.groups()
+        knows, header = stream.knows_drifts, settings.header
+        outcome, _ = execution.run(header, groups)
         result = assemble(header, outcome)
         return result if knows else self._with_drifts(result, stream)
 
@@ -343,23 +280,13 @@ class StreamEvaluator(BaseEstimator):
         )
         return result
 
-    def _held_out(self) -> Stream | None:
-        """Return the stream of the held-out rows, which a run that goes on compares."""
-        return None
-
-    def _check_can_go_on(self, stream: Stream) -> None:
+    def _check_can_resume(self, stream: Stream) -> None:
         """Raise an error if an evaluation could not go on from a checkpoint."""
         if not stream.reiterable:
             raise ValueError(
                 "checkpoint= needs a stream that can be read again, and this one is a one-shot "
-                "iterator: an evaluation that goes on passes the rows that it has read. Pass the "
+                "iterator: an evaluation that resumes reads the earlier rows again. Pass the "
                 "generator function itself instead of its result, a list of chunks, or files."
-            )
-        if self.return_models:
-            raise ValueError(
-                "return_models=True does not go with checkpoint=: a run folder holds finished "
-                "models as scores and answers, which are data. Leave one of them out; fitted "
-                "models can be kept by a live run, start(...), and its save(path)."
             )
 
     def _prepare(
@@ -368,7 +295,7 @@ class StreamEvaluator(BaseEstimator):
         """Resolve the settings; copy and seed the models.
 
         `stream` is what will be evaluated, and must end; None for a live run. `seed` is the one
-        drawn by a run that goes on.
+        drawn by a call that resumes.
         """
         self._validate()
         n_rows, source = None, "classes"
@@ -426,13 +353,6 @@ class StreamEvaluator(BaseEstimator):
             self.get_params(deep=False),
             caller_name=type(self).__name__,
         )
-        if self.keep_tape == "disk" and self.checkpoint is None:
-            raise ValueError(
-                'keep_tape="disk" keeps labels and answers in files of a run folder: name it, '
-                "checkpoint=FOLDER, and call evaluate; or pass keep_tape=True or keep_tape=False."
-            )
-        if self.callbacks is not None:
-            as_callbacks(self.callbacks)
 
     def _checked_timelines(self, seed: int) -> list[Timeline]:
         """Return one timeline per fold; an error if the class says what cannot be."""
@@ -463,7 +383,7 @@ class StreamEvaluator(BaseEstimator):
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data, for the record of a result."""
         given = self.get_params(deep=False).items()
-        return {name: _plain(value) for name, value in given if name != "callbacks"}
+        return {name: _plain(value) for name, value in given}
 
     def _settings(
         self,
@@ -472,7 +392,7 @@ class StreamEvaluator(BaseEstimator):
         *,
         n_rows: int | None,
         source: str,
-        seed: int | None,
+        seed: int | None = None,
         drifts: tuple[Drift, ...] = (),
         stream: Stream | None = None,
         all_have_scores: bool = False,
@@ -530,8 +450,7 @@ class StreamEvaluator(BaseEstimator):
         if self.keep_tape == "auto" and n_rows is not None:
             n_answers = len(timelines) * self._n_answers(n_rows)
             n_scores = [settings.task_of(name).n_scores for name in named]
-            has_folder = self.checkpoint is not None
-            keep = automatic_tape(n_answers, labels, n_scores, has_folder=has_folder)
+            keep = automatic_tape(n_answers, labels, n_scores)
             settings = replace(settings, keep_tape=keep)
         return settings
 

@@ -1,26 +1,49 @@
 """Execution of an evaluation: in this process, or by groups of models in workers."""
 
+import os
+import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing import parent_process
+from time import monotonic
 from typing import Any
 
-from skstream.engine.failures import ModelError
-from skstream.evaluation._callbacks import CallbackRunner
-from skstream.evaluation._folder import GroupFolder, OpenedFolder, check_importable
-from skstream.evaluation._folder._read_checksums import PassChecksums
-from skstream.evaluation._folder._reports import rows_of_models
-from skstream.evaluation._parallel._joined_outcomes import joined, result_so_far
-from skstream.evaluation._parallel._progress import bar_of_workers, progress_bar
-from skstream.evaluation._parallel._stopping import stop_file
-from skstream.evaluation._parallel._workers import Job, NewRun, Workers
+from joblib import effective_n_jobs
+from joblib.externals.loky.backend.reduction import dump
+from sklearn.utils.parallel import delayed
+
+from skstream.base import learning_parts
+from skstream.engine.failures import RAISED, ModelError, ends_program
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._result import EvaluationResult
+from skstream.evaluation._runs._checkpoint import (
+    NOT_PICKLED,
+    CheckpointFile,
+    CheckpointFolder,
+)
 from skstream.evaluation._runs._input import MissingLabelError
+from skstream.evaluation._runs._read_checksums import HELD_OUT, PassChecksums, differences
+from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place, ResultHeader, RunOutcome
 from skstream.evaluation._settings import Settings
 from skstream.streams import Stream
+from skstream.streams._arrays import begins_again
+from skstream.utils._dask import on_cluster
+from skstream.utils._optional import optional_import
+from skstream.utils._sklearn import QuietParallel
+from skstream.utils._warnings import warn
+
+NewRun = Callable[..., EvaluationRun]
+#: Seconds between two checkpoints.
+SECONDS_BETWEEN_CHECKPOINTS = 600.0
+#: Rows, times models and folds, from which a second process pays. To start workers takes about
+#: 1.5 s, and a model with a kernel .1 to .5 microseconds per row.
+ROWS_WORTH_WORKERS = 10_000_000
+#: How many such rows take as long as one by an ensemble's member, or by a model called row by row.
+_OF_MEMBER, _OF_CALL = 5, 500
 
 
 class EvaluationInterrupted(KeyboardInterrupt):
@@ -29,10 +52,9 @@ class EvaluationInterrupted(KeyboardInterrupt):
     Attributes
     ----------
     result : EvaluationResult, SeedStudy, ndarray, tuple or None
-        Scores of the rows that every model had done; in a parallel evaluation, of those that each
-        had done: models that were behind the first are in its `ended`. Of `evaluate_over_seeds`,
-        the study of the seeds that had finished; of `prequential_predict`, the predictions of the
-        rows so far. None if there was nothing yet.
+        Scores of the rows that every model had done; in a parallel evaluation, of the models that
+        had finished. Of `evaluate_over_seeds`, the study of the seeds that had finished; of
+        `prequential_predict`, the predictions of the rows so far. None if there was nothing yet.
     """
 
     def __init__(self, result: Any, advice: str = "", note: str = ""):
@@ -44,6 +66,84 @@ class EvaluationInterrupted(KeyboardInterrupt):
         advice = advice if result is None else ""
         super().__init__(f"Evaluation interrupted: {so_far}.{advice}{note}")
         self.result = result
+
+
+def run_group(
+    new_run: NewRun,
+    models: Mapping[Place, Any],
+    stream: Stream,
+    file: CheckpointFile | None = None,
+    on_run: Callable[[Any], None] | None = None,
+    on_rows: Sequence[Callable[[int], object]] = (),
+) -> RunOutcome:
+    """Evaluate models along a stream, or resume from a checkpoint.
+
+    `on_run` is called with the run before it begins, `on_rows` whenever rows are done.
+    """
+    run, read = new_run(models), PassChecksums()
+    taken = None
+    if file is not None:
+        saved = file.load()
+        if saved is None:
+            file.save(run, {})  # what cannot be pickled or written is refused before the first row
+        else:
+            new, (run, taken) = run, saved
+            run.go_on_as(new)
+    if on_run is not None:
+        on_run(run)
+    saved_at = monotonic()
+
+    parent = os.getppid()
+
+    def after_rows(_: int) -> None:
+        nonlocal saved_at
+        _check_parent(parent)
+        if file is not None and monotonic() - saved_at >= file.every:
+            read.add_up_to(run.n_rows)
+            _save(file, run, read)
+            saved_at = monotonic()
+
+    was_closed = run.is_closed
+    run.follow(stream, [*on_rows, after_rows], read, taken)
+    if file is not None and not was_closed:
+        _save(file, run, read)
+    outcome = run.outcome()
+    return replace(outcome, read={**read.sums(), **outcome.read})
+
+
+def _save(file: CheckpointFile, run: EvaluationRun, read: PassChecksums) -> None:
+    """Replace a checkpoint; a model that can no longer be pickled (a deep tree) costs no scores."""
+    try:
+        file.save(run, read.sums())
+    except TypeError as error:
+        warn(f"{error} The evaluation goes on; an earlier checkpoint stays.")
+
+
+def _run_in_worker(*group: Any) -> RunOutcome:
+    """Evaluate a group of models."""
+    with portable_errors():
+        return run_group(*group)
+
+
+@contextmanager
+def portable_errors() -> Iterator[None]:
+    """Let errors in a worker be such as can be pickled."""
+    try:
+        yield
+    except RAISED as error:
+        if ends_program(error):
+            raise
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            raise RuntimeError(f"{type(error).__name__}: {error}") from error
+        raise
+
+
+def _check_parent(parent: int) -> None:
+    """End a worker whose parent process has been killed."""
+    if parent_process() is not None and os.getppid() != parent:
+        raise SystemExit("The process that gave the work to this worker is gone.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,21 +162,16 @@ class Execution:
         The rows.
     n_jobs : int or None
         As joblib takes it.
-    retries : int
-        Further attempts with a model whose worker terminates.
     title : str
         What a progress bar says.
     progress : bool
         Whether there is one.
-    fingerprint : bool, default=True
-        Whether the rows are read for checksums, by which the result can be checked; in workers
-        and run folders they are in any case.
-    callbacks : CallbackRunner, default=None
-        Callbacks, which see the checkpoints of a run in this process while it goes on.
+    folder : CheckpointFolder, default=None
+        Where the evaluation is saved, and from where it resumes.
+    facts : dict of str to str, default=None
+        What must be the same there.
     on_run : callable, default=None
-        Called with the run in this process, before it begins or goes on.
-    n_tuning : int, default=None
-        Rows after which a search goes on with one model alone; later rows take less time.
+        Called with the run in this process, before it begins or resumes.
     """
 
     settings: Settings
@@ -84,154 +179,284 @@ class Execution:
     models: Mapping[Place, Any]
     stream: Any
     n_jobs: int | None
-    retries: int
     title: str
     progress: bool
-    fingerprint: bool = True
-    callbacks: CallbackRunner | None = None
+    folder: CheckpointFolder | None = None
+    facts: Mapping[str, str] | None = None
     on_run: Callable[[Any], None] | None = None
-    n_tuning: int | None = None
+
+    def groups(self) -> list[list[Place]]:
+        """Divide models and folds among workers, or say why one process evaluates all of them.
+
+        An evaluation that resumes has the groups with which it began.
+        """
+        n_groups = min(effective_n_jobs(self.n_jobs), len(self.models))
+        begun_with = None if self.folder is None else self.folder.n_groups
+        if n_groups > 1 and (begun_with or 1) == 1:
+            why = why_one_process(self.n_jobs, self.new_run, self.models, self.stream)
+            if why:
+                self.settings.parameters["in_one_process"], n_groups = why, 1
+        return divided(list(self.models), begun_with or n_groups)
 
     def run(
-        self,
-        header: ResultHeader,
-        groups: Sequence[Sequence[Place]] = (),
-        folder: OpenedFolder | None = None,
+        self, header: ResultHeader, groups: Sequence[Sequence[Place]] | None = None
     ) -> tuple[RunOutcome, list[RunOutcome]]:
-        """Evaluate groups of models and folds, each along its own pass through the stream.
+        """Evaluate groups of models, each along its own pass through the stream.
 
-        With a run folder these are the groups that were begun there, and they go on. Return the
-        outcome of all, and those of the groups.
+        Return the outcome of all, and those of the groups.
         """
-        group = None
-        if folder is not None:
-            assert folder.manifest is not None
-            header, groups = folder.manifest.header, folder.manifest.groups
-            left = [one for one in folder.groups if not one.is_finished]
-            for one in folder.groups:
-                if one.is_finished:
-                    one.tidy()
-            if not left:
-                return self._apart(header, groups, folder)
-            if len(groups) > 1:
-                check_importable((self.new_run, self.models), self.n_jobs, folder.path)
-            group = folder.groups[0]
-        if len(groups) > 1:
-            return self._apart(header, groups, folder)
-        outcome = self.in_one_pass(header, group)
-        return outcome, [outcome]
-
-    def _sent(self) -> dict[str, Any]:
-        """What is sent to the workers, by the names that messages use."""
-        return {
-            **{f"Model '{name}'": model for (name, _), model in self.models.items()},
-            **{f"Measure '{name}'": one for name, one in self.settings.metrics.items()},
-            "The stream": self.stream,
-            "What is given as holdout, delay or reduce": self.new_run,
-        }
-
-    def in_one_pass(self, header: ResultHeader, group: GroupFolder | None = None) -> RunOutcome:
-        """Evaluate all models and folds in this process, and in a folder if given."""
-        with ExitStack() as stack:
-            keeper, reporter = None, None
-            if group is not None:
-                stack.enter_context(group.only_writer())
-                if group.is_finished:
-                    if self.on_run is not None:
-                        self.on_run(group.load_run(0))
-                    return group.load_outcome()
-                reporter = group.reporter
-            run = self.new_run(self.models)
-            if group is not None:
-                keeper = group.keeper(run)
-                run = keeper.run
-            if self.on_run is not None:
-                self.on_run(run)
-            on_rows: list[Any] = []
-            callbacks = self.callbacks
-            if callbacks is not None:
-                on_rows.append(lambda _: callbacks.advance(run))
-            if self.progress:
-                total = None if self.stream.n_rows is None else self._in_bar(self.stream.n_rows)
-                bar = stack.enter_context(progress_bar(total, self.title))
-                bar.pass_over(self._in_bar(run.n_rows))
-                on_rows.append(
-                    lambda _: bar.show(self._in_bar(run.n_rows), run.seconds_of, run.path_of)
-                )
-            with carrying(partial(_so_far, run, header), self.stream):
-                if keeper is not None:
-                    run.follow(self.stream, on_rows, keeper, reporter)
-                    outcome: RunOutcome = keeper.finish()
-                else:
-                    read = PassChecksums()
-                    stream = read.noted(self.stream) if self.fingerprint else self.stream
-                    run.follow(stream, on_rows)
-                    outcome = run.outcome()
-                    outcome = replace(outcome, read={**read.sums(), **outcome.read})
-                if reporter is not None:
-                    reporter.finish(outcome, run.n_rows)
-        return outcome
-
-    def _in_bar(self, n_rows: int) -> int:
-        """Return the place of the progress bar of this process after so many rows.
-
-        Where the number of models changes, it counts each row once for every model that takes it.
-        """
-        if self.n_tuning is None:
-            return n_rows
-        return rows_of_models(n_rows, len(self.models), self.n_tuning)
-
-    def _apart(
-        self, header: ResultHeader, groups: Sequence[Sequence[Place]], folder: OpenedFolder | None
-    ) -> tuple[RunOutcome, list[RunOutcome]]:
-        """Evaluate every group of models and folds in a separate worker."""
+        groups = self.groups() if groups is None else groups
+        if len(groups) == 1:
+            outcome = self.in_one_pass(header)
+            return outcome, [outcome]
         places = list(self.models)
-        total = None if self.stream.n_rows is None else self.stream.n_rows * len(places)
+        finished: list[RunOutcome] = []
+        parallel = QuietParallel(n_jobs=self.n_jobs)
+        backend = parallel._backend
+        if not getattr(backend, "uses_threads", False):
+            self._check_can_be_sent()
+        if backend.supports_return_generator:
+            parallel = QuietParallel(n_jobs=self.n_jobs, return_as="generator_unordered")
+        calls = (  # the stream is an argument of its own, so that its arrays reach a worker once
+            delayed(_run_in_worker)(
+                self.new_run,
+                {place: self.models[place] for place in group},
+                self.stream,
+                self._file(number, len(groups)),
+            )
+            for number, group in enumerate(groups)
+        )
 
         def so_far(error: BaseException) -> EvaluationResult | None:
-            why = "the evaluation was interrupted"
-            if not isinstance(error, KeyboardInterrupt):
-                why = f"{type(error).__name__} ended the evaluation"
-            return result_so_far(header, workers.finished, places, why)
+            return _of_finished(header, finished, places, error)
 
         with (
-            stop_file() as stop,
-            bar_of_workers(total, self.title, self.progress, len(groups), folder) as reporters,
+            self._bar(len(places)) as bar,
+            carrying(so_far, self.stream, self._advice()),
+            on_cluster(parallel._backend, self.stream),
         ):
-            jobs = [
-                Job(
-                    self.new_run,
-                    {place: self.models[place] for place in group},
-                    self.stream,
-                    number,
-                    reporters[number],
-                    None if folder is None else folder.group(number),
-                    stop,
-                )
-                for number, group in enumerate(groups)
-            ]
-            workers = Workers(jobs, self.n_jobs, self.retries, header.survives, self._sent())
-            with carrying(so_far, self.stream, _advice(folder)):
-                if folder is not None:
-                    workers.take_finished(folder.finished())
-                with stop.made_by_interrupt():
-                    workers.run()
-                if any(one.interrupted for one in workers.finished):
-                    raise KeyboardInterrupt
-                broken = [one for one in workers.finished if one.error is not None]
-                if broken:
-                    assert broken[0].error is not None
-                    raise broken[0].error from broken[0].cause
-                outcome = joined(workers.finished, workers.dead, places)
-                for job in jobs if folder is not None else ():
-                    job.finish(partial(joined, workers.finished, workers.dead))
-        return outcome, workers.finished
+            try:
+                outcomes = parallel(calls)
+                with closing(outcomes) if hasattr(outcomes, "close") else nullcontext():
+                    for outcome in outcomes:
+                        finished.append(outcome)
+                        bar.update(outcome.n_rows * len(outcome.lanes))
+            except Exception as error:
+                if _is_death(error):
+                    error.add_note(_died(finished, places))
+                raise
+            return joined(finished, places), finished
+
+    def _check_can_be_sent(self) -> None:
+        """Raise an error for what cannot be pickled, of which Dask would not tell: it would wait.
+
+        Rows in memory are left out, as they may be many: they are sent first, and raise an error.
+        """
+        parts = {
+            **{f"Model '{name}'": model for (name, _), model in self.models.items()},
+            **{f"Measure '{name}'": one for name, one in self.settings.metrics.items()},
+            "The stream": self.stream if getattr(self.stream, "files", None) else None,
+            "What is given as holdout, delay, monitors or reduce": self.new_run,
+        }
+        for name, part in parts.items():
+            try:
+                dump(part, _Nowhere())
+            except NOT_PICKLED as error:
+                raise TypeError(
+                    f"{name} cannot be sent to worker processes: {error}. It may hold no lock, "
+                    "open file or connection: let its class leave that out (__getstate__) and make "
+                    "it where it is used, or pass n_jobs=1."
+                ) from error
+
+    def in_one_pass(self, header: ResultHeader) -> RunOutcome:
+        """Evaluate all models and folds in this process."""
+        runs: list[Any] = []
+
+        def note(run: Any) -> None:
+            runs.append(run)
+            if self.on_run is not None:
+                self.on_run(run)
+
+        with self._bar(1) as bar, carrying(partial(_so_far, runs, header), self.stream):
+            on_rows = [lambda _: bar.update(runs[-1].n_rows - bar.n)]
+            file = self._file(0, 1)
+            return run_group(self.new_run, self.models, self.stream, file, note, on_rows)
+
+    def _file(self, number: int, n_groups: int) -> CheckpointFile | None:
+        if self.folder is None or self.facts is None:
+            return None
+        seed = self.settings.parameters["seed"]
+        every = SECONDS_BETWEEN_CHECKPOINTS
+        return self.folder.file(number, n_groups, facts=self.facts, seed=seed, every=every)
+
+    def _bar(self, n_models: int) -> AbstractContextManager[Any]:
+        n_rows = self.stream.n_rows
+        return progress_bar(
+            None if n_rows is None else n_rows * n_models, self.title, wanted=self.progress
+        )
+
+    def _advice(self) -> str:
+        """Say how rows that workers have done are not lost."""
+        if self.folder is not None:
+            return f" The same call resumes from the checkpoints in {self.folder.path}."
+        return " With checkpoint=, the same call resumes from the rows that workers have done."
 
 
-def _so_far(run: Any, header: ResultHeader, _: BaseException) -> EvaluationResult | None:
-    """Return the result of a run so far; None before the first row."""
-    if not run.n_rows:
+class _Nowhere:
+    """A file that keeps nothing."""
+
+    def write(self, data: Any) -> int:
+        return memoryview(data).nbytes
+
+
+class _NoBar:
+    """A progress bar that shows nothing."""
+
+    n = 0
+
+    def update(self, n_rows: int) -> None:
+        """Show nothing."""
+
+
+@contextmanager
+def progress_bar(total: int | None, title: str, *, wanted: bool) -> Iterator[Any]:
+    """Show a progress bar of rows, if one is wanted."""
+    if not wanted:
+        yield _NoBar()
+        return
+    tqdm = optional_import("tqdm.auto", "progress=True").tqdm
+    with tqdm(total=total, unit="row", desc=title, unit_scale=True) as bar:
+        yield bar
+
+
+# -- groups of models
+
+
+def divided(places: Sequence[Place], n_groups: int) -> list[list[Place]]:
+    """Divide models and folds into groups of about equal cost.
+
+    Models of the same fold share its weights, so that whole folds cost less together: they stay
+    together where every group has as many.
+    """
+    n_folds = 1 + max(fold for _, fold in places)
+    if n_folds % n_groups == 0:
+        return [[one for one in places if one[1] % n_groups == k] for k in range(n_groups)]
+    return [list(places[k::n_groups]) for k in range(n_groups)]
+
+
+def why_one_process(
+    n_jobs: int | None, new_run: NewRun, models: Mapping[Place, Any], stream: Any, times: int = 1
+) -> str:
+    """Return why workers would not be faster; empty if they would.
+
+    `times` says how often the models are evaluated on so many rows.
+    """
+    if not begins_again(stream):
+        return "the stream can be read only once"
+    backend = QuietParallel(n_jobs=n_jobs)._backend
+    uses_threads = getattr(backend, "uses_threads", False)
+    if "Dask" in type(backend).__name__ or (stream.n_rows is None and not uses_threads):
+        return ""
+    first = {place: model for place, model in models.items() if place[1] == 0}
+    try:
+        loops = {name for name, _ in new_run(deepcopy(first)).reasons_of_loops}
+    except Exception:  # the run raises it, with more details
+        return ""
+    if uses_threads:  # they are there already; two take longer than one where they take turns
+        return "" if loops else "threads take turns where all models have kernels"
+    weights = [_OF_CALL if name in loops else _weight(model) for (name, _), model in models.items()]
+    n_rows = stream.n_rows * sum(weights) * times
+    return "" if n_rows >= ROWS_WORTH_WORKERS else "for so few rows, workers take longer to start"
+
+
+def _weight(model: Any) -> int:
+    """Return about how many times as long as the fastest models one with a kernel takes."""
+    members = [getattr(part, "n_estimators", 0) for part in learning_parts(model)]
+    return max(1, *(_OF_MEMBER * n for n in members if isinstance(n, int)))
+
+
+def joined(finished: Sequence[RunOutcome], places: Sequence[Place]) -> RunOutcome:
+    """Combine the outcomes of all groups.
+
+    Raises
+    ------
+    ValueError
+        If the workers did not read the same.
+    """
+    first = finished[0]
+    for other in finished[1:]:
+        differing = differences(first.read, other.read)
+        if first.n_rows != other.n_rows or differing:
+            what = (
+                f"{first.n_rows:,} and {other.n_rows:,} rows"
+                if first.n_rows != other.n_rows
+                else f"{first.n_rows:,} rows each, with other {differing}"
+            )
+            source = "holdout" if differing.startswith(HELD_OUT) else "stream"
+            raise ValueError(
+                f"The {source} is not the same at every pass, and each worker makes one: those of "
+                f"'{first.lanes[0].name}' and '{other.lanes[0].name}' read {what}. Let it give "
+                "the same rows whenever it is iterated, or pass n_jobs=1."
+            )
+    lanes = {(lane.name, lane.fold): lane for one in finished for lane in one.lanes}
+    return replace(first, lanes=[lanes[place] for place in places])
+
+
+def _of_finished(
+    header: ResultHeader,
+    finished: Sequence[RunOutcome],
+    places: Sequence[Place],
+    error: BaseException,
+) -> EvaluationResult | None:
+    """Return the result of the models of which all folds have finished; None if there is none.
+
+    Where no model has all folds, it is that of the folds that all models have finished.
+    """
+    done = {(lane.name, lane.fold) for one in finished for lane in one.lanes}
+    left = [place for place in places if place not in done]
+    names, folds = {name for name, _ in left}, {fold for _, fold in left}
+    whole, there = [place for place in places if place[0] not in names], None
+    if not whole:
+        whole = [place for place in places if place[1] not in folds]
+        there = tuple(dict.fromkeys(fold for _, fold in whole))
+    if not whole:
         return None
+    why = "the evaluation was interrupted"
+    if not isinstance(error, KeyboardInterrupt):
+        why = f"{type(error).__name__} ended the evaluation"
+    shown = {name for name, _ in whole}
+    left_out = {name: f"it had not finished when {why}" for name, _ in left if name not in shown}
+    outcome = joined(finished, whole)
+    return assemble(header, outcome, so_far=True, left_out=left_out, folds=there)
+
+
+def _is_death(error: BaseException) -> bool:
+    """Whether an exception of joblib or Dask says that a worker process terminated.
+
+    Dask cancels calls whose arguments were lost with the worker that held them.
+    """
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    return not kinds.isdisjoint({"BrokenProcessPool", "KilledWorker", "CancelledError"})
+
+
+def _died(finished: Sequence[RunOutcome], places: Sequence[Place]) -> str:
+    done = {(lane.name, lane.fold) for one in finished for lane in one.lanes}
+    left = dict.fromkeys(f"'{name}'" for name, fold in places if (name, fold) not in done)
+    return (
+        f"A worker process died. These models had not finished: {', '.join(left)}. One of them may "
+        "need more memory than there is, or crash in compiled code; try each with n_jobs=1 on few "
+        "rows. With checkpoint=, the same call resumes."
+    )
+
+
+# -- what ends an evaluation
+
+
+def _so_far(runs: list[Any], header: ResultHeader, _: BaseException) -> EvaluationResult | None:
+    """Return the result of a run so far; None before the first row."""
+    if not runs or not runs[-1].n_rows:
+        return None
+    run = runs[-1]
     try:
         outcome = run.outcome()  # a failure may leave out all rows
         return assemble(header, outcome, so_far=True) if outcome.n_rows else None
@@ -240,21 +465,11 @@ def _so_far(run: Any, header: ResultHeader, _: BaseException) -> EvaluationResul
         return assemble(kept.header, run.outcome(), so_far=True) if kept else None
 
 
-def _advice(folder: OpenedFolder | None) -> str:
-    """Say how rows that workers have done are not lost."""
-    if folder is not None:
-        return f" The same call goes on from the checkpoints in {folder.path}."
-    return (
-        " Workers had not scored anything yet, or could not say so within a second, or had not "
-        "finished; with checkpoint=, the same call goes on from the rows that they have done."
-    )
-
-
 @contextmanager
 def carrying(
     so_far: Callable[[BaseException], Any], stream: Stream, advice: str = ""
 ) -> Iterator[None]:
-    """Add the result so far, if there is one, to what ends the evaluation in the block.
+    """Attach any partial result to what ends the evaluation in the block.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.evaluation._runs._scoring import AskedAtCheckpoints
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows, Sets
-from skstream.streams import Stream, as_stream
+from skstream.streams import Stream
 from skstream.utils._sklearn import Interval
 
 # Questions that are asked in one piece of the stream.
@@ -66,11 +66,9 @@ class HoldoutEvaluator(StreamEvaluator):
         lowest class, or 0.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are neither learnt nor scored.
-    keep_tape : bool, "auto" or "disk", default="auto"
-        Keep labels and answers, so that the result can be scored again and compared; it holds one
-        code for every question. "auto": where the length of the stream is known; in memory up to
-        a gigabyte, beyond it on disk if there is a `checkpoint`, else not. "disk": in files of the
-        folder `checkpoint`, which the result reads where it needs them.
+    keep_tape : bool or "auto", default="auto"
+        Keep labels and answers, with which a result can be scored again and compared row by row.
+        "auto": up to a gigabyte of them.
     engine : {"auto", "loop"}, default="auto"
         "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
     warm_start : bool, default=False
@@ -84,9 +82,6 @@ class HoldoutEvaluator(StreamEvaluator):
         Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
         once, for a group of models of about equal cost. Where workers would not be faster,
         all is done in this process, and the printed result says so.
-    retries : int, default=2
-        Number of further attempts with a model whose worker process dies, each alone in a new
-        worker; after them the error names the model and fold.
     unanswered : {"error", "wrong", "first"}, default="error"
         A row that was asked and got no answer (None or NaN) is a failure of the model, or is
         scored as an error, or as the first of the classes, as CapyMOA 0.15.1 counts it (classifiers
@@ -97,17 +92,9 @@ class HoldoutEvaluator(StreamEvaluator):
         probabilities is an error before it.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
-    checkpoint : str, path-like or RunFolder, default=None
-        Folder from which the same call of `evaluate` goes on where it was stopped. It keeps
-        checkpoints, one every ten minutes, and what has finished as data: see `skstream.load`.
-        `RunFolder` says another distance of them, as ``RunFolder("run", every="2h")``.
-    fingerprint : bool, default=True
-        Note checksums of the rows in the result, by which `skstream.evaluation.verify` knows them
-        again. They take a few milliseconds per million values; see "Check a result" in the guide.
-    callbacks : object or list of objects, default=None
-        Objects that follow the evaluation, such as `skstream.evaluation.CSVLog`, by some of the
-        methods ``on_start(about)``, ``on_checkpoint(checkpoint)`` and ``on_end(result, error)``:
-        see "Long runs" in the guide.
+    checkpoint : str or path-like, default=None
+        Folder from which the same call of `evaluate` resumes where it was stopped: the models are
+        saved there every ten minutes. These files are pickles: use only folders that you trust.
 
     See Also
     --------
@@ -212,12 +199,8 @@ class HoldoutEvaluator(StreamEvaluator):
             held_out.warn_of_overlap(stream)
         return partial(HoldoutRun, settings, held_out)
 
-    def _held_out(self) -> Stream | None:
-        # One set of rows in memory is compared as the parameter that it is.
-        return None if isinstance(self.holdout, str | tuple) else as_stream(self.holdout)
-
-    def _check_can_go_on(self, stream: Stream) -> None:
-        super()._check_can_go_on(stream)
+    def _check_can_resume(self, stream: Stream) -> None:
+        super()._check_can_resume(stream)
         if is_one_shot(self.holdout):
             raise ValueError(
                 "checkpoint= needs held-out rows that can be read again, and holdout is a one-shot "
@@ -285,10 +268,10 @@ class HoldoutRun(EvaluationRun):
             self._held_out.check_can_be_saved()
         return super().__getstate__()
 
-    def _take_piece(self, piece: EncodedRows, *, skip: bool) -> None:
+    def _take_piece(self, piece: EncodedRows) -> None:
         if self._held_out is not None and self._schema is not None and not self._n_arrived:
             self._held_out.check_columns(self._schema)
-        super()._take_piece(piece, skip=skip)
+        super()._take_piece(piece)
 
     def go_on_as(self, new: Self) -> None:
         """Go on with the held-out rows of a new run, which must be those asked about so far.
@@ -304,7 +287,7 @@ class HoldoutRun(EvaluationRun):
             If they are others.
         """
         super().go_on_as(new)
-        if self._held_out is not None and self._held_out.is_fresh:
+        if self._held_out is not None:
             assert new._held_out is not None
             self._held_out.go_on_as(new._held_out)
 

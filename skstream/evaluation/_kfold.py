@@ -43,11 +43,9 @@ class KFoldEvaluator(StreamEvaluator):
         distance doubling as the stream grows. The last row is always a checkpoint.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are asked, and neither learnt nor scored.
-    keep_tape : bool, "auto" or "disk", default="auto"
-        Keep labels and answers, so that the result can be scored again and compared.
-        "auto": where the length of the stream is known; in memory up to a gigabyte, beyond it on
-        disk if there is a `checkpoint`, else not. "disk": in files of the folder `checkpoint`,
-        which the result reads where it needs them.
+    keep_tape : bool or "auto", default="auto"
+        Keep labels and answers, with which a result can be scored again and compared row by row.
+        "auto": up to a gigabyte of them.
     engine : {"auto", "loop"}, default="auto"
         "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
     warm_start : bool, default=False
@@ -61,9 +59,6 @@ class KFoldEvaluator(StreamEvaluator):
         Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
         once, for a group of models and folds of about equal cost. Where workers would not be
         faster, all is done in this process, and the printed result says so.
-    retries : int, default=2
-        Number of further attempts with a model whose worker process dies, each alone in a new
-        worker; after them the error names the model and fold.
     unanswered : {"error", "wrong", "first"}, default="error"
         A row that was asked and got no answer (None or NaN) is a failure of the model, or is
         scored as an error, or as the first of the classes, as CapyMOA 0.15.1 counts it (classifiers
@@ -74,17 +69,9 @@ class KFoldEvaluator(StreamEvaluator):
         "raise": a failure ends the evaluation, and a lack of probabilities is an error before it.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
-    checkpoint : str, path-like or RunFolder, default=None
-        Folder from which the same call of `evaluate` goes on where it was stopped. It keeps
-        checkpoints, one every ten minutes, and what has finished as data: see `skstream.load`.
-        `RunFolder` says another distance of them, as ``RunFolder("run", every="2h")``.
-    fingerprint : bool, default=True
-        Note checksums of the rows in the result, by which `skstream.evaluation.verify` knows them
-        again. They take a few milliseconds per million values; see "Check a result" in the guide.
-    callbacks : object or list of objects, default=None
-        Objects that follow the evaluation, such as `skstream.evaluation.CSVLog`, by some of the
-        methods ``on_start(about)``, ``on_checkpoint(checkpoint)`` and ``on_end(result, error)``:
-        see "Long runs" in the guide.
+    checkpoint : str or path-like, default=None
+        Folder from which the same call of `evaluate` resumes where it was stopped: the models are
+        saved there every ten minutes. These files are pickles: use only folders that you trust.
 
     See Also
     --------

@@ -676,7 +676,7 @@ def scored(
     n_scores = [coder.n_columns if name in first.shares else 0 for name in models]
     tape: KeptTape | None = None
     if keep_tape:
-        tape = KeptTape(classes, len(models), 1, on_disk=False, n_scores=n_scores)
+        tape = KeptTape(classes, len(models), 1, n_scores=n_scores)
     size_of_row = 8 * sum(n_scores) + (len(models) + 1) * LabelSpace(classes).dtype.itemsize
     n_read, why_no_tape = 0, "" if keep_tape else "keep_tape=False was passed."
     for part in rows:
@@ -749,7 +749,7 @@ def _tape(
     scores = {name: kept.scores(k)[np.newaxis] for k, name in enumerate(models) if n_scores[k]}  # type: ignore[index]
     return Tape(
         classes=classes,
-        answers={name: kept.answers(k)[np.newaxis] for k, name in enumerate(models)},  # type: ignore[index]
+        answers={name: kept.answers(k)[np.newaxis] for k, name in enumerate(models)},
         scores=scores,
         methods=dict.fromkeys(scores, "predict_proba"),
         **kept.labels(),

@@ -9,8 +9,7 @@ import numpy as np
 
 from skstream.engine.model import EngineChoice, Unanswered
 from skstream.engine.run import Answered
-from skstream.evaluation._execution import carrying
-from skstream.evaluation._parallel._progress import progress_bar
+from skstream.evaluation._execution import carrying, progress_bar
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._runs._input import EncodedRows, why_no_weight
 from skstream.evaluation._runs._run_outcome import Place
@@ -132,12 +131,11 @@ def prequential_predict(
     settings, prepared = evaluator._prepare({name: model}, classes, stream)
     run = _PredictingRun(replace(settings, method=method), prepared)
     with ExitStack() as stack:
-        on_rows: list[Any] = []
-        if progress:
-            bar = stack.enter_context(progress_bar(stream.n_rows, "prequential_predict"))
-            on_rows.append(lambda _: bar.show(run.n_rows, run.seconds_of, run.path_of))
+        bar = stack.enter_context(
+            progress_bar(stream.n_rows, "prequential_predict", wanted=progress)
+        )
         stack.enter_context(carrying(lambda _: run.so_far(return_rows), stream))
-        run.follow(stream, on_rows)
+        run.follow(stream, [bar.update])
     y_pred, rows = run.predictions()
     if not len(rows):
         came = why_no_weight(run.n_rows)

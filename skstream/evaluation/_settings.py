@@ -17,7 +17,6 @@ from skstream.engine.model import EngineChoice, Unanswered
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._adapted import adapted, is_foreign, name_of
 from skstream.evaluation._runs._run_outcome import ResultHeader
-from skstream.evaluation._runs._tape_writer import KeepTape
 from skstream.forgetting import duration_of
 from skstream.metrics._measure import Measure
 from skstream.streams import Drift, Stream
@@ -116,7 +115,7 @@ class Settings:
         Distance of the checkpoints.
     missing_labels : {"error", "skip"}
         What to do with rows without a label.
-    keep_tape : bool or "disk"
+    keep_tape : bool
         Whether answers are kept, and where.
     engine : {"auto", "loop"}
         Whether kernels may be used.
@@ -157,7 +156,7 @@ class Settings:
     timelines: list[Timeline]
     record_every: Any
     missing_labels: str
-    keep_tape: KeepTape
+    keep_tape: bool
     engine: EngineChoice
     batch_size: int
     n_warmup: int

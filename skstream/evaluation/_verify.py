@@ -11,10 +11,10 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._evaluator import StreamEvaluator, known_classes
-from skstream.evaluation._folder._fingerprint import IGNORED
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._kfold import KFoldEvaluator
 from skstream.evaluation._prequential import PrequentialEvaluator
+from skstream.evaluation._record import FREE
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._settings import named_models
 from skstream.evaluation.delayed import DelayedEvaluator
@@ -27,7 +27,7 @@ _EVALUATORS: dict[str, type[StreamEvaluator]] = {
     for one in (PrequentialEvaluator, KFoldEvaluator, HoldoutEvaluator, DelayedEvaluator)
 }
 #: Parameters that another evaluation of the same may have otherwise.
-_FREE = (*IGNORED, "monitors", "keep_tape", "return_models", "random_state")
+_FREE = (*FREE, "metrics", "forgetting", "monitors", "keep_tape", "return_models", "random_state")
 #: What is said of other things than rows, where answers or scores differ, and why.
 _CAUSES = {"versions": "other versions", "platform": "another machine's arithmetic"}
 
@@ -164,7 +164,7 @@ def verify(
 def _again(result: EvaluationResult, given: StreamEvaluator | None) -> StreamEvaluator:
     """Return the evaluator that made a result."""
     keep = {"keep_tape": result.tape is not None, "random_state": result.parameters.get("seed")}
-    keep |= {"checkpoint": None, "fingerprint": True, "callbacks": None}
+    keep |= {"checkpoint": None}
     if given is not None:
         return copy(given).set_params(**keep)
     kind = _EVALUATORS.get(result.protocol)
@@ -173,7 +173,7 @@ def _again(result: EvaluationResult, given: StreamEvaluator | None) -> StreamEva
             f"The protocol {result.protocol!r} is none of {', '.join(_EVALUATORS)}: pass the "
             "evaluator that made the result, evaluator=."
         )
-    known = set(signature(kind).parameters) - {*_FREE, "metrics", "forgetting"}
+    known = set(signature(kind).parameters) - {*_FREE} | {"error_score"}
     own = {name: _value(one) for name, one in result.parameters.items() if name in known}
     metrics = _value(result.parameters.get("metrics"))
     try:

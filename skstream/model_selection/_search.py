@@ -1,7 +1,6 @@
 """A search for the best parameters in one pass through a stream."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -23,7 +22,6 @@ from skstream.base import (
     offered_if,
 )
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, known_classes
-from skstream.evaluation._folder._fingerprint import as_text
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._result import EvaluationResult
@@ -31,11 +29,9 @@ from skstream.evaluation._runs._checkpoint import save_checkpoint
 from skstream.model_selection._candidates import Candidates, candidates_of
 from skstream.model_selection._search_plan import (
     Plan,
-    begin_in,
     checked_rows,
     evaluate,
     evaluator_of,
-    folder_of,
     given_evaluator,
     plan_of,
     stream_of,
@@ -52,13 +48,13 @@ from skstream.stats._report import plural
 from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts
 from skstream.utils._choices import check_count
-from skstream.utils._content import NotComparable
+from skstream.utils._content import NotComparable, content
 from skstream.utils._validation import tags_of
 from skstream.utils._warnings import warn
 
 #: Parameters of a search, and of its evaluator, that may change while it goes on.
 _FREE = ("refit", "evaluator")
-_FREE_OF_EVALUATOR = ("n_jobs", "retries", "progress", "checkpoint", "fingerprint")
+_FREE_OF_EVALUATOR = ("n_jobs", "progress")
 #: What parameters of the evaluator are called as those of a search.
 _INNER = "evaluator__"
 
@@ -74,7 +70,7 @@ class OptimisticScoreWarning(UserWarning):
 def _is_same(one: Any, other: Any) -> bool:
     """Whether two values of a parameter are equal, also where one was loaded from a file."""
     try:
-        return as_text(one) == as_text(other)
+        return content(one) == content(other)
     except NotComparable:
         return False
 
@@ -111,9 +107,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         How the candidates are evaluated; None: ``PrequentialEvaluator()``. Its settings mean what
         they mean there, and for `random_state`, `n_jobs` and `checkpoint` see the notes. Taken are
         `forgetting` (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`,
-        `unanswered`, `keep_tape`, `engine`, `random_state`, `n_jobs`, `retries`, `progress`,
-        `fingerprint` and `checkpoint`. Refused are `metrics` and `error_score`, for which a search
-        has parameters of its own, `callbacks`, `warm_start`, `return_models` and
+        `unanswered`, `keep_tape`, `engine`, `random_state`, `n_jobs` and `progress`.
+        Refused are `metrics` and `error_score`, for which a search
+        has parameters of its own, `warm_start`, `return_models` and
         ``keep_tape="disk"``.
     n_iter : int, default=None
         Number of candidates to sample. None: all of the grid.
@@ -247,33 +243,26 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             that it has taken; but not after a second Ctrl-C, or one inside of a model, which stops
             in the middle of a row: `result_` has what came before, and `fit` begins anew. Where
             workers run the candidates (`n_jobs`), it keeps nothing: the error has the scores of
-            those that finished, and `fit` begins anew. With a `checkpoint`, the same call goes on.
+            those that finished, and `fit` begins anew.
         ModelError
             If the chosen candidate fails after the choice.
-        OSError
-            If a checkpoint cannot be written; the one before it stays.
         """
         before = dict(vars(self))
-        with ExitStack() as stack:
-            try:  # the search stays as it was, unless the evaluation begins
-                evaluator = self._check()
-                self._forget()
-                stream = stream_of(self, X, y, sample_weight)
-                known = known_classes(stream) if classes is None else classes
-                source = "y" if classes is None else "classes"
-                folder = stack.enter_context(folder_of(self, evaluator, stream))
-                seed = None if folder is None else folder.seed
-                drifts = as_drifts(stream.drifts)
-                plan = self._plan(evaluator, known, stream.n_rows, source, seed, drifts)
-                if folder is not None:
-                    begin_in(folder, self, plan, stream)
-            except BaseException:
-                self.__dict__ = before
-                raise
-            try:
-                evaluate(self, plan, stream, self._keep, folder)
-            finally:
-                self._note_columns()
+        try:  # the search stays as it was, unless the evaluation begins
+            evaluator = self._check()
+            self._forget()
+            stream = stream_of(self, X, y, sample_weight)
+            known = known_classes(stream) if classes is None else classes
+            source = "y" if classes is None else "classes"
+            drifts = as_drifts(stream.drifts)
+            plan = self._plan(evaluator, known, stream.n_rows, source, drifts)
+        except BaseException:
+            self.__dict__ = before
+            raise
+        try:
+            evaluate(self, plan, stream, self._keep)
+        finally:
+            self._note_columns()
         self._warn_of_failures()
         run = self._run
         run.warn_of_undefined()
@@ -318,16 +307,10 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
         Notes
         -----
-        A search goes on as it began: only `refit`, and the evaluator's `n_jobs`, `retries`,
-        `progress`, `fingerprint` and `checkpoint`, may be set to another value before the next
-        call; others are an error. The candidates are copies that were made at the first call.
+        A search goes on as it began: only `refit`, and the evaluator's `n_jobs` and `progress`, may
+        be set to another value before the next call; others are an error. The candidates are
+        copies that were made at the first call.
         """
-        if given_evaluator(self).checkpoint is not None:
-            raise ValueError(
-                "checkpoint= of the evaluator is for fit, which reads the stream itself. Save the "
-                "search whenever you want, with save(path), and go on with load_run(path); after "
-                "fit, set_params(evaluator__checkpoint=None) lets partial_fit go on."
-            )
         first = not hasattr(self, "_run")
         if first:
             evaluator = self._check()
@@ -336,7 +319,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         X, y = checked_rows(self, X, y, reset=first)
         weight = check_weight(sample_weight, len(y))
         if first:
-            plan = self._plan(evaluator, classes, None, "classes", None)
+            plan = self._plan(evaluator, classes, None, "classes")
             self._run = plan.new_run()(plan.models)
         elif classes is not None and self._run.settings.classes is not None:
             check_classes(self, classes)
@@ -385,12 +368,11 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         classes: Any,
         n_rows: int | None,
         source: str,
-        seed: int | None,
         drifts: tuple[Drift, ...] = (),
     ) -> Plan:
         """Resolve the parameters; make the candidates."""
         candidates = candidates_of(self.param_grid, self.n_iter, evaluator.random_state)
-        plan = plan_of(self, evaluator, candidates, classes, n_rows, source, seed, drifts)
+        plan = plan_of(self, evaluator, candidates, classes, n_rows, source, drifts)
         self._candidates = candidates
         inner = given_evaluator(self).get_params(deep=False).items()
         self._began_with = {

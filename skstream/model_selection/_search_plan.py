@@ -1,13 +1,11 @@
 """What the parameters of a search mean, and how it is executed: alone, by workers, in a folder."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,17 +15,9 @@ from skstream.base import check_labels, check_rows, check_some_weight, check_tar
 from skstream.engine.timeline import rows_of_warmup
 from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._execution import EvaluationInterrupted, Execution
-from skstream.evaluation._folder import (
-    GroupFolder,
-    OpenedFolder,
-    fingerprint_of_call,
-    opened_folder,
-)
-from skstream.evaluation._parallel._groups import grouped
 from skstream.evaluation._results._assemble import assemble
-from skstream.evaluation._runs._checkpoint import KeptRun
 from skstream.evaluation._runs._input import encoded
-from skstream.evaluation._runs._run_outcome import Checksums, Place
+from skstream.evaluation._runs._run_outcome import Place
 from skstream.evaluation._settings import (
     Settings,
     check_can_answer,
@@ -61,7 +51,7 @@ _REFUSED: dict[str, tuple[Any, str]] = {
         "raise",
         "A candidate that fails gets the error_score of the search itself.",
     ),
-    "callbacks": (None, "They follow a single evaluation."),
+    "checkpoint": (None, "Save the search, save(path), and go on with load_run and partial_fit."),
     "warm_start": (False, "A search begins every candidate anew, fitted or not."),
     "return_models": (False, "A search keeps the best model as best_estimator_."),
 }
@@ -97,11 +87,6 @@ def evaluator_of(search: Any) -> PrequentialEvaluator:
                 f"The evaluator of a search has {name}={value!r}, which a search does not take. "
                 f"{instead} Leave {name} of the evaluator {only!r}."
             )
-    if given.keep_tape == "disk":
-        raise ValueError(
-            'The evaluator of a search has keep_tape="disk", and a search keeps labels and answers '
-            'in memory. Use keep_tape="auto", True or False.'
-        )
     evaluator = copy(given).set_params(metrics=metrics, error_score=search.error_score)
     evaluator._validate()
     return evaluator
@@ -232,10 +217,7 @@ class Plan:
         """Divide the candidates among workers."""
         tuning = self.rules.tuning
         first = stream if tuning is None else take_rows(stream, tuning)
-        found = grouped(self.evaluator.n_jobs, self.new_run(in_group=True), self.models, first)
-        if found.why_one:
-            self.settings.parameters["in_one_process"] = found.why_one
-        return found.places
+        return self.execution(None, self.new_run(in_group=True), first).groups()
 
     def row_of_choice(self, tuning: int, stream: Stream) -> int:
         """Return the end of the batch in which the tuning rows end: the warm-up is rows learnt."""
@@ -266,12 +248,9 @@ class Plan:
             models=self.models,
             stream=stream,
             n_jobs=self.evaluator.n_jobs,
-            retries=self.evaluator.retries,
             title=type(search).__name__,
             progress=self.evaluator.progress,
-            fingerprint=self.evaluator.fingerprint,
             on_run=on_run,
-            n_tuning=self.rules.tuning,
         )
 
 
@@ -282,12 +261,11 @@ def plan_of(
     classes: Any,
     n_rows: int | None,
     source: str,
-    seed: int | None,
     drifts: tuple[Drift, ...] = (),
 ) -> Plan:
     """Resolve the parameters of a search and of its evaluator, that of `evaluator_of`.
 
-    `source` is where the classes come from, and `seed` the one drawn by a search that goes on.
+    `source` is where the classes come from.
     """
     if n_rows is not None and n_rows <= evaluator.n_warmup:
         raise ValueError(
@@ -299,7 +277,7 @@ def plan_of(
     )
     named = named_models(candidates.models(search.estimator))
     settings = evaluator._settings(
-        named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts, all_have_scores=True
+        named, classes, n_rows=n_rows, source=source, drifts=drifts, all_have_scores=True
     )
     settings = with_tie_breaker(settings, tuning)
     # They are copies already, of this search alone. All have the seeds that an evaluator gives to
@@ -361,8 +339,7 @@ def _has_none(y: Any) -> bool:
 #: What is said where Ctrl-C comes while workers run the candidates.
 _LOST = (
     " The search keeps nothing of what its workers did: fit begins anew. With n_jobs=None it keeps "
-    "all, and partial_fit goes on; with checkpoint=FOLDER of the evaluator the same call of fit "
-    "goes on."
+    "all, and partial_fit goes on."
 )
 Keep = Callable[[SearchRun], None]
 
@@ -376,50 +353,7 @@ def too_short(tuning: Any, end: int, n_rows: int, kept: str) -> ValueError:
     )
 
 
-@contextmanager
-def folder_of(
-    search: Any, evaluator: PrequentialEvaluator, stream: Stream
-) -> Iterator[OpenedFolder | None]:
-    """Open the folder that keeps the search, if there is one."""
-    if evaluator.checkpoint is None:
-        yield None
-        return
-    if search.n_iter is not None and evaluator.random_state is None:
-        raise ValueError(
-            f"checkpoint= goes on with the same candidates, and n_iter={search.n_iter} draws "
-            "others each time where random_state is None. Pass evaluator=PrequentialEvaluator("
-            "random_state=...), a number."
-        )
-    evaluator._check_can_go_on(stream)
-    with opened_folder(evaluator.checkpoint) as folder:
-        yield folder
-
-
-def begin_in(folder: OpenedFolder, search: Any, plan: Plan, stream: Stream) -> None:
-    """Begin a search in a folder, or check that the one in it is the same."""
-    candidates = plan.candidates.models(search.estimator)
-    of_this = fingerprint_of_call(plan.evaluator, candidates, plan.settings, stream, search=search)
-    if folder.manifest is not None:
-        folder.check_same(of_this, plan.settings.header)
-        why = folder.manifest.header.parameters.get("in_one_process")
-        if why:
-            plan.settings.parameters["in_one_process"] = why
-        return
-    groups = plan.groups(stream)
-    folder.begin(
-        groups,
-        list(plan.models),
-        plan.settings.header,
-        of_this,
-        stream.n_rows,
-        keeps_runs=True,
-        n_tuning=plan.rules.tuning,
-    )
-
-
-def evaluate(
-    search: Any, plan: Plan, stream: Stream, keep: Keep, folder: OpenedFolder | None = None
-) -> None:
+def evaluate(search: Any, plan: Plan, stream: Stream, keep: Keep) -> None:
     """Run all candidates along the tuning rows of a stream, and the best one along the rest.
 
     Parameters
@@ -432,56 +366,30 @@ def evaluate(
         The rows.
     keep : callable
         Called with the run that the search has from now on, before it goes on.
-    folder : OpenedFolder, default=None
-        Where it was begun, and goes on.
     """
-    if folder is None:
-        groups, first = plan.groups(stream), None
-    else:
-        assert folder.manifest is not None
-        groups, first = folder.manifest.groups, folder.group(0)
+    header, groups = plan.settings.header, plan.groups(stream)
     if len(groups) == 1:
-        _evaluate_in_one(search, plan, stream, keep, group=first)
+        plan.execution(search, plan.new_run(), stream, keep).in_one_pass(header)
         return
-    goes_on = plan.rules.tuning is not None
-    chosen = folder.chosen if folder is not None and goes_on else None
-    run = None
-    if chosen is None or not chosen.checkpoint.exists():
-        run, read = _chosen_by_workers(search, plan, stream, groups, folder)
-        keep(run)
-        if chosen is not None:
-            chosen.save(KeptRun(run, read))
-    if goes_on:
-        _evaluate_in_one(search, plan, stream, keep, run, chosen)  # after the rows it has read
+    run = _chosen_by_workers(search, plan, stream, groups)
+    keep(run)
+    if plan.rules.tuning is not None:  # after the rows it has read
+        plan.execution(search, partial(_begun, run), stream, keep).in_one_pass(header)
 
 
-def _evaluate_in_one(
-    search: Any,
-    plan: Plan,
-    stream: Stream,
-    keep: Keep,
-    begun: SearchRun | None = None,
-    group: GroupFolder | None = None,
-) -> None:
-    """Go on in this process; the run stays open for further rows."""
-    new_run = plan.new_run() if begun is None else lambda models: begun
-    execution = plan.execution(search, new_run, stream, keep)
-    with _told(None if group is None else group.path.parent, ""):
-        execution.in_one_pass(plan.settings.header, group)
+def _begun(run: SearchRun, models: Any) -> SearchRun:
+    return run
 
 
-def _chosen_by_workers(
-    search: Any, plan: Plan, stream: Stream, groups: Any, folder: OpenedFolder | None
-) -> tuple[SearchRun, Checksums]:
-    """Let workers run the candidates along the tuning rows; return the run of the best.
-
-    Also return checksums of what it has read.
-    """
-    tuning = plan.rules.tuning
+def _chosen_by_workers(search: Any, plan: Plan, stream: Stream, groups: Any) -> SearchRun:
+    """Let workers run the candidates along the tuning rows; return the run of the best."""
+    tuning, header = plan.rules.tuning, plan.settings.header
     first = stream if tuning is None else take_rows(stream, plan.row_of_choice(tuning, stream))
     execution = plan.execution(search, plan.new_run(in_group=True), first)
-    with _told(None if folder is None else folder.path, _LOST):
-        tuned, finished = execution.run(plan.settings.header, groups, folder)
+    try:
+        tuned, finished = execution.run(header, groups)
+    except EvaluationInterrupted as interrupt:
+        raise EvaluationInterrupted(interrupt.result, note=_LOST) from interrupt
     if tuning is not None and tuned.n_rows < tuning:
         error = too_short(
             search.tuning,
@@ -490,31 +398,12 @@ def _chosen_by_workers(
             "Workers have run the candidates (n_jobs), of which the search keeps none; the scores "
             "so far are in the attribute 'result' of this error",
         )
-        error.result = assemble(plan.settings.header, tuned, so_far=True)  # type: ignore[attr-defined]
+        error.result = assemble(header, tuned, so_far=True)  # type: ignore[attr-defined]
         raise error
     best = tuned.lanes[plan.rules.order(tuned.lanes)[0]]
     if best.failure is not None:
         raise all_failed(len(tuned.lanes), best.failure)
     run: SearchRun
-    place = best.name, best.fold
-    if folder is None:
-        run = next(one.run for one in finished if any(lane.name == best.name for lane in one.lanes))
-    else:
-        number = next(k for k, group in enumerate(groups) if place in group)
-        run = folder.group(number).load_run(groups[number].index(place))
+    run = next(one.run for one in finished if any(lane.name == best.name for lane in one.lanes))
     run.leave_group().choose(tuned)
-    return run, tuned.read
-
-
-@contextmanager
-def _told(folder: Path | None, otherwise: str) -> Iterator[None]:
-    """After Ctrl-C, say how the search can be continued."""
-    try:
-        yield
-    except EvaluationInterrupted as interrupt:
-        note = otherwise
-        if folder is not None:
-            note = f" The same call of fit goes on from the checkpoints in {folder}."
-        if not note:
-            raise
-        raise EvaluationInterrupted(interrupt.result, note=note) from interrupt
+    return run

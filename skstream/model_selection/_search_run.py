@@ -245,8 +245,8 @@ class SearchRun(EvaluationRun):
 
     # -- pieces and the choice: at rows that follow from their numbers alone
 
-    def _prepare_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
-        n_rows = super()._prepare_piece(rows, begin, skip=skip) - begin
+    def _prepare_piece(self, rows: EncodedRows, begin: int) -> int:
+        n_rows = super()._prepare_piece(rows, begin) - begin
         if self.tuned is None and self.rules.tuning is not None:
             n_rows = min(n_rows, self._n_before_choice(self.rules.tuning, rows, begin))
         return begin + max(1, n_rows)
@@ -272,10 +272,10 @@ class SearchRun(EvaluationRun):
         tuning = self.rules.tuning
         return tuning is not None and tuning <= self._n_arrived == self._scores.n_rows
 
-    def _take_piece(self, piece: EncodedRows, *, skip: bool) -> None:
+    def _take_piece(self, piece: EncodedRows) -> None:
         self._decide()  # what an interrupt after the last step has put off
         self._check_chosen()
-        super()._take_piece(piece, skip=skip)
+        super()._take_piece(piece)
         self._decide()
         self._check_chosen()
 

@@ -1,31 +1,30 @@
 """The same evaluation on streams of several seeds, over workers, and on several streams."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import delayed
 
-from skstream.engine.failures import RAISED, ends_program
+from skstream.engine.failures import RAISED
 from skstream.evaluation._evaluator import StreamEvaluator
-from skstream.evaluation._execution import EvaluationInterrupted
-from skstream.evaluation._folder import Reporter
-from skstream.evaluation._parallel._groups import seconds_per_row, why_not_apart
-from skstream.evaluation._parallel._joined_outcomes import joined
-from skstream.evaluation._parallel._progress import bar_of_workers
-from skstream.evaluation._parallel._stopping import StopFile, interrupted_once, stop_file
-from skstream.evaluation._parallel._workers import Job, portable, run_job
+from skstream.evaluation._execution import (
+    EvaluationInterrupted,
+    carrying,
+    portable_errors,
+    run_group,
+    why_one_process,
+)
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._results._assemble import assemble
 from skstream.evaluation._results._compare import higher_is_better
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._select import chosen, named
 from skstream.evaluation._results._which_stream import of_each_stream
-from skstream.evaluation._runs._input import MissingLabelError
 from skstream.evaluation._runs._run_outcome import Place, ResultHeader, RunOutcome
 from skstream.stats import friedman_nemenyi
 from skstream.stats._ranks import FriedmanNemenyiResult, rank_rows
@@ -72,24 +71,12 @@ class SameStream:
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """Models of one seed that a worker evaluates together; all, where no names are given."""
-
-    task: _Task
-    seed: int
-    names: tuple[str, ...] | None = None
-    reporter: Reporter = field(default_factory=Reporter)
-    stop: StopFile = field(default_factory=StopFile)
-
-
-@dataclass(frozen=True)
 class _Done:
-    """What became of a piece."""
+    """What became of a seed."""
 
     seed: int
     outcome: RunOutcome
-    header: ResultHeader | None = None
-    places: tuple[Place, ...] = ()
+    header: ResultHeader
 
 
 def evaluate_over_seeds(
@@ -135,7 +122,7 @@ def evaluate_over_seeds(
     ------
     ValueError
         If there are no seeds, or the same twice, or the evaluator has a `random_state`, a
-        `checkpoint` or `callbacks`; or if a stream is bad.
+        `checkpoint`; or if a stream is bad.
     ModelError
         If a model fails; says which, and at which row.
     EvaluationInterrupted
@@ -169,31 +156,20 @@ def evaluate_over_seeds(
     keep = False if evaluator.keep_tape == "auto" else evaluator.keep_tape
     plain = copy(evaluator).set_params(n_jobs=None, progress=False, keep_tape=keep)
     task = _Task(make_stream, models, plain, classes)
-    pieces, total = _planned(task, checked, n_jobs, evaluator.progress)
     study = _Study(checked, may_be_same=isinstance(make_stream, SameStream))
-    with (
-        stop_file() as stop,
-        bar_of_workers(total, "seeds", evaluator.progress, len(pieces), None) as reporters,
-    ):
-        pieces = [
-            replace(piece, reporter=reporter, stop=stop)
-            for piece, reporter in zip(pieces, reporters, strict=True)
-        ]
-        try:
-            with closing(_results(pieces, n_jobs, stop)) as results:
-                for done in results:
-                    study.take(done, stop)
-            if stop.is_there:
-                raise KeyboardInterrupt
-            whole = study.so_far()
-            assert whole is not None, "all seeds have finished"
-            return whole
-        except KeyboardInterrupt as interrupt:
-            raise EvaluationInterrupted(study.so_far("the study was interrupted")) from interrupt
-        except (Exception, SystemExit) as error:
-            found = study.so_far(f"{type(error).__name__} ended the study")
-            error.result = found  # type: ignore[union-attr]
-            raise
+    try:
+        with closing(_results(task, checked, n_jobs)) as results:
+            for done in results:
+                study.take(done)
+        whole = study.so_far()
+        assert whole is not None, "all seeds have finished"
+        return whole
+    except KeyboardInterrupt as interrupt:
+        raise EvaluationInterrupted(study.so_far("the study was interrupted")) from interrupt
+    except (Exception, SystemExit) as error:
+        found = study.so_far(f"{type(error).__name__} ended the study")
+        error.result = found  # type: ignore[union-attr]
+        raise
 
 
 def _check_evaluator(evaluator: Any) -> None:
@@ -205,10 +181,6 @@ def _check_evaluator(evaluator: Any) -> None:
         raise ValueError(
             f"The evaluator has random_state={evaluator.random_state}, and each seed is the "
             "random_state of its own evaluation. Leave it None."
-        )
-    if evaluator.callbacks:
-        raise ValueError(
-            "The evaluator has callbacks=, which follow a single evaluation. Leave them None."
         )
     if evaluator.checkpoint is not None:
         raise ValueError(
@@ -222,93 +194,48 @@ def _makes_models(models: Any) -> bool:
     return callable(models) and not isinstance(models, type) and not hasattr(models, "partial_fit")
 
 
-def _planned(
-    task: _Task, seeds: Sequence[int], n_jobs: int | None, progress: bool
-) -> tuple[list[_Piece], int | None]:
-    """Divide seeds, and their models, into pieces; also return the rows that a bar shows."""
-    whole = [_Piece(task, seed) for seed in seeds]
-    n_workers = effective_n_jobs(n_jobs)
-    if n_workers < 2 and not progress:
-        return whole, None
+def _results(task: _Task, seeds: Sequence[int], n_jobs: int | None) -> Generator[_Done]:
+    """Evaluate on all seeds, here or in workers; yield what became of each when it has finished."""
+    if min(effective_n_jobs(n_jobs), len(seeds)) < 2 or _is_small(task, seeds, n_jobs):
+        for seed in seeds:
+            yield _of_seed(task, seed)
+        return
+    parallel = QuietParallel(n_jobs=n_jobs)
+    if parallel._backend.supports_return_generator:
+        parallel = QuietParallel(n_jobs=n_jobs, return_as="generator_unordered")
+    outcomes = parallel(delayed(_of_seed_in_worker)(task, seed) for seed in seeds)
+    with closing(outcomes) if hasattr(outcomes, "close") else nullcontext():
+        yield from outcomes
+
+
+def _is_small(task: _Task, seeds: Sequence[int], n_jobs: int | None) -> bool:
+    """Whether workers would not be faster."""
     try:
         stream = task.stream_of(seeds[0])
         new_run, models, _ = task.prepared(seeds[0], stream)
-        total = None if stream.n_rows is None else stream.n_rows * len(models) * len(seeds)
-        if n_workers < 2:
-            return whole, total
-        seconds: dict[str, float] = {}
-        for (name, _), one in seconds_per_row(new_run, models, stream).items():
-            seconds[name] = seconds.get(name, 0.0) + one
     except Exception:  # the first seed raises the same error, with its name
-        return whole, None
-    of_all = sum(seconds.values()) * len(seeds)
-    if stream.n_rows is not None and why_not_apart(n_jobs, stream.n_rows * of_all):
-        return whole, total
-    return [_Piece(task, *one) for one in _shared_out(seconds, seeds, n_workers)], total
+        return True
+    return bool(why_one_process(n_jobs, new_run, models, stream, len(seeds)))
 
 
-def _shared_out(
-    seconds: Mapping[str, float], seeds: Sequence[int], n_workers: int
-) -> list[tuple[int, tuple[str, ...]]]:
-    """Cut the models of all seeds, one after another, into runs that take equally long.
-
-    So a seed is divided only where a run ends in it, and few streams are made more than once.
-    """
-    of_all = sum(seconds.values()) * len(seeds)
-    pieces: dict[tuple[int, int], list[str]] = {}
-    done = 0.0
-    for seed in seeds:
-        for name, one in seconds.items():
-            run = int((done + one / 2) / of_all * n_workers)
-            pieces.setdefault((seed, run), []).append(name)
-            done += one
-    return [(seed, tuple(names)) for (seed, _), names in pieces.items()]
+def _of_seed(task: _Task, seed: int) -> _Done:
+    """Evaluate all models on one seed."""
+    try:
+        stream = task.stream_of(seed)
+        new_run, models, header = task.prepared(seed, stream)
+        with carrying(lambda _: None, stream):
+            return _Done(seed, run_group(new_run, models, stream), header)
+    except RAISED as error:
+        error.add_note(
+            f"This happened with seed {seed} of the study; the seeds that had finished "
+            "are in the attribute 'result' of this error."
+        )
+        raise
 
 
-def _results(pieces: Sequence[_Piece], n_jobs: int | None, stop: StopFile) -> Generator[_Done]:
-    """Do all pieces, here or in workers; yield what became of each when it has finished."""
-    if effective_n_jobs(n_jobs) < 2 or all(piece.names is None for piece in pieces):
-        yield from map(_do, pieces)
-        return
-    parallel = QuietParallel(n_jobs=n_jobs)
-    calls = (delayed(_do)(piece) for piece in pieces)
-    with stop.made_by_interrupt():
-        if not parallel._backend.supports_return_generator:  # multiprocessing: all at the end
-            yield from parallel(calls)
-            return
-        parallel = QuietParallel(n_jobs=n_jobs, return_as="generator_unordered")
-        with closing(parallel(calls)) as results:
-            yield from results
-
-
-def _do(piece: _Piece) -> _Done:
-    """Evaluate the models of a piece; runs in a worker. Errors are in the outcome."""
-    stream = None
-    with interrupted_once():
-        try:
-            if piece.stop.is_there:
-                raise KeyboardInterrupt
-            stream = piece.task.stream_of(piece.seed)
-            new_run, models, header = piece.task.prepared(piece.seed, stream)
-        except KeyboardInterrupt:
-            return _Done(piece.seed, RunOutcome(lanes=[], labels=None, interrupted=True))
-        except RAISED as raised:
-            if ends_program(raised):
-                raise
-            error, cause = portable(raised)
-            return _Done(piece.seed, RunOutcome(lanes=[], labels=None, error=error, cause=cause))
-    mine = {
-        place: model
-        for place, model in models.items()
-        if piece.names is None or place[0] in piece.names
-    }
-    job = Job(new_run, mine, None, 0, piece.reporter, stop=piece.stop)
-    outcome = run_job(job, stream)
-    if isinstance(outcome.error, MissingLabelError):
-        outcome.error.add(stream.about_missing_label(outcome.error.row))
-    if outcome.error is None and not outcome.interrupted:
-        piece.reporter.finish(outcome)
-    return _Done(piece.seed, outcome, header, tuple(models))
+def _of_seed_in_worker(task: _Task, seed: int) -> _Done:
+    with portable_errors():
+        return _of_seed(task, seed)
 
 
 class _Study:
@@ -317,33 +244,13 @@ class _Study:
     def __init__(self, seeds: Sequence[int], *, may_be_same: bool = False):
         self._seeds = seeds
         self._may_be_same = may_be_same
-        self._done: dict[int, list[RunOutcome]] = {seed: [] for seed in seeds}
         self._results: dict[int, EvaluationResult] = {}
         self._by_rows: dict[Any, list[int]] = {}
 
-    def take(self, done: _Done, stop: StopFile) -> None:
-        """Take what became of a piece; raise its error, which names the seed."""
-        outcome = done.outcome
-        if outcome.interrupted:  # the others stop, too
-            stop.make()
-            return
-        if outcome.error is not None:
-            outcome.error.add_note(
-                f"This happened with seed {done.seed} of the study; the seeds that had finished "
-                "are in the attribute 'result' of this error."
-            )
-            raise outcome.error from outcome.cause
-        self._done[done.seed].append(outcome)
-        found = self._done[done.seed]
-        if sum(len(one.lanes) for one in found) == len(done.places):
-            assert done.header is not None
-            try:
-                whole = joined(found, {}, done.places)
-            except ValueError as error:
-                error.add_note(f"make_stream({done.seed}) was called by each worker.")
-                raise
-            self._results[done.seed] = assemble(done.header, whole)
-            self._note_rows(done.seed, whole)
+    def take(self, done: _Done) -> None:
+        """Take what became of a seed."""
+        self._results[done.seed] = assemble(done.header, done.outcome)
+        self._note_rows(done.seed, done.outcome)
 
     def _note_rows(self, seed: int, outcome: RunOutcome) -> None:
         """Note which rows a seed gave; warn, once, where another one gave the same."""

@@ -8,10 +8,9 @@ import secrets
 import socket
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 #: Longest part of a file's name that its temporary file repeats: names have a limit of 255 bytes.
 _SHOWN = 32
@@ -75,21 +74,21 @@ def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterato
         raise FileNotFoundError(
             f"{path} cannot be written: there is no folder {target.parent}. Make it first."
         )
-    with temporary_beside(target) as temporary:
+    with _temporary_beside(target) as temporary:
         if mode is not None:
             temporary.chmod(stat.S_IMODE(mode))
-        with naming(path):
+        with _naming(path):
             yield temporary
             if flush:
                 _flush_to_disk(temporary)
             os.replace(temporary, target)
     if flush:
         _flush_folder_to_disk(target.parent)
-    remove_stale(target)
+    _remove_stale(target)
 
 
 @contextmanager
-def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Let an error of the system that names no file, such as that of a full disk, name one."""
     try:
         yield
@@ -100,7 +99,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 @contextmanager
-def temporary_beside(target: Path) -> Iterator[Path]:
+def _temporary_beside(target: Path) -> Iterator[Path]:
     """Make an empty temporary file in the same folder; remove it in the end if it is there."""
     temporary = _new_file_beside(target)
     try:
@@ -124,7 +123,7 @@ def _name_of_temporary(target: Path, writer: str) -> str:
     return f".{target.stem[:_SHOWN]}.{writer}.tmp{target.suffix[:_SHOWN]}"
 
 
-def remove_stale(target: Path) -> None:
+def _remove_stale(target: Path) -> None:
     """Remove temporary files that killed processes left of a file, here or on other machines."""
     if len(target.stem) > _SHOWN or len(target.suffix) > _SHOWN:
         return  # other files have temporary files of such a name
@@ -145,7 +144,15 @@ def _has_ended(pid: int) -> bool:
     """Whether no process of this number runs here; False where the system does not say."""
     if pid == os.getpid():
         return True  # what this process writes is known: it was an earlier one of this number
-    return not may_run({"system": system(), "pid": pid, "started": _start_and_state(pid)[0]})
+    if os.name == "nt":
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        pass
+    return False
 
 
 def no_such_file(path: str | os.PathLike[str]) -> FileNotFoundError:
@@ -182,46 +189,3 @@ def system() -> str:
         name += Path("/proc/sys/kernel/random/boot_id").read_text()
         name += os.readlink("/proc/self/ns/pid")
     return hashlib.sha256(name.encode()).hexdigest()[:8]
-
-
-def this_process() -> dict[str, Any]:
-    """Say which process this is, so that another one can ask whether it still runs."""
-    pid = os.getpid()
-    return {
-        "host": socket.gethostname(),
-        "system": system(),
-        "pid": pid,
-        "started": _start_and_state(pid)[0],
-    }
-
-
-def may_run(process: Mapping[str, Any]) -> bool:
-    """Whether a process may still run.
-
-    Processes of other machines and containers cannot be looked for, also of such as have the same
-    host name: they may.
-    """
-    pid = process.get("pid")
-    if process.get("system") != system() or os.name == "nt" or not isinstance(pid, int):
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        pass
-    started, state = _start_and_state(pid)
-    # A process that was killed keeps its number until its parent has taken note of its end.
-    return started == process.get("started") and state not in ("Z", "X")
-
-
-def _start_and_state(pid: int) -> tuple[str | None, str | None]:
-    """Return when a process began, which tells it from a later one with its number, and its state.
-
-    Systems without "/proc" do not say.
-    """
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return fields[19], fields[0]
-    except (OSError, IndexError):
-        return None, None

@@ -4,14 +4,13 @@ import os
 import signal
 import threading
 import time
+import warnings
 from functools import partial
 from itertools import islice
-from pickle import PicklingError
 
 import numpy as np
 import pytest
-from joblib import parallel_config, register_parallel_backend
-from joblib.parallel import ThreadingBackend
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
@@ -25,9 +24,8 @@ from skstream import (
     load,
 )
 from skstream.engine.run import Engine
-from skstream.evaluation import EvaluationInterrupted, _evaluator
-from skstream.evaluation._parallel._groups import Groups
-from skstream.evaluation._parallel._workers import Workers, portable, run_job
+from skstream.evaluation import EvaluationInterrupted, _execution
+from skstream.evaluation._execution import portable_errors
 from skstream.evaluation._runs._pace import TARGET, Pace
 from skstream.streams import StreamError, make_demo_stream
 from skstream.streams._chunk import Chunk
@@ -104,8 +102,11 @@ def test_a_stream_that_fails_leaves_the_result_so_far(evaluator, n_jobs):
     evaluator = with_options(evaluator, n_jobs=n_jobs)
     with parallel_config(backend="threading"), pytest.raises(StreamError, match="disk") as caught:
         evaluator.evaluate(models(), Source(), classes=CLASSES)
-    assert "attribute 'result'" in caught.value.__notes__[0]
     result = caught.value.result
+    if n_jobs > 1:  # no model had finished
+        assert result is None
+        return
+    assert "attribute 'result'" in caught.value.__notes__[0]
     assert result.model_names == list(models())
     run = with_options(evaluator, n_jobs=1).start(models(), classes=CLASSES)
     run.feed(Chunk.of(DEMO.X[:400], DEMO.y[:400]))
@@ -194,26 +195,26 @@ def test_a_pace_does_not_shrink_where_beginning_a_piece_is_what_takes_long():
 def test_an_interrupted_parallel_evaluation_names_and_leaves_out_what_is_incomplete(
     monkeypatch, tmp_path
 ):
-    taken = Workers._take
+    finished = []
 
-    def take(workers, outcome):
-        taken(workers, outcome)
-        if len(workers.finished) == 4:
+    def update(bar, n_rows):
+        finished.append(n_rows)
+        if len(finished) == 4:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Workers, "_take", take)
+    monkeypatch.setattr(_execution._NoBar, "update", update)
     evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0, n_jobs=6)
     both = {"first": Looped(), "second": Looped()}
     with parallel_config(backend="threading"), pytest.raises(EvaluationInterrupted) as caught:
         evaluator.evaluate(both, DEMO.X, DEMO.y)
     result = caught.value.result
-    if result.folds != (0, 1, 2):  # two folds of each had finished
+    if result is None or result.folds != (0, 1, 2):  # two folds of each had finished
         return
     ((left, why),) = result.left_out.items()
-    assert why == "1 of 3 folds had finished when the evaluation was interrupted"
+    assert why == "it had not finished when the evaluation was interrupted"
     assert left not in result.model_names
     assert result.n_folds == 3
-    assert f"{left} is left out: 1 of 3 folds" in str(result)
+    assert f"{left} is left out: it had not finished" in str(result)
     alone = KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(both, DEMO.X, DEMO.y)
     (kept,) = result.model_names
     np.testing.assert_array_equal(result.tape.answers[kept], alone.tape.answers[kept])
@@ -283,24 +284,28 @@ def test_workers_that_read_other_rows_are_an_error(evaluator, change, meta, mess
         evaluator.evaluate(models, source, classes=CLASSES)
 
 
-def test_finished_models_are_kept_when_others_always_die(monkeypatch):
-    done = []
+def doing(monkeypatch, *actions):
+    """Let groups be evaluated one after the other here; some do something instead."""
 
-    def run(workers, jobs):
-        for job in jobs:
-            done.append(job.places)
-            if job.places == [("dies", 0)]:
-                raise KilledWorker("run_job", "tcp://10.0.0.1:1234")
-            original(workers, [job])
+    def call(parallel, calls):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of scikit-learn, about its own Parallel
+            for (function, args, kwargs), action in zip(calls, actions, strict=True):
+                if action is not None:
+                    raise action
+                yield function(*args, **kwargs)
 
-    original = Workers._run
-    monkeypatch.setattr(Workers, "_run", run)
+    monkeypatch.setattr(QuietParallel, "__call__", call)
+
+
+def test_finished_models_are_kept_when_the_worker_of_others_dies(monkeypatch):
+    doing(monkeypatch, None, KilledWorker("tcp://10.0.0.1:1234"), None)
     three = {"first": Looped(), "dies": Looped(), "last": Looped()}
     evaluator = PrequentialEvaluator("accuracy", n_jobs=3)
-    with parallel_config(backend="threading"), pytest.raises(ModelError) as caught:
+    with parallel_config(backend="threading"), pytest.raises(KilledWorker) as caught:
         evaluator.evaluate(three, DEMO.X, DEMO.y)
-    assert "'dies': its worker died 3 times, alone at last (KilledWorker)" in str(caught.value)
-    assert done.count([("dies", 0)]) == 4
+    note = caught.value.__notes__[0]
+    assert "A worker process died. These models had not finished: 'dies', 'last'." in note
     assert caught.value.result.model_names == ["first"]
     assert caught.value.result.left_out.keys() == {"dies", "last"}
 
@@ -341,9 +346,13 @@ def test_folds_that_learn_or_ask_nothing_are_refused():
 def test_an_exception_that_cannot_travel_keeps_its_text():
     # What nothing can pickle, even where a library teaches exceptions to be pickled.
     lock = threading.Lock()
-    assert str(portable(LookupError(lock))[0]) == f"LookupError: {lock}"
+    with pytest.raises(RuntimeError, match="LookupError: <unlocked") as caught, portable_errors():
+        raise LookupError(lock)
+    assert type(caught.value) is RuntimeError
     error = ModelError("text", "m", 1, 20)
-    assert portable(error)[0] is error
+    with pytest.raises(ModelError) as caught, portable_errors():
+        raise error
+    assert caught.value is error
 
 
 def fails_late(y_true, y_pred):
@@ -412,7 +421,7 @@ def test_a_model_that_ends_the_program_is_a_failure_of_its_row(answering):
         with parallel_config(backend="threading"), pytest.raises(ModelError, match=message) as one:
             evaluator.evaluate(both, DEMO.X, DEMO.y)
         assert one.value.row == 250
-        assert one.value.result.n_rows >= 250
+        assert n_jobs > 1 or one.value.result.n_rows >= 250
         with parallel_config(backend="threading"), pytest.warns(FitFailedWarning, match=message):
             result = with_options(evaluator, error_score=np.nan).evaluate(both, DEMO.X, DEMO.y)
         assert result.failed_at == {"ends": [250]}
@@ -450,7 +459,7 @@ def test_a_program_told_to_end_ends_though_a_model_runs(handler, error_score):
     assert caught.value.code == 7
 
 
-def test_a_stream_that_ends_the_program_keeps_its_result_with_workers():
+def test_a_stream_may_end_the_program_with_workers():
     class Ends(Source):
         def __iter__(self):
             yield from islice(super().__iter__(), 3)
@@ -459,60 +468,21 @@ def test_a_stream_that_ends_the_program_keeps_its_result_with_workers():
     with parallel_config(backend="threading"), pytest.raises(SystemExit) as caught:
         PrequentialEvaluator("accuracy", n_jobs=2).evaluate(models(), Ends(), classes=CLASSES)
     assert caught.value.code == 3
-    assert caught.value.result.model_names == list(models())
-    assert caught.value.result.n_rows == 300
 
 
-def test_a_failing_group_keeps_its_rows_where_no_other_has_finished():
-    def fail():
-        raise ZeroDivisionError("by nothing")
-
-    def run(workers, jobs):  # the second group has not finished
-        workers._take(run_job(jobs[0], jobs[0].stream))
-
-    chosen = {"bad": Looped(at=301, does=fail), "good": Looped(), "waits": Looped()}
-    groups = [[("bad", 0), ("good", 0)], [("waits", 0)]]
-    with pytest.MonkeyPatch.context() as patched, pytest.raises(ModelError) as caught:
-        patched.setattr(_evaluator, "grouped", lambda *_: Groups(groups))
-        patched.setattr(Workers, "_run", run)
-        PrequentialEvaluator("accuracy", n_jobs=2).evaluate(chosen, DEMO.X, DEMO.y)
-    result = caught.value.result
-    alone = PrequentialEvaluator("accuracy")
-    assert result.n_rows == 300
-    assert result.model_names == ["bad", "good"]
-    assert result.left_out == {"waits": "it had not finished when ModelError ended the evaluation"}
-    expected = alone.evaluate(Looped(), DEMO.X[:300], DEMO.y[:300]).scores["Looped"]
-    assert result.scores["good"] == result.scores["bad"] == expected
-
-
-@pytest.mark.parametrize(
-    ("at", "raised", "n_rows"), [(-1, EvaluationInterrupted, 600), (200, ModelError, None)]
-)
-def test_where_no_model_has_all_folds_those_are_the_result_that_are_there(
-    tmp_path, at, raised, n_rows
-):
-    def fail():
-        raise ZeroDivisionError("by nothing")
-
-    def run(workers, jobs):  # the other group has not finished
-        workers._take(run_job(jobs[1], jobs[1].stream))
-        raise KeyboardInterrupt
-
-    chosen = {"first": Looped(at, fail), "second": Looped()}
-    groups = [[(name, fold) for name in chosen for fold in folds] for folds in [(0, 2), (1, 3)]]
+def test_where_no_model_has_all_folds_those_are_the_result_that_are_there(tmp_path, monkeypatch):
+    doing(monkeypatch, None, KeyboardInterrupt())
+    chosen = {"first": Looped(), "second": Looped()}
     evaluator = KFoldEvaluator("accuracy", n_folds=4, random_state=0, n_jobs=2)
-    with pytest.MonkeyPatch.context() as patched, pytest.raises(raised) as caught:
-        patched.setattr(_evaluator, "grouped", lambda *_: Groups(groups))
-        patched.setattr(Workers, "_run", run)
+    threads = parallel_config(backend="threading")
+    with threads, pytest.raises(EvaluationInterrupted) as caught:
         evaluator.evaluate(chosen, DEMO.X, DEMO.y)
     result = caught.value.result
-    n = n_rows or result.n_rows
-    assert 100 <= result.n_rows == n
-    assert result.folds == (1, 3)
+    assert result.folds == (0, 2)
     assert result.left_out == {}
-    assert "mean of the folds 1, 3" in str(result)
+    assert "mean of the folds 0, 2" in str(result)
     alone = with_options(evaluator, n_jobs=1)
-    expected = alone.evaluate({"second": Looped()}, DEMO.X[:n], DEMO.y[:n]).select(folds=(1, 3))
+    expected = alone.evaluate({"second": Looped()}, DEMO.X, DEMO.y).select(folds=(0, 2))
     assert result.scores["first"] == result.scores["second"] == expected.scores["second"]
     np.testing.assert_array_equal(result.tape.answers["second"], expected.tape.answers["second"])
     loaded = load(result.save(tmp_path / "result.npz"))
@@ -522,103 +492,23 @@ def test_where_no_model_has_all_folds_those_are_the_result_that_are_there(
 
 @pytest.mark.parametrize("folder", [False, True])
 def test_ctrl_c_with_workers_names_the_checkpoints(monkeypatch, tmp_path, folder):
-    def interrupted(workers):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Workers, "run", interrupted)
+    doing(monkeypatch, KeyboardInterrupt(), None)
     evaluator = PrequentialEvaluator(
         "accuracy", n_jobs=2, checkpoint=tmp_path / "run" if folder else None
     )
-    message = f"goes on from .* {tmp_path / 'run'}" if folder else "finished; with checkpoint="
+    message = f"resumes from .* {tmp_path / 'run'}" if folder else "With checkpoint=, the same call"
     threads = parallel_config(backend="threading")
     with threads, pytest.raises(EvaluationInterrupted, match=message):
         evaluator.evaluate(models(), DEMO.X, DEMO.y)
 
 
-class MultiprocessingBackend(ThreadingBackend):
-    """Threads under the name of the processes."""
-
-    supports_return_generator = False
-
-
-def test_what_cannot_be_sent_is_named(monkeypatch):
-    def refuse(parallel, calls):
-        raise PicklingError("attribute lookup <lambda> failed")
-
-    register_parallel_backend("mp_of_tests", MultiprocessingBackend)
-    monkeypatch.setattr(QuietParallel, "__call__", refuse)
-    mine = {"acc": "accuracy", "mine": lambda y_true, y_pred: 0.5}
-    two = {"a": Looped(), "b": Looped(does=lambda: None)}
-    for metrics, chosen, name in [
-        (mine, {"a": Looped(), "b": Looped()}, "Measure 'mine'"),
-        ("accuracy", two, "Model 'b'"),
-    ]:
-        evaluator = PrequentialEvaluator(metrics, n_jobs=2)
-        message = f"^{name} cannot be sent .* use the backend 'loky'"
-        processes, warns = parallel_config(backend="mp_of_tests"), pytest.warns(UserWarning)
-        with processes, warns, pytest.raises(TypeError, match=message):
-            evaluator.evaluate(chosen, DEMO.X, DEMO.y)
-
-
-def test_what_no_process_can_be_sent_is_named(monkeypatch):
-    def refuse(parallel, calls):
-        raise PicklingError("Could not pickle the task to send it to the workers.")
-
-    monkeypatch.setattr(QuietParallel, "__call__", refuse)
+def test_what_no_process_can_be_sent_is_named_before_workers_start(monkeypatch):
+    monkeypatch.setattr(QuietParallel, "__call__", lambda *_: pytest.fail("has started"))
     lock = threading.Lock()
     chosen = {"a": Looped(does=lambda: None), "b": Looped(does=lambda: lock)}
     message = "^Model 'b' cannot be sent .*: cannot pickle '_thread.lock' .* pass n_jobs=1"
-    with parallel_config(backend="threading"), pytest.raises(TypeError, match=message):
+    with pytest.raises(TypeError, match=message):
         PrequentialEvaluator("accuracy", n_jobs=2).evaluate(chosen, DEMO.X, DEMO.y)
-
-
-@every_protocol
-@pytest.mark.parametrize("at", [(600, 200), (300, 200), (600, 0)])
-def test_ctrl_c_gives_what_every_worker_has_scored(evaluator, at):
-    """Each group stops at a row of its own, or before its first."""
-
-    def run(workers, jobs):
-        outcomes = []
-        for job, n_rows in zip(jobs, at, strict=True):
-            if not n_rows:
-                job.stop.make()  # another was interrupted before it began
-            rows = [Chunk(DEMO.X[:n_rows], DEMO.y[:n_rows], {})]
-            outcomes.append(run_job(job, Ends(rows) if n_rows < 600 else job.stream))
-            assert outcomes[-1].interrupted == (n_rows < 600)
-        for outcome in outcomes:
-            workers._take(outcome)
-
-    n_folds = 2 if isinstance(evaluator, KFoldEvaluator) else 1
-    groups = [[(name, fold) for fold in range(n_folds)] for name in ("first", "second")]
-    both = {"first": Looped(), "second": Looped()}
-    with pytest.MonkeyPatch.context() as patched, pytest.raises(EvaluationInterrupted) as caught:
-        patched.setattr(_evaluator, "grouped", lambda *_: Groups(groups))
-        patched.setattr(Workers, "_run", run)
-        with_options(evaluator, n_jobs=2).evaluate(both, DEMO.X, DEMO.y)
-    result = caught.value.result
-    assert at[0] - 30 < result.n_rows <= at[0]
-    if not at[1]:
-        assert result.model_names == ["first"]
-        assert "the evaluation was interrupted" in result.left_out["second"]
-        return
-    alone = evaluator.evaluate(Looped(), DEMO.X, DEMO.y)
-    for name, stop in zip(both, at, strict=True):
-        answers, expected = result.tape.answers[name], alone.tape.answers["Looped"]
-        n = stop - 30
-        np.testing.assert_array_equal(answers[:, :n], expected[:, :n])
-    end = result.ended["second"]
-    assert list(result.ended) == ["second"]
-    assert at[1] - 30 < end.n_rows <= at[1]
-    assert all(np.isfinite(end.scores["cumulative"]["accuracy"]))
-    assert "ended early: the evaluation was interrupted" in str(result)
-
-
-class Ends:
-    """A stream at whose end Ctrl-C is pressed."""
-
-    def __init__(self, chunks):
-        self.chunks = chunks
-
-    def __iter__(self):
-        yield from self.chunks
-        raise KeyboardInterrupt
+    measures = {"mine": partial(fails_late, lock)}
+    with pytest.raises(TypeError, match=r"^Measure 'mine' cannot be sent"):
+        PrequentialEvaluator(measures, n_jobs=2).evaluate(models(), DEMO.X, DEMO.y)

@@ -137,68 +137,52 @@ def test_an_ask_that_fails_never_was(error, at, model):
 
 @pytest.mark.parametrize("model", ["a", "b"])
 @pytest.mark.parametrize("at", [1, 2, 5, 14])
-def test_a_failed_learn_can_be_tried_again_also_from_a_file(model, at, tmp_path):
+def test_a_failed_learn_ends_the_run_and_the_last_save_goes_on(model, at, tmp_path):
     expected = undisturbed()
-    run = delayed_run()
+    run, path = delayed_run(), tmp_path / "run"
     TRAPS[model, "learn"] = Trap(at, RuntimeError("out of paper"))
     stopped = 0
     for event in events():
+        run.save(path)
         try:
             take(run, event)
         except ModelError as error:
             stopped += 1
-            assert error.model == model
-            assert error.row == at - 1
-            labelled = run.result().waits.n_labelled
-            assert labelled == (at - 1) // 3 * 3
-            with pytest.raises(RuntimeError, match="waits for your decision"):
+            assert (error.model, error.row) == (model, at - 1)
+            assert run.result().waits.n_labelled <= at - 1
+            with pytest.raises(RuntimeError, match="cannot go on"):
                 run.ask(X[:1], ["more"])
-            with pytest.raises(RuntimeError, match="waits for your decision"):
+            with pytest.raises(RuntimeError, match="cannot go on"):
                 run.close()
-            run = load_run(run.save(tmp_path / "stopped.joblib"))
-            assert run.go_on("retry").result().waits.n_labelled == labelled + 3
-            with pytest.raises(RuntimeError, match="no failure has stopped it"):
-                run.go_on("retry")
+            with pytest.raises(RuntimeError, match="cannot go on"):
+                run.save(path)
+            run = load_run(path)
+            take(run, event)
     assert stopped == 1
     assert_same(run.close().result(), expected)
 
 
-def test_a_model_may_be_left_out():
+def test_with_an_error_score_the_other_models_go_on():
     expected = undisturbed()
-    run = delayed_run()
+    run = delayed_run(error_score=np.nan)
     TRAPS["a", "learn"] = Trap(8, RuntimeError("worn out"))
     for event in events():
-        try:
-            take(run, event)
-        except ModelError:
-            run.go_on("leave_out")
-    result = run.close().result()
+        take(run, event)
+    with pytest.warns(Warning, match="worn out"):
+        result = run.close().result()
     assert "worn out" in result.failures["a"]
     assert result.scores["b"] == expected.scores["b"]
     assert np.isnan(result.scores["a"]["accuracy"])
 
 
-def test_a_row_that_waits_cannot_be_skipped():
-    run = delayed_run(poll_every=1)
-    for event in list(events())[:6]:
-        take(run, event)
-    run.ask(X[50:52], [50, 51])
-    TRAPS["b", "ask"] = Trap(1, RuntimeError("at a poll"))
-    with pytest.raises(ModelError, match="at a poll"):
-        run.label([50], Y[50:51], on_error="skip")
-    with pytest.raises(ValueError, match="only a row that is learnt can be skipped"):
-        run.go_on("skip")
-    with pytest.raises(ValueError, match="decision must be"):
-        run.go_on("on")
-    assert run.go_on("retry").n_pending == 3
-
-
-def test_rows_that_no_model_can_answer_are_refused_and_counted():
+def test_rows_that_a_model_cannot_answer_leave_the_run_as_it_was():
     rows = X.copy()
-    rows[[7, 8, 20]] = np.nan
+    rows[[7, 8]] = np.nan
     evaluator = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True, random_state=0)
-    models = {"sgd": SGDClassifier(), "last": Persistent()}
-    run, clean = (evaluator.start(models, classes=CLASSES) for _ in range(2))
+    run, clean = (
+        evaluator.start({"sgd": SGDClassifier(), "last": Persistent()}, classes=CLASSES)
+        for _ in range(2)
+    )
     for one in (run, clean):
         one.ask(X[:1], [0])
         one.label([0], Y[:1])
@@ -206,24 +190,10 @@ def test_rows_that_no_model_can_answer_are_refused_and_counted():
         run.ask(rows[5:10], range(5, 10))
     assert "id 7" in caught.value.__notes__[0]
     assert run.n_pending == 0
-    for begin in range(5, 25, 5):
-        ids = list(range(begin, begin + 5))
-        good = [k for k in ids if k not in (7, 8, 20)]
-        found = run.ask(rows[ids], ids, on_error="skip")
-        expected = clean.ask(X[good], good)
-        for name in models:
-            assert found[name][[k in good for k in ids]].tolist() == expected[name].tolist()
-            assert all(found[name][k - begin] is None for k in ids if k not in good)
-        run.label(ids, Y[ids])  # the labels of refused rows are ignored
-        clean.label(good, Y[good])
-    assert run.n_refused == 3
-    found, expected = run.result(), clean.result()
-    assert found.waits.n_refused == 3
-    assert found.scores == expected.scores
-    np.testing.assert_array_equal(found.tape.answers["sgd"], expected.tape.answers["sgd"])
-    all_bad = run.ask(rows[[7, 8]], ["p", "q"], on_error="skip")
-    assert all_bad["sgd"].tolist() == [None, None]
-    assert run.n_pending == 0
+    for one in (run, clean):
+        one.ask(rows[[5, 6, 9]], [5, 6, 9])
+        one.label([5, 6, 9], Y[[5, 6, 9]])
+    assert_same(run.close().result(), clean.close().result())
 
 
 @pytest.mark.parametrize("bad", [np.nan, None, [1], np.datetime64("NaT")])
@@ -310,10 +280,8 @@ def test_features_that_fail_can_be_asked_again(tmp_path):
             try:
                 take(run, event)
             except OSError:
-                with pytest.raises(ValueError, match="No model has failed, but OSError"):
-                    run.go_on("skip")
                 run.result()
-                run.go_on("retry")
+                take(run, event)  # nothing was learnt: the run is as before the call
         results.append(run.close().result())
     assert_same(results[1], results[0])
     assert_same(results[2], results[0])
@@ -330,62 +298,38 @@ def test_features_that_fail_can_be_asked_again(tmp_path):
 )
 @pytest.mark.parametrize("action", ["ask", "learn"])
 @pytest.mark.parametrize("at", [1, 7, 15])
-def test_update_goes_on_after_a_failure(evaluator, action, at, tmp_path, monkeypatch):
+def test_a_failure_ends_a_run_and_the_last_save_goes_on(
+    evaluator, action, at, tmp_path, monkeypatch
+):
     monkeypatch.setattr("skstream.evaluation._runs._steps.Steps._rows_per_piece", 20)
     models = {"a": Trapped("a"), "b": Trapped("b")}
     expected = evaluator.evaluate(models, X, Y)
-    run = evaluator.start(models, classes=CLASSES)
+    run, path = evaluator.start(models, classes=CLASSES), tmp_path / "run"
     TRAPS["b", action] = Trap(at, RuntimeError("worn out"))
     stopped = 0
     for begin in (0, 45):
+        run.save(path)
         try:
             run.update(X[begin : begin + 45], Y[begin : begin + 45])
         except ModelError as error:
             stopped += 1
             assert error.model == "b"
-            before = run.n_rows
-            assert run.result().tape.n_rows <= before
-            with pytest.raises(RuntimeError, match="waits for your decision"):
+            so_far = run.result()
+            assert so_far.n_rows == run.n_rows <= error.row
+            for name in models:  # what came before the failure
+                np.testing.assert_array_equal(
+                    so_far.tape.answers[name],
+                    np.asarray(expected.tape.answers[name])[:, : so_far.tape.n_rows],
+                )
+            with pytest.raises(RuntimeError, match="cannot go on"):
                 run.update(X[:1], Y[:1])
-            run = load_run(run.save(tmp_path / "run.joblib")).go_on("retry")
+            run = load_run(path).update(X[begin : begin + 45], Y[begin : begin + 45])
     assert stopped == 1
     result = run.close().result()
     assert run.n_rows == 90
     assert result.scores == expected.scores
     for name in models:
         np.testing.assert_array_equal(result.tape.answers[name], expected.tape.answers[name])
-
-
-def test_rows_skipped_in_update_are_scored_for_no_model():
-    rows = X.copy()
-    rows[[10, 11, 60]] = np.nan
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True)
-    models = {"last": Persistent(), "sgd": SGDClassifier()}
-    run = evaluator.start(models, classes=CLASSES).update(rows, Y, on_error="skip")
-    assert run.n_skipped == {"last": 0, "sgd": 3}  # neither answered nor learnt
-    result = run.close().result()
-    for name in models:
-        missing = np.flatnonzero(result.tape.answers[name][0] < 0)
-        assert missing.tolist() == [0, 10, 11, 60]
-    good = np.setdiff1d(np.arange(90), [10, 11, 60])
-    alone = evaluator.evaluate({"sgd": SGDClassifier()}, X[good], Y[good])
-    np.testing.assert_array_equal(result.tape.answers["sgd"][0][good], alone.tape.answers["sgd"][0])
-    with pytest.raises(ValueError, match="on_error must be"):
-        evaluator.start(models, classes=CLASSES).update(X, Y, on_error="pass")
-
-
-def test_rows_are_skipped_also_where_failures_have_a_score():
-    rows = X.copy()
-    rows[[10, 11, 60]] = np.nan
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True, error_score=0.0)
-    run = evaluator.start(SGDClassifier(), classes=CLASSES)
-    result = run.update(rows[:30], Y[:30], on_error="skip").result()
-    assert not result.failures
-    assert run.n_skipped == {"SGDClassifier": 2}
-    with pytest.warns(Warning, match="failed while answering row 60"):
-        result = run.update(rows[30:], Y[30:]).result()  # and here it fails for good
-    assert list(result.failures) == ["SGDClassifier"]
-    assert run.update(X, Y).close().n_rows == 180
 
 
 @pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="needs signals")
@@ -483,27 +427,18 @@ def test_a_fitted_model_answers_before_the_first_label(engine):
 
 @pytest.mark.parametrize("previous_label", ["known", "predicted"])
 @pytest.mark.parametrize("together", [False, True])
-@pytest.mark.parametrize("on_error", ["skip", "raise"])
-def test_a_bad_row_of_the_warmup_stops_no_other_row(previous_label, together, on_error):
+def test_a_bad_row_of_the_warmup_stops_no_other_row(previous_label, together):
     model = TemporallyAugmented(SGDClassifier(), previous_label=previous_label)
     evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=1, random_state=0)
     run = evaluator.start({"m": model}, classes=[0, 1])
     for i, x in enumerate([1.0, np.nan, 2.0, 3.0]):
         run.ask([[x]], [i], t=i)  # nothing can be answered yet
     if together:
-        run.label([0, 2], [0, 1], t=10, on_error=on_error)
+        run.label([0, 2], [0, 1], t=10)
     else:
-        run.label([0], [0], t=10, on_error=on_error)
-        run.label([2], [1], t=12, on_error=on_error)
-    assert run.ask([[1.5]], [4], t=13, on_error=on_error)["m"][0] in (0, 1)
-    assert run.n_refused == 0
-    if on_error == "skip":
-        run.label([1], [0], t=14, on_error="skip")
-    else:
-        with pytest.raises(ModelError, match="failed while learning row 1: ValueError") as caught:
-            run.label([1], [0], t=14)
-        assert caught.value.row == 1
-        run.go_on("skip")
-    assert run.n_skipped == {"m": 1}
-    result = run.label([4, 3], [1, 1], t=15).result()
-    assert result.waits.n_unanswered == 4
+        run.label([0], [0], t=10)
+        run.label([2], [1], t=12)
+    assert run.ask([[1.5]], [4], t=13)["m"][0] in (0, 1)
+    with pytest.raises(ModelError, match="failed while learning row 1: ValueError") as caught:
+        run.label([1], [0], t=14)
+    assert caught.value.row == 1

@@ -145,7 +145,6 @@ def test_live_answers_out_of_turn_and_refused_rows() -> None:
     with pytest.raises(ModelError) as error:
         run.ask(bad, [4, 5, 6], t=3)
     assert error.value.row == 5
-    answers = run.ask(bad, [4, 5, 6], t=3, on_error="skip")["m"]
-    assert answers[1] is None
+    answers = run.ask(bad[[0, 2]], [4, 6], t=3)["m"]
     expected = learnt.predict(np.concatenate([X[21:24], bad[[0, 2]]]))
-    np.testing.assert_array_equal(answers[[0, 2]].astype(str), expected[-2:])
+    np.testing.assert_array_equal(answers, expected[-2:])

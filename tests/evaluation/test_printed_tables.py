@@ -27,7 +27,7 @@ EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
 WITHOUT_A_WORD = {
     "metrics", "forgetting", "record_every", "keep_tape", "engine", "return_models", "random_state",
     "n_jobs", "retries", "error_score", "progress", "n_folds", "checkpoint",
-    "monitors", "fingerprint", "callbacks",
+    "monitors",
 }  # fmt: skip
 
 

@@ -34,7 +34,7 @@ from skstream import (
     make_stream_pipeline,
     prequential_predict,
 )
-from skstream.evaluation._parallel import _groups
+from skstream.evaluation import _execution
 from skstream.metrics import Measure
 from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch
 from skstream.model_selection._candidates import candidates_of
@@ -207,7 +207,7 @@ def test_it_does_not_depend_on_the_order_of_candidates(parameters: dict[str, Any
 def test_it_does_not_depend_on_workers(
     parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_groups, "_all_have_kernels", lambda *_: False)  # else threads do not pay
+    monkeypatch.setattr(_execution, "why_one_process", lambda *_: "")  # else threads do not pay
     X, y = stream()
     whole = fitted(**parameters)
     with parallel_config(backend="threading"):
@@ -749,8 +749,8 @@ def test_ctrl_c_with_workers_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -
         raise KeyboardInterrupt
 
     one = search(n_jobs=2)
-    monkeypatch.setattr(_groups, "_all_have_kernels", lambda *_: False)
-    monkeypatch.setattr("skstream.evaluation._parallel._workers.Workers.run", interrupted)
+    monkeypatch.setattr(_execution, "why_one_process", lambda *_: "")
+    monkeypatch.setattr("skstream.utils._sklearn.QuietParallel.__call__", interrupted)
     with (
         parallel_config(backend="threading"),
         pytest.raises(EvaluationInterrupted, match="keeps nothing of what its workers") as caught,
@@ -856,7 +856,7 @@ def test_a_class_as_a_value_is_refused_in_words() -> None:
 def test_a_short_stream_of_workers_leaves_no_half_of_a_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_groups, "_all_have_kernels", lambda *_: False)
+    monkeypatch.setattr(_execution, "why_one_process", lambda *_: "")
     X, y = rare(60)
     one = search(Rule(), {"k": [0, 1]}, metric="accuracy", tuning=100, n_jobs=2)
     with (
@@ -982,10 +982,9 @@ def test_without_an_evaluator_a_search_has_the_default_one() -> None:
 REFUSED = {
     "metrics": "accuracy",
     "error_score": 0.0,
-    "callbacks": [object()],
     "warm_start": True,
     "return_models": True,
-    "keep_tape": "disk",
+    "checkpoint": "run",
 }
 
 
@@ -1001,8 +1000,7 @@ def test_settings_that_a_search_does_not_take_are_refused(name: str, value: Any)
 def test_every_setting_of_an_evaluator_is_taken_or_refused() -> None:
     taken = {
         *("forgetting", "n_warmup", "batch_size", "record_every", "missing_labels", "unanswered"),
-        *("keep_tape", "engine", "random_state", "n_jobs", "retries", "progress", "checkpoint"),
-        "fingerprint",
+        *("keep_tape", "engine", "random_state", "n_jobs", "progress"),
     }
     assert {*PrequentialEvaluator().get_params(), *taken} == {*taken, *REFUSED}
     words = str(PrequentialSearch.__doc__)

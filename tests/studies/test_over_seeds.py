@@ -26,7 +26,7 @@ from skstream import (
     load,
 )
 from skstream.engine.failures import ModelError
-from skstream.evaluation._parallel import _groups
+from skstream.evaluation import _execution
 from skstream.stats import compare_with_best, wilcoxon
 from skstream.stats._best import holm
 from skstream.streams import SEA, Sine
@@ -130,7 +130,7 @@ def test_models_may_depend_on_the_stream() -> None:
 
 
 def test_little_work_is_done_here(monkeypatch) -> None:
-    monkeypatch.setattr(_groups, "SECONDS_OF_START", 1e9)
+    monkeypatch.setattr(_execution, "ROWS_WORTH_WORKERS", 1e12)
     monkeypatch.setattr(_over_seeds, "QuietParallel", None)
     study = evaluate_over_seeds(rows, MODELS, SEEDS[:2], n_jobs=2)
     assert_same_study(study, evaluate_over_seeds(rows, MODELS, SEEDS[:2]))

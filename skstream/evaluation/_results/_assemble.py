@@ -1,9 +1,9 @@
 """Results from the outcomes of runs, in this process or in workers."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
 from skstream.engine.tape import Tape
@@ -12,14 +12,7 @@ from skstream.evaluation._results._rescore import cautions, end_at_failures, war
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._run_outcome import EndedModel, LaneOutcome, ResultHeader, RunOutcome
-from skstream.evaluation._runs._tape_writer import (
-    all_folds,
-    damage,
-    unanswered_like,
-    warn_of_damaged,
-)
 from skstream.evaluation._tape_rows import fold_columns
-from skstream.utils._npy import opened
 from skstream.utils._warnings import warn
 
 
@@ -64,7 +57,7 @@ def assemble(
     failed = {name: why for name, why in reasons if why is not None}
     failures = {name: failed[name] for name in by_model if name in failed}
     ends = {name: EndedModel.of_lanes(lanes) for name, lanes in by_model.items()}
-    tape, why_no_tape = _joined_tape(header, outcome, by_model)
+    tape = _joined_tape(header, outcome, by_model)
     curves = outcome.lanes[0].curves
     read = {} if so_far else outcome.read
     result = kind(
@@ -94,7 +87,6 @@ def assemble(
             scored_sets=header.scored_sets,
             selected_folds=folds,
             unlabelled_held_out=outcome.unlabelled_held_out,
-            why_no_tape=why_no_tape,
             labels_read=outcome.labels_read,
             generator=header.generator,
             record=header.record_of(outcome.n_rows, outcome.columns, read),
@@ -120,42 +112,32 @@ def assemble(
 
 def _joined_tape(
     header: ResultHeader, outcome: RunOutcome, by_model: Mapping[str, list[LaneOutcome]]
-) -> tuple[Tape | None, str]:
-    """Return the tape, or why its files cannot be used; scores do not need them."""
+) -> Tape | None:
+    """Return the tape, if all models have one."""
     if outcome.labels is None:
-        return None, ""
-    try:
-        labels = {name: opened(column) for name, column in outcome.labels.items()}
-    except OSError as error:
-        return None, str(error)
-    except ValueError as error:
-        warn_of_damaged([error])
-        return None, str(error)
-    # Opened now only to compare checksums: the answers of the other models can still be used.
-    warn_of_damaged(damage(one for lane in outcome.lanes for one in (lane.answers, lane.scores)))
+        return None
     answers = {
         name: [lane.answers for lane in lanes if lane.answers is not None]
         for name, lanes in by_model.items()
     }
     if any(len(answers[name]) < len(lanes) for name, lanes in by_model.items()):
-        return None, ""
+        return None
     scores, methods = {}, {}
     for name, lanes in by_model.items():
         there = [lane for lane in lanes if lane.scores is not None]
         if there:
-            with suppress(OSError, ValueError):  # a file that was removed or damaged
-                like = there[0].scores
-                scores[name] = all_folds(
-                    [unanswered_like(like) if one.scores is None else one.scores for one in lanes]  # type: ignore[arg-type]
-                )
-                methods[name] = str(there[0].method)
+            nothing = np.full_like(there[0].scores, np.nan)
+            scores[name] = np.stack(
+                [nothing if one.scores is None else one.scores for one in lanes]
+            )
+            methods[name] = str(there[0].method)
     return Tape(
-        **labels,
+        **outcome.labels,
         classes=header.classes,
-        answers={name: all_folds(folds) for name, folds in answers.items()},
+        answers={name: np.stack(folds) for name, folds in answers.items()},
         scores=scores,
         methods=methods,
-    ), ""
+    )
 
 
 def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream.engine.tape import Tape
-from skstream.evaluation._parallel._slowest_part import slow_part
+from skstream.evaluation._results._slowest_part import slow_part
 from skstream.evaluation._runs._cost import Cost
 from skstream.forgetting import Cumulative, parse_forgetting
 from skstream.stats._report import forgetting_words, over_rows, plural

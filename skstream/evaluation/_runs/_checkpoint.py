@@ -1,7 +1,9 @@
 """Checkpoints of runs: a header with a checksum, then the run, written by joblib."""
 
 import hashlib
+import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BufferedReader
@@ -11,37 +13,30 @@ from typing import Any
 
 import joblib
 
+from skstream.evaluation._record import changes
+from skstream.evaluation._runs._run_outcome import Checksums
 from skstream.utils._files import atomic_write, no_such_file
 
-CHECKPOINT_FORMAT = 9
+CHECKPOINT_FORMAT = 10
 
 # The first line: "skstream checkpoint <format> <sha256 of the rest>".
 _MAGIC = b"skstream checkpoint "
-_HEADER_BYTES = len(_MAGIC) + len(b"7 ") + 64 + len(b"\n")
+_HEADER_BYTES = len(_MAGIC) + len(b"10 ") + 64 + len(b"\n")
+#: Names of the files in a folder of checkpoints.
+_FILE = re.compile(r"\d+-of-(\d+)\.checkpoint")
 #: What pickling raises for what cannot be pickled.
 NOT_PICKLED = (PicklingError, AttributeError, TypeError, RecursionError)
 
 
-@dataclass(frozen=True)
-class KeptRun:
-    """A run in a run folder, and the checksums of all rows of the stream that it has taken.
-
-    `identity` says of which folder it is; see `Manifest.identity`.
-    """
-
-    run: Any
-    read: Mapping[str, tuple[int, ...]]
-    identity: str = ""
-
-
-def save_checkpoint(run: Any, path: Path) -> None:
-    """Write a run and its checksum to a file, completely or not at all."""
+def save_checkpoint(run: Any, path: Path, about: Mapping[str, Any] | None = None) -> None:
+    """Write a run, what is to be said about it, and their checksum, completely or not at all."""
     with atomic_write(path) as temporary, temporary.open("wb+") as file:
         file.write(bytes(_HEADER_BYTES))
+        file.write(json.dumps(about).encode() + b"\n")
         try:
             joblib.dump(run, file)
         except NOT_PICKLED as error:
-            raise cannot_be_saved(path, error) from error
+            raise _cannot_be_saved(path, error) from error
         file.flush()
         file.seek(_HEADER_BYTES)
         checksum = hashlib.file_digest(file, "sha256").hexdigest()
@@ -49,7 +44,7 @@ def save_checkpoint(run: Any, path: Path) -> None:
         file.write(_header(checksum))
 
 
-def cannot_be_saved(path: Any, error: Exception) -> TypeError:
+def _cannot_be_saved(path: Any, error: Exception) -> TypeError:
     """Return the error for a run that cannot be pickled."""
     return TypeError(
         f"The run cannot be saved to {path}: {error}. Models, detectors, and functions given as "
@@ -102,14 +97,21 @@ def load_run(path: str | Path) -> Any:
         raise ValueError(f"{path} is a folder. Give the path of a file written by run.save.")
     if not os.path.exists(path):
         raise no_such_file(path)
-    loaded = load_checkpoint(path)
-    return loaded.run if isinstance(loaded, KeptRun) else loaded
+    return load_checkpoint(path)
+
+
+def load_about(path: Path) -> dict[str, Any]:
+    """Return what was said about the run in a checkpoint, which is not loaded."""
+    with open(path, "rb") as file:
+        _verify(file, path)
+        return json.loads(file.readline()) or {}
 
 
 def load_checkpoint(path: str | Path) -> Any:
     """Load what `save_checkpoint` wrote, after a look at its checksum."""
     with open(path, "rb") as file:
         _verify(file, path)
+        file.readline()
         try:
             return joblib.load(file)
         except MemoryError:
@@ -143,3 +145,100 @@ def _verify(file: BufferedReader, path: str | Path) -> None:
             "after an incomplete copy. Take another copy or an earlier checkpoint."
         )
     file.seek(_HEADER_BYTES)
+
+
+@dataclass(frozen=True)
+class CheckpointFile:
+    """The file from which one group of models resumes; it is sent to the worker of the group.
+
+    Attributes
+    ----------
+    path : Path
+        The file, which may not be there yet.
+    facts : dict of str to str
+        What must be the same where the evaluation resumes.
+    seed : int
+        The seed of the evaluation.
+    every : float
+        Seconds between two checkpoints.
+    """
+
+    path: Path
+    facts: Mapping[str, str]
+    seed: int
+    every: float
+
+    def load(self) -> tuple[Any, Checksums] | None:
+        """Return the run, and the checksums of the rows that it has taken; None without a file.
+
+        Raises
+        ------
+        ValueError
+            If it is of another evaluation.
+        """
+        if not self.path.exists():
+            return None
+        about = load_about(self.path)
+        differs = changes(self.facts, about.get("facts", {}))
+        if differs:
+            raise ValueError(
+                f"{self.path} is of another evaluation: {differs}. Make the same call as before, "
+                "or name another folder, checkpoint=."
+            )
+        read = {name: tuple(sums) for name, sums in about["read"].items()}
+        return load_checkpoint(self.path), read
+
+    def save(self, run: Any, read: Checksums) -> None:
+        """Replace the run in the file."""
+        about = {"facts": dict(self.facts), "seed": self.seed, "read": read}
+        try:
+            save_checkpoint(run, self.path, about)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"Row {run.n_rows:,}: {self.path} could not be written ({error.strerror or error})"
+                "; the checkpoint before it stays. Make room or mend the folder, and make the same "
+                "call again: it resumes from there",
+            ) from error
+
+
+@dataclass(frozen=True)
+class CheckpointFolder:
+    """The folder given as ``checkpoint``, and what an earlier call has left in it.
+
+    Attributes
+    ----------
+    path : Path
+        The folder, which is made if it is not there.
+    n_groups : int or None
+        How many groups of models, each with a file, the earlier call had; None: there was none.
+    seed : int or None
+        The seed of the earlier call.
+    """
+
+    path: Path
+    n_groups: int | None = None
+    seed: int | None = None
+
+    @classmethod
+    def opened(cls, given: str | os.PathLike[str]) -> "CheckpointFolder":
+        """Make the folder, or look at what is in it."""
+        path = Path(given)
+        if path.exists() and not path.is_dir():
+            raise NotADirectoryError(f"checkpoint={str(path)!r} is a file: name a folder.")
+        path.mkdir(parents=True, exist_ok=True)
+        found = {one: _FILE.fullmatch(one.name) for one in sorted(path.iterdir())}
+        numbers = {one: int(match[1]) for one, match in found.items() if match}
+        if not numbers:
+            return cls(path)
+        if len(set(numbers.values())) > 1:
+            raise ValueError(
+                f"{path} holds checkpoints of several evaluations: {', '.join(map(str, numbers))}. "
+                "Name another folder, checkpoint=."
+            )
+        file, n_groups = next(iter(numbers.items()))
+        return cls(path, n_groups, load_about(file).get("seed"))
+
+    def file(self, number: int, n_groups: int, **about: Any) -> CheckpointFile:
+        """Return the file of a group."""
+        return CheckpointFile(self.path / f"{number + 1}-of-{n_groups}.checkpoint", **about)

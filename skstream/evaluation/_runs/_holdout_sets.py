@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from skstream.evaluation._folder._read_checksums import (
+from skstream.evaluation._runs._input import EncodedRows, encoded
+from skstream.evaluation._runs._read_checksums import (
     HELD_OUT,
     PassChecksums,
     differences,
 )
-from skstream.evaluation._runs._input import EncodedRows, encoded
 from skstream.evaluation._runs._run_outcome import Checksums
 from skstream.streams import Stream, as_stream
 from skstream.streams._arrays import ArrayStream
@@ -174,7 +174,7 @@ class HeldOutRows:
         return {**state, "_held": [], "_first": n_asked, "_n_read": n_asked}
 
     def go_on_as(self, other: Self) -> None:
-        """Go on, in a loaded run, with the stream of a new one, after the rows asked about.
+        """Go on, in a loaded run, with the rows of a new one, after those asked about.
 
         Raises
         ------
@@ -182,7 +182,9 @@ class HeldOutRows:
             If it does not give these rows.
         """
         self._stream, self._memory = other._stream, other._memory
-        if self._asked.n_rows:
+        if not self.is_fresh:
+            self._check_same(other._asked)
+        elif self._asked.n_rows:
             self._read()
 
     def _chunks_from(self, begin: int) -> Iterator[EncodedRows]:
@@ -211,9 +213,8 @@ class HeldOutRows:
         differing = differences(self._asked.sums(), passed.sums())
         if differing:
             raise ValueError(
-                f"The stream of holdout sets has changed: its first {passed.n_rows:,} rows have "
-                f"other {differing} than those about which the run had asked. Give it as it was, "
-                "or begin again."
+                f"The holdout has changed: its first {passed.n_rows:,} rows have other {differing} "
+                "than those about which the run had asked. Give it as it was, or begin again."
             )
 
     def asked(self) -> Checksums:

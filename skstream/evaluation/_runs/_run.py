@@ -1,7 +1,6 @@
 """A run: models evaluated together while rows arrive."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -27,11 +26,9 @@ from skstream.evaluation._runs._run_outcome import (
 from skstream.evaluation._runs._scoring import AskedOnce, RunScores
 from skstream.evaluation._runs._steps import Steps
 from skstream.evaluation._settings import Settings
-from skstream.metrics._checkpoints import Curves
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Chunk
-from skstream.utils._choices import check_choice
 from skstream.utils._exclusive import exclusive
 from skstream.utils._interrupt import deferred_interrupt
 
@@ -91,7 +88,6 @@ class EvaluationRun(Steps):
         *,
         sample_weight: Any = None,
         arrival: Any = None,
-        on_error: str = "raise",
     ) -> Self:
         """Process rows with their labels: each is predicted, then learnt.
 
@@ -107,10 +103,6 @@ class EvaluationRun(Steps):
         arrival : array-like of shape (n_rows,), default=None
             When the rows came, as datetimes that never go back; needed where the forgetting or
             `record_every` counts time.
-        on_error : {"raise", "skip"}, default="raise"
-            What to do where a model fails. "raise": stop, and wait for a call of `go_on` with your
-            decision. "skip": a row that a model cannot answer is scored for no model, and a model
-            does not learn a row that it cannot learn; `n_skipped` counts both.
 
         Returns
         -------
@@ -123,17 +115,17 @@ class EvaluationRun(Steps):
             If the rows do not fit the earlier ones, or a label is unknown or missing. Nothing
             has been learnt then.
         ModelError
-            If a model fails; names the model and the row. See `go_on`.
+            If a model fails; names the model and the row. The run ends there:
+            `result` has what came before, and the last `save` goes on.
         KeyboardInterrupt
             On Ctrl-C. The run is as usable as before: `n_rows` says how many rows were taken.
         """
         self._require_open()
-        check_choice(on_error, "on_error", ("raise", "skip"))
         meta = {"sample_weight": sample_weight, "arrival": arrival}
         given = {name: one for name, one in meta.items() if one is not None}
         chunk = Chunk.of(X, y, given, first_row=self._n_arrived)
         self._check_columns(chunk.X)
-        self._take(self._rows_of(chunk), skip=on_error == "skip")
+        self._take(self._rows_of(chunk))
         return self
 
     def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
@@ -221,17 +213,10 @@ class EvaluationRun(Steps):
         self._settings, self._scores = settings, scores
         return settings
 
-    def curves(self) -> dict[Place, Curves]:
-        """Return the curves so far, by model and fold; nothing changes."""
-        return dict(zip(self._places, self._scores.curves(), strict=True))
-
     @exclusive
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, from which results are made."""
-        if self._scores.tape is not None:
-            with suppress(OSError):  # without its tape, then
-                self._scores.tape.write(all_of_it=True)
-        tape = self._scores.whole_tape
+        tape = self._scores.tape
         labels = None if tape is None else tape.labels()
         columns, schema = {}, self._schema
         if schema is not None:
@@ -247,13 +232,9 @@ class EvaluationRun(Steps):
             columns=columns,
         )
 
-    def kept_outcome(self) -> RunOutcome:
-        """Return what a run folder keeps of the run when it is finished."""
-        return self.outcome()
-
     def _outcomes(self) -> list[LaneOutcome]:
         failures, settings = self._shown_failures(), self._settings
-        tape = self._scores.whole_tape
+        tape = self._scores.tape
         outcomes = []
         for k, of_lane in enumerate(self._scores.curves()):
             (name, fold), meter = self._places[k], self._meters[k]
@@ -312,21 +293,8 @@ class EvaluationRun(Steps):
         self._engine.keep(numbers)
         self._places = [self._places[k] for k in numbers]
         self._meters = [self._meters[k] for k in numbers]
-        self._left_out = {place for place, k in enumerate(numbers) if k in self._left_out}
-        self._skipped = {
-            place: self._skipped[k] for place, k in enumerate(numbers) if k in self._skipped
-        }
 
     # -- checkpoints
-
-    def pass_over(self, chunk: Chunk) -> None:
-        """Read, in a new run, rows that a loaded run of the same call has done.
-
-        Parameters
-        ----------
-        chunk : Chunk
-            The next of these rows.
-        """
 
     def go_on_as(self, new: Self) -> None:
         """Go on, after loading, where a new run of the same call has passed over the same rows.
@@ -347,36 +315,6 @@ class EvaluationRun(Steps):
             error_score=new._settings.error_score,
             parameters=new._settings.parameters,
         )
-
-    def keep_tape_in(self, folder: Path | None) -> None:
-        """Keep labels and answers in files of a folder, if they are kept on disk.
-
-        Comes before the first row, and again after the run was loaded: what was written after it
-        was saved is written again.
-
-        Parameters
-        ----------
-        folder : Path or None
-            The folder; None: write nothing more.
-        """
-        if self._scores.tape is not None:
-            self._scores.tape.keep_in(folder)
-
-    @property
-    def tape_is_due(self) -> bool:
-        """Whether many labels and answers wait to be written to disk."""
-        return self._scores.tape is not None and self._scores.tape.is_due
-
-    def write_tape(self, *, all_of_it: bool) -> None:
-        """Write labels and answers that are kept on disk, between two steps.
-
-        Parameters
-        ----------
-        all_of_it : bool
-            Whether to write all, and for good, as before a checkpoint; else if many wait.
-        """
-        if self._scores.tape is not None:
-            self._scores.tape.write(all_of_it=all_of_it, sync=all_of_it)
 
     @exclusive
     def save(self, path: str | Path) -> Path:
@@ -401,8 +339,7 @@ class EvaluationRun(Steps):
         TypeError
             If a model or a function of yours cannot be pickled. The file is as it was.
         """
-        if self._state != "stopped":
-            self._require_open()
+        self._require_open()
         path = Path(path)
         save_checkpoint(self, path)
         return path

@@ -14,7 +14,6 @@ from skstream.metrics import Measure
 from skstream.metrics._checkpoints import Curves
 from skstream.streams import Drift
 from skstream.utils._label_space import NO_LABEL
-from skstream.utils._npy import StoredArray, opened
 from skstream.utils._saved import NOT_SAVED
 
 #: What a pass read, in words; checksums by these names are equal if two passes read the same.
@@ -73,7 +72,7 @@ class LaneOutcome:
     name: str
     fold: int
     curves: Curves
-    answers: np.ndarray | StoredArray | None
+    answers: np.ndarray | None
     cost: Cost
     path: str
     estimator: Any = field(default=None, metadata=NOT_SAVED)
@@ -81,7 +80,7 @@ class LaneOutcome:
     n_valid: int | None = None
     n_unanswered: int = 0
     ended: EndedModel | None = None
-    scores: np.ndarray | StoredArray | None = None
+    scores: np.ndarray | None = None
     method: str | None = None
     lost: tuple[str, ...] = ()
 
@@ -112,10 +111,8 @@ class RunOutcome:
     `columns` holds the names of the columns of the features, and their types.
     `n_unlabelled` counts rows of the stream without a label; `unlabelled_held_out` are two numbers:
     held-out rows without a label, and all that were asked.
-    `read` holds checksums that show whether two workers read the same; `error` is the exception
-    that ended the run in a worker, and `cause` its traceback; `interrupted` says whether Ctrl-C
-    ended it. `run` is the run itself, where it shall go on after the workers. `identity` says which
-    group of which run folder it is of; see `Manifest.identity`.
+    `read` holds checksums that show whether two workers read the same. `run` is the run
+    itself, where it shall go on after the workers.
     """
 
     lanes: list[LaneOutcome]
@@ -128,11 +125,7 @@ class RunOutcome:
     n_unlabelled: int = 0
     unlabelled_held_out: tuple[int, int] | None = None
     read: Checksums = field(default_factory=dict)
-    error: Exception | SystemExit | None = None
-    cause: BaseException | None = None
-    interrupted: bool = False
     run: Any = None
-    identity: str = ""
 
     @property
     def rows_read(self) -> tuple[Any, ...]:
@@ -181,7 +174,7 @@ def continued(lane: LaneOutcome, checkpoints: np.ndarray, labels: Any) -> LaneOu
         for forgetting, by_metric in curves.values.items()
     }
     answers, scores = (
-        None if column is None or labels is None else _up_to(len(opened(labels["y"])), column)
+        None if column is None or labels is None else _up_to(len(labels["y"]), column)
         for column in (lane.answers, lane.scores)
     )
     return replace(
@@ -194,7 +187,7 @@ def continued(lane: LaneOutcome, checkpoints: np.ndarray, labels: Any) -> LaneOu
 
 def _up_to(n_rows: int, column: Any) -> np.ndarray:
     """Return answers, or scores, of so many rows: nothing follows those that there are."""
-    given = opened(column)
+    given = np.asarray(column)
     nothing = np.nan if given.dtype.kind == "f" else NO_LABEL
     whole = np.full((n_rows, *given.shape[1:]), nothing, given.dtype)
     whole[: len(given)] = given
@@ -239,16 +232,15 @@ class ResultHeader:
     record: dict[str, Any] = field(default_factory=dict)
 
     def record_of(self, n_rows: int, columns: dict[str, Any], read: Checksums) -> dict[str, Any]:
-        """Return the record of a result, with the fingerprint of the stream.
+        """Return the record of a result, with the checksums of the rows.
 
-        It has no checksums where the rows were not all read, or not by the evaluator.
+        It has none where the rows were not all read, or not by the evaluator.
         """
         if not self.record:
             return {}
-        checksums = {name: [f"{one:08x}" for one in sums] for name, sums in read.items()}
         known = self.record.get("names")  # files may have them, and give arrays
         names = list(map(str, known)) if known else columns.get("names")
+        own = {name: one for name, one in self.record.items() if name != "names"}
+        checksums = {name: [f"{one:08x}" for one in sums] for name, sums in read.items()}
         stream = {"rows": n_rows, **columns, "names": names, "checksums": checksums}
-        return {name: one for name, one in self.record.items() if name != "names"} | {
-            "stream": stream
-        }
+        return own | {"stream": stream}

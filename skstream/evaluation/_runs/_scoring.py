@@ -24,7 +24,6 @@ from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
 from skstream.metrics._user import check_take_weights
 from skstream.utils._label_space import LabelSpace, is_given
-from skstream.utils._npy import opened
 
 
 class AskedOnce:
@@ -232,7 +231,6 @@ class RunScores:
                 settings.classes,
                 len(names),
                 width,
-                on_disk=settings.keep_tape == "disk",
                 n_scores=[settings.task_of(name).n_scores for name in names],
             )
 
@@ -262,21 +260,16 @@ class RunScores:
         self.measure()
         self._measures.finish()
 
-    @property
-    def whole_tape(self) -> KeptTape | None:
-        """The tape; None without one, or if it could not be written."""
-        return self.tape if self.tape is not None and self.tape.is_whole else None
-
     def measured_by(self, settings: Settings) -> "RunScores | None":
         """Return the rows on the tape, scored by named measures; None without a tape."""
-        tape = self.whole_tape
+        tape = self.tape
         if tape is None:
             return None
         scores = RunScores(replace(settings, keep_tape=False), self._places, self._width)
         lanes = range(len(self._places))
-        labels = {name: opened(column) for name, column in tape.labels().items() if name != "row"}
-        answers = [opened(tape.answers(lane)) for lane in lanes]
-        beside = [opened(tape.scores(lane)) for lane in lanes]
+        labels = {name: column for name, column in tape.labels().items() if name != "row"}
+        answers = [tape.answers(lane) for lane in lanes]
+        beside = [tape.scores(lane) for lane in lanes]
         for rows in pieces_of(answers, beside, **labels):
             scores.keep(rows)
             scores.measure()

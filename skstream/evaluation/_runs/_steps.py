@@ -1,8 +1,9 @@
 """Rows become steps of models; a failure ends them, or waits for a decision of the user."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any, Self
@@ -14,43 +15,23 @@ from skstream.engine.delayed_blocks import Features
 from skstream.engine.model import ModelRun
 from skstream.engine.run import Answered, Engine, Lane, Step
 from skstream.engine.timeline import End
-from skstream.evaluation._folder._reports import Reporter
 from skstream.evaluation._runs._input import EncodedRows, encoded
 from skstream.evaluation._runs._pace import Pace
-from skstream.evaluation._runs._run_outcome import Place
+from skstream.evaluation._runs._read_checksums import PassChecksums, differences
+from skstream.evaluation._runs._run_outcome import Checksums, Place
 from skstream.evaluation._settings import Settings
 from skstream.streams._chunk import Chunk
-from skstream.utils._choices import check_choice
 from skstream.utils._exclusive import Exclusive, exclusive
 from skstream.utils._interrupt import Held, deferred_interrupt
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._times import check_arrivals, clock
 
+_NUMBERS = re.compile(r"(u?int|float)\d+", re.IGNORECASE)
 #: Function that is called with the number of newly finished rows.
 OnRows = Callable[[int], object]
 #: What notes a step in a run; it calls no function of the user.
 Note = Callable[[list[Answered]], None]
-
-DECIDE = (
-    "The run waits for your decision: go_on('retry') tries again what failed, go_on('skip') leaves "
-    "the row out, go_on('leave_out') goes on without the model. save(path) works, and result() "
-    "gives what came before the call."
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stopped:
-    """A step that a failure has stopped, and how it is noted in the end.
-
-    `step` is what the models did. If they have not begun, it is None, `reason` says why, and
-    `event` can be executed again.
-    """
-
-    note: Note
-    step: Step | None = None
-    event: tuple[Any, ...] = ()
-    reason: str = ""
 
 
 class Steps(Exclusive):
@@ -100,48 +81,40 @@ class Steps(Exclusive):
         self._is_weighted = False  # whether a row so far had a weight
         self._counts_time = settings.counts_time
         self._last_time: np.ndarray | None = None  # of the newest row that says it
-        #: Whether a failure waits for a decision of the user, as in live runs.
+        #: Whether the user passes the rows: Ctrl-C then waits for the end of a call.
         self.is_live = False
         self._is_closed = False
         self._ends_by_failure = False  # for good, as in an evaluation
         self._has_failed = False  # this, or something else that ends the run
         self._interrupt: Held | None = None  # delays Ctrl-C until the end of a call of a live run
-        self._stopped: Stopped | None = None  # waits for a decision
-        self._rest: list[Callable[[], object]] = []  # of the call that was stopped
-        self._left_out: set[int] = set()  # lanes whose failure the user has accepted
-        self._skipped: dict[int, np.ndarray] = {}  # by lane, the rows skipped last
-        self._n_skipped = dict.fromkeys((name for name, _ in models), 0)
 
     @property
     def _state(self) -> str:
         if self._engine.is_inconsistent or self._has_failed:
             return "broken"
-        if self._stopped is not None:
-            return "stopped"
         return "closed" if self._is_closed else "open"
 
     def _require_open(self) -> None:
         state = self._state
         if state == "closed":
             raise RuntimeError("The run is closed: the stream has ended. Start another.")
-        if state == "stopped":
-            raise RuntimeError(f"The run has stopped in the middle of a call. {DECIDE}")
         if state == "broken":
             raise RuntimeError(
-                "The run was stopped in the middle of a row by an error or an interrupt: result() "
-                "gives what came before, but it cannot go on. Go on from a saved checkpoint "
-                "(load_run) or start another."
+                "The run was stopped in the middle of a row by a model that failed, another error, "
+                "or an interrupt: result() gives what came before, but it cannot go on. Go on from "
+                "a saved checkpoint (load_run), or start another; with error_score=nan the other "
+                "models go on without the one that fails."
             )
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the stream has ended."""
+        return self._is_closed
 
     @property
     def n_rows(self) -> int:
         """Number of rows that have arrived."""
         return self._n_arrived
-
-    @property
-    def n_skipped(self) -> dict[str, int]:
-        """By model, the rows on which it failed and that were skipped, in all folds."""
-        return dict(self._n_skipped)
 
     @property
     def _models(self) -> Iterator[tuple[Place, ModelRun]]:
@@ -170,8 +143,8 @@ class Steps(Exclusive):
         self,
         stream: Iterable[Chunk],
         on_rows: Sequence[OnRows] = (),
-        keeper: Any = None,
-        reporter: Reporter | None = None,
+        read: PassChecksums | None = None,
+        taken: Checksums | None = None,
     ) -> None:
         """Take the rest of a stream, after the rows that the run has taken, and close the run.
 
@@ -181,30 +154,59 @@ class Steps(Exclusive):
             All rows.
         on_rows : sequence of callable, default=()
             Called with a number of rows whenever so many more are done.
-        keeper : Keeper, default=None
-            Keeps checkpoints in a run folder.
-        reporter : Reporter, default=None
-            Reports how far the run is.
+        read : PassChecksums, default=None
+            Gets all rows.
+        taken : dict, default=None
+            The checksums of the rows that the run has taken.
+
+        Raises
+        ------
+        ValueError
+            If the stream does not give the rows that the run has taken.
         """
-        done = self._n_arrived if keeper is None else 0  # the chunks of a keeper begin after them
-        on_rows = list(on_rows)
-        if reporter is not None:
-            on_rows.append(lambda _: reporter.advance(self))
-        if keeper is not None:
-            on_rows.append(keeper.advance)
-        try:
-            for number, chunk in enumerate(stream if keeper is None else keeper.chunks(stream)):
-                if number == 0 and reporter is not None:
-                    reporter.begin(self)  # not before: rows that were done are read again first
-                n_rows = len(chunk.y)
-                if n_rows > done:
-                    self.feed(chunk.part(done, n_rows), on_rows)
-                done = max(0, done - n_rows)
+        done, first, was_closed = self._n_arrived, 0, self.is_closed
+        parts = _cut(stream, done)
+        for part in parts if read is None else read.noted(parts):
+            if read is not None and taken is not None:
+                self._check_schema(part.X)
+                if first == done:
+                    self._check_same(read.sums(), taken)
+                    taken = None
+            first += len(part.y)
+            if first > done and not was_closed:
+                self.feed(part, on_rows)
+        if first < done or (was_closed and first > done):
+            raise ValueError(
+                f"The stream has changed: it has {first:,} rows, and the run had read {done:,}. "
+                "Give the stream as it was, or name another folder, checkpoint=."
+            )
+        if read is not None and taken is not None:
+            self._check_same(read.sums(), taken)
+        if not was_closed:
             self.close()
-        except BaseException:
-            if reporter is not None:
-                reporter.stop(self)
-            raise
+
+    def _check_schema(self, X: Any) -> None:
+        """Raise an error if rows are of another kind, or type, than those that the run has read."""
+        found, known = Schema.of(X).with_types(X), self._schema
+        if known is None:
+            return
+        pairs = zip(found.types, known.types, strict=False)  # of texts, they follow from the chunk
+        other = [one for one in pairs if one[0] != one[1] and all(map(_NUMBERS.fullmatch, one))]
+        if found != known or other:
+            raise ValueError(
+                f"The stream has changed: the types of its columns are {found.types} in a "
+                f"{found.kind}, and were {known.types} in a {known.kind}. Give the stream as it "
+                "was, or name another folder, checkpoint=."
+            )
+
+    def _check_same(self, read: Checksums, taken: Checksums) -> None:
+        differing = differences(read, taken)
+        if differing:
+            raise ValueError(
+                f"The stream has changed: its first {self._n_arrived:,} rows have other "
+                f"{differing} than those that the run had read. Give the stream as it was, or name "
+                "another folder, checkpoint=."
+            )
 
     @exclusive
     def feed(self, chunk: Chunk, on_rows: Sequence[OnRows] = ()) -> Self:
@@ -256,27 +258,24 @@ class Steps(Exclusive):
         self,
         rows: EncodedRows,
         begin: int = 0,
-        *,
-        skip: bool = False,
         on_rows: Sequence[OnRows] = (),
     ) -> None:
         """Take rows from one on, piece by piece."""
         while begin < rows.n_rows:
-            end = self._prepare_piece(rows, begin, skip=skip)
+            end = self._prepare_piece(rows, begin)
             piece = rows.take(slice(begin, end))
             begin = end
-            with self._before_rest(partial(self._take, rows, begin, skip=skip)):
-                self._take_piece(piece, skip=skip)
+            self._take_piece(piece)
             for one in on_rows:
                 one(piece.n_rows)
 
-    def _prepare_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
+    def _prepare_piece(self, rows: EncodedRows, begin: int) -> int:
         """Return the end of the next piece, which may be beyond the last row."""
         return begin + self._pace.size
 
-    def _take_piece(self, piece: EncodedRows, *, skip: bool) -> None:
+    def _take_piece(self, piece: EncodedRows) -> None:
         note = partial(self._note_arrived, piece)
-        self._take_event(note, piece.arrivals(self._n_arrived), piece.X, piece.y, skip=skip)
+        self._take_event(note, piece.arrivals(self._n_arrived), piece.X, piece.y)
 
     def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
         """Note rows that arrived, and what models did with them."""
@@ -309,93 +308,12 @@ class Steps(Exclusive):
         self._take_event(self._note, End())
         return self
 
-    # -- steps, and decisions about those that a failure has stopped
+    # -- steps
 
-    @exclusive
-    def go_on(self, decision: str) -> Self:
-        """Finish the call that a failure has stopped, by the given decision.
+    def _take_event(self, note: Note, *event: Any) -> None:
+        """Execute an event, note it and score it.
 
-        A model that fails in a live run stops the run in the middle of the call. No row is lost:
-        the other models have finished the call, `result` gives the scores before it, and `save`
-        works.
-
-        Parameters
-        ----------
-        decision : {"retry", "skip", "leave_out"}
-            "retry": repeat the failed step, after you have removed its cause. "skip": the model
-            that failed does not learn that row; where it failed to answer, the row is scored for no
-            model. "leave_out": the model is not called any more, and its later scores are NaN.
-
-        Returns
-        -------
-        self : EvaluationRun
-            The run, which is open again.
-
-        Raises
-        ------
-        ModelError
-            If this or another model fails: the run waits for the next decision.
-        RuntimeError
-            If the run does not wait for a decision.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn.linear_model import SGDClassifier
-        >>> from skstream import ModelError, PrequentialEvaluator
-        >>> run = PrequentialEvaluator("accuracy").start(SGDClassifier(), classes=[0, 1])
-        >>> try:
-        ...     run.update([[0.0], [np.nan], [1.0]], [0, 1, 1])
-        ... except ModelError as error:
-        ...     error.row
-        1
-        >>> run = run.go_on("skip")  # it could neither answer nor learn the row
-        >>> run.n_rows, run.n_skipped
-        (3, {'SGDClassifier': 1})
-        """
-        check_choice(decision, "decision", ("retry", "skip", "leave_out"))
-        stopped = self._stopped
-        if stopped is None or self._state != "stopped":
-            raise RuntimeError("The run does not wait for a decision: no failure has stopped it.")
-        if stopped.step is None:
-            if decision != "retry":
-                raise ValueError(
-                    f"No model has failed, but {stopped.reason}: correct that, and go_on('retry')."
-                )
-            self._take_event(stopped.note, *stopped.event)
-        else:
-            failed = self._failed_lanes()
-            if decision == "leave_out":
-                self._left_out.update(failed)
-            else:
-                why_not = self._why_not(decision, failed)
-                if why_not:
-                    raise ValueError(why_not)
-                self._resume(failed, stopped.step, skip=decision == "skip")
-            self._commit(stopped.step, stopped.note)
-        rest, self._rest = self._rest, []
-        try:
-            while rest:
-                rest.pop(0)()
-        finally:
-            self._rest += rest
-        return self
-
-    @contextmanager
-    def _before_rest(self, rest: Callable[[], object]) -> Iterator[None]:
-        """If the run stops in the block, let `go_on` execute the rest of the call afterwards."""
-        try:
-            yield
-        except Exception:
-            if self._state == "stopped":
-                self._rest.append(rest)
-            raise
-
-    def _take_event(self, note: Note, *event: Any, skip: bool = False) -> None:
-        """Execute an event, note it and score it; or stop where it can be continued.
-
-        It is wholly taken or not at all: if it raises an exception before a model has learnt, the
-        run is as before. If models fail, the run stops, and `go_on` finishes what has begun.
+        If it raises an exception before a model has learnt, the run is as before.
 
         Parameters
         ----------
@@ -403,36 +321,24 @@ class Steps(Exclusive):
             Notes what happened.
         event : tuple
             What the engine executes: the event, and features and labels of its rows.
-        skip : bool, default=False
-            Whether models that fail skip the row.
         """
         started = perf_counter()
-        try:
-            with self._interrupt or nullcontext():
-                step = self._engine.execute(*event)
-        except Exception as error:
-            if self.is_live and not self._engine.is_inconsistent:
-                reason = f"{type(error).__name__}: {error}"
-                self._stopped = Stopped(note=note, event=event, reason=reason)
-            raise
-        self._commit(step, note, skip=skip)
+        with self._interrupt or nullcontext():
+            step = self._engine.execute(*event)
+        self._commit(step, note)
         done = [one.operations for one in step.answered]
         n_rows = [max(len(one.ask_rows), len(one.learn_rows)) for one in done]
         if any(n_rows):  # else rows only wait
             self._pace.took(max(n_rows), perf_counter() - started)
 
-    def _commit(self, step: Step, note: Note, *, skip: bool = False) -> None:
-        """Note and score what the models have answered, unless one has failed."""
+    def _commit(self, step: Step, note: Note) -> None:
+        """Note and score what the models have answered; the failure of one may end the run."""
         with nullcontext() if self._interrupt is not None else deferred_interrupt():
-            if self.is_live:
-                self._handle_failures(step, note, skip=skip)
             self._engine.commit(step)
-            ends = not self.is_live and self._settings.error_score == "raise"
-            self._ends_by_failure = ends and bool(self._failed_lanes())
+            ends = self._settings.error_score == "raise" and bool(self._engine.failures)
+            self._has_failed = self._ends_by_failure = ends
             note(step.answered)
-            self._stopped = None
             self._is_closed = isinstance(step.event, End)
-            self._has_failed = self._ends_by_failure
             try:
                 self._score_step()
             except Exception as error:
@@ -446,61 +352,6 @@ class Steps(Exclusive):
             self._engine.raise_failure()
         if self._interrupt is not None and self._interrupt.received:
             raise KeyboardInterrupt  # between two pieces of a long call
-
-    def _handle_failures(self, step: Step, note: Note, *, skip: bool) -> None:
-        """Skip what failed, or leave the model out, as the call or the evaluator says; or stop."""
-        while failed := self._failed_lanes():
-            if skip and not self._why_not("skip", failed):
-                self._resume(failed, step, skip=True)
-            elif self._settings.error_score != "raise":
-                self._left_out.update(failed)  # the others go on
-            else:
-                self._stopped = Stopped(note=note, step=step)
-                failure = min((self._engine.failures[k] for k in failed), key=lambda one: one.row)
-                failure.add_note(DECIDE)
-                raise failure
-
-    def _failed_lanes(self) -> list[int]:
-        lanes = enumerate(self._engine.lanes)
-        return [k for k, one in lanes if one.model.failure and k not in self._left_out]
-
-    def _why_not(self, decision: str, failed: list[int]) -> str:
-        """Say why what failed cannot be tried again, or skipped; empty if it can."""
-        for k in failed:
-            if not self._engine.lanes[k].model.can_resume:
-                return (
-                    f"Model '{self._places[k][0]}' cannot go on from where it failed: its kernel "
-                    "failed, or the failure was found only after later rows were done. Decide "
-                    "'leave_out', or load an earlier checkpoint."
-                )
-        return ""
-
-    def _resume(self, failed: list[int], step: Step, *, skip: bool) -> None:
-        """Continue with models that failed, after the failed call or by repeating it."""
-        self._engine.is_inconsistent = True
-        with self._interrupt or nullcontext():
-            for lane in failed:
-                self._resume_one(lane, step.answered, skip=skip)
-        self._engine.is_inconsistent = False
-
-    def _resume_one(self, lane: int, answered: list[Answered], *, skip: bool) -> None:
-        name, _ = self._places[lane]
-        model, its_step = self._engine.lanes[lane].model, answered[lane]
-        again = True
-        while again:
-            resumed = model.resume(skip=skip)
-            its_step.replace_last(Answered.by(model, its_step.operations, resumed.answers))
-            before = self._skipped.get(lane, resumed.rows[:0])
-            self._n_skipped[name] += int(np.count_nonzero(~np.isin(resumed.rows, before)))
-            if len(resumed.rows):
-                self._skipped[lane] = resumed.rows
-            if resumed.unasked:  # models are compared on the same rows
-                for one in answered:
-                    unasked = np.isin(one.operations.ask_rows, resumed.rows)
-                    one.unask(unasked, np.nan if self._settings.classes is None else -1)
-            # A row that it could not answer, and cannot learn either, is skipped once.
-            failure = model.failure
-            again = failure is not None and model.can_resume and failure.row in resumed.rows
 
     def _guard(self) -> AbstractContextManager[Any]:
         """In a live run, delay Ctrl-C until the end of every call."""
@@ -528,3 +379,16 @@ class Steps(Exclusive):
     def _score_step(self) -> None:
         """Score what was noted. If a function of the user fails, this can be repeated."""
         raise NotImplementedError
+
+
+def _cut(stream: Iterable[Chunk], at: int) -> Iterator[Chunk]:
+    """Chunks of a stream, of which one is cut if a certain row is within it."""
+    first = 0
+    for chunk in stream:
+        n_rows = len(chunk.y)
+        if first < at < first + n_rows:
+            yield chunk.part(0, at - first)
+            yield chunk.part(at - first, n_rows)
+        else:
+            yield chunk
+        first += n_rows

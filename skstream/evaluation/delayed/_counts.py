@@ -41,8 +41,6 @@ class Waits:
         Rows of a live run dropped because too many waited.
     n_relabelled : int
         Labels of live rows that had one; they were left out.
-    n_refused : int
-        Rows of a live run that a model could not answer, and that were skipped.
     n_polls : int
         Periodic answers given, by every model.
     poll_costs : dict of str to ndarray of shape (n_points,)
@@ -62,7 +60,6 @@ class Waits:
     n_unanswered: int
     n_dropped: int
     n_relabelled: int
-    n_refused: int
     n_polls: int
     poll_costs: dict[str, np.ndarray]
     delays: dict[str, float | timedelta]

@@ -71,10 +71,6 @@ class LiveIds:
             self._row_of[one] = row
             self._gone.pop(one, None)
 
-    def refuse(self, ids: Sequence[Hashable]) -> None:
-        """Note rows that do not wait, whose labels are to be ignored."""
-        self._let_go(ids, labelled=False)
-
     def labelled(self, ids: Sequence[Hashable]) -> None:
         """Note that waiting rows have their labels."""
         for one in ids:

@@ -21,8 +21,8 @@ from skstream.engine.delayed import (
 from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered, Step
 from skstream.engine.timeline import no_rows
-from skstream.evaluation._folder._read_checksums import LABEL_TIMES
 from skstream.evaluation._runs._input import EncodedRows, encoded, encoded_labels
+from skstream.evaluation._runs._read_checksums import LABEL_TIMES
 from skstream.evaluation._runs._run import EvaluationRun
 from skstream.evaluation._runs._run_outcome import Place, RunOutcome
 from skstream.evaluation._settings import Settings
@@ -90,7 +90,7 @@ class DelayedRun(EvaluationRun):
         self._ids = LiveIds()
         self._n_delayed = 0  # rows up to the last that took its label time from `delay`
         self._label_times_read = 0  # checksum
-        self._n_dropped = self._n_relabelled = self._n_refused = 0
+        self._n_dropped = self._n_relabelled = 0
 
     @property
     def _timeline_state(self) -> DelayedState:
@@ -102,17 +102,10 @@ class DelayedRun(EvaluationRun):
         """Number of rows that wait for their label."""
         return len(self._timeline_state.pending)
 
-    @property
-    def n_refused(self) -> int:
-        """Number of rows that a model could not answer when they were asked, and were skipped."""
-        return self._n_refused
-
     # -- live calls
 
     @exclusive
-    def ask(
-        self, X: Any, ids: Any = None, t: Any = None, *, on_error: str = "raise"
-    ) -> dict[str, np.ndarray]:
+    def ask(self, X: Any, ids: Any = None, t: Any = None) -> dict[str, np.ndarray]:
         """Ask about rows that arrive now, and keep them until their labels come.
 
         Parameters
@@ -124,10 +117,6 @@ class DelayedRun(EvaluationRun):
             What to call the rows when their labels come; hashable, each waiting only once.
         t : number, datetime, or array-like of shape (n_rows,), default=None
             Time of arrival of all rows, or of each; None: the number of the row.
-        on_error : {"raise", "skip"}, default="raise"
-            What to do with rows that a model cannot answer (NaN, say). "raise": the whole call is
-            an error. "skip": only these rows are left out, for all models; they do not wait,
-            `n_refused` counts them, and their labels are ignored.
 
         Returns
         -------
@@ -152,7 +141,6 @@ class DelayedRun(EvaluationRun):
         later rows; in this order, the results are equal.
         """
         self._require_open()
-        check_choice(on_error, "on_error", ("raise", "skip"))
         ids, X = as_ids(ids), as_rows(X, first_row=self._n_arrived)
         n = X.shape[0]
         if len(ids) != n:
@@ -160,7 +148,7 @@ class DelayedRun(EvaluationRun):
         self._check_columns(X)
         none = no_answers(self._settings.task_of())
         if not n:  # as an empty frame of a queue
-            return {name: self._as_labels(none, np.arange(0), 0) for name, _ in self._places}
+            return {name: self._space.decode(none) for name, _ in self._places}
         self._ids.check_new(ids)
         clock, arrival = self._clock.event(t, self._n_arrived, n)
         rows = DatedRows.waiting(X, ids, arrival, self._space)
@@ -172,40 +160,24 @@ class DelayedRun(EvaluationRun):
                     "these rows. Ask in one call about the rows between two labels."
                 )
             self._take_event(self._note, TimePassed(float(rows.arrival[0])))
-        at: Any = np.arange(n)
-        step, codes = None, [none for _ in self._places]
-        while len(at):
-            some = rows if len(at) == n else rows.take(at)
-            if t is None:  # the numbers of the rows, which follow each other
-                some = replace(some, arrival=rows.arrival[: len(at)], given=rows.given[: len(at)])
-            try:
-                step, codes = self._ask(some, skip=on_error == "skip")
-                break
-            except ModelError as error:
-                row = at[error.row - self._n_arrived]
-                if on_error != "skip":
-                    error.add_note(
-                        f"The row has the id {ids[row]!r}. No row of the call waits; pass "
-                        "on_error='skip' to leave out the rows that a model cannot answer."
-                    )
-                    raise
-                at = at[at != row]
-        refused = np.delete(np.arange(n), at)
-        self._ids.refuse([ids[place] for place in refused])
-        self._n_refused += len(refused)
-        if step is not None:
-            self._learn_columns(X)
-            self._clock = clock
-            self._commit(step, partial(self._note_asked, some))
+        try:
+            step, codes = self._ask(rows)
+        except ModelError as error:
+            its_id = ids[error.row - self._n_arrived]
+            error.add_note(f"The row has the id {its_id!r}. No row of the call waits.")
+            raise
+        self._learn_columns(X)
+        self._clock = clock
+        self._commit(step, partial(self._note_asked, rows))
         return {
-            name: self._as_labels(its, at, n)
+            name: self._space.decode(its)
             for (name, _), its in zip(self._places, codes, strict=True)
         }
 
-    def _ask(self, rows: DatedRows, *, skip: bool) -> tuple[Step, list[np.ndarray]]:
+    def _ask(self, rows: DatedRows) -> tuple[Step, list[np.ndarray]]:
         """Ask about rows; return the step and the answers of all models. An error changes nothing.
 
-        If models fail, it is an error with `skip`, or where failures are raised.
+        If models fail, it is an error where failures are raised.
         """
         engine, n = self._engine, rows.n_rows
         failed = set(engine.failures)
@@ -219,7 +191,7 @@ class DelayedRun(EvaluationRun):
                     if self._settings.parameters["warm_start"]:
                         codes = engine.preview(arrivals)
                 new = [error for k, error in engine.failures.items() if k not in failed]
-                if new and (skip or self._settings.error_score == "raise"):
+                if new and self._settings.error_score == "raise":
                     raise min(new, key=lambda error: error.row)
             if self._interrupt is not None and self._interrupt.received:
                 raise KeyboardInterrupt
@@ -227,12 +199,6 @@ class DelayedRun(EvaluationRun):
             engine.abandon()
             raise
         return step, codes
-
-    def _as_labels(self, codes: np.ndarray, at: np.ndarray, n: int) -> np.ndarray:
-        """Answers to the rows at some of `n` positions as labels or values; none to the others."""
-        answers = no_answers(self._settings.task_of(), n)
-        answers[at] = codes
-        return self._space.decode(answers)
 
     @exclusive
     def label(
@@ -243,7 +209,6 @@ class DelayedRun(EvaluationRun):
         *,
         sample_weight: Any = None,
         on_unknown: str = "error",
-        on_error: str = "raise",
     ) -> Self:
         """Let labels of waiting rows come: ask, score, then learn.
 
@@ -263,10 +228,6 @@ class DelayedRun(EvaluationRun):
         on_unknown : {"error", "ignore"}, default="error"
             What to do with ids of rows that do not wait, such as dropped rows, and rows that have
             their label already: raise an error, or leave them out. A second label is never learnt.
-        on_error : {"raise", "skip"}, default="raise"
-            What to do where a model cannot learn a row. "raise": stop, and wait for a call of
-            `go_on` with your decision. "skip": this model does not learn this row; `n_skipped`
-            counts it.
 
         Returns
         -------
@@ -282,10 +243,10 @@ class DelayedRun(EvaluationRun):
             If a label is unknown, an id comes twice or is missing, or time goes back. No label of
             the call has been taken then.
         ModelError
-            If a model fails; names the model and the row. See `go_on`.
+            If a model fails; names the model and the row. The run ends there:
+            `result` has what came before, and the last `save` goes on.
         """
         self._require_open()
-        check_choice(on_error, "on_error", ("raise", "skip"))
         check_choice(on_unknown, "on_unknown", ("error", "ignore"))
         ids, codes = as_ids(ids), encoded_labels(y, self._space)
         if len(ids) != len(codes):
@@ -303,7 +264,7 @@ class DelayedRun(EvaluationRun):
         known = self._ids.rows_of(ids, on_unknown)
         its_weight = None if sample_weight is None else weight[known.places]
         labels = Labels(known.rows, clock.now, its_weight)
-        self._take_labels(known, codes[known.places], labels, clock, skip=on_error == "skip")
+        self._take_labels(known, codes[known.places], labels, clock)
         return self
 
     @exclusive
@@ -317,7 +278,6 @@ class DelayedRun(EvaluationRun):
         label: str = "label",
         sample_weight: str | None = None,
         on_unknown: str = "error",
-        on_error: str = "raise",
     ) -> Self:
         """Let rows arrive and labels come, in the order of their times.
 
@@ -338,9 +298,6 @@ class DelayedRun(EvaluationRun):
             Column of `labels` that holds weights of learning and scoring, as in `label`.
         on_unknown : {"error", "ignore"}, default="error"
             As in `label`.
-        on_error : {"raise", "skip"}, default="raise"
-            As in `label`. A row that a model cannot answer stops the run, which waits for
-            `go_on`.
 
         Returns
         -------
@@ -356,7 +313,8 @@ class DelayedRun(EvaluationRun):
             a label comes before its row, or `rows` holds the column of labels or weights, too.
             Nothing of the call has been taken then.
         ModelError
-            If a model fails; names the model and the row. See `go_on`.
+            If a model fails; names the model and the row. The run ends there:
+            `result` has what came before, and the last `save` goes on.
 
         Examples
         --------
@@ -368,7 +326,6 @@ class DelayedRun(EvaluationRun):
         1
         """
         self._require_open()
-        check_choice(on_error, "on_error", ("raise", "skip"))
         check_choice(on_unknown, "on_unknown", ("error", "ignore"))
         if rows is None and labels is None:
             return self
@@ -376,40 +333,26 @@ class DelayedRun(EvaluationRun):
         batch = read_batch(
             rows, labels, names, self._ids, on_unknown, self._clock, self._space, self._n_arrived
         )
-        X, skip = batch.rows.X, on_error == "skip"
+        X = batch.rows.X
         if batch.rows.n_rows:
             self._check_columns(X)
             self._learn_columns(X)
         self._clock = batch.clock
         known = batch.known
         dated = Dated(known.rows, batch.known_times, batch.known_weight)
-        take = partial(self._take_batch, batch.rows, batch.last, skip=skip)
-        with self._before_rest(take):
-            self._take_labels(known, batch.known_y, dated, batch.clock, skip=skip)
-        take()
+        self._take_labels(known, batch.known_y, dated, batch.clock)
+        self._take(batch.rows)
+        self._let_labels_come(batch.last.now)
+        if batch.last.now > self._clock.now:
+            self._clock = batch.last
+        self._drop_oldest()
         return self
 
-    def _take_batch(self, rows: DatedRows, last: Clock, *, skip: bool) -> None:
-        """Take rows, and let labels come up to the last event of the call."""
-        end = partial(self._end_batch, last, skip=skip)
-        with self._before_rest(end):
-            self._take(rows, skip=skip)
-        end()
-
-    def _end_batch(self, last: Clock, *, skip: bool) -> None:
-        with self._before_rest(partial(self._end_batch, last, skip=skip)):
-            self._let_labels_come(last.now, skip=skip)
-        if last.now > self._clock.now:
-            self._clock = last
-        self._drop_oldest()
-
-    def _take_labels(
-        self, known: KnownIds, y: np.ndarray, event: Labels, clock: Clock, *, skip: bool
-    ) -> None:
+    def _take_labels(self, known: KnownIds, y: np.ndarray, event: Labels, clock: Clock) -> None:
         """Take the labels of waiting rows: that they came, or when they will."""
         if len(known.rows):
             note = partial(self._note_labels, known, y, event, clock)
-            self._take_event(note, event, None, y, skip=skip)
+            self._take_event(note, event, None, y)
         else:
             self._n_relabelled += known.n_again
 
@@ -438,18 +381,6 @@ class DelayedRun(EvaluationRun):
         self._n_dropped += len(rows)
         self._note(step.answered)
 
-    def _why_not(self, decision: str, failed: list[int]) -> str:
-        why_not = super()._why_not(decision, failed)
-        for k in failed if decision == "skip" and not why_not else ():
-            if not self._engine.lanes[k].model.stopped_learning:
-                failure = self._engine.failures[k]
-                return (
-                    f"Model '{failure.model}' failed to answer row {failure.row}, which waits for "
-                    "its label: only a row that is learnt can be skipped. Decide 'retry' or "
-                    "'leave_out'."
-                )
-        return why_not
-
     # -- rows whose label times are known
 
     def _rows_of(self, chunk: Chunk) -> DatedRows:
@@ -477,7 +408,7 @@ class DelayedRun(EvaluationRun):
             label_time=np.where(labelled, times, np.inf),
         )
 
-    def _prepare_piece(self, rows: EncodedRows, begin: int, *, skip: bool) -> int:
+    def _prepare_piece(self, rows: EncodedRows, begin: int) -> int:
         """Let the labels come that are due before a row, if they are many.
 
         Return how far rows can be processed at once with the labels that come between them.
@@ -485,8 +416,7 @@ class DelayedRun(EvaluationRun):
         assert isinstance(rows, DatedRows)
         state, size, arrival = self._timeline_state, self._pace.size, rows.arrival
         if state.n_due(arrival[begin]) > size:
-            with self._before_rest(partial(self._take, rows, begin, skip=skip)):
-                self._let_labels_come(arrival[begin], skip=skip)
+            self._let_labels_come(arrival[begin])
             state, size = self._timeline_state, self._pace.size
         end = min(begin + size, rows.n_rows)
         while end > begin + 1:
@@ -497,12 +427,12 @@ class DelayedRun(EvaluationRun):
             end = begin + (end - begin) // 2
         return end
 
-    def _take_piece(self, piece: EncodedRows, *, skip: bool) -> None:
+    def _take_piece(self, piece: EncodedRows) -> None:
         assert isinstance(piece, DatedRows)
         self._label_times_read = crc32(piece.label_time.data, self._label_times_read)
         note = partial(self._note_arrived, piece)
         with self._delay.label_times.advice(piece.X, self._n_arrived):
-            self._take_event(note, self._arrivals(piece), piece.X, piece.y, skip=skip)
+            self._take_event(note, self._arrivals(piece), piece.X, piece.y)
 
     def _arrivals(self, rows: DatedRows) -> DatedArrivals:
         """Return the event of rows that arrive; in a live run all of them wait for a label."""
@@ -525,11 +455,11 @@ class DelayedRun(EvaluationRun):
         self._clock = self._clock.at(float(piece.arrival[-1]), piece.last_shown)
         self._note(answered)
 
-    def _let_labels_come(self, horizon: float, *, skip: bool = False) -> None:
+    def _let_labels_come(self, horizon: float) -> None:
         """Let the labels come that are due by a time, not too many at once."""
         while self._timeline_state.n_due(horizon):
             due = TimePassed(horizon, most=self._pace.size)
-            self._take_event(self._note, due, skip=skip)
+            self._take_event(self._note, due)
 
     def _features_at(self, rows: np.ndarray, times: np.ndarray) -> Any:
         """Call the user's `features`, with times of the kind that the user gave."""
@@ -553,46 +483,11 @@ class DelayedRun(EvaluationRun):
         """
         was_open = self._state != "closed"
         if self._state == "open":
-            with self._before_rest(self.close):
-                self._let_labels_come(MAX_TIME)
+            self._let_labels_come(MAX_TIME)
         super().close()
         if was_open and self._n_delayed:
             self._delay.label_times.check_length(self._n_delayed, "had")
         return self
-
-    def pass_over(self, chunk: Chunk) -> None:
-        """Read label times that a function gives; others follow from what is compared anyway.
-
-        Parameters
-        ----------
-        chunk : Chunk
-            The next of these rows.
-        """
-        if callable(self._delay.label_times.delay):
-            rows = self._rows_of(chunk)
-            self._label_times_read = crc32(rows.label_time.data, self._label_times_read)
-            self._clock = self._clock.at(float(rows.arrival[-1]), rows.last_shown)
-            self._n_arrived += rows.n_rows
-
-    def go_on_as(self, new: Self) -> None:
-        """Go on after rows to which the function given as delay gives the same label times.
-
-        Parameters
-        ----------
-        new : DelayedRun
-            The new run, which is not needed afterwards.
-
-        Raises
-        ------
-        ValueError
-            If it gives other ones.
-        """
-        super().go_on_as(new)
-        if new.n_rows and new._label_times_read != self._label_times_read:
-            raise ValueError(
-                f"delay(X, arrival) gives the first {self.n_rows:,} rows other label times than "
-                "those that the run has taken. Let it return the same every time, or begin again."
-            )
 
     # -- scores, of many steps at once
 
@@ -630,7 +525,6 @@ class DelayedRun(EvaluationRun):
             n_unanswered=scoring.n_unanswered,
             n_dropped=self._n_dropped,
             n_relabelled=self._n_relabelled,
-            n_refused=self._n_refused,
             n_polls=scoring.poll_costs.n_polls,
             poll_costs=scoring.poll_costs.curves(),
             delays={

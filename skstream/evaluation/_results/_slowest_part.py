@@ -5,14 +5,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from skstream.evaluation._runs._cost import Cost
-from skstream.utils._times import duration_in_words
-from skstream.utils._warnings import warn
 
 #: Seconds that a part must have taken, and its share of all, to be worth a sentence.
 LEAST_SECONDS = 5.0
 LEAST_SHARE = 0.5
-#: Seconds that a model must be expected to take for a warning before the first row.
-SECONDS_WORTH_A_WARNING = 60.0
 
 #: Name of the part of a model that is its refits.
 _REFITS = "refits"
@@ -50,27 +46,6 @@ def slow_part(
 
 def _how_often(batch_size: int) -> str:
     return "row by row" if batch_size == 1 else f"once for every batch of {batch_size:,} rows"
-
-
-def warn_of_slow_models(
-    seconds: Mapping[str, tuple[float, str]],
-    n_rows: int,
-    n_folds: int,
-    batch_size: int = 1,
-) -> None:
-    """Say before the first row which models will take long because they are called so often.
-
-    `seconds` holds, of each model, seconds per row in one fold and the reason.
-    """
-    for name, (per_row, reason) in seconds.items():
-        total = per_row * n_rows * n_folds
-        if total >= SECONDS_WORTH_A_WARNING:
-            advice = faster(reason)
-            why = f", since {reason}" if reason else ""
-            warn(
-                f"Model '{name}' is called {_how_often(batch_size)}{why}: {n_rows:,} rows will "
-                f"take about {duration_in_words(total)}{advice and f' ({advice})'}."
-            )
 
 
 def _looped(model: str, cost: Cost, path: str) -> list[_Part]:

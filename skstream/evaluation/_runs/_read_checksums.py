@@ -1,4 +1,4 @@
-"""Checksums of rows: by them workers, run folders and results tell one stream from another."""
+"""Checksums of rows: by them workers, checkpoints and results tell one stream from another."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, time, timedelta
@@ -49,6 +49,8 @@ class PassChecksums:
 
     def __init__(self) -> None:
         self._sums: dict[str, list[int]] = {}
+        self._chunk: Chunk | None = None  # the one that was given last
+        self._first = 0  # its first row
         self.n_rows = 0
 
     def add(self, X: Any, y: np.ndarray, meta: Mapping[str, np.ndarray]) -> None:
@@ -61,10 +63,17 @@ class PassChecksums:
         self.n_rows += len(y)
 
     def noted(self, stream: Iterable[Chunk]) -> Iterator[Chunk]:
-        """Chunks of a stream, each of which is added before it is given."""
+        """Chunks of a stream, each of which is added when the next one is wanted."""
         for chunk in stream:
-            self.add(*chunk)
+            self._chunk, self._first = chunk, self.n_rows
             yield chunk
+            self.add_up_to(self._first + len(chunk.y))
+            self._chunk = None
+
+    def add_up_to(self, n_rows: int) -> None:
+        """Add the rows of the chunk that was given last, up to a row of the stream."""
+        if self._chunk is not None and n_rows > self.n_rows:
+            self.add(*self._chunk.part(self.n_rows - self._first, n_rows - self._first))
 
     def _add(self, name: str, columns: list[Iterator[np.ndarray]]) -> None:
         before = self._sums.setdefault(name, [0] * len(columns))

@@ -1,1 +1,0 @@
-"""Execution of an evaluation: groups of models in workers, progress, Ctrl-C, joined outcomes."""
