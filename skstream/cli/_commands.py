@@ -61,8 +61,8 @@ from skstream.streams import Drift, Stream, StreamError, label_profile, make_dem
 from skstream.streams._file_system import is_uri
 from skstream.streams._open import open_files
 from skstream.streams._profile import label_columns, time_features, words_of
-from skstream.streams._table_parameters import shown
 from skstream.utils._show_versions import show_versions
+from skstream.utils._tables import shown
 from skstream.utils._validation import is_regressor
 
 #: A target of more values is hardly a label.

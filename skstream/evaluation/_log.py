@@ -32,7 +32,6 @@ from skstream.streams._chunk import Chunk, as_meta
 from skstream.streams._file_stream import FileStream
 from skstream.streams._open import open_files
 from skstream.streams._stream import Stream, refuse_endless
-from skstream.streams._table_parameters import shown
 from skstream.utils._choices import check_choice, did_you_mean, names_as_text
 from skstream.utils._label_space import LabelSpace, classes_of_all, listed, ordered_classes
 from skstream.utils._labels import (
@@ -44,6 +43,7 @@ from skstream.utils._labels import (
 )
 from skstream.utils._masked import unmasked
 from skstream.utils._rows import is_frame
+from skstream.utils._tables import shown
 from skstream.utils._times import LARGEST_EXACT
 from skstream.utils._warnings import warn
 

@@ -105,12 +105,11 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         distributions too, as for `RandomizedSearchCV`.
     evaluator : PrequentialEvaluator, default=None
         How the candidates are evaluated; None: ``PrequentialEvaluator()``. Its settings mean what
-        they mean there, and for `random_state`, `n_jobs` and `checkpoint` see the notes. Taken are
-        `forgetting` (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`,
-        `unanswered`, `keep_tape`, `engine`, `random_state`, `n_jobs` and `progress`.
-        Refused are `metrics` and `error_score`, for which a search
-        has parameters of its own, `warm_start`, `return_models` and
-        ``keep_tape="disk"``.
+        they mean there, and for `random_state` and `n_jobs` see the notes. Taken are `forgetting`
+        (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`, `unanswered`,
+        `keep_tape`, `engine`, `random_state`, `n_jobs` and `progress`. Refused are `metrics` and
+        `error_score`, for which a search has parameters of its own, `warm_start`, `return_models`
+        and `checkpoint`.
     n_iter : int, default=None
         Number of candidates to sample. None: all of the grid.
     metric : str, callable, Measure, or dict with one of them, default="kappa_plus"
@@ -417,7 +416,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def run_(self) -> SearchRun:
-        """The run, which tells how many rows came, and goes on after a failure (``go_on``)."""
+        """The run, which tells how many rows came."""
         return self._fitted()
 
     @property

@@ -13,12 +13,12 @@ from scipy import sparse
 from skstream.streams._chunk import Chunk
 from skstream.streams._drifts import Drift, as_drifts
 from skstream.streams._stream import Stream
-from skstream.streams._table_parameters import shown
 from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._labels import find_classes, lose_digits
 from skstream.utils._masked import unmasked
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import as_rows, is_frame
+from skstream.utils._tables import shown
 from skstream.utils._times import check_arrivals
 
 

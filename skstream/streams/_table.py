@@ -46,11 +46,11 @@ from skstream.streams._table_parameters import (
     kinds_in_words,
     names_given,
     names_options,
-    shown,
 )
 from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._labels import distinct_labels, find_classes, joined_classes
 from skstream.utils._optional import optional_import
+from skstream.utils._tables import shown
 from skstream.utils._times import LARGEST_EXACT, where_back
 from skstream.utils._warnings import warn
 

@@ -8,11 +8,11 @@ from numbers import Real
 from typing import Any, ParamSpec
 
 from skstream.utils._choices import did_you_mean
+from skstream.utils._tables import shown
 
 #: Parameters of a constructor.
 Given = ParamSpec("Given")
 
-_SHOWN = 12
 _CHARACTERS = 60
 _PLURAL = {
     "number": "numbers",
@@ -131,12 +131,6 @@ def check_missing(missing: Any) -> str | float:
         if math.isfinite(fill):
             return fill
     raise ValueError(f"missing must be 'nan', 'error' or a finite number. Got {missing!r} instead.")
-
-
-def shown(names: list[str]) -> str:
-    """Names for a message, the first ones where there are many."""
-    more = f", ... ({len(names):,} in all)" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
 
 
 def shortened(text: str) -> str:

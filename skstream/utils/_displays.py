@@ -1,13 +1,14 @@
-"""The one way from results to the classes that draw them."""
+"""The one way from results to what draws and describes them: wings, imported when they are used."""
 
 from importlib import import_module
 from typing import Any
 
 
 def display(name: str) -> Any:
-    """Return a display class by its name in `skstream.plotting`.
-
-    Displays draw results, and import them; a result knows the name of its display alone, and
-    plotting is imported when something is drawn.
-    """
+    """Return a display class by its name in `skstream.plotting`."""
     return getattr(import_module("skstream.plotting"), name)
+
+
+def report(name: str) -> Any:
+    """Return a function of `skstream.reports`, by its name, for the method of a result."""
+    return getattr(import_module("skstream.reports"), name)

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+#: Names in a message that lists them.
+_MOST_SHOWN = 12
+
 
 def aligned(header: list[str], rows: list[list[str]]) -> list[str]:
     """Lines of a table; all columns but the first and the last are numbers."""
@@ -22,3 +25,9 @@ def listed(names: Sequence[str], most: int, of: str = "") -> str:
     more = len(names) - most
     words = f" and {more} more{of and f' {of}'}" if more > 0 else ""
     return f"{', '.join(names[:most])}{words}"
+
+
+def shown(names: list[str]) -> str:
+    """Names for a message, the first ones where there are many."""
+    more = f", ... ({len(names):,} in all)" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(names[:_MOST_SHOWN]) + more

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
 from skstream.engine.tape import Tape
-from skstream.evaluation._results._report import failed_refits
 from skstream.evaluation._results._rescore import cautions, end_at_failures, warn_of
 from skstream.evaluation._results._result import EvaluationResult, ResultDetails
 from skstream.evaluation._runs._cost import Cost
@@ -144,3 +143,24 @@ def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:
     """Return the fitted copies of every model, a list of several folds."""
     fitted = {name: [lane.estimator for lane in lanes] for name, lanes in by_model.items()}
     return {name: folds[0] if len(folds) == 1 else folds for name, folds in fitted.items()}
+
+
+def failed_refits(result: "EvaluationResult") -> list[str]:
+    """Say which models have a refit that failed, and which were never refitted."""
+    lines = []
+    for name, cost in result.costs.items():
+        n, folds = cost.n_failed_refits, cost.refit_rows
+        if n:
+            many = "A refit" if n == 1 else f"{n:,} refits"
+            which = "" if n == 1 else "the last: "
+            lines.append(
+                f"{many} of {name} failed, and the model before stayed: {which}{cost.failed_refit}"
+            )
+        never = sum(not rows for rows in folds)
+        if never:
+            where = "" if len(folds) == 1 else f" in {never} of {len(folds)} folds"
+            lines.append(
+                f"{name} was never refitted{where}: what it is before the first refit answered "
+                "every question. Fewer rows between refits (every=, min_rows=) or more rows help."
+            )
+    return lines

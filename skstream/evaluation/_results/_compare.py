@@ -22,7 +22,15 @@ from skstream.evaluation._results._row_tests import (
     row_loss,
     test_of_rows,
 )
-from skstream.evaluation._results._select import bin_meant, bins_of, named, number
+from skstream.evaluation._results._select import (
+    bin_meant,
+    bins_of,
+    check_at,
+    checkpoint,
+    named,
+    number,
+    unit_of,
+)
 from skstream.evaluation._results._which_stream import of_each_stream
 from skstream.evaluation._tape_rows import tape_of
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting, parse_forgetting
@@ -65,7 +73,7 @@ def compare(
     if test == "auto":
         test = "wilcoxon" if result.n_folds > 1 and fold is None else "anytime"
     check_choice(test, "test", ["auto", *FOLD_TESTS, *ROW_TESTS])
-    _check_at(at)
+    check_at(at)
     check_options(f"The test {test!r}", _ROW_FUNCTIONS.get(test) or (FOLD_TESTS[test],), options)
     _check_since(result, test, since, at)
     if test in ROW_TESTS:
@@ -165,7 +173,7 @@ class ScoresAtCheckpoint:
         self.row = int(result.checkpoints[self.position])
         self.bin = bin_meant(result, bin)
         asked = f" (the checkpoint before row {at:,})" if at not in (None, self.row) else ""
-        self.place = f"at {_unit(result)} {self.row:,}{asked}{of_bin(result, self.bin)}"
+        self.place = f"at {unit_of(result)} {self.row:,}{asked}{of_bin(result, self.bin)}"
 
     @property
     def spelling(self) -> str:
@@ -223,7 +231,7 @@ def compared_rows(
     bin: int | None = None,
 ) -> ComparedRows:
     """Return the rows on which two models may both be scored; an error if there are none."""
-    tape, unit = tape_of(result), _unit(result)
+    tape, unit = tape_of(result), unit_of(result)
     for name in (a, b):
         result.curve(name)  # names the models where one is unknown
     place = _place_of_one_fold(result, fold)
@@ -371,29 +379,6 @@ def _check_several_folds(
             f"The test {test!r} needs several folds; this result has one. Evaluate with "
             f"KFoldEvaluator, or use a test over rows ({', '.join(map(repr, ROW_TESTS))})."
         )
-
-
-def _check_at(at: int | None) -> None:
-    if at is not None:
-        check_count(at, "at", 1)
-
-
-def checkpoint(result: "EvaluationResult", at: int | None) -> int:
-    """Position of the last checkpoint not after a row; None: of the last of all."""
-    _check_at(at)
-    position = len(result.checkpoints) - 1
-    if at is not None:
-        position = int(np.searchsorted(result.checkpoints, at, side="right")) - 1
-    if position < 0:
-        unit, rows = _unit(result), result.checkpoints
-        first = f"the first is at {unit} {rows[0]:,}" if len(rows) else "there is none"
-        raise ValueError(f"There is no checkpoint at or before {unit} {at}: {first}.")
-    return position
-
-
-def _unit(result: "EvaluationResult") -> str:
-    """What the checkpoints count: rows, or under delayed labels labelled rows."""
-    return "row" if result.bins is None else "labelled row"
 
 
 def rank(

@@ -16,11 +16,11 @@ from skstream.evaluation._results._answer import NAIVE, Answer, answer
 from skstream.evaluation._results._paper_tables import Cell, about, score_rows
 from skstream.evaluation._results._report import (
     blocks,
-    in_words,
     notes,
     unusual_parameters,
 )
 from skstream.evaluation._results._rescore import cautions
+from skstream.evaluation._results._select import as_passed
 from skstream.stats import Comparison
 from skstream.streams import label_profile
 from skstream.utils._files import atomic_write
@@ -390,7 +390,7 @@ def _labels(result: "EvaluationResult") -> list[tuple[str, str]]:
 
 
 def _settings(result: "EvaluationResult") -> list[_Html]:
-    unusual = in_words(unusual_parameters(result))
+    unusual = as_passed(unusual_parameters(result))
     rows = [(name, str(value)) for name, value in result.parameters.items()]
     table = [_table((), rows, classes="text")] if rows else []
     return [*_paragraphs([f"Not as usual: {unusual}."] if unusual else []), *table]

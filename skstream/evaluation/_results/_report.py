@@ -1,13 +1,14 @@
 """Results as text, HTML and tidy columns, and what is unusual about an evaluation, in words."""
 
 import html as html_module
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skstream.engine.tape import Tape
+from skstream.evaluation._results._assemble import failed_refits
+from skstream.evaluation._results._select import as_passed
 from skstream.evaluation._results._slowest_part import slow_part
 from skstream.evaluation._runs._cost import Cost
 from skstream.forgetting import Cumulative, parse_forgetting
@@ -44,7 +45,6 @@ OF_A_STREAM = frozenset({"delay", "features", "max_pending", "missing_labels"})
 #: Where fewer scored rows are in a window of time, its last values are said to be about few rows.
 FEW_ROWS = 30
 #: Objects without a text of their own show where they are in memory.
-_ADDRESS = re.compile(r"<(?:function |bound method )?(?P<name>\S+).* at 0x[0-9a-f]+>+")
 
 
 def unusual_parameters(result: "EvaluationResult") -> dict[str, Any]:
@@ -80,22 +80,7 @@ def differences(results: Sequence["EvaluationResult"]) -> list[str]:
 
 def parameters_in_words(result: "EvaluationResult", names: Sequence[str]) -> str:
     """Write some parameters of the protocol with the values that they have."""
-    return in_words({name: result.parameters.get(name, DEFAULTS[name]) for name in names})
-
-
-def in_words(parameters: dict[str, Any]) -> str:
-    """Write parameters as one would pass them: "batch_size=50, n_warmup=10"."""
-    return ", ".join(f"{name}={_written(value)}" for name, value in parameters.items())
-
-
-def _written(value: Any) -> str:
-    if not isinstance(value, str):
-        return repr(value)
-    # What is no plain value was noted by its repr.
-    found = _ADDRESS.fullmatch(value)
-    if found is not None:
-        return found["name"].rpartition(".")[2] or found["name"]
-    return value if "(" in value else repr(value)
+    return as_passed({name: result.parameters.get(name, DEFAULTS[name]) for name in names})
 
 
 def with_own(name: str, own: str) -> str:
@@ -196,7 +181,7 @@ def one_line(result: "EvaluationResult") -> str:
         for name, one in last_scores(result).items()
     )
     scored = scored_with(result, result.forgetting_names[0])
-    unusual = in_words(unusual_parameters(result))
+    unusual = as_passed(unusual_parameters(result))
     return (
         f"{type(result).__name__}({result.protocol}{unusual and f', {unusual}'}; {answers} "
         f"{_after(result)}{scored and f', {scored}'}; see {NEXT_CALLS})"
@@ -374,38 +359,12 @@ def html(result: "EvaluationResult") -> str:
     return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
 
 
-def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
-    """Columns of the tidy frame; one of bins under delayed labels."""
-    parts = [
-        (model, forgetting, metric, curve)
-        for model, by_forgetting in result.values.items()
-        for forgetting, metrics in by_forgetting.items()
-        for metric, curve in metrics.items()
-    ]
-    shape = parts[0][3].shape
-    checkpoint, fold, *bin = (index.ravel() for index in np.indices(shape))
-    n, times = len(checkpoint), len(parts)
-    columns: dict[str, Any] = {
-        "model": np.repeat([model for model, *_ in parts], n),
-        "forgetting": np.repeat([forgetting for _, forgetting, *_ in parts], n),
-        "fold": np.tile(np.asarray(result.folds)[fold], times),
-    }
-    if result.bins is not None:
-        columns["bin"] = np.tile(np.asarray(result.bins)[bin[0]], times)
-    columns["row"] = np.tile(result.checkpoints[checkpoint], times)
-    if result.times is not None:
-        columns["time"] = np.tile(result.times[checkpoint], times)
-    columns["metric"] = np.repeat([metric for *_, metric, _ in parts], n)
-    columns["value"] = np.concatenate([curve.ravel() for *_, curve in parts])
-    return columns
-
-
 def title(result: "EvaluationResult") -> str:
     """Protocol and rows, and whatever about them is not the default."""
     folds = of_folds(result)
     alone = len(result.forgetting_names) == 1  # else each mechanism has its own heading
     scored = scored_with(result, result.forgetting_names[0]) if alone else ""
-    unusual = in_words(unusual_parameters(result))
+    unusual = as_passed(unusual_parameters(result))
     return (
         f"{result.protocol} evaluation {_after(result)}{folds}{_scored_bin(result)}"
         f"{scored and f', {scored}'}{unusual and f'; {unusual}'}"
@@ -429,27 +388,6 @@ def _refits(cost: Cost | None) -> list[str]:
     if cost is None or not cost.refit_rows:
         return ["", ""]
     return [f"{sum(map(len, cost.refit_rows)):,}", f"{cost.seconds_refitting:.2f}"]
-
-
-def failed_refits(result: "EvaluationResult") -> list[str]:
-    """Say which models have a refit that failed, and which were never refitted."""
-    lines = []
-    for name, cost in result.costs.items():
-        n, folds = cost.n_failed_refits, cost.refit_rows
-        if n:
-            many = "A refit" if n == 1 else f"{n:,} refits"
-            which = "" if n == 1 else "the last: "
-            lines.append(
-                f"{many} of {name} failed, and the model before stayed: {which}{cost.failed_refit}"
-            )
-        never = sum(not rows for rows in folds)
-        if never:
-            where = "" if len(folds) == 1 else f" in {never} of {len(folds)} folds"
-            lines.append(
-                f"{name} was never refitted{where}: what it is before the first refit answered "
-                "every question. Fewer rows between refits (every=, min_rows=) or more rows help."
-            )
-    return lines
 
 
 def _cells(result: "EvaluationResult") -> tuple[list[str], list[list[str]]]:

@@ -8,9 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.engine.tape import Tape
-from skstream.evaluation._results import _compare, _page, _paper_tables, _report
-from skstream.evaluation._results._compare import rank
-from skstream.evaluation._results._report import in_words
 from skstream.evaluation._results._rescore import (
     cautions,
     curve_of_one,
@@ -20,7 +17,14 @@ from skstream.evaluation._results._rescore import (
     warn_of,
     with_scores,
 )
-from skstream.evaluation._results._select import named, number, pick, select
+from skstream.evaluation._results._select import (
+    as_passed,
+    named,
+    number,
+    pick,
+    select,
+    tidy_columns,
+)
 from skstream.evaluation._runs._cost import Cost
 from skstream.evaluation._runs._input import why_no_weight
 from skstream.evaluation._runs._run_outcome import EndedModel
@@ -28,7 +32,7 @@ from skstream.evaluation._tape_rows import ValuesByModel, tape_of
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.streams import Drift
-from skstream.utils._displays import display
+from skstream.utils._displays import display, report
 from skstream.utils._optional import optional_import
 from skstream.utils._saved import NOT_SAVED, save_npz
 
@@ -331,7 +335,7 @@ class EvaluationResult:
             time, where there are `times`.
         """
         pandas = optional_import("pandas", "to_frame()")
-        return pandas.DataFrame(_report.tidy_columns(self))
+        return pandas.DataFrame(tidy_columns(self))
 
     def rescore(
         self,
@@ -373,7 +377,7 @@ class EvaluationResult:
         scored_sets = self.details.scored_sets
         if scored_sets and not len(self.checkpoints):
             given = ("n_warmup", "every")
-            needed = in_words({n: self.parameters[n] for n in given if n in self.parameters})
+            needed = as_passed({n: self.parameters[n] for n in given if n in self.parameters})
             return f"fewer rows came than the warm-up and a whole set take ({needed})."
         if scored_sets or not 0 < self.n_rows <= n_warmup:
             return ""
@@ -505,7 +509,7 @@ class EvaluationResult:
             which direction of the measure is the better one, or if no tape was kept for a
             test over rows.
         """
-        return _compare.compare(
+        return report("compare")(
             self, a, b, test, metric, forgetting, at, since, fold, bin, over_time, options
         )
 
@@ -550,7 +554,7 @@ class EvaluationResult:
             are of protocols with other parameters, or if it is not known which direction of the
             measure is the better one.
         """
-        return rank([self, *others], metric, forgetting, at, bin, options)
+        return report("rank")([self, *others], metric, forgetting, at, bin, options)
 
     def plot(self, metric: str | None = None, **options: Any) -> Any:
         """Plot a measure over the stream.
@@ -628,9 +632,10 @@ class EvaluationResult:
         ...     result.report(Path(folder, "report")).name
         'report.html'
         """
-        return _page.write_page(
+        written: Path = report("write_page")(
             self, path, title=title, also=also, alpha=alpha, detections=detections or {}
         )
+        return written
 
     def to_markdown(self, *, digits: int = 4) -> str:
         """Return the scores as a Markdown table: the best bold, naive guesses marked.
@@ -666,7 +671,7 @@ class EvaluationResult:
         Prequential evaluation after 200 rows.
         <BLANKLINE>
         """
-        return _paper_tables.to_markdown(self, digits)
+        return str(report("to_markdown")(self, digits))
 
     def to_latex(self, *, digits: int = 4, label: str | None = None) -> str:
         """Return the scores as a table for a paper, for LaTeX's package booktabs.
@@ -688,7 +693,7 @@ class EvaluationResult:
         ValueError
             If LaTeX cannot read the label, or `digits` is no whole number of at least 0.
         """
-        return _paper_tables.to_latex(self, digits, label)
+        return str(report("to_latex")(self, digits, label))
 
     def save(self, path: str | Path) -> Path:
         """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
@@ -708,10 +713,10 @@ class EvaluationResult:
         return save_npz(path, self)
 
     def __repr__(self) -> str:
-        return _report.one_line(self)
+        return str(report("one_line")(self))
 
     def __str__(self) -> str:
-        return _report.table(self)
+        return str(report("table")(self))
 
     def _repr_html_(self) -> str:
-        return _report.html(self)
+        return str(report("html")(self))

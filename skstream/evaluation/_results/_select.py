@@ -1,5 +1,6 @@
 """Narrower results: some of the models, measures, forgetting mechanisms, folds and bins."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,11 +10,12 @@ import numpy as np
 from skstream.engine.tape import Tape
 from skstream.evaluation._runs._run_outcome import FinalScores
 from skstream.forgetting import Forgetting
-from skstream.utils._choices import is_integer
+from skstream.utils._choices import check_count, is_integer
 
 if TYPE_CHECKING:
     from skstream.evaluation._results._result import EvaluationResult
 
+_ADDRESS = re.compile(r"<(?:function |bound method )?(?P<name>\S+).* at 0x[0-9a-f]+>+")
 Result = TypeVar("Result", bound="EvaluationResult")
 Names = str | Sequence[str] | None
 Mechanisms = str | Forgetting | Sequence[str | Forgetting] | None
@@ -216,3 +218,67 @@ def _tape(tape: Tape, names: Sequence[str], folds: list[int] | None) -> Tape:
         scores=some(tape.scores),
         methods=_of(tape.methods, names),
     )
+
+
+def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
+    """Columns of the tidy frame; one of bins under delayed labels."""
+    parts = [
+        (model, forgetting, metric, curve)
+        for model, by_forgetting in result.values.items()
+        for forgetting, metrics in by_forgetting.items()
+        for metric, curve in metrics.items()
+    ]
+    shape = parts[0][3].shape
+    checkpoint, fold, *bin = (index.ravel() for index in np.indices(shape))
+    n, times = len(checkpoint), len(parts)
+    columns: dict[str, Any] = {
+        "model": np.repeat([model for model, *_ in parts], n),
+        "forgetting": np.repeat([forgetting for _, forgetting, *_ in parts], n),
+        "fold": np.tile(np.asarray(result.folds)[fold], times),
+    }
+    if result.bins is not None:
+        columns["bin"] = np.tile(np.asarray(result.bins)[bin[0]], times)
+    columns["row"] = np.tile(result.checkpoints[checkpoint], times)
+    if result.times is not None:
+        columns["time"] = np.tile(result.times[checkpoint], times)
+    columns["metric"] = np.repeat([metric for *_, metric, _ in parts], n)
+    columns["value"] = np.concatenate([curve.ravel() for *_, curve in parts])
+    return columns
+
+
+def check_at(at: int | None) -> None:
+    if at is not None:
+        check_count(at, "at", 1)
+
+
+def checkpoint(result: "EvaluationResult", at: int | None) -> int:
+    """Position of the last checkpoint not after a row; None: of the last of all."""
+    check_at(at)
+    position = len(result.checkpoints) - 1
+    if at is not None:
+        position = int(np.searchsorted(result.checkpoints, at, side="right")) - 1
+    if position < 0:
+        unit, rows = unit_of(result), result.checkpoints
+        first = f"the first is at {unit} {rows[0]:,}" if len(rows) else "there is none"
+        raise ValueError(f"There is no checkpoint at or before {unit} {at}: {first}.")
+    return position
+
+
+def unit_of(result: "EvaluationResult") -> str:
+    """What the checkpoints count: rows, or under delayed labels labelled rows."""
+    return "row" if result.bins is None else "labelled row"
+
+
+def as_passed(parameters: dict[str, Any]) -> str:
+    """Write parameters as one would pass them: "batch_size=50, n_warmup=10"."""
+    return ", ".join(f"{name}={_written(value)}" for name, value in parameters.items())
+
+
+def _written(value: Any) -> str:
+    if not isinstance(value, str):
+        return repr(value)
+    # What is no plain value was noted by its repr.
+    found = _ADDRESS.fullmatch(value)
+    if found is not None:
+        return found["name"].rpartition(".")[2] or found["name"]
+    return value if "(" in value else repr(value)

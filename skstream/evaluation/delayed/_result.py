@@ -6,9 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.evaluation._results import _compare
 from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._results._select import in_words
+from skstream.evaluation._results._select import checkpoint, in_words
 from skstream.evaluation._runs._input import why_no_weight
 from skstream.evaluation._tape_rows import tape_of
 from skstream.evaluation.delayed._counts import Waits
@@ -186,7 +185,7 @@ class DelayedResult(EvaluationResult):
         curve = self.curve(model, metric, forgetting=forgetting)
         if at is None and not len(curve):
             return np.full(len(self.bins), np.nan)
-        values: np.ndarray = curve[_compare.checkpoint(self, at), 0]
+        values: np.ndarray = curve[checkpoint(self, at), 0]
         return values
 
     def summary(
