@@ -243,7 +243,7 @@ def test_another_suite_is_refused_with_what_differs(copied, suite, capsys, old, 
 def test_a_folder_is_verified(done, capsys):
     assert main(["verify", str(done)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "SEA, seed 0: identical: 1,596 answers of 4 models"
+    assert lines[0].startswith("SEA, seed 0: identical: 1,596 answers and the curves of 4 models.")
     assert lines[-2:] == ["table.md: identical", "summary.json: identical"]
     assert len(lines) == 8
     assert main(["verify", str(done / "results" / "NSGT-1.npz")]) == 0
@@ -288,11 +288,15 @@ def test_files_are_streams_too(tmp_path, suite, capsys):
     (line,) = [line for line in out.splitlines() if line.startswith("power ")]
     assert re.search(rf" {result.scores['nb']['accuracy']:.4f}, same rows \(", line)
     assert main(["verify", str(tmp_path / "out")]) == 0
-    file.write_text("\n".join(["a,b,class", *rows[:150]]))
-    changed(suite, ("seeds = 2", "seeds = 3"))
     capsys.readouterr()
-    assert main(["bench", str(suite), "--out", str(tmp_path / "out")]) == 2
-    assert "The file of the stream power has changed" in capsys.readouterr().err
+    before = texts(tmp_path / "out")
+    for other in (rows[:150], [*rows[:-1], rows[0]]):
+        file.write_text("\n".join(["a,b,class", *other]))
+        assert main(["bench", str(suite), "--out", str(tmp_path / "out")]) == 2
+        error = capsys.readouterr().err
+        assert "The stream power has changed: " in error
+        assert "finished before" not in error
+        assert texts(tmp_path / "out") == before
 
 
 def test_a_model_that_fails_is_named_and_not_ranked(tmp_path, suite, capsys):

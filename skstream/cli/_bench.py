@@ -28,6 +28,7 @@ from skstream.cli._model_strings import GENERATOR, parse_model_string
 from skstream.cli._output import draw, make_folder, one_line_warnings, say, show, with_command
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._results._storage import load_result
+from skstream.evaluation._runs._read_checksums import PassChecksums
 from skstream.metrics._resolve import resolve_metrics
 from skstream.stats._report import plural
 from skstream.studies._leaderboard import Leaderboard
@@ -332,6 +333,7 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
     runs = suite.runs(folder)
     found = finished(runs, folder)
     left = [run for run in runs if run.path not in found]
+    _check_same_rows([run for run in runs if run.path in found], found, planned)
     _check_plans([run for run in left if run.seed == suite.seeds[0]] or left[:1], suite, planned)
     make_folder(folder / RESULTS, "--out")
     _write(folder / SUITE, suite.text)
@@ -408,6 +410,33 @@ def _check_same_files(runs: Sequence[Run], found: Mapping[Path, EvaluationResult
                 f"The file of the stream {run.stream} has changed: {run.path} is of other data "
                 f"({one.n_rows:,} rows) than {first[run.stream]} ({other.n_rows:,} rows). Name "
                 "another folder with --out, or move the results of this stream away."
+            )
+
+
+def _check_same_rows(
+    runs: Sequence[Run], found: Mapping[Path, EvaluationResult], planned: Plan
+) -> None:
+    """Raise an error if a stream does not give the rows any more that a result is of."""
+    of_files: dict[str, Any] = {}  # which are read once for all seeds
+    for run in runs:
+        known = found[run.path].details.record["stream"]
+        now = of_files.get(run.stream)
+        if now is None:
+            read = PassChecksums()
+            for _ in read.noted(planned(run.words).opened.stream):
+                pass
+            now = {"rows": read.n_rows} | {
+                name: [f"{one:08x}" for one in sums] for name, sums in read.sums().items()
+            }
+        if "--generator" not in run.words:
+            of_files[run.stream] = now
+        then = {"rows": known["rows"], **known["checksums"]}
+        other = [name for name in now if now[name] != then.get(name)]
+        if other:
+            raise ValueError(
+                f"The stream {run.stream} has changed: {run.path} is of other {other[-1]} "
+                f"({then['rows']:,} rows) than those that it gives now ({now['rows']:,} rows). "
+                "Name another folder with --out, or move the results of this stream away."
             )
 
 

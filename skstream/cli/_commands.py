@@ -207,12 +207,8 @@ def verify(options: argparse.Namespace) -> int:
     plan = _planned(then)
     by_command = "command" in result.details.record
     given = plan.models if by_command else models_given(options.model, plan.opened.stream)
-    found = verify_result(
-        result,
-        plan.opened.stream,
-        models=given,
-        evaluator=plan.evaluator if by_command else None,
-    )
+    evaluator = plan.evaluator if by_command else None
+    found = verify_result(result, given, plan.opened.stream, evaluator=evaluator)
     show(found)
     return 0 if found.identical else DIFFERENT
 

@@ -1,9 +1,9 @@
-"""Check of a result: the evaluation is run again, and what differs is named, and why."""
+"""Check of a result: the evaluation is run again, and the first row that differs is named."""
 
 from ast import literal_eval
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from inspect import signature
 from typing import Any
 
@@ -26,10 +26,20 @@ _EVALUATORS: dict[str, type[StreamEvaluator]] = {
     one.protocol: one
     for one in (PrequentialEvaluator, KFoldEvaluator, HoldoutEvaluator, DelayedEvaluator)
 }
-#: Parameters that another evaluation of the same may have otherwise.
-_FREE = (*FREE, "metrics", "forgetting", "monitors", "keep_tape", "return_models", "random_state")
-#: What is said of other things than rows, where answers or scores differ, and why.
-_CAUSES = {"versions": "other versions", "platform": "another machine's arithmetic"}
+#: Parameters that may differ, or whose effect is compared: measures, forgetting, tape and seed.
+_FREE_PARAMETERS = {
+    *(*FREE, "metrics", "forgetting", "keep_tape", "return_models", "random_state", "seed"),
+    "in_one_process",
+}
+#: Parts of a result that follow from the machine; of models that are not in it; and those that are
+#: compared by a sentence of their own.
+NOT_COMPARED = ("costs", "paths", "models", "left_out")
+_BY_ITSELF = (
+    *("tape", "values", "checkpoints", "parameters", "record", "why_no_tape", "baselines"),
+    *("generator", "y", "answers", "scores"),
+)
+#: What is said of that.
+_SAID = "Seconds, sizes and paths are not compared"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +49,15 @@ class Verification:
     Attributes
     ----------
     identical : bool
-        Whether answers, scores, data, models and settings are the same, to the last bit.
+        Whether answers, scores at every checkpoint and all else that is read from a result are the
+        same, to the last bit, and the data, models and settings, too.
     n_answers : int
         Answers that were compared, of all models and folds; 0 without a tape.
     models : tuple of str
         Models that were compared.
     first : str
-        The first row or checkpoint, model and measure that differ; empty if none does.
+        The first row or checkpoint, model and measure that differ, or another part of the result;
+        empty if none does.
     reasons : tuple of str
         What else differs: the data, the models, the settings, versions, the machine.
     """
@@ -57,15 +69,14 @@ class Verification:
     reasons: tuple[str, ...]
 
     def __str__(self) -> str:
-        models = f"{len(self.models)} model{'s' if len(self.models) > 1 else ''}"
-        what = (
-            f"{self.n_answers:,} answers of {models}" if self.n_answers else f"curves of {models}"
-        )
+        models = plural(len(self.models), "model")
+        what = f"{self.n_answers:,} answers and the curves" if self.n_answers else "the curves"
         why = "; ".join(self.reasons)
         if self.identical:
-            return f"identical: {what}" + (f" (in spite of {why})" if why else "")
+            spite = f" (in spite of {why})" if why else ""
+            return f"identical: {what} of {models}{spite}. {_SAID}."
         if not self.first:
-            return f"different: the {what} are the same, but not the rest: {why}"
+            return f"different: {what} of {models} are the same, but not the rest: {why}"
         return f"different: {self.first}. Why: " + (
             why or "no recorded cause; a model may depend on more than its parameters and the seed"
         )
@@ -73,10 +84,10 @@ class Verification:
 
 def verify(
     result: EvaluationResult,
+    models: Any,
     X: Any,
     y: Any = None,
     *,
-    models: Any,
     evaluator: StreamEvaluator | None = None,
     **meta: Any,
 ) -> Verification:
@@ -86,12 +97,12 @@ def verify(
     ----------
     result : EvaluationResult
         The result to check, such as one that `skstream.load` has read.
+    models : estimator, list of estimators, or dict of str to estimator
+        The models, by the names that they have in the result. Fewer: only these are checked.
     X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
         The rows, as for ``evaluate``; arrays, frames and files of the same values are the same.
     y : array-like of shape (n_rows,), default=None
         Labels or targets.
-    models : estimator, list of estimators, or dict of str to estimator
-        The models, by the names that they have in the result. Fewer: only these are checked.
     evaluator : StreamEvaluator, default=None
         The evaluator. None: one with the parameters that the result has recorded.
     **meta
@@ -110,8 +121,9 @@ def verify(
 
     Notes
     -----
-    Checksums are 32 bits long: they find mistakes, not forgeries. What monitors have detected is
-    not compared, since it follows from the answers; neither are costs.
+    All that a table, a page, a rank or a comparison reads from a result is compared. Not compared
+    are costs (seconds and sizes) and paths (kernel or loop), which follow from the machine, and the
+    name of the generator where the rows are not given as a generator.
 
     Examples
     --------
@@ -120,11 +132,11 @@ def verify(
     >>> from skstream.streams import make_demo_stream
     >>> models = {"last": Persistent()}
     >>> result = PrequentialEvaluator("accuracy").evaluate(models, make_demo_stream(100))
-    >>> print(verify(result, make_demo_stream(100), models=models))
-    identical: 99 answers of 1 model
-    >>> found = verify(result, make_demo_stream(100, random_state=1), models=models)
-    >>> found.identical, found.reasons
-    (False, ('other data: other features and labels',))
+    >>> verify(result, models, make_demo_stream(100)).identical
+    True
+    >>> found = verify(result, models, make_demo_stream(100, random_state=1))
+    >>> found.identical, len(found.reasons)
+    (False, 1)
     """
     named = named_models(models)
     unknown = [name for name in named if name not in result.values]
@@ -143,13 +155,7 @@ def verify(
     if folds is not None or bins is not None:
         again = again.select(folds=folds, bins=bins)
     first = next(_differences(compared, again, X if isinstance(X, Stream) else None), "")
-    before, now = result.details.record, again.details.record
-    causes = [*_of_data(result, again), *_of_models(before, now), *_of_settings(result, again)]
-    about = [
-        f"{words} ({_changes(before.get(key, {}), now[key])})"
-        for key, words in _CAUSES.items()
-        if key in before and before[key] != now[key]
-    ]
+    causes, about = _reasons(compared, again)
     tapes = [one.tape for one in (compared, again) if one.tape is not None]
     answers = tapes[1].answers if len(tapes) > 1 else {}
     return Verification(
@@ -164,7 +170,7 @@ def verify(
 def _again(result: EvaluationResult, given: StreamEvaluator | None) -> StreamEvaluator:
     """Return the evaluator that made a result."""
     keep = {"keep_tape": result.tape is not None, "random_state": result.parameters.get("seed")}
-    keep |= {"checkpoint": None}
+    keep["checkpoint"] = None
     if given is not None:
         return copy(given).set_params(**keep)
     kind = _EVALUATORS.get(result.protocol)
@@ -173,11 +179,10 @@ def _again(result: EvaluationResult, given: StreamEvaluator | None) -> StreamEva
             f"The protocol {result.protocol!r} is none of {', '.join(_EVALUATORS)}: pass the "
             "evaluator that made the result, evaluator=."
         )
-    known = set(signature(kind).parameters) - {*_FREE} | {"error_score"}
+    known = set(signature(kind).parameters) - _FREE_PARAMETERS | {"error_score"}
     own = {name: _value(one) for name, one in result.parameters.items() if name in known}
-    metrics = _value(result.parameters.get("metrics"))
     try:
-        made = kind(metrics, **own).set_params(**keep)
+        made = kind(_value(result.parameters.get("metrics")), **own).set_params(**keep)
         if result.protocol != HoldoutEvaluator.protocol:
             made.set_params(forgetting=dict(result.details.mechanisms))
         made._validate()
@@ -202,18 +207,24 @@ def _value(recorded: Any) -> Any:
 def _differences(
     one: EvaluationResult, again: EvaluationResult, stream: Stream | None
 ) -> Iterator[str]:
-    """Say what differs of answers, then of curves; the first comes first."""
+    """Say what differs of answers, then of curves, then of the rest; the first comes first."""
     before, now = one.tape, again.tape
     if before is not None and now is not None:
         found = list(_of_tapes(before, now, one.model_names))
         if found:
             place, what, was, is_now = min(found, key=lambda each: each[0])
-            row = place if now.row is None else int(now.row[place])
+            row = place if now.row is None else int(now.row[min(place, now.n_rows - 1)])
             where = "" if stream is None or now.sets is not None else stream.place_of(row)
             yield f"{what} at row {row:,} ({where or 'counted from 0'}) is {is_now} and was {was}"
         if before.n_rows != now.n_rows:
             yield f"there are {now.n_rows:,} rows and were {before.n_rows:,}, equal up to the last"
+        yield from _unequal(before, now, "the tape")
     yield from _of_curves(one, again)
+    yield from _unequal(one, again, "the result")
+    own = [name for name in one.details.baselines if name in one.values]
+    yield from _unequal(own, list(again.details.baselines), "the baselines")
+    if again.details.generator:
+        yield from _unequal(one.details.generator, again.details.generator, "the generator")
 
 
 def _of_tapes(before: Tape, now: Tape, models: list[str]) -> Iterator[tuple[int, str, str, str]]:
@@ -227,7 +238,7 @@ def _of_tapes(before: Tape, now: Tape, models: list[str]) -> Iterator[tuple[int,
             if name in before.scores and name in now.scores:
                 scores = before.scores[name][fold], now.scores[name][fold]
                 pairs.append((f"the score of {name!r}{of_fold}", scores, "column"))
-    same_labels = _same_labels(before.classes, now.classes)
+    same_labels = np.array_equal(before.classes, now.classes)  # type: ignore[arg-type]
     for what, pair, part in pairs:
         are_labels = part != "column"
         was, is_now = map(np.asarray, pair)
@@ -242,39 +253,64 @@ def _of_tapes(before: Tape, now: Tape, models: list[str]) -> Iterator[tuple[int,
             yield place, what, _shown(was), _shown(is_now)
 
 
-def _same_labels(one: np.ndarray | None, other: np.ndarray | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return np.array_equal(one, other)
-
-
 def _decoded(codes: np.ndarray, tape: Tape) -> np.ndarray:
     return LabelSpace(tape.classes).decode(codes)
 
 
 def _of_curves(one: EvaluationResult, again: EvaluationResult) -> Iterator[str]:
-    rows, here, there = np.intersect1d(one.checkpoints, again.checkpoints, return_indices=True)
-    if not len(rows) and (len(one.checkpoints) or len(again.checkpoints)):
-        yield "the curves have no checkpoint in common"
-    found = []
+    """Say which value differs first, of the curves at all checkpoints of either."""
+    rows, found = one.checkpoints, []
     for model, by_forgetting in one.values.items():
         for forgetting, by_metric in by_forgetting.items():
             others = again.values[model].get(forgetting, {})
-            for metric in (name for name in by_metric if name in others):
-                old, new = by_metric[metric][here], others[metric][there]
-                place = _first(old, new)
+            if [*by_metric] != [*others]:
+                yield f"the measures under {forgetting} are {[*others]} and were {[*by_metric]}"
+                return
+            for metric, old in by_metric.items():
+                place = _first(old, others[metric])
                 if place is not None:
                     spelling = one.details.mechanisms.get(forgetting, forgetting)
                     what = f"{metric} ({forgetting_words(spelling)}) of {model!r}"
-                    first, second, at = _part(old[place], new[place])
+                    first, second, at = _part(old[place], others[metric][place])
                     if at and one.n_folds > 1:
                         what += f" in fold {one.folds[at[0]]}"
                     what += "".join(f" in bin {(one.bins or at)[k]}" for k in at[1:])
                     found.append((place, what, _shown(second), _shown(first)))
     if found:
-        place, what, now, was = min(found, key=lambda each: each[0])
+        place, what, now, was = min(found)
         after = f"at the checkpoint after {plural(int(rows[place]), 'row')}"
         yield f"{what} {after} is {now} and was {was}"
+    yield from _unequal(rows, again.checkpoints, "the list of checkpoints")
+
+
+def _unequal(was: Any, now: Any, name: str) -> Iterator[str]:
+    """Name what differs between two values, part by part."""
+    was, now = map(_parts, (was, now))
+    if isinstance(was, dict) and isinstance(now, dict):
+        for key in {**was, **now}:
+            if key not in was or key not in now:
+                yield f"{name}: {key} is {'' if key in now else 'not '}there, and was" + (
+                    "" if key in was else " not"
+                )
+            else:
+                yield from _unequal(was[key], now[key], f"{name}: {key}")
+    elif np.shape(was) != np.shape(now) or _unlike(np.asarray(was), np.asarray(now)).any():
+        yield f"{name} is {_shown(now)} and was {_shown(was)}"
+
+
+def _parts(value: Any) -> Any:
+    """Return the parts of a value by name, as far as they are compared."""
+    if hasattr(value, "facts"):  # a measure, whose function is not in a file
+        return dict(value.facts)
+    if is_dataclass(value) and not isinstance(value, type):
+        skipped = (*NOT_COMPARED, *_BY_ITSELF)
+        names = [one.name for one in fields(value) if one.name not in skipped]
+        return {name: getattr(value, name) for name in names}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, list | tuple):
+        return dict(enumerate(value))
+    return value
 
 
 def _first(one: np.ndarray, other: np.ndarray) -> int | None:
@@ -289,8 +325,8 @@ def _first(one: np.ndarray, other: np.ndarray) -> int | None:
 def _unlike(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Where two arrays of one shape differ; NaN is like NaN."""
     unlike = np.asarray(one != other)
-    if one.dtype.kind == "f" and other.dtype.kind == "f":
-        unlike &= ~(np.isnan(one) & np.isnan(other))
+    if one.dtype.kind in "fmM" and other.dtype.kind == one.dtype.kind:
+        unlike &= ~((one != one) & (other != other))
     return unlike
 
 
@@ -314,56 +350,44 @@ def _n_answered(answers: Any) -> int:
 
 def _shown(value: Any) -> str:
     value = np.asarray(value)
-    return repr(value.item()) if value.size == 1 else str(value.tolist())
+    return repr(value.item()) if value.size == 1 else str(value.tolist())[:80]
 
 
-def _of_data(result: EvaluationResult, again: EvaluationResult) -> Iterator[str]:
-    before = result.details.record.get("stream", {})
-    now = again.details.record["stream"]
-    was, is_now = before.get("checksums", {}), now["checksums"]
-    found = []
-    if was and before["rows"] != now["rows"]:
-        found.append(f"{now['rows']:,} rows instead of {before['rows']:,}")
-    names, others = now.get("names"), before.get("names")
-    if names and others and names != others:
-        pairs = enumerate(zip(names, others, strict=False))
-        renamed = [k for k, (one, other) in pairs if one != other]
-        found.append(
-            f"column {renamed[0]} is called {names[renamed[0]]!r} and was {others[renamed[0]]!r}"
-            if renamed
-            else f"{len(names)} columns instead of {len(others)}"
-        )
-    if was:
-        other = [name for name in {**was, **is_now} if was.get(name) != is_now.get(name)]
-        found += [f"other {' and '.join(other)}"] if other else []
-    elif result.details.labels_read not in ("", again.details.labels_read):
-        found.append("other labels")
-    if found:
-        yield f"other data: {', '.join(found)}"
-
-
-def _of_models(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    for name, facts in now["models"].items():
-        earlier = before.get("models", {}).get(name, facts)
-        if facts != earlier:
-            yield f"another model {name!r}: {_changes(earlier, facts)}"
-
-
-def _of_settings(result: EvaluationResult, again: EvaluationResult) -> Iterator[str]:
-    # The seed is the same.
-    free = {*_FREE, "metrics", "forgetting", "record_every", "error_score", "seed"}
-    free.add("in_one_process")
-    was, now = (
-        {name: one for name, one in each.parameters.items() if name not in free}
-        for each in (result, again)
+def _reasons(one: EvaluationResult, again: EvaluationResult) -> tuple[list[str], list[str]]:
+    """Say what else differs: what makes it another evaluation, and what may be another by right."""
+    before, now = one.details.record, again.details.record
+    settings = (
+        {name: value for name, value in each.parameters.items() if name not in _FREE_PARAMETERS}
+        for each in (one, again)
     )
-    if {**now, **was} != {**was, **now}:
-        yield f"other settings: {_changes(was, now)}"
+    pairs = {
+        "other data": (_facts_of_rows(before, now), _facts_of_rows(now, before)),
+        **{
+            f"another model {name!r}": (before.get("models", {}).get(name, {}), facts)
+            for name, facts in now["models"].items()
+        },
+        "other settings": settings,
+        "another order of rows": ({"timelines": each.get("timelines")} for each in (before, now)),
+        "other versions": (each.get("versions", {}) for each in (before, now)),
+        "another machine's arithmetic": (each.get("platform", {}) for each in (before, now)),
+    }
+    found = {}
+    for words, (was, is_now) in pairs.items():
+        names = [name for name in {**was, **is_now} if was.get(name) != is_now.get(name)]
+        if was and names:
+            nothing = "not there"
+            found[words] = f"{words}: " + ", ".join(
+                f"{name} is {is_now.get(name, nothing)} and was {was.get(name, nothing)}"
+                for name in names
+            )
+    by_right = [found.pop(words) for words in list(pairs)[-2:] if words in found]
+    return list(found.values()), by_right
 
 
-def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{name} is {now.get(name, 'not there')} and was {before.get(name, 'not there')}"
-        for name in {**before, **now}
-        if before.get(name) != now.get(name)
-    )
+def _facts_of_rows(record: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is known of the rows; nothing, if they were not all read by an evaluator."""
+    stream, beside = record.get("stream", {}), other.get("stream", {})
+    if not (stream.get("checksums") and beside.get("checksums")):
+        return {}
+    names = {"names": stream["names"]} if stream["names"] and beside["names"] else {}
+    return {"rows": stream["rows"], **names, **stream["checksums"]}

@@ -18,6 +18,7 @@ from skstream.evaluation._results._compare import compared_rows
 from skstream.evaluation._results._result import EvaluationResult
 from skstream.evaluation._results._row_tests import RowLoss, row_loss
 from skstream.evaluation._results._select import chosen, named
+from skstream.evaluation._results._which_stream import of_each_stream
 from skstream.stats._boundaries import MixtureBoundary
 from skstream.stats._checks import FloatArray, check_alpha
 from skstream.stats._ranks import rank_rows
@@ -388,10 +389,14 @@ def leaderboard(
     if len(names) < 2:
         raise ValueError(f"A leaderboard needs at least two models. Got {names}.")
     of_streams = _checked_bounds(studies, metric, loss)
+    streams = list(studies)  # one that has two names counts once
+    together = of_each_stream([study.results[0] for study in studies.values()])
+    groups = [[streams[k] for k in group] for group in together]
     runs = [
-        (result, 1 / (len(studies) * study.n_seeds))
-        for study in studies.values()
-        for result in study.results
+        (result, 1 / (len(groups) * len(group) * studies[name].n_seeds))
+        for group in groups
+        for name in group
+        for result in studies[name].results
     ]
     n_rows, of_block = 0, [_Block(tuple(some)) for some in _of_the_same_rows(runs)]
 
@@ -405,14 +410,21 @@ def leaderboard(
     logs, rivals = looks(read(), len(names))
     means = [
         np.mean(
-            [losses_of(one, names, of_streams)[0].mean(axis=1) for one in study.results], axis=0
+            [
+                np.mean(
+                    [losses_of(one, names, of_streams)[0].mean(axis=1) for one in study.results],
+                    axis=0,
+                )
+                for study in map(studies.__getitem__, group)
+            ],
+            axis=0,
         )
-        for study in studies.values()
+        for group in groups
     ]
     low, high = of_streams.bounds or (0.0, 1.0)
     return Leaderboard(
         names=tuple(names),
-        streams=tuple(studies),
+        streams=tuple(" = ".join(group) for group in groups),
         metric=first.metric_names[0] if metric is None else metric,
         loss=f"{loss.words} ({loss.measure}){_late(studies)}",
         n_rows=n_rows,

@@ -1,7 +1,7 @@
 """A result can be checked: the stream is known again, and what has changed is named."""
 
 import shutil
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,13 +10,18 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
-from skstream.evaluation import verify
+from skstream.drift import DDM
+from skstream.evaluation import _verify, verify
 from skstream.evaluation._runs._read_checksums import PassChecksums
+from skstream.evaluation._verify import NOT_COMPARED
+from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import CSVStream, ParquetStream, as_stream, make_demo_stream
+from skstream.streams._drifts import as_drifts
 from skstream.streams._open import open_files
 from tests._crafted import crafted
 from tests._examples import examples, newest_alone
+from tests.evaluation._models import FailsLater
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=32) | st.integers(-1000, 1000)
 
@@ -116,12 +121,15 @@ def saved(tmp_path):
 def test_a_result_is_verified_from_its_file_with_rows_of_any_source(saved):
     X, y, _ = rows()
     result = sk.load(saved)
-    found = verify(result, X, y, models=models())
+    found = verify(result, models(), X, y)
     assert found.identical
-    assert str(found) == "identical: 798 answers of 2 models"
-    assert str(verify(result, X, y, models={"sgd": SGDClassifier()})).endswith("of 1 model")
+    said = "Seconds, sizes and paths are not compared."
+    assert str(found) == f"identical: 798 answers and the curves of 2 models. {said}"
+    assert str(verify(result, {"sgd": SGDClassifier()}, X, y)).startswith(
+        "identical: 399 answers and the curves of 1 model."
+    )
     with pytest.raises(ValueError, match=r"no model 'tree'; it has sgd, bayes"):
-        verify(result, X, y, models={"tree": SGDClassifier()})
+        verify(result, {"tree": SGDClassifier()}, X, y)
 
 
 def planted(name):
@@ -131,21 +139,21 @@ def planted(name):
     X, y, names = rows()
     X, y = X.copy(), y.copy()
     arguments = {"models": models()}
-    words = "other data: other features"
+    words = "other data: features is "
     if name == "a bit":
         X.ravel().view(np.uint64)[7] ^= np.uint64(1)
     elif name == "a swapped row":
         X[[100, 101]], y[[100, 101]] = X[[101, 100]], y[[101, 100]]
     elif name == "a column renamed":
-        names[0], words = "b", "column 0 is called 'b' and was 'a'"
+        names[0], words = "b", "names is ['b', "
     elif name == "a label":
         y[200] = next(label for label in y if label != y[200])
-        words = "other labels"
+        words = "labels is "
     elif name == "a row less":
-        X, y, words = X[:-1], y[:-1], "399 rows instead of 400"
+        X, y, words = X[:-1], y[:-1], "rows is 399 and was 400"
     elif name == "weights":
         arguments["sample_weight"] = np.r_[np.ones(399), 2.0]
-        words = "other weights"
+        words = "weights is "
     elif name == "a parameter":
         arguments["models"] = models(alpha=1e-3)
         words = "another model 'sgd': alpha is 0.001 and was 0.0001"
@@ -170,7 +178,7 @@ def planted(name):
 )
 def test_every_planted_change_is_found_and_named(name, saved):
     data, arguments, words = planted(name)
-    found = verify(sk.load(saved), *data, **arguments)
+    found = verify(sk.load(saved), arguments.pop("models"), *data, **arguments)
     assert not found.identical
     assert words in "; ".join(found.reasons)
     assert str(found).startswith("different: ")
@@ -186,7 +194,7 @@ def test_a_changed_file_is_found_by_its_first_row(part, saved):
     else:
         array[2] = np.nextafter(array[2], 1)
     crafted(saved, {part: array})
-    found = verify(sk.load(saved), X, y, models=models())
+    found = verify(sk.load(saved), models(), X, y)
     assert not found.identical
     words = {
         "tape/answers/1": "the answer of 'bayes' at row 123 (counted from 0) is",
@@ -206,18 +214,18 @@ def test_other_versions_and_machines_are_named_and_change_nothing_alone(saved):
         "platform": {**record["platform"], "machine": "vax"},
     }
     result = replace(result, details=replace(result.details, record=other))
-    found = verify(result, X, y, models=models())
+    found = verify(result, models(), X, y)
     assert found.identical
-    assert "other versions (numpy is" in str(found)
-    assert "another machine's arithmetic (machine is" in str(found)
+    assert "other versions: numpy is" in str(found)
+    assert "another machine's arithmetic: machine is" in str(found)
 
 
-def test_a_file_of_an_earlier_version_is_verified_by_its_labels(saved):
+def test_a_file_without_a_record_is_verified_by_its_labels(saved):
     X, y, _ = rows()
     crafted(saved, details__record={})
     result = sk.load(saved)
-    assert verify(result, X, y, models=models()).identical
-    assert verify(result, X, y[::-1], models=models()).reasons == ("other data: other labels",)
+    assert verify(result, models(), X, y).identical
+    assert verify(result, models(), X, y[::-1]).first
 
 
 @pytest.mark.parametrize(
@@ -234,10 +242,10 @@ def test_a_file_of_an_earlier_version_is_verified_by_its_labels(saved):
 def test_every_protocol_is_made_again_from_what_was_recorded(evaluator, tmp_path):
     X, y, _ = rows()
     result = sk.load(evaluator.evaluate(models(), X, y).save(tmp_path / "result.npz"))
-    found = verify(result, X, y, models=models())
+    found = verify(result, models(), X, y)
     assert found.identical, found
     assert (found.n_answers > 0) == (evaluator.keep_tape != False)  # noqa: E712 (may be "auto")
-    assert not verify(result, X, y[::-1], models=models()).identical
+    assert not verify(result, models(), X, y[::-1]).identical
 
 
 def test_another_seed_is_found(tmp_path):
@@ -245,16 +253,16 @@ def test_another_seed_is_found(tmp_path):
     evaluator = sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0)
     path = evaluator.evaluate(models(), X, y).save(tmp_path / "result.npz")
     crafted(path, parameters={**sk.load(path).parameters, "seed": 1})
-    assert " in fold " in verify(sk.load(path), X, y, models=models()).first
+    assert " in fold " in verify(sk.load(path), models(), X, y).first
 
 
 def test_a_part_of_a_result_is_compared_with_the_same_part():
     X, y, _ = rows()
     folds = sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(models(), X, y)
     part = folds.select(folds=[2, 1], models="sgd")
-    assert verify(part, X, y, models={"sgd": models()["sgd"]}).identical
+    assert verify(part, {"sgd": models()["sgd"]}, X, y).identical
     late = sk.DelayedEvaluator("accuracy", delay=20, n_bins=4).evaluate(models(), X, y)
-    assert verify(late.select(bins=[0, 3]), X, y, models=models()).identical
+    assert verify(late.select(bins=[0, 3]), models(), X, y).identical
 
 
 def test_what_was_recorded_as_a_text_only_is_asked_for(tmp_path):
@@ -263,11 +271,12 @@ def test_what_was_recorded_as_a_text_only_is_asked_for(tmp_path):
     X, y, held, labels = X[60:], y[60:], X[1:51], y[1:51]
     result = evaluator.evaluate(models(), X.copy(), y.copy())
     with pytest.raises(ValueError, match="pass it, evaluator="):
-        verify(result, X.copy(), y.copy(), models=models())
-    assert verify(result, X.copy(), y.copy(), models=models(), evaluator=evaluator).identical
+        verify(result, models(), X.copy(), y.copy())
+    assert verify(result, models(), X.copy(), y.copy(), evaluator=evaluator).identical
     other = sk.HoldoutEvaluator("accuracy", holdout=(held, labels))
-    found = verify(result, X.copy(), y.copy(), models=models(), evaluator=other)
-    assert found.reasons == ("other data: other held-out features and held-out labels",)
+    found = verify(result, models(), X.copy(), y.copy(), evaluator=other)
+    assert "other data: held-out features is " in found.reasons[0]
+    assert "held-out labels is " in found.reasons[0]
 
 
 @newest_alone
@@ -286,7 +295,7 @@ def test_the_given_evaluator_writes_nothing_again(tmp_path):
     evaluator = sk.PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
     result = evaluator.evaluate(models(), X, y)
     shutil.rmtree(tmp_path / "run")
-    assert verify(result, X, y, models=models(), evaluator=evaluator).identical
+    assert verify(result, models(), X, y, evaluator=evaluator).identical
     assert not (tmp_path / "run").exists()
 
 
@@ -298,13 +307,13 @@ def test_under_delay_the_first_bin_that_differs_is_named_alone(tmp_path):
         answers, curve = file["tape/answers/0"].copy(), file["values/0/0/0"].copy()
     answers[0, 123, [40, 44]] = 1 - answers[0, 123, [40, 44]]
     crafted(path, {"tape/answers/0": answers})
-    found = verify(sk.load(path), X, y, models=models()).first
+    found = verify(sk.load(path), models(), X, y).first
     assert "the answer of 'sgd', bin 40, at row 123 (counted from 0) is " in found
     assert len(found) < 100
     answers[0, 123, [40, 44]] = 1 - answers[0, 123, [40, 44]]
     curve[-1, 0, 7:] = np.nextafter(curve[-1, 0, 7:], 2)
     crafted(path, {"tape/answers/0": answers, "values/0/0/0": curve})
-    found = verify(sk.load(path), X, y, models=models()).first
+    found = verify(sk.load(path), models(), X, y).first
     assert "accuracy (all rows so far) of 'sgd' in bin 7 at the checkpoint after" in found
     assert len(found) < 140
 
@@ -329,6 +338,116 @@ def test_rows_of_files_are_named_by_their_line(kind, tmp_path):
 
     last = {"last": sk.Persistent()}
     result = sk.PrequentialEvaluator("accuracy").evaluate(last, write("b"))
-    found = verify(result, write("a"), models=last).first
+    found = verify(result, last, write("a")).first
     line = {"csv": f"line 8 of {path}", "arff": f"line 10 of {path}", "parquet": "counted from 0"}
     assert found == f"the label at row 5 ({line[kind]}) is 'a' and was 'b'"
+
+
+def everything():
+    """A result with all that a file can hold."""
+    X, y, _ = rows()
+    X, y = X[:150], y[:150].astype(object)
+    y[9] = None
+    evaluator = sk.KFoldEvaluator(
+        ["accuracy", "kappa"],
+        n_folds=2,
+        forgetting={"all": "cumulative", "new": "window:50"},
+        monitors={"ddm": sk.DriftMonitor(DDM(min_values=5, drift_level=1.0))},
+        record_every=50,
+        missing_labels="skip",
+        unanswered="wrong",
+        error_score=0.0,
+        random_state=0,
+    )
+    several = {"sgd": SGDClassifier(), "last": sk.Persistent(), "fails": FailsLater(60)}
+    stream = as_stream(X, y, sample_weight=np.arange(150) % 2 + 1.0)
+    with pytest.warns(Warning, match="no more"):
+        result = evaluator.evaluate(several, stream, classes=["DOWN", "UP"])
+    assert result.failures and result.detections and result.n_unlabelled
+    return replace(result, drifts=as_drifts([70]))
+
+
+def forged(value, name=""):
+    """Copies of a value in which one part is another, and what part it is."""
+    if isinstance(value, Measure):
+        yield f"{name}.higher_is_better", replace(value, higher_is_better=False)
+        yield f"{name}.bounds", replace(value, bounds=(-7.0, 7.0))
+    elif is_dataclass(value):
+        for one in fields(value):
+            if one.name not in (*NOT_COMPARED, "record", "parameters", "why_no_tape", "generator"):
+                for what, other in forged(getattr(value, one.name), f"{name}.{one.name}"):
+                    yield what, replace(value, **{one.name: other})
+    elif isinstance(value, dict):
+        for key in value:
+            for what, other in forged(value[key], f"{name}.{key}"):
+                yield what, {**value, key: other}
+        if value:
+            yield f"{name} (shorter)", dict(list(value.items())[:-1])
+    elif isinstance(value, list | tuple):
+        for k, item in enumerate(value):
+            for what, other in forged(item, f"{name}.{k}"):
+                yield what, type(value)([*value[:k], other, *value[k + 1 :]])
+        if len(value):
+            yield f"{name} (shorter)", value[:-1]
+    elif isinstance(value, np.ndarray) and value.size:
+        yield f"{name} (shorter)", value[:-1]
+        yield f"{name} (longer)", np.concatenate([value, value[-1:]])
+        if value.dtype.kind in "if":
+            other = value.copy()
+            other[-1] = 1 - np.nan_to_num(other[-1])
+            yield name, other
+    elif isinstance(value, str):
+        yield name, f"{value}x"
+    elif isinstance(value, bool):
+        yield name, not value
+    elif isinstance(value, int | float):
+        yield name, value + 1 if value == value else 0.5
+
+
+def test_whatever_is_forged_is_not_identical(monkeypatch):
+    result = everything()
+    several = {name: sk.Persistent() for name in result.model_names}
+    monkeypatch.setattr(_verify, "_again", lambda *_: Answers(result))
+    assert verify(result, several, [[0.0]], [0], classes=[0, 1]).identical
+    names = []
+    for name, other in forged(result):
+        names.append(name)
+        try:
+            found = verify(other, several, [[0.0]], [0], classes=[0, 1])
+        except Exception:  # its parts do not fit together: it is refused
+            continue
+        assert not found.identical, name
+    tried = {name.split(".")[1].split(" ")[0] for name in names}
+    untried = {*NOT_COMPARED, "times", "ended", "parameters"}  # there are none; and see below
+    assert {one.name for one in fields(result)} - tried == untried
+    other = replace(result, parameters={**result.parameters, "n_warmup": 7})
+    assert not verify(other, several, [[0.0]], [0], classes=[0, 1]).identical
+
+
+class Answers:
+    """An evaluator that gives a certain result."""
+
+    def __init__(self, result):
+        self.result = result
+
+    def evaluate(self, models, *_, **__):
+        return self.result
+
+
+def test_final_scores_that_were_added_are_found(saved):
+    """Not only checkpoints of both sides are compared."""
+    X, y, _ = rows()
+    result = sk.load(saved)
+    values = {
+        model: {
+            "cumulative": {
+                metric: np.concatenate([curve, [[0.99]]]) for metric, curve in by_metric.items()
+            }
+        }
+        for model, by_forgetting in result.values.items()
+        for by_metric in by_forgetting.values()
+    }
+    result = replace(result, values=values, checkpoints=np.append(result.checkpoints, 401))
+    found = verify(result, models(), X, y)
+    assert not found.identical
+    assert found.first.startswith("the list of checkpoints is ")

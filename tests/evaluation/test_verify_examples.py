@@ -31,7 +31,7 @@ def test_results_of_examples_are_verified_from_their_files(example, tmp_path, mo
             path = result.save(tmp_path / f"{len(found)}.npz")
             with monkeypatch.context() as patch:
                 patch.setattr(StreamEvaluator, "_evaluate", evaluate)
-                found.append(verify(load(path), stream, models=models, evaluator=self))
+                found.append(verify(load(path), models, stream, evaluator=self))
         return result
 
     monkeypatch.setattr(StreamEvaluator, "_evaluate", verified)
