@@ -22,7 +22,7 @@ SUBJECTS = {
     ),
     "Streams and drift": ("streams", "drift"),
     "Choosing and studying": ("model_selection", "studies"),
-    "For developers of estimators": ("base", "testing"),
+    "For developers of estimators": ("testing",),
 }
 
 

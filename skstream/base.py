@@ -297,46 +297,6 @@ def _learn_nothing(X: Any, y: Any, weight: Any, classes: Any) -> None:
     """Leave a frozen estimator as it is."""
 
 
-def partial_fit_weighted(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    weight: NDArray[np.float64] | None = None,
-    *,
-    classes: Any = None,
-) -> None:
-    """Learn weighted rows, by repetition where a model takes no weights.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A model with ``partial_fit``.
-    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-        Rows to learn.
-    y : array-like of shape (n_rows,)
-        Their labels or targets.
-    weight : ndarray of shape (n_rows,), default=None
-        Positive weights; whole numbers where the model has no ``sample_weight``.
-    classes : array-like of shape (n_classes,), default=None
-        All labels, with the first rows.
-
-    See Also
-    --------
-    learner : The same, prepared once for many calls.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from skstream.base import partial_fit_weighted
-    >>> model = GaussianNB()
-    >>> partial_fit_weighted(model, [[0.0], [1.0]], [0, 1], np.array([1.0, 2.0]), classes=[0, 1])
-    >>> model.class_count_
-    array([1., 2.])
-    """
-    learner(estimator)(X, y, weight, classes)
-
-
 def check_can_learn(estimator: Any) -> None:
     """Raise a TypeError that suggests another model if an estimator has no ``partial_fit``."""
     if hasattr(estimator, "partial_fit") or isinstance(estimator, FrozenEstimator):

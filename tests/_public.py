@@ -23,7 +23,7 @@ def public_modules() -> list[ModuleType]:
     return [
         importlib.import_module(name)
         for name in sorted(names)
-        if "._" not in name and not name.startswith(INTERNAL)
+        if "._" not in name and name != "skstream.base" and not name.startswith(INTERNAL)
     ]
 
 

@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 from skstream.base import (
     asks_row_by_row,
     learner,
-    partial_fit_weighted,
     supports_sample_weight,
 )
 from skstream.baselines import Persistent
@@ -43,7 +42,7 @@ def test_rows_are_repeated_where_weights_are_not_taken(kind) -> None:
     if rows is None:
         rows = pytest.importorskip(kind).DataFrame({"a": X[:, 0], "b": X[:, 1]})
     model = Notes()
-    partial_fit_weighted(model, rows, Y, np.array([2.0, 1.0, 3.0]), classes=[0, 1])
+    learner(model)(rows, Y, np.array([2.0, 1.0, 3.0]), [0, 1])
     again = [0, 0, 1, 2, 2, 2]
     assert model.seen_ == [(X[again].tolist(), Y[again].tolist(), [0, 1])]
 

@@ -83,16 +83,12 @@ def model_error(
     action: str,
     cause: BaseException,
     row: int = -1,
-    advice: str = "",
 ) -> ModelError:
     """Return the error that says which model failed at what, and why."""
     of_fold = f" (fold {fold})" if n_folds > 1 else ""
     why = str(cause) if isinstance(cause, BadAnswer) else f"{type(cause).__name__}: {cause}"
-    if advice and not isinstance(cause, BadAnswer):
-        why = in_short(cause)  # long advice of another library would stand before ours
     if isinstance(cause, AttributeError) and cause.__cause__ is not None:
         why += _why_not_offered(cause)
-    why += advice
     return ModelError(f"Model '{name}'{of_fold} failed while {action}: {why}", name, fold, row)
 
 
@@ -100,8 +96,7 @@ def _why_not_offered(error: BaseException) -> str:
     """Say what the innermost model says of a method that is offered only in some cases."""
     while error.__cause__ is not None:
         error = error.__cause__
-    advice = ' Pass loss="log_loss" to it for probabilities.' if "loss=" in str(error) else ""
-    return f" ({error}).{advice}"
+    return f" ({error})."
 
 
 def in_short(error: BaseException) -> str:

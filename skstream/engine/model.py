@@ -9,7 +9,7 @@ from skstream.engine.answers import Task, first_answers, marked, missing, no_ans
 from skstream.engine.block import Block, cuts, part_of
 from skstream.engine.by_kernel import ByKernel
 from skstream.engine.by_loop import ByLoop
-from skstream.engine.error_advice import advice_for, failed_call, words_of_gap
+from skstream.engine.failed_calls import failed_call, words_of_gap
 from skstream.engine.failures import BadAnswer, ModelError, failures_named, model_error
 from skstream.engine.loop import LoopFailed
 from skstream.utils._validation import is_fitted, is_plain
@@ -242,9 +242,7 @@ class ModelRun:
         place = int(wrong.argmax())
         self.n_unanswered += 1
         failure = LoopFailed("answering", place)
-        failure.__cause__ = BadAnswer(
-            words_of_gap(answers[place], self.task, self.by_loop.estimator)
-        )
+        failure.__cause__ = BadAnswer(words_of_gap(answers[place], self.task))
         return failure, answers[:place]
 
     def _note_failure(self, failure: LoopFailed, answers: np.ndarray, block: Block) -> np.ndarray:
@@ -254,9 +252,7 @@ class ModelRun:
         cause, loop = failure.__cause__, self.by_loop
         assert cause is not None and block.ask_rows is not None
         rows, row, where = failed_call(failure, block)
-        n_warmup = self.task.n_warmup if loop.is_new else None
-        advice = advice_for(failure, block, loop.estimator, n_warmup)
-        error = self._error(f"{failure.action} {where}", cause, row, advice)
+        error = self._error(f"{failure.action} {where}", cause, row)
         error.__cause__, error.begin = cause, int(rows.min())
         self.failure = error
         n = len(answers)
@@ -266,7 +262,5 @@ class ModelRun:
             n -= 1
         return np.concatenate([answers[:n], no_answers(self.task, block.n_asks - n)])
 
-    def _error(
-        self, action: str, cause: BaseException, row: int = -1, advice: str = ""
-    ) -> ModelError:
-        return model_error(self.name, self.fold, self.n_folds, action, cause, row, advice)
+    def _error(self, action: str, cause: BaseException, row: int = -1) -> ModelError:
+        return model_error(self.name, self.fold, self.n_folds, action, cause, row)

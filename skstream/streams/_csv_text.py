@@ -85,7 +85,7 @@ class CSVText:
         message = str(error)
         found = _OTHER_WIDTH.search(message)
         if "straddling object" in message:
-            return "a value there is longer than a megabyte; perhaps a quote is not closed."
+            return "a value there is longer than a megabyte."
         if found is None:
             return message
         expected, got, text = found.groups()

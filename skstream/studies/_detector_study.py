@@ -271,23 +271,6 @@ class DetectorStudy(SavedStudy):
         """
         return replace(self, tolerance=check_count(tolerance, "tolerance", 0))
 
-    def expected_at_random(self, n_alarms: int) -> dict[str, float]:
-        """Return the scores of alarms at random, as their mean over the seeds.
-
-        Parameters
-        ----------
-        n_alarms : int
-            Number of alarms on each series, at least 0.
-
-        Returns
-        -------
-        scores : dict of str to float
-            Their expected values, by name.
-        """
-        n = check_count(n_alarms, "n_alarms", 0)
-        found = _columns([at_random(zones, min(n, zones.n_rows)) for zones in self._zones])
-        return {name: mean_of(values) for name, values in found.items()}
-
     @cached_property
     def _zones(self) -> list[Zones]:
         return [

@@ -180,10 +180,10 @@ def test_single_texts() -> None:
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 @pytest.mark.parametrize("dtype", ["S", object])
-def test_texts_as_bytes_are_to_be_decoded(engine, dtype) -> None:
+def test_the_row_of_texts_as_bytes_is_named(engine, dtype) -> None:
     X = np.array([b"win now", b"meet me"] * 5).astype(dtype)
     model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
-    with pytest.raises(ModelError, match=r"row 0: .* X holds bytes .* Decode them first: X = \["):
+    with pytest.raises(ModelError, match=r"row 0: .*bytes"):
         PrequentialEvaluator("accuracy", engine=engine).evaluate(model, X, [0, 1] * 5)
 
 

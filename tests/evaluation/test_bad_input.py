@@ -43,8 +43,9 @@ CONTAINERS = {
 @pytest.mark.parametrize("value", ["bad", "", "'", np.str_("1,5")])
 def test_a_text_among_numbers_is_named(container, value, engine):
     X = CONTAINERS[container](with_cell(NUMBERS, 13, "z", value))
-    name = "'z'" if container == "frame" else "1"
-    with pytest.raises(ModelError, match=f"Column {name} holds .* in row 13. Make it") as error:
+    with pytest.raises(
+        ModelError, match=r"answering row 13: ValueError: .*could not conv"
+    ) as error:
         PrequentialEvaluator("accuracy", engine=engine).evaluate(SGD, X, y)
     assert error.value.row == 13
     assert error.value.result.checkpoints[-1] == 13  # nothing is lost
@@ -53,38 +54,35 @@ def test_a_text_among_numbers_is_named(container, value, engine):
 @pytest.mark.parametrize("evaluator", [PrequentialEvaluator, DelayedEvaluator])
 def test_a_text_among_numbers_of_mixed_columns_is_named(evaluator):
     delay = {"delay": 2} if evaluator is DelayedEvaluator else {}
-    with pytest.raises(ModelError, match="Column 'z' holds 'bad' in row 13"):
+    with pytest.raises(ModelError, match=r"row 13: .*'bad'"):
         evaluator("accuracy", **delay).evaluate(MIXED, with_cell(FRAME, 13, "z", "bad"), y)
 
 
 def test_the_row_of_a_batch_is_named():
     X = with_cell(NUMBERS, 13, "z", "bad")
-    with pytest.raises(ModelError, match="Column 'z' holds 'bad' in row 13"):
+    with pytest.raises(ModelError, match=r"rows 11 to 15: .*'bad'"):
         PrequentialEvaluator("accuracy", batch_size=5).evaluate(SGD, X, y)
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"), [(np.nan, "nan"), (None, "None|nan"), (np.inf, "inf"), (-np.inf, "-inf")]
-)
+@pytest.mark.parametrize("value", [np.nan, None, np.inf, -np.inf])
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_a_number_that_is_not_finite_is_named(container, value, shown):
+def test_the_row_of_a_number_that_is_not_finite_is_named(container, value):
     X = CONTAINERS[container](with_cell(NUMBERS, 13, "z", value).astype(float))
-    name = "'z'" if container in ("frame", "polars") else "1"
-    advice = "Put a number" if np.isinf(value or 0.0) else "Fill"
-    with pytest.raises(ModelError, match=f"Column {name} holds ({shown}) in row 13. {advice}"):
+    kind = "infinity" if np.isinf(value or 0.0) else "NaN"
+    with pytest.raises(ModelError, match=f"row 13: ValueError: Input X contains {kind}"):
         PrequentialEvaluator("accuracy").evaluate(SGD, X, y)
 
 
-def test_dates_are_named():
+def test_the_row_of_dates_is_named():
     X = NUMBERS.assign(z=pandas.date_range("2020", periods=20))
-    with pytest.raises(ModelError, match=r"Column 'z' holds Timestamp.* in row 0\."):
+    with pytest.raises(ModelError, match="learning row 0: "):
         PrequentialEvaluator("accuracy").evaluate(SGD, X, y)
 
 
 def test_an_all_missing_column():
     gaps = NUMBERS.assign(z=np.nan)
     evaluator = PrequentialEvaluator("accuracy", random_state=0)
-    with pytest.raises(ModelError, match="Column 'z' holds nan in row 0"):
+    with pytest.raises(ModelError, match=r"learning row 0: .*NaN"):
         evaluator.evaluate(SGD, gaps, y)
     evaluator.evaluate(make_stream_pipeline(StreamImputer(), SGD), gaps, y)
     evaluator.evaluate(MIXED, FRAME.assign(c=None), y)
@@ -124,13 +122,3 @@ def test_a_category_that_turns_number(engine):
     whole = [(FRAME[:10].astype({"c": "category"}), y[:10]), (FRAME[10:], y[10:])]
     expected = evaluator.evaluate(MIXED, FRAME, y).scores
     assert evaluator.evaluate(MIXED, whole, classes=[0, 1]).scores == expected
-
-
-@pytest.mark.parametrize("columns", [["km", "when"], ["when"], ["km", "when", "place"]])
-def test_dates_in_a_frame_are_named_with_what_prepares_them(columns: list[str]) -> None:
-    pandas = pytest.importorskip("pandas")
-    when = pandas.date_range("2025-01-01", periods=20)
-    frame = pandas.DataFrame({"km": np.arange(20.0), "when": when, "place": ["a", "b"] * 10})
-    evaluator = PrequentialEvaluator("accuracy")
-    with pytest.raises(ModelError, match=r"Column 'when' holds Timestamp\(.*make_stream_prep"):
-        evaluator.evaluate(SGDClassifier(), frame[columns], ["x", "y"] * 10)

@@ -75,12 +75,11 @@ def test_odd_columns_are_named_when_they_are_first_seen(
     X = pandas.DataFrame({"a": np.arange(60.0), "b": values})
     X.columns = [int(name) if name.isdigit() else name for name in names]
     calls: list[Any] = [lambda: make_stream_preprocessor(X, verbose=False)]
-    if kind is TypeError:
+    if "3" in names:
         calls.append(lambda: PrequentialEvaluator().evaluate(SGDClassifier(), X, y))
         calls.append(lambda: PrequentialSearch(SGDClassifier(), {"alpha": [1, 2]}).fit(X, y))
         run = PrequentialEvaluator().start(SGDClassifier(), classes=[0, 1])
         calls.append(lambda: run.update(X, y))
-    if "3" in names:
         calls.append(lambda: LagFeatures("a").partial_fit(X))
         calls.append(lambda: RollingFeatures("a").partial_fit(X))
     for call in calls:
