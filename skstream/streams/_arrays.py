@@ -464,7 +464,10 @@ def _as_frame(frame: Any, where: str) -> Any:
         library = optional_import("pandas", "A dict of columns")
     except ImportError:
         library = optional_import("polars", "A dict of columns")
-    columns = {name: list(unmasked(values)) for name, values in frame.items()}
+    columns = {
+        name: values.to_pylist() if hasattr(values, "to_pylist") else list(unmasked(values))
+        for name, values in frame.items()
+    }
     made = library.DataFrame(columns)
     for name, values in columns.items() if hasattr(made, "iloc") else ():
         if lose_digits(values, made[name]):

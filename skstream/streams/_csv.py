@@ -339,7 +339,8 @@ class CSVStream(TableStream):
             return  # these are no labels
         same: dict[str, str] = {}
         whole = [text.lstrip("-") for text in texts]
-        exact = all(text.isdecimal() and int(text) < 2**63 for text in whole)
+        most = 2**63 if any(text.startswith("-") for text in texts) else 2**64
+        exact = all(text.isdecimal() and int(text) < most for text in whole)
         for text in sorted(filter(str.isdecimal, texts)):
             if not exact and int(float(text)) != int(text):
                 raise ValueError(

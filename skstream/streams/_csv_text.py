@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -198,10 +199,10 @@ def read_as(texts: Any, kind: Any, decimal: str) -> Any:
 def own_numbers(texts: Any, decimal: str) -> Any:
     """Convert texts to integers where all are whole, as floats may not hold them, else floats."""
     pa = optional_import("pyarrow", "CSVStream")
-    try:
-        return read_as(texts, pa.int64(), decimal)
-    except pa.ArrowInvalid:
-        return read_as(texts, pa.float64(), decimal)
+    for kind in (pa.int64(), pa.uint64()):
+        with suppress(pa.ArrowInvalid):
+            return read_as(texts, kind, decimal)
+    return read_as(texts, pa.float64(), decimal)
 
 
 def first_misfit(column: Any, convert: Callable[[Any], Any]) -> int:

@@ -82,6 +82,7 @@ def containers(table: Table) -> dict[str, Any]:
         "table": arrow,
         "batch": arrow.to_batches()[0],
         "dict": table,
+        "dict of Arrow": {name: arrow[name] for name in table},
         "masked": table | masked,
         "batches": lambda: iter(arrow.to_batches(max_chunksize=2)),
     }
@@ -117,6 +118,19 @@ def test_the_same_answers_through_every_door(
         assert [one for part in labels for one in part] == y
         if stream.classes is not None:
             assert stream.classes.tolist() == classes
+
+
+def test_unsigned_numbers_and_decimals_are_labels(tmp_path: Path) -> None:
+    values = [2**63 + 1, 2**63 + 2, None]
+    said = [2**63 + 2, 2**63 + 1, 2**63 + 1]
+    for kind in (pa.uint64(), pa.decimal128(20, 0)):
+        table = pa.table({"y": pa.array(values, kind), "said": pa.array(said, kind)})
+        paths = [tmp_path / "rows.csv", tmp_path / "rows.parquet"]
+        pytest.importorskip("pyarrow.csv").write_csv(table, paths[0])
+        pytest.importorskip("pyarrow.parquet").write_table(table, paths[1])
+        for path in paths:
+            result = PredictionLog(path, target="y", predictions="said").score("accuracy")
+            assert (result.scores["said"]["accuracy"], result.n_unlabelled) == (0, 1)
 
 
 @pytest.mark.parametrize("kind", ["list", "masked", "nullable", "polars", "Arrow", "mixed"])
