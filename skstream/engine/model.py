@@ -249,7 +249,7 @@ class ModelRun:
         """Note the failure; return the earlier answers, and missing ones after them."""
         gap, answers = self._without_gaps(answers)
         failure = failure if gap is None else gap  # an earlier answer was missing
-        cause, loop = failure.__cause__, self.by_loop
+        cause = failure.__cause__
         assert cause is not None and block.ask_rows is not None
         rows, row, where = failed_call(failure, block)
         error = self._error(f"{failure.action} {where}", cause, row)

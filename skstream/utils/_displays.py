@@ -9,6 +9,6 @@ def display(name: str) -> Any:
     return getattr(import_module("skstream.plotting"), name)
 
 
-def report(name: str) -> Any:
-    """Return a function of `skstream.reports`, by its name, for the method of a result."""
-    return getattr(import_module("skstream.reports"), name)
+def report(module: str, name: str) -> Any:
+    """Return a function of `skstream.reports`, for the method of a result."""
+    return getattr(import_module(f"skstream.reports._{module}"), name)

@@ -509,7 +509,7 @@ class EvaluationResult:
             which direction of the measure is the better one, or if no tape was kept for a
             test over rows.
         """
-        return report("compare")(
+        return report("compare", "compare")(
             self, a, b, test, metric, forgetting, at, since, fold, bin, over_time, options
         )
 
@@ -554,7 +554,7 @@ class EvaluationResult:
             are of protocols with other parameters, or if it is not known which direction of the
             measure is the better one.
         """
-        return report("rank")([self, *others], metric, forgetting, at, bin, options)
+        return report("compare", "rank")([self, *others], metric, forgetting, at, bin, options)
 
     def plot(self, metric: str | None = None, **options: Any) -> Any:
         """Plot a measure over the stream.
@@ -632,7 +632,7 @@ class EvaluationResult:
         ...     result.report(Path(folder, "report")).name
         'report.html'
         """
-        written: Path = report("write_page")(
+        written: Path = report("page", "write_page")(
             self, path, title=title, also=also, alpha=alpha, detections=detections or {}
         )
         return written
@@ -671,7 +671,7 @@ class EvaluationResult:
         Prequential evaluation after 200 rows.
         <BLANKLINE>
         """
-        return str(report("to_markdown")(self, digits))
+        return str(report("paper_tables", "to_markdown")(self, digits))
 
     def to_latex(self, *, digits: int = 4, label: str | None = None) -> str:
         """Return the scores as a table for a paper, for LaTeX's package booktabs.
@@ -693,7 +693,7 @@ class EvaluationResult:
         ValueError
             If LaTeX cannot read the label, or `digits` is no whole number of at least 0.
         """
-        return str(report("to_latex")(self, digits, label))
+        return str(report("paper_tables", "to_latex")(self, digits, label))
 
     def save(self, path: str | Path) -> Path:
         """Save as data: one NPZ file without pickles, to be read by `skstream.load`.
@@ -713,10 +713,10 @@ class EvaluationResult:
         return save_npz(path, self)
 
     def __repr__(self) -> str:
-        return str(report("one_line")(self))
+        return str(report("report", "one_line")(self))
 
     def __str__(self) -> str:
-        return str(report("table")(self))
+        return str(report("report", "table")(self))
 
     def _repr_html_(self) -> str:
-        return str(report("html")(self))
+        return str(report("report", "html")(self))
