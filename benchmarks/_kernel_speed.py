@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 import skstream
-from skstream.engine.block import Block
-from skstream.engine.kernels import Kernel, Task, make_kernel
+from skstream.core.engine.block import Block
+from skstream.kernels import Kernel, Task, make_kernel
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 #: What is timed is repeated for so long at least, so that a moment's noise does not decide.

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
 
-from skstream.engine.block import Block
-from skstream.engine.kernels import Task, TransformKernel, kernel_of
+from skstream.core.engine.block import Block
+from skstream.kernels import Task, TransformKernel, kernel_of
 
 
 class StreamRBFSampler(RBFSampler):

@@ -124,7 +124,9 @@ def public_names() -> set[int]:
     for info in pkgutil.walk_packages([str(PACKAGE)], "skstream."):
         if any(part.startswith("_") for part in info.name.split(".")):
             continue
-        if info.name.startswith(("skstream.engine", "skstream.utils", "skstream.cli")):
+        if info.name.startswith(
+            ("skstream.core", "skstream.kernels", "skstream.utils", "skstream.cli")
+        ):
             continue
         module = importlib.import_module(info.name)
         found |= {id(getattr(module, name)) for name in getattr(module, "__all__", [])}

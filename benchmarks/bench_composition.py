@@ -29,7 +29,7 @@ from benchmarks._kernel_speed import (
     versions,
 )
 from skstream.baselines import MajorityClass, MajorityWindow, Persistent
-from skstream.engine.kernels import Task
+from skstream.kernels import Task
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 

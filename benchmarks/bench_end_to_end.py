@@ -17,11 +17,11 @@ from sklearn.preprocessing import StandardScaler
 
 import skstream
 from skstream import MajorityClass, Persistent, PrequentialEvaluator, make_stream_pipeline
-from skstream.engine.kernels import Task
-from skstream.engine.model import ModelRun
-from skstream.engine.run import Engine, Lane
-from skstream.engine.timeline import Arrivals, PrequentialTimeline
+from skstream.core.engine.model import ModelRun
+from skstream.core.engine.run import Engine, Lane
+from skstream.core.timelines.timeline import Arrivals, PrequentialTimeline
 from skstream.forgetting import SlidingWindow
+from skstream.kernels import Task
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.utils._numba import numba_enabled
 

@@ -47,7 +47,7 @@ from benchmarks.bench_end_to_end import (
     models,
     side_by_side,
 )
-from skstream.engine.kernels import Declined, Task
+from skstream.kernels import Declined, Task
 from skstream.utils._numba import numba_enabled
 
 GROUPS = ("linear", "scaled", "bayes", "text", "evaluation")

@@ -16,9 +16,9 @@ from importlib.util import find_spec
 import numpy as np
 
 from benchmarks.bench_measures import MECHANISMS, PEER_ROWS, million_rows_per_second
-from skstream.forgetting import as_forgetting
-from skstream.metrics._registry import PROBABILITIES, check_suits
-from skstream.metrics._running import RunningMeasures
+from skstream.core.forgetting import as_forgetting
+from skstream.core.measures.registry import PROBABILITIES, check_suits
+from skstream.core.measures.running import RunningMeasures
 
 SHORT = ("log_loss", "brier", "calibration_error")
 

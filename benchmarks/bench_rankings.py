@@ -20,9 +20,9 @@ from importlib import metadata
 
 import numpy as np
 
-from skstream.forgetting import as_forgetting
-from skstream.metrics._resolve import resolve_metrics
-from skstream.metrics._running import RunningMeasures
+from skstream.core.forgetting import as_forgetting
+from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.running import RunningMeasures
 from skstream.utils._numba import numba_enabled
 
 MECHANISMS = ("window:1000", "cumulative", "fading:0.999", "adwin")

@@ -18,7 +18,7 @@ from sklearn.linear_model import SGDClassifier
 
 from benchmarks._kernel_speed import CLOCKS, Timing, blocks_of, versions
 from skstream import PrequentialEvaluator
-from skstream.engine.kernels import Task, make_transform_kernel
+from skstream.kernels import Task, make_transform_kernel
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import RollingFeatures
 

@@ -35,7 +35,7 @@ from skstream import (
     make_stream_pipeline,
 )
 from skstream.compat import from_river
-from skstream.evaluation.delayed._result import DelayedResult
+from skstream.core.evaluators.delayed.result import DelayedResult
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier

@@ -21,7 +21,8 @@ from scipy.special import ndtr
 from sklearn.linear_model import SGDClassifier
 
 import skstream
-from skstream.forgetting import FadingFactor, SlidingWindow, equivalent_fading_factor
+from skstream.core.forgetting import equivalent_fading_factor
+from skstream.forgetting import FadingFactor, SlidingWindow
 from skstream.studies import select_forgetting
 from skstream.studies._select_forgetting import ForgettingSelection
 

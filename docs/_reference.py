@@ -11,7 +11,10 @@ from types import ModuleType
 import skstream
 
 #: Not for users, or described under another name.
-INTERNAL = ("skstream.utils", "skstream.engine", "skstream.cli", "skstream.evaluation.delayed")
+INTERNAL = (
+    *("skstream.utils", "skstream.core", "skstream.kernels", "skstream.cli"),
+    *("skstream.logs", "skstream.reports"),
+)
 #: Headings of the reference, and the modules below them; what is in none of them comes last.
 SUBJECTS = {
     "Evaluation": ("evaluation", "forgetting", "metrics", "stats", "plotting"),

@@ -31,7 +31,7 @@ from skstream import (
     estimate_unlabelled,
     make_stream_pipeline,
 )
-from skstream.evaluation._estimates import LabelEstimates
+from skstream.logs._estimates import LabelEstimates
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import make_demo_stream, take_rows
 

@@ -2,7 +2,7 @@
 
 # Wings that offer the core what it uses where it is there: models of other libraries, kernels.
 import skstream.compat
-import skstream.engine.kernels  # noqa: F401
+import skstream.kernels  # noqa: F401
 from skstream._load import load
 from skstream.adaptive import DriftReset
 from skstream.baselines import (

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from skstream.evaluation._results._storage import CLASSES, HINT, check_result
+from skstream.core.result.storage import CLASSES, HINT, check_result
 from skstream.studies._detector_study import DetectorStudy, StudiedDetector
 from skstream.studies._leaderboard import Leaderboard
 from skstream.studies._over_seeds import StreamStudy

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import InnerMethods, MetaClassifier, check_divisible_rows
+from skstream.core.detector import DRIFT, NORMAL, WARNING
 from skstream.drift import DDM, DriftDetector
-from skstream.drift._base import DRIFT, NORMAL, WARNING
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._rows import own_rows

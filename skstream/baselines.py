@@ -39,6 +39,8 @@ class _Baseline(ForgetfulFit, BaseEstimator):
     """An estimator that accepts rows of any kind and uses only their number."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    #: Tables and pictures show it as a naive guess.
+    is_baseline: ClassVar[bool] = True
     #: What evaluators take as the answer before anything was learnt, where there is no warm-up: the
     #: position of the class, or the number; None: there is no answer. `predict` has none yet.
     first_answer: ClassVar[int | None] = 0

@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import MetaClassifier, check_divisible_rows
-from skstream.forgetting import (
-    Forgetting,
-    as_forgetting,
-)
+from skstream.core.forgetting import as_forgetting
+from skstream.forgetting import Forgetting
 from skstream.utils._calibration_maps import (
     METHODS,
     Calibration,

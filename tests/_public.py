@@ -11,9 +11,10 @@ import skstream
 # evaluation): their docstrings need no full numpydoc sections.
 INTERNAL = (
     "skstream.utils",
-    "skstream.engine",
-    "skstream.evaluation.delayed",
-    "skstream.evaluation._folder",
+    "skstream.core",
+    "skstream.kernels",
+    "skstream.logs",
+    "skstream.reports",
 )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from skstream.evaluation import _execution
+from skstream.core.evaluators import execution as _execution
 from tests._data import ENVIRONMENT_VARIABLE
 from tests._examples import scaled
 from tests._programs import Run, interpreter

@@ -16,13 +16,13 @@ from skstream.cli import _protocols
 from skstream.cli._model_strings import make_model
 from skstream.cli._models import MODELS, model_of
 from skstream.cli._output import in_options, one_line_warnings
+from skstream.core.measures.registry import MEANINGS, OF_CLASS
 from skstream.evaluation import (
     EvaluationInterrupted,
     EvaluationResult,
     HoldoutEvaluator,
     PrequentialEvaluator,
 )
-from skstream.metrics._registry import MEANINGS, OF_CLASS
 from skstream.streams import CSVStream, StreamError, make_demo_stream
 from tests._data import data_path
 from tests._examples import newest_alone
@@ -517,7 +517,7 @@ def test_what_fails_after_the_run_costs_nothing_else(
 def test_an_error_at_the_end_of_a_run_leaves_the_table(
     run: Run, csv_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from skstream.evaluation._evaluator import StreamEvaluator
+    from skstream.core.evaluators.evaluator import StreamEvaluator
 
     def ends(self: Any, *given: Any) -> Any:
         error = OSError("No space left on device")

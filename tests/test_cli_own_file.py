@@ -16,8 +16,8 @@ from skstream import MajorityClass, PrequentialEvaluator, load, make_stream_pipe
 from skstream.cli import main
 from skstream.cli._models import model_of
 from skstream.evaluation import DelayedEvaluator
-from skstream.evaluation._results._answer import answer
 from skstream.preprocessing import make_stream_preprocessor
+from skstream.reports._answer import answer
 from skstream.streams import CSVStream, make_demo_stream, take_rows
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")

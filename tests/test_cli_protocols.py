@@ -25,8 +25,8 @@ from skstream.cli import main
 from skstream.cli._models import model_of
 from skstream.cli._protocols import DETECTORS
 from skstream.drift import DDM, PageHinkley
-from skstream.evaluation._detect import each
-from skstream.evaluation._results._answer import answer
+from skstream.drift._detect import each
+from skstream.reports._answer import answer
 from skstream.streams import CSVStream, make_demo_stream
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")

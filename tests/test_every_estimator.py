@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.bench_estimators import Case, cases, how
 from skstream import DelayedEvaluator, HoldoutEvaluator, KFoldEvaluator, PrequentialEvaluator
-from skstream.engine.failures import ModelError
+from skstream.core.engine.failures import ModelError
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "estimators.md"
 N_ROWS = 48  # MiniBatchKMeans changes its way with fewer

@@ -16,20 +16,22 @@ from skstream import (
     PrequentialCalibrator,
     PrequentialEvaluator,
 )
-from skstream.forgetting import (
+from skstream.core.forgetting import (
     _KNOWN,
+    Spelling,
+    as_forgetting,
+    equivalent_fading_factor,
+    fading_horizon,
+    parse_forgetting,
+)
+from skstream.forgetting import (
     AdaptiveWindow,
     Cumulative,
     FadingFactor,
     Forgetting,
     SlidingWindow,
-    Spelling,
-    as_forgetting,
-    equivalent_fading_factor,
     equivalent_window,
-    fading_horizon,
     hoeffding_sample_size,
-    parse_forgetting,
     window_half_width,
 )
 from skstream.stats import mcnemar_curve

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream import KFoldEvaluator, PrequentialEvaluator, make_stream_pipeline
 from skstream.baselines import MajorityClass
-from skstream.engine.kernels import Task
+from skstream.kernels import Task
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.noise import LabelNoise, with_noise
 from skstream.streams import make_demo_stream

@@ -13,8 +13,8 @@ from skstream import (
     PrequentialEvaluator,
     prequential_predict,
 )
-from skstream.engine.kernels import Task
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
+from skstream.kernels import Task
 from skstream.optimal import BayesOptimal
 from skstream.streams import (
     GaussianMixtureStream,

@@ -46,12 +46,12 @@ from skstream import (
     load_run,
     make_stream_pipeline,
 )
+from skstream.core.run.cost import Cost
+from skstream.core.run.tape_rows import tape_of
 from skstream.drift import ADWIN, DDM, RandomAlarm
-from skstream.evaluation._results._slowest_part import slow_part
-from skstream.evaluation._runs._cost import Cost
-from skstream.evaluation._tape_rows import tape_of
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import PrequentialDisplay
+from skstream.reports._slowest_part import slow_part
 from skstream.tree import HoeffdingTreeClassifier
 from tests._examples import examples
 

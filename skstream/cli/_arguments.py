@@ -12,7 +12,7 @@ from typing import Any
 from skstream.cli._generators import COMPOSITIONS, FETCHED, GENERATORS
 from skstream.cli._models import MODELS
 from skstream.cli._protocols import DETECTORS, EVERY
-from skstream.metrics._registry import MEANINGS, OF_CLASS, OF_CLASSES, REGRESSION
+from skstream.core.measures.registry import MEANINGS, OF_CLASS, OF_CLASSES, REGRESSION
 from skstream.streams._csv import MARKS_OF_TEXTS
 from skstream.utils._version import __version__
 

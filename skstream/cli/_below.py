@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from skstream.cli._output import in_options, metric_of, say, show
+from skstream.drift._detect import FoundByMonitor, each
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._detect import FoundByMonitor, each
-from skstream.evaluation._results._answer import answer
-from skstream.evaluation._results._compare import higher_is_better
 from skstream.metrics import Measure
+from skstream.reports._answer import answer
+from skstream.reports._compare import higher_is_better
 from skstream.utils._choices import did_you_mean
 from skstream.utils._tables import aligned, listed
 

@@ -26,10 +26,10 @@ from skstream.cli._arguments import OPTIONS_OF_STREAMS
 from skstream.cli._generators import KNOWN_STREAMS
 from skstream.cli._model_strings import GENERATOR, parse_model_string
 from skstream.cli._output import draw, make_folder, one_line_warnings, say, show, with_command
+from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.result.storage import load_result
+from skstream.core.run.read_checksums import PassChecksums
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._results._storage import load_result
-from skstream.evaluation._runs._read_checksums import PassChecksums
-from skstream.metrics._resolve import resolve_metrics
 from skstream.stats._report import plural
 from skstream.studies._leaderboard import Leaderboard
 from skstream.studies._over_seeds import StreamStudy

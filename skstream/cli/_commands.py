@@ -45,7 +45,11 @@ from skstream.cli._protocols import (
     open_stream,
 )
 from skstream.cli._score import score
-from skstream.engine.failures import ModelError, ends_program
+from skstream.core.engine.failures import ModelError, ends_program
+from skstream.core.evaluators.evaluator import StreamEvaluator
+from skstream.core.evaluators.settings import check_can_answer
+from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.result.storage import load_result
 from skstream.evaluation import (
     DriftMonitor,
     EvaluationInterrupted,
@@ -53,10 +57,6 @@ from skstream.evaluation import (
     detect,
 )
 from skstream.evaluation import verify as verify_result
-from skstream.evaluation._evaluator import StreamEvaluator
-from skstream.evaluation._results._storage import load_result
-from skstream.evaluation._settings import check_can_answer
-from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._file_system import is_uri
 from skstream.streams._open import open_files

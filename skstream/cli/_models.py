@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream.base import check_can_learn
 from skstream.cli._model_strings import MODEL, make_model
-from skstream.evaluation._adapted import adapted
-from skstream.evaluation._settings import coded_columns, unset_nominal
+from skstream.core.evaluators.adapted import adapted
+from skstream.core.evaluators.settings import coded_columns, unset_nominal
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import StreamImputer, make_stream_preprocessor
 from skstream.refit import PeriodicRefit, check_can_be_fitted

@@ -19,8 +19,8 @@ from sklearn.exceptions import FitFailedWarning
 
 from skstream import evaluation, stats, streams
 from skstream.cli._arguments import ALL_OPTIONS
-from skstream.evaluation._results._page import marks_of, page_path
-from skstream.evaluation._results._select import tidy_columns
+from skstream.core.result.select import tidy_columns
+from skstream.reports._page import marks_of, page_path
 from skstream.utils._choices import did_you_mean
 from skstream.utils._files import atomic_write
 from skstream.utils._optional import optional_import

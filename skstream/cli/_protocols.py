@@ -14,6 +14,9 @@ from skstream import drift
 from skstream.cli._generators import make_stream
 from skstream.cli._model_strings import DETECTOR, make_model
 from skstream.cli._models import by_name
+from skstream.core.evaluators.evaluator import StreamEvaluator
+from skstream.core.rows.chunk import Chunk
+from skstream.drift._detect import watched
 from skstream.evaluation import (
     DelayedEvaluator,
     DriftMonitor,
@@ -21,10 +24,7 @@ from skstream.evaluation import (
     KFoldEvaluator,
     PrequentialEvaluator,
 )
-from skstream.evaluation._detect import watched
-from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.streams import Stream, as_stream, drop_rows, take_rows
-from skstream.streams._chunk import Chunk
 from skstream.streams._composition._base import ChangedRows
 from skstream.streams._composition._delay import check_delays, late
 from skstream.streams._file_stream import FileStream

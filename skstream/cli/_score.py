@@ -19,8 +19,8 @@ from skstream.cli._output import (
     write_report,
 )
 from skstream.evaluation import EvaluationResult, PredictionLog, score_slices
-from skstream.evaluation._estimates import LabelEstimates
-from skstream.evaluation._slices import SliceScores
+from skstream.logs._estimates import LabelEstimates
+from skstream.logs._slices import SliceScores
 
 
 def score(options: argparse.Namespace) -> int:

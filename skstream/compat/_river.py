@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from skstream.base import offered_if
 from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow, RowCalls, labels_at
-from skstream.evaluation._adapted import offer_adapter
+from skstream.core.evaluators.adapted import offer_adapter
 from skstream.utils._content import NotComparable, content
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._optional import optional_import

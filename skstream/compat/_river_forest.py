@@ -26,7 +26,7 @@ from skstream.compat._river_forest_core import (
     run_forest,
 )
 from skstream.compat._river_tree import Executed, Whole
-from skstream.engine.kernel import Declined
+from skstream.core.engine.kernel import Declined
 from skstream.tree._arrays import (
     Bools,
     Floats,

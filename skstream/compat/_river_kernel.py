@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.compat._river_tree import Executed, TreeForm, Whole, Work
-from skstream.engine.answers import Task, answers_to
-from skstream.engine.block import Block
-from skstream.engine.kernel import Declined
-from skstream.engine.kernels.compose import asks_of_next
-from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
-from skstream.engine.kernels.memory import MemoryKernel, State
-from skstream.engine.kernels.schema import Columns, class_labels, refused_task
+from skstream.core.engine.answers import Task, answers_to
+from skstream.core.engine.block import Block
+from skstream.core.engine.kernel import Declined
+from skstream.kernels.compose import asks_of_next
+from skstream.kernels.input import EXACT_OR_SINGLE, read_block
+from skstream.kernels.memory import MemoryKernel, State
+from skstream.kernels.schema import Columns, class_labels, refused_task
 from skstream.tree._arrays import SECONDS_OF_A_ROW
 from skstream.utils._content import content
 from skstream.utils._numba import Jitted, numba_enabled

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.compat._river import seeded
-from skstream.engine.kernel import Declined
+from skstream.core.engine.kernel import Declined
 from skstream.tree._arrays import (
     Bools,
     Floats,

@@ -1,7 +1,7 @@
 """Drift detectors, which say when the distribution of a series of numbers has changed."""
 
-from skstream.drift._adwin import ADWIN
-from skstream.drift._base import DriftDetector
+from skstream.core.adwin import ADWIN
+from skstream.core.detector import DriftDetector
 from skstream.drift._ddm import DDM
 from skstream.drift._error_ratio import ErrorRatio
 from skstream.drift._page_hinkley import PageHinkley

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.drift._base import DriftDetector
+from skstream.core.detector import DriftDetector
 from skstream.drift._page_hinkley import SIGNS, PageHinkleyTest
 from skstream.drift._sequential import SequentialState, SequentialTest
 from skstream.utils._running_sums import FadedSum, Floats, WindowSum

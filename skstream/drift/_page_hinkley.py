@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.drift._base import DRIFT, NORMAL, DriftDetector
+from skstream.core.detector import DRIFT, NORMAL, DriftDetector
 from skstream.drift._sequential import SequentialState, SequentialTest
 from skstream.utils._running_sums import running_sums
 from skstream.utils._sklearn import Interval, StrOptions

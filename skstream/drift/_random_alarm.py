@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.drift._base import DRIFT, NORMAL, DetectorState, DriftDetector, Levels
+from skstream.core.detector import DRIFT, NORMAL, DetectorState, DriftDetector, Levels
 from skstream.utils._seeds import drawn_seed, uniform
 from skstream.utils._sklearn import Interval
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.drift._base import DRIFT, NORMAL, DetectorState, Levels
+from skstream.core.detector import DRIFT, NORMAL, DetectorState, Levels
 
 # Values scanned together: as many as came between the last two alarms, at least the fewest, and
 # twice as many with every scan that finds none.

@@ -1,21 +1,21 @@
 """Evaluators and their results."""
 
-from skstream.engine.failures import ModelError
-from skstream.evaluation._class_report import class_report
-from skstream.evaluation._detect import DriftMonitor, detect
-from skstream.evaluation._estimates import estimate_unlabelled
-from skstream.evaluation._execution import EvaluationInterrupted
-from skstream.evaluation._holdout import HoldoutEvaluator
-from skstream.evaluation._intervals import interval_scores
-from skstream.evaluation._kfold import KFoldEvaluator
-from skstream.evaluation._log import PredictionLog, score_predictions
-from skstream.evaluation._predict import prequential_predict
-from skstream.evaluation._prequential import PrequentialEvaluator
-from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._runs._checkpoint import load_run
-from skstream.evaluation._slices import score_slices
-from skstream.evaluation._verify import verify
-from skstream.evaluation.delayed import DelayedEvaluator
+from skstream.core.engine.failures import ModelError
+from skstream.core.evaluators.delayed import DelayedEvaluator
+from skstream.core.evaluators.execution import EvaluationInterrupted
+from skstream.core.evaluators.holdout import HoldoutEvaluator
+from skstream.core.evaluators.kfold import KFoldEvaluator
+from skstream.core.evaluators.predict import prequential_predict
+from skstream.core.evaluators.prequential import PrequentialEvaluator
+from skstream.core.result.result import EvaluationResult
+from skstream.core.run.checkpoint import load_run
+from skstream.drift._detect import DriftMonitor, detect
+from skstream.logs._estimates import estimate_unlabelled
+from skstream.logs._intervals import interval_scores
+from skstream.logs._log import PredictionLog, score_predictions
+from skstream.logs._slices import score_slices
+from skstream.reports._class_report import class_report
+from skstream.reports._verify import verify
 
 __all__ = [
     "DelayedEvaluator",

@@ -1,8 +1,10 @@
 """Measures of streams: functions in the scikit-learn style, and what describes a measure."""
 
-from skstream.metrics._bins import calibration_error
-from skstream.metrics._conformal_sets import coverage, set_size
-from skstream.metrics._decisions import cost, gmean, top_k_accuracy
+from skstream.core.measures.bins import calibration_error
+from skstream.core.measures.conformal_sets import coverage, set_size
+from skstream.core.measures.decisions import cost, gmean, top_k_accuracy
+from skstream.core.measures.measure import Measure
+from skstream.core.measures.quantiles import pinball
 from skstream.metrics._functions import (
     arithmetic_accuracy_score,
     geometric_accuracy_score,
@@ -13,8 +15,6 @@ from skstream.metrics._functions import (
     kappa_temporal_score,
     kappa_test,
 )
-from skstream.metrics._measure import Measure
-from skstream.metrics._quantiles import pinball
 
 __all__ = [
     "Measure",

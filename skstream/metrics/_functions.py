@@ -12,17 +12,17 @@ from scipy.special import ndtr
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from skstream.forgetting import Cumulative
-from skstream.metrics._measure import Measure
-from skstream.metrics._registry import (
+from skstream.core.measures.measure import Measure
+from skstream.core.measures.registry import (
     CLASSIFICATION,
     MAJORITIES,
     NULL_VARIANCES,
     REGRESSION,
     check_suits,
 )
-from skstream.metrics._rows import Array, Floats
-from skstream.metrics._running import RunningMeasures
+from skstream.core.measures.rows import Array, Floats
+from skstream.core.measures.running import RunningMeasures
+from skstream.forgetting import Cumulative
 from skstream.utils._choices import check_choice
 from skstream.utils._label_space import NO_LABEL, encode_together
 from skstream.utils._masked import refuse_masked
@@ -580,3 +580,9 @@ def _weights(sample_weight: ArrayLike | None, n_past: int) -> Floats | None:
             "leaves a row out."
         )
     return np.concatenate((np.ones(n_past), weights))
+
+
+# By this, evaluators compute them as running measures, and need no tape.
+for _name, _function in [*vars().items()]:
+    if _name.endswith("_score"):
+        _function.running_measure = _name.removesuffix("_score")

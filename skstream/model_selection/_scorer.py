@@ -16,11 +16,11 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skstream.base import check_can_learn
+from skstream.core.evaluators.settings import named_models
+from skstream.core.forgetting import as_forgetting
+from skstream.core.measures.resolve import resolve_metrics, task_of
 from skstream.evaluation import PrequentialEvaluator
-from skstream.evaluation._settings import named_models
-from skstream.forgetting import as_forgetting
 from skstream.metrics import Measure
-from skstream.metrics._resolve import resolve_metrics, task_of
 from skstream.pipeline._pipeline import FittedPipeline, StreamPipeline
 from skstream.pipeline._transformers import check_goes_on
 from skstream.utils._label_space import NO_LABEL, UNKNOWN, LabelSpace

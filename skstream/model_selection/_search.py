@@ -21,11 +21,12 @@ from skstream.base import (
     forget,
     offered_if,
 )
-from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, known_classes
-from skstream.evaluation._prequential import PrequentialEvaluator
-from skstream.evaluation._results._assemble import assemble
-from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._runs._checkpoint import save_checkpoint
+from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, known_classes
+from skstream.core.evaluators.prequential import PrequentialEvaluator
+from skstream.core.result.assemble import assemble
+from skstream.core.result.result import EvaluationResult
+from skstream.core.rows.drifts import as_drifts
+from skstream.core.run.checkpoint import save_checkpoint
 from skstream.model_selection._candidates import Candidates, candidates_of
 from skstream.model_selection._search_plan import (
     Plan,
@@ -46,7 +47,6 @@ from skstream.model_selection._search_report import (
 from skstream.model_selection._search_run import SearchRun, last_scores
 from skstream.stats._report import plural
 from skstream.streams import Drift
-from skstream.streams._drifts import as_drifts
 from skstream.utils._choices import check_count
 from skstream.utils._content import NotComparable, content
 from skstream.utils._validation import tags_of

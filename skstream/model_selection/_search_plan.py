@@ -12,26 +12,26 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
-from skstream.engine.timeline import rows_of_warmup
-from skstream.evaluation import PrequentialEvaluator
-from skstream.evaluation._execution import EvaluationInterrupted, Execution
-from skstream.evaluation._results._assemble import assemble
-from skstream.evaluation._runs._input import encoded
-from skstream.evaluation._runs._run_outcome import Place
-from skstream.evaluation._settings import (
+from skstream.core.evaluators.execution import EvaluationInterrupted, Execution
+from skstream.core.evaluators.settings import (
     Settings,
     check_can_answer,
     named_models,
     warn_of_codes,
 )
+from skstream.core.measures.registry import CLASSIFICATION
+from skstream.core.result.assemble import assemble
+from skstream.core.rows.arrays import begins_again, refuse_chunks
+from skstream.core.rows.stream import refuse_endless
+from skstream.core.run.input import encoded
+from skstream.core.run.run_outcome import Place
+from skstream.core.timelines.timeline import rows_of_warmup
+from skstream.evaluation import PrequentialEvaluator
 from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
-from skstream.metrics._registry import CLASSIFICATION
 from skstream.model_selection._candidates import Candidates
 from skstream.model_selection._search_run import HonestLoss, Rules, SearchRun, all_failed
 from skstream.streams import Drift, Stream, as_stream, take_rows
-from skstream.streams._arrays import begins_again, refuse_chunks
-from skstream.streams._stream import refuse_endless
 from skstream.utils._choices import is_integer, is_real
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._seeds import seed_estimator

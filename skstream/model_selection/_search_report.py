@@ -6,12 +6,12 @@ import numpy as np
 from numpy.ma import MaskedArray
 from scipy import stats
 
-from skstream.evaluation._results._assemble import assemble
-from skstream.evaluation._results._result import EvaluationResult
+from skstream.core.measures.rows import ScoredRows
+from skstream.core.measures.running import RunningMeasures
+from skstream.core.result.assemble import assemble
+from skstream.core.result.result import EvaluationResult
 from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
-from skstream.metrics._rows import ScoredRows
-from skstream.metrics._running import RunningMeasures
 from skstream.model_selection._candidates import Candidates
 from skstream.model_selection._search_run import ALPHA, Interval, SearchRun, last_scores
 from skstream.stats._report import plural

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skstream.engine.run import Answered
-from skstream.engine.timeline import rows_of_warmup
-from skstream.evaluation._runs._input import EncodedRows
-from skstream.evaluation._runs._run import EvaluationRun
-from skstream.evaluation._runs._run_outcome import LaneOutcome, Place, RunOutcome
-from skstream.evaluation._runs._scoring import RunScores
-from skstream.evaluation._settings import Settings
-from skstream.metrics._rows import ScoredRows
+from skstream.core.engine.run import Answered
+from skstream.core.evaluators.settings import Settings
+from skstream.core.measures.rows import ScoredRows
+from skstream.core.run.input import EncodedRows
+from skstream.core.run.run import EvaluationRun
+from skstream.core.run.run_outcome import LaneOutcome, Place, RunOutcome
+from skstream.core.run.scoring import RunScores
+from skstream.core.timelines.timeline import rows_of_warmup
 from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from skstream.evaluation._results._select import numbers
+from skstream.core.result.select import numbers
 from skstream.plotting._axes import count_rows_along, give_title
 from skstream.plotting._base import Canvas, Layout
 from skstream.plotting._lines import COLORS, LINE_WIDTH, model_styles, uncover_edges

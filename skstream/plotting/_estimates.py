@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.evaluation._estimates import LabelEstimates
-from skstream.evaluation._results._select import pick
+from skstream.core.result.select import pick
+from skstream.logs._estimates import LabelEstimates
 from skstream.plotting._axes import give_title, places_along, show_times_along
 from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
 from skstream.plotting._lines import BASELINE_COLOR, COLORS, LINE_WIDTH, dashes, ink, patch_key

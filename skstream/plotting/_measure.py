@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._results._select import chosen
+from skstream.core.measures.registry import known_measure
+from skstream.core.result.select import chosen
 from skstream.metrics import Measure
-from skstream.metrics._registry import known_measure
 from skstream.plotting._axes import count_rows_along, give_title, show_times_along
 from skstream.plotting._base import FIGURE_INCHES, BaseDisplay, Canvas, Layout
 from skstream.plotting._limits import UNSETTLED, value_limits

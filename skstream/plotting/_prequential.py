@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._predictions import result_of_predictions
+from skstream.logs._predictions import result_of_predictions
 from skstream.plotting._axes import places_along
 from skstream.plotting._base import Canvas, check_kind
 from skstream.plotting._lines import ink, line_key, model_styles, patch_key

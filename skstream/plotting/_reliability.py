@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
-from skstream.engine.answers import TOLERANCE
-from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._results._select import Names, bin_meant, chosen, number
-from skstream.evaluation._tape_rows import tape_of
+from skstream.core.engine.answers import TOLERANCE
+from skstream.core.result.result import EvaluationResult
+from skstream.core.result.select import Names, bin_meant, chosen, number
+from skstream.core.run.tape_rows import tape_of
 from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import BASELINE_COLOR, model_styles, patch_key

@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from skstream.evaluation._results._rescore import curve_of_one
-from skstream.evaluation._slices import SliceScores
+from skstream.core.result.rescore import curve_of_one
+from skstream.logs._slices import SliceScores
 from skstream.plotting._axes import give_title, places_along
 from skstream.plotting._base import Canvas, Layout, check_kind
 from skstream.plotting._lines import BASELINE_COLOR, COLORS, ink, model_styles

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from skstream.forgetting import parse_forgetting
+from skstream.core.forgetting import parse_forgetting
 from skstream.plotting._axes import give_title
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import COLORS, ink, model_styles, patch_key

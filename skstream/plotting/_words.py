@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skstream.evaluation._results._report import with_own
+from skstream.reports._report import with_own
 from skstream.stats._report import forgetting_words
 
 #: How parts of names are written in text; any other part is written as it is.

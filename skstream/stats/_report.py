@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.forgetting import parse_forgetting
+from skstream.core.forgetting import parse_forgetting
 from skstream.utils._optional import optional_import
 
 

@@ -1,8 +1,10 @@
 """Streams: rows in time order, in chunks, from memory, from files or from generators."""
 
+from skstream.core.rows.arrays import as_stream
+from skstream.core.rows.chunk import StreamError
+from skstream.core.rows.drifts import Drift
+from skstream.core.rows.stream import Stream
 from skstream.streams._arff import ARFFStream
-from skstream.streams._arrays import as_stream
-from skstream.streams._chunk import StreamError
 from skstream.streams._composition._delay import with_delay
 from skstream.streams._composition._imbalance import with_imbalance
 from skstream.streams._composition._join import join_streams
@@ -10,7 +12,6 @@ from skstream.streams._composition._label_noise import with_label_noise
 from skstream.streams._composition._runs import concat, drop_rows, recurring, take_rows
 from skstream.streams._csv import CSVStream
 from skstream.streams._demo import make_demo_stream
-from skstream.streams._drifts import Drift
 from skstream.streams._fetch import (
     fetch_airlines,
     fetch_covertype,
@@ -35,7 +36,6 @@ from skstream.streams._generators._waveform import Waveform
 from skstream.streams._parquet import ParquetStream
 from skstream.streams._permute import shuffle_rows, shuffle_within_class
 from skstream.streams._profile import label_profile
-from skstream.streams._stream import Stream
 from skstream.streams._svmlight import SVMLightStream
 from skstream.streams._transactions import make_transactions
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from skstream.core.rows.chunk import StreamError
 from skstream.streams._arff_format import (
     DATE,
     INTEGER,
@@ -19,7 +20,6 @@ from skstream.streams._arff_format import (
     Row,
     open_arff,
 )
-from skstream.streams._chunk import StreamError
 from skstream.streams._columns import refuse_gap
 from skstream.streams._file_stream import beginning_of
 from skstream.streams._table import Index, TableStream

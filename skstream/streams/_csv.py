@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar
 
-from skstream.streams._chunk import StreamError
+from skstream.core.rows.chunk import StreamError
 from skstream.streams._columns import BOOLEAN, INTEGER, NOMINAL, NUMBER, TIME, role_of
 from skstream.streams._csv_text import (
     BadLines,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import fetch_covtype, fetch_openml, get_data_home
 from sklearn.datasets import fetch_kddcup99 as fetch_kdd
 
-from skstream.streams._arrays import ArrayStream
+from skstream.core.rows.arrays import ArrayStream
 from skstream.utils._optional import optional_import
 
 

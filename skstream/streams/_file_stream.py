@@ -3,9 +3,9 @@
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from skstream.streams._chunk import StreamError
+from skstream.core.rows.chunk import StreamError
+from skstream.core.rows.stream import Stream
 from skstream.streams._file_system import DataFile, Paths, find
-from skstream.streams._stream import Stream
 from skstream.streams._table_parameters import checked_keys
 
 # First bytes of files that are not text, whatever their names.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._stream import Stream, refuse_endless
+from skstream.core.rows.stream import Stream, refuse_endless
 from skstream.utils._choices import check_count
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels, distinct_labels

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from skstream.streams._chunk import Chunk, StreamError
+from skstream.core.rows.chunk import Chunk, StreamError
 from skstream.streams._file_stream import FileStream, beginning_of, broken_file
 from skstream.streams._file_system import Paths
 from skstream.streams._table_parameters import files_in_words, shortened

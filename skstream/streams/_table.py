@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._chunk import META_KEYS, Chunk, StreamError, warn_of_order
+from skstream.core.rows.chunk import META_KEYS, Chunk, StreamError, warn_of_order
 from skstream.streams._columns import (
     BOOLEAN,
     INTEGER,

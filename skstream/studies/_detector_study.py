@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
-from skstream.drift._base import (
+from skstream.core.detector import (
     DriftDetector,
     as_values,
     check_detector,

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from skstream.evaluation._results._compare import compared_rows
-from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._results._row_tests import RowLoss, row_loss
-from skstream.evaluation._results._select import chosen, named
-from skstream.evaluation._results._which_stream import of_each_stream
+from skstream.core.result.result import EvaluationResult
+from skstream.core.result.select import chosen, named
+from skstream.reports._compare import compared_rows
+from skstream.reports._row_tests import RowLoss, row_loss
+from skstream.reports._which_stream import of_each_stream
 from skstream.stats._boundaries import MixtureBoundary
 from skstream.stats._checks import FloatArray, check_alpha
 from skstream.stats._ranks import rank_rows

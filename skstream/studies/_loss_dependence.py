@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from skstream.core.detector import check_detector, refuse_where
+from skstream.core.result.select import bin_meant
+from skstream.core.run.tape_rows import lanes_of, rows_of, tape_of, width_of
 from skstream.drift import ADWIN, DriftDetector
-from skstream.drift._base import check_detector, refuse_where
+from skstream.drift._detect import bounded_losses, scored_rows
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._detect import bounded_losses, scored_rows
-from skstream.evaluation._results._select import bin_meant
-from skstream.evaluation._tape_rows import lanes_of, rows_of, tape_of, width_of
 from skstream.utils._choices import check_count, is_real
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import drawn_seed, seed_estimator, uniform

@@ -10,22 +10,22 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import delayed
 
-from skstream.engine.failures import RAISED
-from skstream.evaluation._evaluator import StreamEvaluator
-from skstream.evaluation._execution import (
+from skstream.core.engine.failures import RAISED
+from skstream.core.evaluators.evaluator import StreamEvaluator
+from skstream.core.evaluators.execution import (
     EvaluationInterrupted,
     carrying,
     portable_errors,
     run_group,
     why_one_process,
 )
-from skstream.evaluation._prequential import PrequentialEvaluator
-from skstream.evaluation._results._assemble import assemble
-from skstream.evaluation._results._compare import higher_is_better
-from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._results._select import chosen, named
-from skstream.evaluation._results._which_stream import of_each_stream
-from skstream.evaluation._runs._run_outcome import Place, ResultHeader, RunOutcome
+from skstream.core.evaluators.prequential import PrequentialEvaluator
+from skstream.core.result.assemble import assemble
+from skstream.core.result.result import EvaluationResult
+from skstream.core.result.select import chosen, named
+from skstream.core.run.run_outcome import Place, ResultHeader, RunOutcome
+from skstream.reports._compare import higher_is_better
+from skstream.reports._which_stream import of_each_stream
 from skstream.stats import friedman_nemenyi
 from skstream.stats._ranks import FriedmanNemenyiResult, rank_rows
 from skstream.stats._report import plural

@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.evaluation._results._compare import higher_is_better
-from skstream.evaluation._results._result import EvaluationResult
-from skstream.evaluation._results._select import named
+from skstream.core.result.result import EvaluationResult
+from skstream.core.result.select import named
+from skstream.core.rows.drifts import as_drifts
+from skstream.reports._compare import higher_is_better
 from skstream.stats._report import forgetting_words
 from skstream.streams import Drift
-from skstream.streams._drifts import as_drifts
 from skstream.utils._choices import is_real
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned

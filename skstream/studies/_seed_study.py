@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._results._compare import higher_is_better, rank
-from skstream.evaluation._results._report import answers_of, heading
-from skstream.evaluation._results._rescore import curve_of_one, last_of_curves, mean_of_curves
-from skstream.evaluation._results._result import EvaluationResult, ResultDetails
-from skstream.evaluation._results._select import chosen, named, pick
+from skstream.core.result.rescore import curve_of_one, last_of_curves, mean_of_curves
+from skstream.core.result.result import EvaluationResult, ResultDetails
+from skstream.core.result.select import chosen, named, pick
+from skstream.reports._compare import higher_is_better, rank
+from skstream.reports._report import answers_of, heading
 from skstream.stats import compare_with_best
 from skstream.stats._best import BestModelResult, Correction, why_not_told
 from skstream.stats._ranks import FriedmanNemenyiResult

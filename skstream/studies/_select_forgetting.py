@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.evaluation._predictions import result_of_predictions
-from skstream.evaluation._results._result import EvaluationResult
-from skstream.forgetting import Forgetting, as_forgetting
+from skstream.core.forgetting import as_forgetting
+from skstream.core.result.result import EvaluationResult
+from skstream.forgetting import Forgetting
+from skstream.logs._predictions import result_of_predictions
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skstream import PrequentialEvaluator
-from skstream.engine.failures import ModelError
+from skstream.core.engine.failures import ModelError
 
 naive_bayes = pytest.importorskip("river.naive_bayes")
 

@@ -19,8 +19,8 @@ from skstream import (
     PrequentialEvaluator,
     prequential_predict,
 )
+from skstream.core.run.cost import pickled_size
 from skstream.evaluation import load_run
-from skstream.evaluation._runs._cost import pickled_size
 from skstream.model_selection import PrequentialSearch
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection

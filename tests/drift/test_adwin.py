@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.drift import ADWIN, _adwin
+from skstream.core import adwin as _adwin
+from skstream.drift import ADWIN
 from tests._examples import examples
 from tests.drift._checks import check_against_literal, check_cuts
 from tests.drift._streams import pieces, series

@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
+from skstream.core.adwin import _Window
 from skstream.drift import ADWIN
-from skstream.drift._adwin import _Window
 from tests.drift._checks import check_against_literal
 from tests.drift._literal import UNIT
 
@@ -95,5 +95,5 @@ def test_alarms_on_stationary_values_are_as_rare_as_delta_says(monkeypatch):
     right = _Window._logarithms
     smaller = lambda window, widths: [log / 9 for log in right(window, widths)]  # noqa: E731
     monkeypatch.setattr(_Window, "_logarithms", smaller)
-    monkeypatch.setattr("skstream.drift._adwin.numba_enabled", lambda: False)
+    monkeypatch.setattr("skstream.core.adwin.numba_enabled", lambda: False)
     assert alarms_per_check(lambda rng, n: rng.normal(0.0, 1000.0, n), delta, 2) > delta

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import skstream.drift
+from skstream.core.detector import DRIFT, NORMAL, WARNING, DetectorState
 from skstream.drift import (
     ADWIN,
     DDM,
@@ -21,7 +22,6 @@ from skstream.drift import (
     RandomAlarm,
     _page_hinkley,
 )
-from skstream.drift._base import DRIFT, NORMAL, WARNING, DetectorState
 from tests._examples import examples
 from tests.drift._checks import check_cuts
 from tests.drift._streams import losses, pieces

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from skstream.core.detector import DRIFT, WARNING
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
-from skstream.drift._base import DRIFT, WARNING
 from tests.drift.test_adwin import many_drifts
 
 drift = pytest.importorskip("river.drift")

@@ -75,7 +75,7 @@ def folds(labelled, weight, fold_weight, test_on, n_warmup):
 
 def recorded(timeline, labelled, weight, cuts, close=True):
     """Events that a timeline gives for the same rows, cut into pieces at `cuts`."""
-    from skstream.engine.timeline import Arrivals, End
+    from skstream.core.timelines.timeline import Arrivals, End
 
     asks, learns = [], []
     state, call, settled = timeline.initial(), 0, 0

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.engine.delayed import (
+from skstream.core.timelines.delayed import (
     FIRST,
     LAST,
     POLL,
@@ -16,7 +16,7 @@ from skstream.engine.delayed import (
     DelayedTimeline,
     Labels,
 )
-from skstream.engine.timeline import End
+from skstream.core.timelines.timeline import End
 
 
 class Question(NamedTuple):

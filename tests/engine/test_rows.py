@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skstream.engine import rows as rows_module
-from skstream.engine.rows import MAX_SMALL_SEGMENTS, RowStore
-from skstream.engine.timeline import Operations
+from skstream.core.engine import rows as rows_module
+from skstream.core.engine.rows import MAX_SMALL_SEGMENTS, RowStore
+from skstream.core.timelines.timeline import Operations
 from tests._examples import examples
 
 KINDS = ("dense", "text", "csr", "pandas", "polars")

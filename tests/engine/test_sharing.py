@@ -23,15 +23,15 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-import skstream.engine.sharing as sharing
+import skstream.core.engine.sharing as sharing
 from skstream import KFoldEvaluator, PrequentialEvaluator
-from skstream.engine.failures import ModelError
-from skstream.engine.kernels import Task, registered_kernels
-from skstream.engine.kernels.linear.kernel import LinearClassifierKernel
-from skstream.engine.kernels.transformers.scalers import StandardScalerKernel
-from skstream.engine.model import ModelRun
-from skstream.engine.run import Engine, Lane
-from skstream.engine.timeline import Arrivals, PrequentialTimeline
+from skstream.core.engine.failures import ModelError
+from skstream.core.engine.model import ModelRun
+from skstream.core.engine.run import Engine, Lane
+from skstream.core.timelines.timeline import Arrivals, PrequentialTimeline
+from skstream.kernels import Task, registered_kernels
+from skstream.kernels.linear.kernel import LinearClassifierKernel
+from skstream.kernels.transformers.scalers import StandardScalerKernel
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from tests._examples import examples
@@ -178,7 +178,7 @@ UNLIKE = [
 
 
 def test_the_law_notices_what_is_shared_wrongly(monkeypatch):
-    monkeypatch.setattr("skstream.engine.kernel.key_of", lambda *parts: b"")
+    monkeypatch.setattr("skstream.core.engine.kernel.key_of", lambda *parts: b"")
     with pytest.raises((AssertionError, ModelError)):
         assert_as_alone(UNLIKE, [0] * 3, [20], None, ())
 

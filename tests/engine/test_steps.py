@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from skstream.engine.delayed import DatedArrivals, DelayedTimeline, Dropped, Labels
-from skstream.engine.kernels import Task
-from skstream.engine.model import ModelRun
-from skstream.engine.run import Engine, Lane
-from skstream.engine.timeline import Arrivals, End, PrequentialTimeline
+from skstream.core.engine.model import ModelRun
+from skstream.core.engine.run import Engine, Lane
+from skstream.core.timelines.delayed import DatedArrivals, DelayedTimeline, Dropped, Labels
+from skstream.core.timelines.timeline import Arrivals, End, PrequentialTimeline
+from skstream.kernels import Task
 
 X = np.arange(40.0).reshape(-1, 2)
 Y = np.arange(20) % 2

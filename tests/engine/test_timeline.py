@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.engine.timeline import Arrivals, FoldTimeline, PrequentialState, PrequentialTimeline
+from skstream.core.timelines.timeline import (
+    Arrivals,
+    FoldTimeline,
+    PrequentialState,
+    PrequentialTimeline,
+)
 from skstream.utils._seeds import poisson_weights
 from tests._examples import examples
 from tests.engine import _literal

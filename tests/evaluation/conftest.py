@@ -2,8 +2,8 @@
 
 import pytest
 
-from skstream.evaluation import _execution
-from skstream.streams._arrays import begins_again
+from skstream.core.evaluators import execution as _execution
+from skstream.core.rows.arrays import begins_again
 
 why_one_process = _execution.why_one_process
 

@@ -15,9 +15,9 @@ from skstream import (
     PrequentialEvaluator,
     score_predictions,
 )
-from skstream.evaluation._results import _answer
-from skstream.evaluation._results._answer import answer
 from skstream.metrics import Measure
+from skstream.reports import _answer
+from skstream.reports._answer import answer
 from skstream.streams import make_demo_stream
 from tests.evaluation.test_ended import ended_where
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.evaluation.delayed._bins import Shown, answers_by_bin
+from skstream.core.evaluators.delayed.bins import Shown, answers_by_bin
 from tests.evaluation._delayed_oracle import by_bin
 
 

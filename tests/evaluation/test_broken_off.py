@@ -23,12 +23,13 @@ from skstream import (
     PrequentialEvaluator,
     load,
 )
-from skstream.engine.run import Engine
-from skstream.evaluation import EvaluationInterrupted, _execution
-from skstream.evaluation._execution import portable_errors
-from skstream.evaluation._runs._pace import TARGET, Pace
+from skstream.core.engine.run import Engine
+from skstream.core.evaluators import execution as _execution
+from skstream.core.evaluators.execution import portable_errors
+from skstream.core.rows.chunk import Chunk
+from skstream.core.run.pace import TARGET, Pace
+from skstream.evaluation import EvaluationInterrupted
 from skstream.streams import StreamError, make_demo_stream
-from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import QuietParallel
 from tests.evaluation._models import KilledWorker
 
@@ -142,7 +143,7 @@ def test_ctrl_c_leaves_all_rows_done(evaluator):
 def test_pieces_are_cut_by_time(evaluator, timing, monkeypatch):
     """With a clock that only the model moves, no piece takes long, whatever the chunks."""
     clock = [0.0]
-    monkeypatch.setattr("skstream.evaluation._runs._steps.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("skstream.core.run.steps.perf_counter", lambda: clock[0])
     ticks = []
 
     class Ticking(Looped):

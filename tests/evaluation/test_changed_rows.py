@@ -12,10 +12,10 @@ import pytest
 from scipy import sparse
 
 import skstream as sk
-from skstream.evaluation import _execution
-from skstream.evaluation._runs import _pace
-from skstream.evaluation._runs._checkpoint import load_about, load_checkpoint
-from skstream.evaluation._runs._read_checksums import PassChecksums
+from skstream.core.evaluators import execution as _execution
+from skstream.core.run import pace as _pace
+from skstream.core.run.checkpoint import load_about, load_checkpoint
+from skstream.core.run.read_checksums import PassChecksums
 from skstream.streams import as_stream
 from tests.evaluation.test_checkpoints import assert_same_result
 

@@ -6,9 +6,9 @@ from sklearn.linear_model import SGDClassifier
 
 from skstream import PrequentialEvaluator
 from skstream.baselines import MajorityClass
-from skstream.streams import _chunk as chunk_module
+from skstream.core.rows import chunk as chunk_module
+from skstream.core.rows.arrays import ArrayStream
 from skstream.streams import as_stream
-from skstream.streams._arrays import ArrayStream
 from skstream.utils import _label_space as label_module
 
 rng = np.random.default_rng(0)

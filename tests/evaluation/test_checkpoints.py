@@ -11,9 +11,10 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.preprocessing import StandardScaler
 
 import skstream as sk
-from skstream.evaluation import _execution, _record
-from skstream.evaluation._runs import _checkpoint
-from skstream.evaluation._runs._checkpoint import load_run
+from skstream.core.evaluators import execution as _execution
+from skstream.core.evaluators import record as _record
+from skstream.core.run import checkpoint as _checkpoint
+from skstream.core.run.checkpoint import load_run
 from skstream.streams import as_stream
 from tests.evaluation._models import Diary, FailsLater
 

@@ -18,10 +18,10 @@ from skstream import (
     load,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
-from skstream.engine.tape import Tape
+from skstream.core.engine.tape import Tape
+from skstream.core.measures.registry import CLASSIFICATION, REGRESSION
 from skstream.evaluation import EvaluationResult
 from skstream.metrics import Measure, cost
-from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.stats import anytime_comparison, mcnemar, mcnemar_curve, q_statistic
 from skstream.streams import SEA, Sine, make_demo_stream

@@ -11,8 +11,8 @@ from sklearn.naive_bayes import MultinomialNB
 
 from skstream import DelayedEvaluator, MajorityClass, Persistent, PrequentialEvaluator, load
 from skstream.baselines import MeanRegressor, PersistentRegressor
-from skstream.engine.run import Engine
-from skstream.evaluation.delayed._counts import DelayCounts
+from skstream.core.engine.run import Engine
+from skstream.core.evaluators.delayed.counts import DelayCounts
 from skstream.plotting import BinnedPerformanceDisplay
 from skstream.streams import as_stream
 from tests._examples import examples

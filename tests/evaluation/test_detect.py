@@ -15,10 +15,9 @@ from sklearn.naive_bayes import MultinomialNB
 import skstream
 import skstream.drift
 from skstream import AdaptiveWindow, DriftMonitor, Persistent, SlidingWindow, detect
-from skstream.drift import ADWIN, DDM, DriftDetector, PageHinkley, RandomAlarm
-from skstream.drift._base import DetectorState
-from skstream.evaluation import _detect
-from skstream.streams._chunk import Chunk
+from skstream.core.detector import DetectorState
+from skstream.core.rows.chunk import Chunk
+from skstream.drift import ADWIN, DDM, DriftDetector, PageHinkley, RandomAlarm, _detect
 from skstream.utils._seeds import derive_seed
 from tests.drift.test_detectors import CASES as DETECTORS
 from tests.evaluation.test_laws import EVALUATORS, FORGETTING

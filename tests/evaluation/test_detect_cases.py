@@ -8,9 +8,8 @@ from sklearn.naive_bayes import MultinomialNB
 
 import skstream as sk
 from skstream import DriftMonitor, PrequentialEvaluator, detect
-from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley, RandomAlarm
-from skstream.drift._base import DetectorState
-from skstream.evaluation import _detect
+from skstream.core.detector import DetectorState
+from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley, RandomAlarm, _detect
 from skstream.metrics import Measure
 from skstream.streams import as_stream
 from tests.evaluation import test_detect as laws

@@ -10,10 +10,10 @@ from skstream import (
     Persistent,
     PrequentialSearch,
 )
-from skstream.evaluation.delayed._counts import LabelledDrifts
+from skstream.core.evaluators.delayed.counts import LabelledDrifts
+from skstream.core.rows.arrays import ArrayStream
+from skstream.core.rows.drifts import as_drifts
 from skstream.streams import SEA, Drift
-from skstream.streams._arrays import ArrayStream
-from skstream.streams._drifts import as_drifts
 from tests._examples import examples
 
 DRIFTS = (Drift(100, 100), Drift(200, 250))

@@ -15,8 +15,8 @@ from skstream import (
     MajorityClass,
     PrequentialEvaluator,
 )
-from skstream.evaluation._results._assemble import assemble
-from skstream.evaluation._runs._run_outcome import continued, ended_lane
+from skstream.core.result.assemble import assemble
+from skstream.core.run.run_outcome import continued, ended_lane
 
 N_ROWS = 1500
 

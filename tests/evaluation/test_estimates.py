@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skstream import PredictionLog, estimate_unlabelled
-from skstream.evaluation._estimates import LabelEstimates
+from skstream.logs._estimates import LabelEstimates
 from skstream.metrics import cost
 
 NEWEST, CONFIDENCE, CALIBRATED = METHODS = ("newest labels", "confidence", "calibrated")

@@ -24,8 +24,8 @@ from skstream import (
     TemporallyAugmented,
     prequential_predict,
 )
-from skstream.engine.kernels import registered_kernels
 from skstream.evaluation import RunFolder
+from skstream.kernels import registered_kernels
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.pipeline import make_stream_pipeline
 from skstream.streams import as_stream, make_demo_stream
@@ -479,13 +479,13 @@ def test_a_live_run_gives_its_scores_without_a_model_that_cannot_be_copied(rows)
 
 
 def test_a_kernel_that_cannot_write_its_model_costs_no_scores(rows, monkeypatch):
-    from skstream.engine.kernels.baselines import MajorityClassKernel
+    from skstream.kernels.baselines import MajorityClassKernel
 
     models = {"majority": MajorityClass(), "persistent": Persistent()}
     evaluator = PrequentialEvaluator("accuracy", return_models=True, random_state=0)
     whole = evaluator.evaluate(models, *rows)
     monkeypatch.setattr(MajorityClassKernel, "export", lambda *_: 1 / 0)
-    monkeypatch.setattr("skstream.evaluation._runs._run._FIRST_MEASURED", 64)  # in the run, too
+    monkeypatch.setattr("skstream.core.run.run._FIRST_MEASURED", 64)  # in the run, too
     with pytest.warns(UserWarning) as caught:
         result = evaluator.evaluate(models, *rows)
     assert result.scores == whole.scores

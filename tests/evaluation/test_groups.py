@@ -6,8 +6,8 @@ from joblib import parallel_config
 from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
-from skstream.evaluation import _execution
-from skstream.evaluation._execution import divided
+from skstream.core.evaluators import execution as _execution
+from skstream.core.evaluators.execution import divided
 from skstream.streams import make_demo_stream
 from skstream.tree import AdaptiveRandomForestClassifier
 from tests.evaluation._models import Diary, numbered_rows

@@ -13,8 +13,8 @@ import pytest
 from joblib import parallel_config
 
 import skstream as sk
-from skstream.evaluation import _execution
-from skstream.evaluation._runs._checkpoint import load_about
+from skstream.core.evaluators import execution as _execution
+from skstream.core.run.checkpoint import load_about
 from tests._examples import newest_alone, scaled
 from tests.evaluation._models import Diary
 from tests.evaluation.test_checkpoints import assert_same_result

@@ -33,8 +33,8 @@ from skstream import (
     TemporallyAugmented,
     make_stream_pipeline,
 )
+from skstream.core.rows.chunk import Chunk
 from skstream.streams import as_stream
-from skstream.streams._chunk import Chunk
 from tests._examples import examples, newest_alone
 from tests.evaluation._models import Diary
 

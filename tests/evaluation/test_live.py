@@ -18,8 +18,8 @@ from skstream import (
     PrequentialEvaluator,
     load_run,
 )
+from skstream.core.rows.chunk import Chunk
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.streams._chunk import Chunk
 from tests._examples import examples, newest_alone
 from tests.evaluation import _models
 from tests.evaluation._late_rows import events_of, go_on, stream_rows, times_of

@@ -235,7 +235,7 @@ def test_a_reduce_that_fails_loses_no_label(error, at):
 
 @pytest.mark.parametrize("n_models", [1, 3])
 def test_a_measure_that_fails_in_update_loses_no_row(n_models, monkeypatch):
-    monkeypatch.setattr("skstream.metrics._running._BLOCK", 16)
+    monkeypatch.setattr("skstream.core.measures.running._BLOCK", 16)
     trap = Trap()
 
     def hits(y_true, y_pred):
@@ -301,7 +301,7 @@ def test_features_that_fail_can_be_asked_again(tmp_path):
 def test_a_failure_ends_a_run_and_the_last_save_goes_on(
     evaluator, action, at, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("skstream.evaluation._runs._steps.Steps._rows_per_piece", 20)
+    monkeypatch.setattr("skstream.core.run.steps.Steps._rows_per_piece", 20)
     models = {"a": Trapped("a"), "b": Trapped("b")}
     expected = evaluator.evaluate(models, X, Y)
     run, path = evaluator.start(models, classes=CLASSES), tmp_path / "run"

@@ -23,8 +23,8 @@ from skstream import (
     score_predictions,
 )
 from skstream.drift import DDM
-from skstream.evaluation._results._answer import answer
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.reports._answer import answer
 
 FORGETTING = {"all": "cumulative", "window": "window:50", "fading": "fading:0.9", "adwin": "adwin"}
 OF_SHARES = ["accuracy", "kappa_plus", "kappa_temporal", "auc", "log_loss"]
@@ -249,7 +249,7 @@ def test_everything_works_on_the_result(tmp_path: Path) -> None:
 
 def test_a_large_log_keeps_no_tape_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("skstream.evaluation._log.BYTES_OF_LARGE_TAPE", 200)
+    monkeypatch.setattr("skstream.logs._log.BYTES_OF_LARGE_TAPE", 200)
     frame = pandas.DataFrame({"y": np.arange(300) % 2, "m": np.arange(300) % 3 % 2})
     log = PredictionLog(
         lambda: (frame[k : k + 50] for k in range(0, 300, 50)), target="y", predictions="m"

@@ -22,7 +22,7 @@ from skstream import (
     prequential_predict,
     score_predictions,
 )
-from skstream.evaluation._evaluator import StreamEvaluator
+from skstream.core.evaluators.evaluator import StreamEvaluator
 from skstream.model_selection import PrequentialSearch
 from skstream.streams import as_stream, take_rows, with_delay
 from tests._examples import examples

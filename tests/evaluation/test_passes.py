@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from skstream.evaluation._runs._read_checksums import PassChecksums
+from skstream.core.run.read_checksums import PassChecksums
 
 
 class Own:

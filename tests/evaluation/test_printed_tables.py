@@ -17,8 +17,8 @@ from skstream import (
     load,
 )
 from skstream.baselines import MeanRegressor
-from skstream.evaluation._results._report import DEFAULTS
 from skstream.forgetting import SlidingWindow
+from skstream.reports._report import DEFAULTS
 from skstream.stats._report import over_rows
 from skstream.streams import as_stream, make_demo_stream
 

@@ -21,7 +21,7 @@ from skstream import (
     load,
     prequential_predict,
 )
-from skstream.engine.failures import ModelError
+from skstream.core.engine.failures import ModelError
 from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB
 

@@ -33,7 +33,7 @@ from skstream import (
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.drift import DDM
-from skstream.evaluation._results import _page
+from skstream.reports import _page
 from skstream.streams import join_streams, make_demo_stream
 from tests._examples import examples
 from tests.evaluation.test_ended import ended_where

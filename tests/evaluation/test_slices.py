@@ -27,9 +27,9 @@ from skstream import (
     score_predictions,
     score_slices,
 )
-from skstream.evaluation._slice_rows import N_BLOCKS, Estimate, is_additive, reads_all_labels
+from skstream.core.measures.resolve import resolve_metrics
+from skstream.logs._slice_rows import N_BLOCKS, Estimate, is_additive, reads_all_labels
 from skstream.metrics import Measure
-from skstream.metrics._resolve import resolve_metrics
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.refit import PeriodicRefit
 from tests._examples import examples

@@ -2,8 +2,8 @@
 
 import pytest
 
-from skstream.evaluation._results._slowest_part import faster, slow_part
-from skstream.evaluation._runs._cost import Cost
+from skstream.core.run.cost import Cost
+from skstream.reports._slowest_part import faster, slow_part
 
 MIXED = "kernel; MLP by loop: MLP has no kernel; Imputer by loop: Imputer with a=1 has no kernel"
 
@@ -21,7 +21,7 @@ def test_the_slowest_looped_part_is_named() -> None:
     (line,) = slow_part(costs, {"mlp": MIXED, "sgd": "kernel"})
     assert line == (
         "MLP in mlp, called row by row, took 90 % of the time: a step or model that has a kernel "
-        "would be fast (skstream.engine.kernels)"
+        "would be fast (skstream.kernels)"
     )
     path = "loop: SGD with average=True has no kernel"
     (line,) = slow_part({"sgd": Cost(seconds_learning=9.0, seconds_asking=1.0)}, {"sgd": path})

@@ -14,8 +14,8 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 
 from skstream import DelayedEvaluator, Persistent, PrequentialEvaluator, load, load_run
-from skstream.evaluation._results._storage import load_result
-from skstream.evaluation._runs import _checkpoint
+from skstream.core.result.storage import load_result
+from skstream.core.run import checkpoint as _checkpoint
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import make_demo_stream
 from skstream.utils import _saved

@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler
 
-from skstream.evaluation._record import as_text
+from skstream.core.evaluators.record import as_text
 from skstream.utils._content import content
 from tests._examples import newest_alone
 

@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
+from skstream.core.rows.drifts import as_drifts
+from skstream.core.run.read_checksums import PassChecksums
 from skstream.drift import DDM
-from skstream.evaluation import _verify, verify
-from skstream.evaluation._runs._read_checksums import PassChecksums
-from skstream.evaluation._verify import NOT_COMPARED
+from skstream.evaluation import verify
 from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.reports import _verify
+from skstream.reports._verify import NOT_COMPARED
 from skstream.streams import CSVStream, ParquetStream, as_stream, make_demo_stream
-from skstream.streams._drifts import as_drifts
 from skstream.streams._open import open_files
 from tests._crafted import crafted
 from tests._examples import examples, newest_alone

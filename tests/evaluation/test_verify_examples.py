@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from skstream import load
+from skstream.core.evaluators.evaluator import StreamEvaluator
 from skstream.evaluation import verify
-from skstream.evaluation._evaluator import StreamEvaluator
 from tests.test_examples import ELSEWHERE, EXAMPLES, OPTIONS
 
 #: Results of each example that are verified: it is evaluated again.

@@ -24,9 +24,9 @@ from skstream import (
     prequential_predict,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor, RandomClass
+from skstream.core.rows.chunk import Chunk
 from skstream.model_selection import PrequentialSearch
 from skstream.pipeline import make_stream_pipeline
-from skstream.streams._chunk import Chunk
 from tests._data import data_path
 
 RNG = np.random.default_rng(0)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from sklearn import linear_model
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
-from skstream.engine.block import Block
-from skstream.engine.kernels import Task
-from skstream.engine.kernels.linear.settings import Settings
+from skstream.core.engine.block import Block
+from skstream.kernels import Task
+from skstream.kernels.linear.settings import Settings
 from tests._examples import SCALE
 from tests.kernels._reference import run_literally
 

@@ -15,8 +15,8 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from skstream.base import accepts_classes, supports_sample_weight
-from skstream.engine.block import Block
-from skstream.engine.kernels import (
+from skstream.core.engine.block import Block
+from skstream.kernels import (
     Declined,
     Kernel,
     Task,

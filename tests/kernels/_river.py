@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.kernels import Task
+from skstream.kernels import Task
 from tests.kernels._reference import cut, random_cuts, run_kernel, run_literally, running, twin
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-import skstream.engine.kernels.baselines as kernels
+import skstream.kernels.baselines as kernels
 from skstream.baselines import (
     MajorityClass,
     MajorityWindow,
@@ -15,7 +15,7 @@ from skstream.baselines import (
     PersistentRegressor,
     RandomClass,
 )
-from skstream.engine.kernels import Declined, Task
+from skstream.kernels import Declined, Task
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,

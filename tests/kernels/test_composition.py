@@ -26,10 +26,10 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-import skstream.engine.kernels.temporal as temporal_kernels
+import skstream.kernels.temporal as temporal_kernels
 from skstream.baselines import MajorityClass
-from skstream.engine.block import Block
-from skstream.engine.kernels import (
+from skstream.core.engine.block import Block
+from skstream.kernels import (
     Declined,
     Kernel,
     Task,

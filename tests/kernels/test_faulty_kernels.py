@@ -11,9 +11,9 @@ from sklearn.naive_bayes import BernoulliNB, CategoricalNB
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skstream import ModelError, PrequentialEvaluator
-from skstream.engine.kernels import Kernel, kernel_of, registry
-from skstream.engine.kernels.linear.kernel import LinearClassifierKernel
-from skstream.engine.kernels.transformers.scalers import StandardScalerKernel
+from skstream.kernels import Kernel, kernel_of, registry
+from skstream.kernels.linear.kernel import LinearClassifierKernel
+from skstream.kernels.transformers.scalers import StandardScalerKernel
 from skstream.pipeline import make_stream_pipeline
 
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from skstream import PrequentialEvaluator, make_stream_pipeline
-from skstream.engine.kernels import Declined, Task
+from skstream.kernels import Declined, Task
 from tests.kernels._reference import (
     assert_equals_loop,
     assert_transformer_equals_loop,

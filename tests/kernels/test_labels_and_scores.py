@@ -9,13 +9,13 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 
-from skstream.engine.answers import no_answers, with_scores
-from skstream.engine.block import Block
-from skstream.engine.failures import BadAnswer
-from skstream.engine.kernels import Declined, Kernel, Task, kernel_of, registry
-from skstream.engine.kernels.linear import kernel as _linear
-from skstream.engine.loop import Loop, LoopFailed
-from skstream.engine.model import ModelRun
+from skstream.core.engine.answers import no_answers, with_scores
+from skstream.core.engine.block import Block
+from skstream.core.engine.failures import BadAnswer
+from skstream.core.engine.loop import Loop, LoopFailed
+from skstream.core.engine.model import ModelRun
+from skstream.kernels import Declined, Kernel, Task, kernel_of, registry
+from skstream.kernels.linear import kernel as _linear
 from tests.kernels._reference import cut, make_block, running
 from tests.kernels.test_states import CASES
 from tests.kernels.test_support_table import classes_for, name_of

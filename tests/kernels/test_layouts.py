@@ -26,13 +26,13 @@ from sklearn.preprocessing import (
 )
 
 from skstream import PrequentialEvaluator, make_stream_pipeline
-from skstream.engine.kernels import (
+from skstream.kernels import (
     Kernel,
     Task,
     TransformKernel,
     registered_kernels,
 )
-from skstream.engine.kernels.transformers import stateless
+from skstream.kernels.transformers import stateless
 from skstream.pipeline import StreamPipeline
 from tests.kernels._reference import (
     assert_transformer_equals_loop,

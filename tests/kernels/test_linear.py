@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
-from skstream.engine.block import Block
-from skstream.engine.kernels import Declined, Task
+from skstream.core.engine.block import Block
+from skstream.kernels import Declined, Task
 from tests._examples import examples
 from tests.kernels._linear_reference import (
     PATHS,

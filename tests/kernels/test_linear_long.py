@@ -13,11 +13,11 @@ from sklearn.linear_model._sgd_fast import _plain_sgd64
 from sklearn.linear_model._stochastic_gradient import LEARNING_RATE_TYPES, PENALTY_TYPES
 from sklearn.utils._seq_dataset import ArrayDataset64, CSRDataset64
 
-from skstream.engine.block import Block
-from skstream.engine.kernels import Task
-from skstream.engine.kernels.linear import rows as linear_rows
-from skstream.engine.kernels.linear.loops import step_of
-from skstream.engine.kernels.linear.settings import Settings
+from skstream.core.engine.block import Block
+from skstream.kernels import Task
+from skstream.kernels.linear import rows as linear_rows
+from skstream.kernels.linear.loops import step_of
+from skstream.kernels.linear.settings import Settings
 from tests._examples import SCALE
 from tests.kernels._linear_reference import (
     TRIED,

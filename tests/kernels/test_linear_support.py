@@ -13,11 +13,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
-from skstream.engine.block import Block
-from skstream.engine.kernels import Declined, Task, make_kernel
-from skstream.engine.kernels.linear import kernel as _linear
-from skstream.engine.kernels.linear import settings as linear_settings
-from skstream.engine.kernels.linear.loops import step_of
+from skstream.core.engine.block import Block
+from skstream.kernels import Declined, Task, make_kernel
+from skstream.kernels.linear import kernel as _linear
+from skstream.kernels.linear import settings as linear_settings
+from skstream.kernels.linear.loops import step_of
 from tests.kernels._linear_reference import (
     TRIED,
     aggressive,

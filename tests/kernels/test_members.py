@@ -30,8 +30,8 @@ from skstream import (
     make_stream_pipeline,
 )
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
-from skstream.engine.kernels import Declined, Task, adaptive, find_kernel
-from skstream.engine.kernels.naive_bayes.gaussian import IncrementalGaussianKernel
+from skstream.kernels import Declined, Task, adaptive, find_kernel
+from skstream.kernels.naive_bayes.gaussian import IncrementalGaussianKernel
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.utils._calibration_maps import METHODS
 from tests._examples import examples, newest_alone

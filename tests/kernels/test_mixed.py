@@ -21,8 +21,8 @@ from skstream import (
     PrequentialEvaluator,
     load_run,
 )
-from skstream.engine.kernels import registry
-from skstream.engine.kernels.transformers.scalers import StandardScalerKernel
+from skstream.kernels import registry
+from skstream.kernels.transformers.scalers import StandardScalerKernel
 from skstream.noise import LabelNoise
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 
-from skstream.engine.block import Block
-from skstream.engine.kernels import Declined, Task, make_kernel
-from skstream.engine.kernels.naive_bayes import counts as counts_module
+from skstream.core.engine.block import Block
+from skstream.kernels import Declined, Task, make_kernel
+from skstream.kernels.naive_bayes import counts as counts_module
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,

@@ -13,9 +13,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 from skstream import DynamicWeightedMajority, PrequentialEvaluator
-from skstream.engine.block import Block
-from skstream.engine.kernels import Declined, Task, make_kernel
-from skstream.engine.kernels.naive_bayes import gaussian as states_module
+from skstream.core.engine.block import Block
+from skstream.kernels import Declined, Task, make_kernel
+from skstream.kernels.naive_bayes import gaussian as states_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._examples import examples
 from tests.kernels._reference import (

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 
-from skstream.engine.kernels import Declined, Task
+from skstream.kernels import Declined, Task
 from tests.kernels._reference import (
     cut,
     make_block,

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-import skstream.engine.kernels.neighbors as kernels
+import skstream.kernels.neighbors as kernels
 from skstream import PrequentialEvaluator
-from skstream.engine.kernels import Declined, Task
+from skstream.kernels import Declined, Task
 from skstream.neighbors import WindowedKNeighborsClassifier
 from tests._examples import examples
 from tests.kernels._reference import (

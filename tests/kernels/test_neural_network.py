@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from skstream import PrequentialEvaluator
-from skstream.engine.kernels import Declined, Task, make_kernel
-from skstream.engine.kernels import neural_network as network
+from skstream.kernels import Declined, Task, make_kernel
+from skstream.kernels import neural_network as network
 from skstream.utils._rows import own_rows
 from tests._examples import examples
 from tests.kernels._reference import (

@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream import LabelNoise, ModelError, PrequentialEvaluator, make_stream_pipeline
 from skstream.adaptive import DriftReset
-from skstream.engine.kernels import Declined, Task, find_kernel
 from skstream.ensemble import OnlineBagging
+from skstream.kernels import Declined, Task, find_kernel
 from skstream.temporal import TemporallyAugmented
 from tests._examples import examples
 from tests.kernels._reference import (

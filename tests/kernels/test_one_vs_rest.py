@@ -16,8 +16,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 
 from skstream import PrequentialEvaluator, make_stream_pipeline
-from skstream.engine.block import part_of
-from skstream.engine.kernels import Declined, Task, find_kernel, make_kernel, one_vs_rest
+from skstream.core.engine.block import part_of
+from skstream.kernels import Declined, Task, find_kernel, make_kernel, one_vs_rest
 from skstream.temporal import TemporalCorrection
 from tests._examples import examples
 from tests.kernels._reference import (

@@ -11,11 +11,11 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-import skstream.engine.by_kernel as by_kernel
+import skstream.core.engine.by_kernel as by_kernel
 from skstream import PrequentialEvaluator, TemporalCorrection, TemporallyAugmented
-from skstream.engine.block import cuts, part_of
-from skstream.engine.kernels import Declined, Task, find_kernel
-from skstream.engine.model import ModelRun
+from skstream.core.engine.block import cuts, part_of
+from skstream.core.engine.model import ModelRun
+from skstream.kernels import Declined, Task, find_kernel
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.pipeline import make_stream_pipeline
 from tests._examples import newest_alone

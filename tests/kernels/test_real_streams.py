@@ -20,9 +20,9 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
-from skstream.engine.kernels import Task
-from skstream.engine.kernels.naive_bayes import counts as counts_module
-from skstream.engine.kernels.naive_bayes import gaussian as gaussian_module
+from skstream.kernels import Task
+from skstream.kernels.naive_bayes import counts as counts_module
+from skstream.kernels.naive_bayes import gaussian as gaussian_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporallyAugmented

@@ -25,7 +25,7 @@ from skstream import (
 )
 from skstream.base import asks_row_by_row
 from skstream.baselines import MajorityWindow, MeanRegressor, Persistent, RandomClass
-from skstream.engine.kernels import Declined, Kernel, Task, find_kernel, make_kernel
+from skstream.kernels import Declined, Kernel, Task, find_kernel, make_kernel
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier

@@ -21,7 +21,7 @@ from skstream import (
     make_stream_pipeline,
     prequential_predict,
 )
-from skstream.engine.kernels import Declined, Task, registered_kernels
+from skstream.kernels import Declined, Task, registered_kernels
 from tests.kernels._reference import assert_same_state, make_block, run_literally, running
 from tests.kernels.test_support_table import KERNEL, frozen
 

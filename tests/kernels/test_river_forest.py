@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator
 from skstream.compat import from_river
-from skstream.engine.kernels import Declined, Task
+from skstream.kernels import Declined, Task
 from skstream.utils._numba import numba_enabled
 from tests._examples import examples
 from tests.kernels._reference import TIMELINES, make_block, running
@@ -260,7 +260,7 @@ def test_subclasses_and_forests_without_a_seed_are_left_to_river() -> None:
 
 
 def find(estimator: Any) -> Any:
-    from skstream.engine.kernels import find_kernel
+    from skstream.kernels import find_kernel
 
     return find_kernel(clone(estimator), Task(LABELS))
 

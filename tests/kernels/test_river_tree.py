@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator
 from skstream.compat import from_river
-from skstream.engine.kernels import Declined, Task
+from skstream.kernels import Declined, Task
 from skstream.tree import _arrays as arrays
 from skstream.utils._numba import numba_enabled
 from tests._examples import examples

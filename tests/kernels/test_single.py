@@ -21,9 +21,9 @@ from skstream import (
     make_stream_pipeline,
     prequential_predict,
 )
-from skstream.engine.kernels import Declined, Task, make_kernel
-from skstream.engine.kernels.linear import kernel as _linear
-from skstream.engine.kernels.naive_bayes import gaussian as gaussian_module
+from skstream.kernels import Declined, Task, make_kernel
+from skstream.kernels.linear import kernel as _linear
+from skstream.kernels.naive_bayes import gaussian as gaussian_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests.kernels._linear_reference import TRIED, path
 from tests.kernels._reference import (

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from skstream import make_stream_pipeline
-from skstream.engine.kernels import Declined, Task
+from skstream.kernels import Declined, Task
 from tests.kernels._linear_reference import TRIED, path
 from tests.kernels._reference import assert_same_state, make_block, run_literally, running
 from tests.kernels.test_support_table import KERNEL

@@ -27,7 +27,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from skstream import MajorityClass, TemporalCorrection, TemporallyAugmented
-from skstream.engine.kernels import (
+from skstream.kernels import (
     Declined,
     Kernel,
     Task,
@@ -38,7 +38,7 @@ from skstream.engine.kernels import (
     registered_kernels,
     registry,
 )
-from skstream.engine.kernels.linear import kernel as _linear
+from skstream.kernels.linear import kernel as _linear
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.pipeline import make_stream_pipeline
@@ -492,10 +492,10 @@ class TestRegistry:
 
     def test_nothing_is_imported_before_it_is_wanted(self) -> None:
         code = (
-            "import sys, numpy as np; from skstream.engine.kernels import Task, make_kernel;"
+            "import sys, numpy as np; from skstream.kernels import Task, make_kernel;"
             "from skstream.baselines import MajorityClass;"
             "assert make_kernel(MajorityClass(), Task(np.arange(2)));"
-            "made = [m for m in sys.modules if m.startswith('skstream.engine.kernels.')];"
+            "made = [m for m in sys.modules if m.startswith('skstream.kernels.')];"
             "early = [m for m in made if 'linear' in m or 'naive' in m or 'transformers' in m];"
             "sys.exit(bool(early or 'numba' in sys.modules))"
         )

@@ -66,9 +66,9 @@ from skstream import (
     make_stream_pipeline,
 )
 from skstream.compat import from_river
+from skstream.core.engine.model import ModelRun
 from skstream.drift import RandomAlarm
-from skstream.engine.kernels import Task, registered_kernels
-from skstream.engine.model import ModelRun
+from skstream.kernels import Task, registered_kernels
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.optimal import BayesOptimal

@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDClassifier
 
-from skstream.engine.kernels import Task
-from skstream.engine.kernels.linear import rows as linear_rows
+from skstream.kernels import Task
+from skstream.kernels.linear import rows as linear_rows
 from tests.kernels._linear_reference import TRIED, path, run_row_by_row
 from tests.kernels._reference import cut, make_block, running
 

@@ -26,9 +26,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from skstream.engine.block import Block
-from skstream.engine.kernels import Declined, Task, make_transform_kernel
-from skstream.engine.kernels.transformers import scalers, stateless
+from skstream.core.engine.block import Block
+from skstream.kernels import Declined, Task, make_transform_kernel
+from skstream.kernels.transformers import scalers, stateless
 from skstream.utils._numba import jit
 from tests._examples import examples
 from tests.kernels._reference import (

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from skstream import KFoldEvaluator, PrequentialEvaluator, TemporallyAugmented
 from skstream.drift import DDM, PageHinkley, RandomAlarm
-from skstream.engine.kernels import Declined, Task
+from skstream.kernels import Declined, Task
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 from skstream.tree import _arrays as arrays
 from skstream.tree import _forest as forest

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skstream.baselines import MajorityClass, MajorityWindow, Persistent, RandomClass
-from skstream.engine.kernels import Task
+from skstream.kernels import Task
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 from tests._calls import n_calls

@@ -7,15 +7,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from skstream.forgetting import (
-    AdaptiveWindow,
-    Cumulative,
-    FadingFactor,
-    SlidingWindow,
-    as_forgetting,
-)
-from skstream.metrics._resolve import resolve_metrics
-from skstream.metrics._running import RunningMeasures
+from skstream.core.forgetting import as_forgetting
+from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.running import RunningMeasures
+from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
 
 MECHANISMS = {
     "all": Cumulative(),

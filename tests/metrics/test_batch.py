@@ -11,6 +11,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.tree import DecisionTreeClassifier
 
 import skstream.metrics as ours
+from skstream.core.measures.registry import CLASSIFICATION, REGRESSION
+from skstream.core.measures.resolve import _FUNCTIONS
 from skstream.metrics import (
     arithmetic_accuracy_score,
     geometric_accuracy_score,
@@ -22,8 +24,6 @@ from skstream.metrics import (
     kappa_test,
 )
 from skstream.metrics._functions import cmd_score, persistent_skill_score
-from skstream.metrics._registry import CLASSIFICATION, REGRESSION
-from skstream.metrics._resolve import _FUNCTIONS
 from tests._examples import examples
 from tests.metrics._streams import MECHANISMS, make_stream, running, score
 

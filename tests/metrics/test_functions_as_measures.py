@@ -8,8 +8,8 @@ import pytest
 from sklearn import metrics as sk
 from sklearn.metrics import get_scorer, make_scorer
 
+from skstream.core.measures.resolve import resolve_metrics
 from skstream.metrics import Measure, kappa_temporal_score
-from skstream.metrics._resolve import resolve_metrics
 from tests.metrics._streams import running
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from skstream.forgetting import as_forgetting
+from skstream.core.forgetting import as_forgetting
+from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.running import RunningMeasures
 from skstream.metrics import kappa_test
-from skstream.metrics._resolve import resolve_metrics
-from skstream.metrics._running import RunningMeasures
 from tests._examples import newest_alone
 
 N_STREAMS, N_ROWS = 800, 400

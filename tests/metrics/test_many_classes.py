@@ -7,11 +7,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from skstream.metrics import _class_tables as class_tables
-from skstream.metrics import _running as running_module
-from skstream.metrics import _sums as sums_module
+from skstream.core.measures import class_tables
+from skstream.core.measures import running as running_module
+from skstream.core.measures import sums as sums_module
+from skstream.core.measures.registry import CLASSIFICATION
 from skstream.metrics import kappa_m_score
-from skstream.metrics._registry import CLASSIFICATION
 from tests._examples import newest_alone
 from tests.metrics._reference import Reference
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running, score
@@ -90,7 +90,7 @@ def test_a_window_that_keeps_a_row_too_long_is_caught(monkeypatch):
     right = score(stream, ["kappa"], "window:30").curves()
     sums_in_window = class_tables.sums_in_window
     monkeypatch.setattr(
-        "skstream.metrics._range_sums.sums_in_window",
+        "skstream.core.measures.range_sums.sums_in_window",
         lambda rows, n_old, ends, size, n: sums_in_window(rows, n_old, ends, size + 1, n),
     )
     with pytest.raises(AssertionError):

@@ -1,6 +1,6 @@
 """Every measure that has a name is explained in a few words."""
 
-from skstream.metrics._registry import MEANINGS, OF_CLASS, OF_CLASSES, REGRESSION
+from skstream.core.measures.registry import MEANINGS, OF_CLASS, OF_CLASSES, REGRESSION
 
 
 def test_every_named_measure_is_explained_in_a_few_words() -> None:

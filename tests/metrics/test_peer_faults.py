@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from skstream.core.measures.resolve import resolve_metrics
 from skstream.metrics import geometric_accuracy_score, kappa_m_score, kappa_temporal_score
-from skstream.metrics._resolve import resolve_metrics
 from tests.metrics._streams import MECHANISMS, make_stream, running, score
 
 NAMES = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "kappa_plus", "f1_macro", "mcc"]

@@ -8,7 +8,11 @@ import pytest
 from sklearn.naive_bayes import MultinomialNB
 
 from skstream import HoldoutEvaluator, PrequentialEvaluator, prequential_predict
-from skstream.forgetting import as_forgetting
+from skstream.core.forgetting import as_forgetting
+from skstream.core.measures.bins import brier_part
+from skstream.core.measures.registry import OF_CLASSES, PROBABILITIES, measure_of_name
+from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.running import RunningMeasures
 from skstream.metrics import (
     Measure,
     calibration_error,
@@ -18,10 +22,6 @@ from skstream.metrics import (
     set_size,
     top_k_accuracy,
 )
-from skstream.metrics._bins import brier_part
-from skstream.metrics._registry import OF_CLASSES, PROBABILITIES, measure_of_name
-from skstream.metrics._resolve import resolve_metrics
-from skstream.metrics._running import RunningMeasures
 from tests._examples import newest_alone
 from tests.metrics import _probability_reference as oracle
 from tests.metrics._reference import Reference

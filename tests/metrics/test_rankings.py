@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from skstream.forgetting import as_forgetting
-from skstream.metrics import _ranked_windows, _rankings, _ranks, _running
-from skstream.metrics._registry import PROBABILITIES
-from skstream.metrics._resolve import resolve_metrics
-from skstream.metrics._rows import ScoredRows, Sets
-from skstream.metrics._running import RunningMeasures, SetMeasures
+from skstream.core.forgetting import as_forgetting
+from skstream.core.measures import ranked_windows as _ranked_windows
+from skstream.core.measures import rankings as _rankings
+from skstream.core.measures import ranks as _ranks
+from skstream.core.measures import running as _running
+from skstream.core.measures.registry import PROBABILITIES
+from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.rows import ScoredRows, Sets
+from skstream.core.measures.running import RunningMeasures, SetMeasures
 from tests.metrics._reference import Reference
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream
 

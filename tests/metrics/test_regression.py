@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from skstream.metrics import _running as running_module
+from skstream.core.measures import running as running_module
+from skstream.core.measures.registry import REGRESSION
 from skstream.metrics import pinball
 from skstream.metrics._functions import persistent_skill_score
-from skstream.metrics._registry import REGRESSION
 from tests._examples import examples
 from tests.metrics._streams import MECHANISMS, running
 

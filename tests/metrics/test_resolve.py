@@ -6,6 +6,8 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import f1_score, get_scorer
 
 from skstream import MeanRegressor, PrequentialEvaluator
+from skstream.core.measures.registry import CLASSIFICATION, MAJORITIES, REGRESSION
+from skstream.core.measures.resolve import resolve_metrics
 from skstream.metrics import (
     Measure,
     harmonic_accuracy_score,
@@ -13,8 +15,6 @@ from skstream.metrics import (
     kappa_score,
     kappa_temporal_score,
 )
-from skstream.metrics._registry import CLASSIFICATION, MAJORITIES, REGRESSION
-from skstream.metrics._resolve import resolve_metrics
 from skstream.utils._sklearn import scorer_names
 from tests.metrics._streams import running
 

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.forgetting import Forgetting, SlidingWindow, as_forgetting
-from skstream.metrics import _running as running_module
+from skstream.core.forgetting import as_forgetting
+from skstream.core.measures import running as running_module
+from skstream.core.measures.registry import CLASSIFICATION, MAJORITIES
+from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.running import RunningMeasures
+from skstream.core.measures.scores import Scores
+from skstream.forgetting import Forgetting, SlidingWindow
 from skstream.metrics import kappa_m_score
-from skstream.metrics._registry import CLASSIFICATION, MAJORITIES
-from skstream.metrics._resolve import resolve_metrics
-from skstream.metrics._running import RunningMeasures
-from skstream.metrics._scores import Scores
 from tests._data import load_stream
 from tests._examples import examples, newest_alone
 from tests.metrics._reference import Reference

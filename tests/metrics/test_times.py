@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.forgetting import FadingFactor, SlidingWindow, as_forgetting
-from skstream.metrics._registry import OF_CLASSES, REGRESSION
-from skstream.metrics._resolve import resolve_metrics
-from skstream.metrics._rows import ScoredRows
-from skstream.metrics._running import RunningMeasures
+from skstream.core.forgetting import as_forgetting
+from skstream.core.measures.registry import OF_CLASSES, REGRESSION
+from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.rows import ScoredRows
+from skstream.core.measures.running import RunningMeasures
+from skstream.forgetting import FadingFactor, SlidingWindow
 
 MINUTE = np.timedelta64(1, "m")
 START = np.datetime64("2024-03-30T23:00", "us")
@@ -151,8 +152,8 @@ def test_half_life_weighs_by_age(minutes: list[int], half_life: int, seed: int) 
 def test_no_value_depends_on_chunks(
     monkeypatch: pytest.MonkeyPatch, n_classes: int | None, every: Any
 ) -> None:
-    monkeypatch.setattr("skstream.metrics._running._BLOCK", 64)
-    monkeypatch.setattr("skstream.metrics._running._TIMED_BLOCK", 64)
+    monkeypatch.setattr("skstream.core.measures.running._BLOCK", 64)
+    monkeypatch.setattr("skstream.core.measures.running._TIMED_BLOCK", 64)
     classes = None if n_classes is None else np.arange(n_classes)
     rows = numbers(500) if n_classes is None else labels(500, n_classes)
     rows.time = START + np.sort(np.random.default_rng(2).integers(0, 9_000, 500)) * MINUTE

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream import Persistent, PrequentialEvaluator
+from skstream.core.measures import running as running_module
 from skstream.metrics import Measure, kappa_temporal_score
-from skstream.metrics import _running as running_module
 from skstream.streams import make_demo_stream
 from tests._examples import examples
 from tests.metrics._streams import (

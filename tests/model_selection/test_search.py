@@ -34,7 +34,7 @@ from skstream import (
     make_stream_pipeline,
     prequential_predict,
 )
-from skstream.evaluation import _execution
+from skstream.core.evaluators import execution as _execution
 from skstream.metrics import Measure
 from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch
 from skstream.model_selection._candidates import candidates_of

@@ -15,11 +15,11 @@ from skstream import (
     detect,
     score_slices,
 )
+from skstream.core.rows.arrays import ArrayStream
 from skstream.drift import DDM, RandomAlarm
 from skstream.drift._detections import Detections
 from skstream.plotting import ComparisonDisplay, FoldDisplay, PrequentialDisplay
 from skstream.streams import SEA, Drift
-from skstream.streams._arrays import ArrayStream
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 dates = pytest.importorskip("matplotlib.dates")

@@ -21,12 +21,12 @@ from skstream import (
     PrequentialEvaluator,
 )
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._results._report import forgetting_words
 from skstream.metrics import Measure
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.plotting._axes import spread_apart
 from skstream.plotting._lines import COLORS
 from skstream.plotting._words import measure_words
+from skstream.reports._report import forgetting_words
 from skstream.streams import make_demo_stream
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.preprocessing import OneHotEncoder
 
-from skstream.engine.kernels import Task, make_transform_kernel
+from skstream.kernels import Task, make_transform_kernel
 from skstream.preprocessing import StreamOneHotEncoder, StreamOrdinalEncoder
 
 ENCODERS = [StreamOneHotEncoder(4, sparse_output=False), StreamOrdinalEncoder(4)]

@@ -12,8 +12,8 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
 from skstream import PrequentialEvaluator, make_stream_pipeline
-from skstream.engine.failures import ModelError
-from skstream.engine.kernels import Task, make_transform_kernel
+from skstream.core.engine.failures import ModelError
+from skstream.kernels import Task, make_transform_kernel
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.preprocessing import StreamImputer, StreamOrdinalEncoder
 from tests.preprocessing._rows import rows_of

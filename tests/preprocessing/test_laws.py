@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import skstream.preprocessing
 from skstream import PrequentialEvaluator
 from skstream.base import accepts_classes, supports_sample_weight
-from skstream.engine.kernels import registered_kernels
+from skstream.kernels import registered_kernels
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import (
     DatetimeFeatures,

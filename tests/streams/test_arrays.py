@@ -12,8 +12,8 @@ from skstream import (
     PrequentialEvaluator,
     make_stream_pipeline,
 )
+from skstream.core.rows.arrays import ArrayStream
 from skstream.streams import Stream, as_stream
-from skstream.streams._arrays import ArrayStream
 
 X = np.arange(20.0).reshape(10, 2)
 Y = np.array([0, 1] * 5)

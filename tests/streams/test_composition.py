@@ -22,6 +22,7 @@ from skstream import (
     evaluate_over_seeds,
     prequential_predict,
 )
+from skstream.core.rows.arrays import ArrayStream, ChunkStream, begins_again
 from skstream.streams import (
     SEA,
     STAGGER,
@@ -39,7 +40,6 @@ from skstream.streams import (
     with_imbalance,
     with_label_noise,
 )
-from skstream.streams._arrays import ArrayStream, ChunkStream, begins_again
 from skstream.streams._composition import _imbalance, _join
 from skstream.streams._composition._base import ComposedStream
 from tests._examples import examples

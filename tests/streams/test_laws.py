@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skstream.streams
+from skstream.core.rows.arrays import ArrayStream, ChunkStream
 from skstream.streams import (
     ARFFStream,
     CSVStream,
@@ -18,7 +19,6 @@ from skstream.streams import (
     SVMLightStream,
     make_demo_stream,
 )
-from skstream.streams._arrays import ArrayStream, ChunkStream
 from skstream.utils._labels import find_classes
 from tests._examples import examples
 from tests.streams._tables import write_parquet

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from skstream.core.rows.arrays import ArrayStream
 from skstream.streams import _fetch
-from skstream.streams._arrays import ArrayStream
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "sources.md"
 BLOCK = re.compile(r"^```py(?:thon)?\n(.*?)^```$", re.DOTALL | re.MULTILINE)

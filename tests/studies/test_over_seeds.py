@@ -25,12 +25,12 @@ from skstream import (
     evaluate_over_seeds,
     load,
 )
-from skstream.engine.failures import ModelError
-from skstream.evaluation import _execution
+from skstream.core.engine.failures import ModelError
+from skstream.core.evaluators import execution as _execution
+from skstream.core.rows.arrays import ArrayStream
 from skstream.stats import compare_with_best, wilcoxon
 from skstream.stats._best import holm
 from skstream.streams import SEA, Sine
-from skstream.streams._arrays import ArrayStream
 from skstream.studies import _over_seeds
 from skstream.studies._seed_study import SeedStudy
 

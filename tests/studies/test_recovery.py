@@ -15,8 +15,8 @@ from skstream import (
     evaluate_over_seeds,
     recovery_after_drift,
 )
+from skstream.core.measures.registry import known_measure
 from skstream.evaluation import EvaluationResult
-from skstream.metrics._registry import known_measure
 from skstream.streams import SEA, Drift
 
 ROWS = np.arange(100, 1001, 100)

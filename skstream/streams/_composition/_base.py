@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._arrays import as_stream
-from skstream.streams._chunk import Chunk
-from skstream.streams._drifts import Drift
-from skstream.streams._stream import Stream, check_block, generator_name
+from skstream.core.rows.arrays import as_stream
+from skstream.core.rows.chunk import Chunk
+from skstream.core.rows.drifts import Drift
+from skstream.core.rows.stream import Stream, check_block, generator_name
 from skstream.utils._rows import stack_rows, take_rows
 
 #: Blocks of rows, ``(X, y)`` or ``(X, y, meta)``, by their first row and the one after the last.

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from skstream.streams._arrays import ArrayStream, ChunkStream
+from skstream.core.rows.arrays import ArrayStream, ChunkStream
+from skstream.core.rows.stream import Stream
 from skstream.streams._composition._base import ComposedStream
 from skstream.streams._generators._base import GeneratedStream
-from skstream.streams._stream import Stream
 from skstream.utils._warnings import warn
 
 

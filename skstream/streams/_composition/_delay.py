@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skstream.streams._chunk import Chunk
+from skstream.core.rows.chunk import Chunk
+from skstream.core.rows.stream import Stream
 from skstream.streams._composition._base import ChangedRows
-from skstream.streams._stream import Stream
 from skstream.utils._choices import check_count
 from skstream.utils._rows import is_frame
 from skstream.utils._seeds import uniform

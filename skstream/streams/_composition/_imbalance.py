@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._chunk import Chunk
+from skstream.core.rows.chunk import Chunk
+from skstream.core.rows.drifts import NEVER, Drift
+from skstream.core.rows.stream import Stream
 from skstream.streams._composition._base import (
     ComposedStream,
     Reader,
     block_of,
     taken,
 )
-from skstream.streams._drifts import NEVER, Drift
-from skstream.streams._stream import Stream
 from skstream.utils._choices import check_count, is_real
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from skstream.streams._chunk import Chunk
+from skstream.core.rows.chunk import Chunk
+from skstream.core.rows.drifts import Drift
+from skstream.core.rows.stream import Stream
 from skstream.streams._composition._base import (
     ComposedStream,
     Reader,
@@ -19,8 +21,6 @@ from skstream.streams._composition._base import (
     taken,
 )
 from skstream.streams._composition._checks import check_parts
-from skstream.streams._drifts import Drift
-from skstream.streams._stream import Stream
 from skstream.utils._choices import check_count
 from skstream.utils._seeds import uniform
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._chunk import Chunk
+from skstream.core.rows.chunk import Chunk
+from skstream.core.rows.stream import Stream
 from skstream.streams._composition._base import ChangedRows
-from skstream.streams._stream import Stream
 from skstream.utils._choices import check_count, check_share
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import find_classes

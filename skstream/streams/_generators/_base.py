@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._drifts import NEVER, Drift
-from skstream.streams._stream import Stream, check_block, generator_name
+from skstream.core.rows.drifts import NEVER, Drift
+from skstream.core.rows.stream import Stream, check_block, generator_name
 from skstream.utils._choices import check_count, is_integer
 
 # Rows made at once: their numbers stay in the cache of the processor, twice as fast.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.streams._drifts import Drift
+from skstream.core.rows.drifts import Drift
 from skstream.streams._generators._base import GeneratedStream
 from skstream.streams._generators._bayes_error import BayesError, integrated_error
 from skstream.streams._generators._components import Component, Phase

@@ -1,0 +1,1 @@
+"""Any model under any protocol and measure: what the library is without its wings."""

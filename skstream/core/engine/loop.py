@@ -1,0 +1,434 @@
+"""The generic path: the model's own ``predict`` and ``partial_fit``, call by call."""
+
+from contextlib import suppress
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from skstream.base import learner
+from skstream.core.engine.answers import Task, no_answers, with_scores
+from skstream.core.engine.block import Block, Company
+from skstream.core.engine.failures import RAISED, BadAnswer, ends_program
+from skstream.utils._label_space import UNKNOWN, LabelSpace
+from skstream.utils._labels import array_of
+from skstream.utils._rows import not_finite, own_rows, take_rows
+from skstream.utils._validation import is_fitted, is_outlier_detector
+
+_METHOD_NAMES = (
+    *("fit", "partial_fit", "transform", "fit_transform", "partial_fit_transform"),
+    *("predict", "predict_proba", "predict_log_proba", "decision_function"),
+)
+
+
+class LoopFailed(Exception):
+    """Failure of a model, with the position of the ask or learn in the block.
+
+    Attributes
+    ----------
+    action : {"answering", "learning"}
+        What it was doing.
+    index : int
+        Position among the block's asks or learns.
+    answers : ndarray
+        Answers to the asks before the failure, as the loop returns them.
+    n_learnt : int
+        How many learns of the block the model has made.
+    stopped : bool
+        Whether the model did nothing after the failure. (A bad answer is found at the end.)
+    block : Block or None
+        The block that positions belong to, if not the one given: see `core.engine.by_loop`.
+    n_taken : int or None
+        Where that is a whole warm-up, how many of its rows the block given had.
+    state : object
+        State of the kernel that executed the model, as it was right before the failure, or after
+        the block where the model had not stopped; None without a kernel.
+    """
+
+    def __init__(
+        self,
+        action: str,
+        index: int,
+        answers: Any = None,
+        n_learnt: int = 0,
+        *,
+        stopped: bool = False,
+    ):
+        super().__init__(action, index)
+        self.action, self.index, self.answers = action, index, answers
+        self.n_learnt, self.stopped = n_learnt, stopped
+        self.block: Block | None = None
+        self.n_taken: int | None = None
+        self.state: Any = None
+
+    @property
+    def is_bad_answer(self) -> bool:
+        """Whether it gave an answer, but none that can be used."""
+        return isinstance(self.__cause__, BadAnswer)
+
+
+class Loop:
+    """Executes blocks on any estimator by calls of its methods, in order.
+
+    An estimator with a method `row_calls`, which wraps a model of another library, is called
+    through what that returns once it is fitted: the same calls of that model, without the checks
+    of ``predict`` and ``partial_fit`` (see `skstream.compat`). With `direct=False` it is not, and
+    neither is a subclass, which may have other methods.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The model; it is changed.
+    task : Task
+        Classes and kind of answer.
+    direct : bool, default=True
+        Whether to call the model that an estimator wraps.
+    is_part : bool, default=False
+        Whether this is the inner model of an estimator that has learnt its first rows. Such a model
+        has been told the classes; and before anything else is learnt, it stops at an answer that is
+        missing, or neither label nor number. (Others stop at the end of the block.)
+    """
+
+    def __init__(self, estimator: Any, task: Task, *, direct: bool = True, is_part: bool = False):
+        self.estimator = estimator
+        self.task = task
+        self._is_part = is_part
+        self._said: set[str] = set()  # warnings about answers
+        self.seconds_asking = 0.0
+        self.seconds_learning = 0.0
+        self._learn = learner(estimator)
+        has_calls = direct and "row_calls" in vars(type(estimator))
+        self.is_direct = has_calls and changed_methods(estimator) is None
+        self._columns_are_known = False
+        self._space = LabelSpace(task.classes)
+        known = None if is_part or is_fitted(estimator) else task.classes
+        self._classes = None if known is None else known.copy()  # the model may write into it
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["_learn"]  # a bound function: made again after loading
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._learn = learner(self.estimator)
+
+    def run(self, block: Block) -> np.ndarray:
+        """Execute the block and return the answers to its asks, in their order."""
+        # Copies: models may write into what they are given, and other models read the same.
+        labels = block.y.copy() if self.task.classes is None else self.task.classes[block.y]
+        weight = None if block.weight is None else block.weight.copy()
+        if self._is_direct(block):
+            return self._run_directly(block, labels, weight)
+        answers: list[np.ndarray] = []
+        for is_ask, begin, end in block.calls():
+            started = perf_counter()
+            try:
+                if is_ask:
+                    answers.append(self._ask(block, begin, end))
+                else:
+                    self._learn_rows(block, labels, weight, begin, end)
+            except RAISED as error:
+                if ends_program(error):
+                    raise
+                n_learnt = int(block.stamp[begin]) if is_ask else begin
+                action = "answering" if is_ask else "learning"
+                before = self._codes(answers)  # an earlier answer may be wrong, too
+                raise LoopFailed(action, begin, before, n_learnt, stopped=True) from error
+            if is_ask:
+                self.seconds_asking += perf_counter() - started
+            else:
+                self.seconds_learning += perf_counter() - started
+        return self._codes(answers)
+
+    def _is_direct(self, block: Block) -> bool:
+        """Whether the model inside can be called for each row of the block."""
+        if not self.is_direct or (block.weight is not None and not block.weight.all()):
+            return False
+        if block.batches is not None or block.company is not None:
+            return False
+        if not is_fitted(self.estimator):
+            return block.n_learns > 0 and not (block.stamp < 1).any()
+        if self.task.classes is None:
+            return True
+        known: bool = self.estimator.classes_.tolist() == self.task.classes.tolist()
+        return known  # else the checks say what is wrong
+
+    def _run_directly(
+        self, block: Block, labels: np.ndarray, weight: np.ndarray | None
+    ) -> np.ndarray:
+        """Execute a block by calls of the model inside, as its users would write them."""
+        n_learnt = 0
+        if not is_fitted(self.estimator):  # the first call checks, and makes the model inside
+            started = perf_counter()
+            try:
+                self._learn_rows(block, labels, weight, 0, 1)
+            except RAISED as error:
+                if ends_program(error):
+                    raise
+                raise LoopFailed("learning", 0, no_answers(self.task), stopped=True) from error
+            self.seconds_learning += perf_counter() - started
+            n_learnt = 1
+        calls = self.estimator.row_calls()
+        asks = [calls.asker(one.method) for one in self.task.alone()]
+        ask = asks[0] if len(asks) == 1 else lambda row: tuple(one(row) for one in asks)
+        rows_asked = calls.rows(block.ask_X, block.ask_index)
+        rows_learnt = calls.rows(block.learn_X, block.learn_index[n_learnt:])
+        answers: list[Any] = []
+        stamps = [*block.stamp.tolist(), block.n_learns + 1]  # the last one is never reached
+        next_stamp, action, clock = stamps[0], "answering", perf_counter
+        learn = calls.learn_one
+        if weight is not None:
+            weights = iter(weight[n_learnt:].tolist())
+
+            def learn(row: Any, target: Any) -> None:
+                calls.learn_weighted(row, target, next(weights))
+
+        asking = learning = 0.0
+        before = clock()
+        try:
+            targets = calls.targets(labels[n_learnt:])
+            for row, target in zip(rows_learnt, targets, strict=True):
+                while next_stamp <= n_learnt:
+                    answers.append(ask(next(rows_asked)))
+                    next_stamp = stamps[len(answers)]
+                now = clock()
+                asking += now - before
+                action = "learning"
+                learn(row, target)
+                action = "answering"
+                n_learnt += 1
+                before = clock()
+                learning += before - now
+            answers.extend(map(ask, rows_asked))
+            asking += clock() - before
+        except RAISED as error:
+            if ends_program(error):
+                raise
+            index = n_learnt
+            if action == "answering":  # no answer of a call about several rows is kept
+                bounds = block.ask_bounds
+                index = int(bounds[np.searchsorted(bounds, len(answers), side="right") - 1])
+                answers = answers[:index]
+            kept = self._direct_codes(calls, answers)
+            raise LoopFailed(action, index, kept, n_learnt, stopped=True) from error
+        finally:
+            self.seconds_asking += asking
+            self.seconds_learning += learning
+        return self._direct_codes(calls, answers)
+
+    def _direct_codes(self, calls: Any, answers: list[Any]) -> np.ndarray:
+        """Answers of the model inside, as `run` returns them."""
+        if self.task.scores is None or not answers:
+            return self._codes([calls.answered(answers, self.task.method)] if answers else [])
+        columns = [list(column) for column in zip(*answers, strict=True)]
+        kinds = zip(columns, self.task.alone(), strict=True)
+        labels, scores = (calls.answered(column, task.method) for column, task in kinds)
+        try:
+            return self._scored(labels, scores)
+        except BadAnswer as bad:
+            kept = [no_answers(self.task)]
+            rows = (slice(at, at + 1) for at in range(len(answers)))
+            with suppress(BadAnswer):  # of the first bad row; those before it are kept
+                kept.extend(self._scored(labels[at], scores[at]) for at in rows)
+            raise LoopFailed("answering", len(kept) - 1, np.concatenate(kept)) from bad
+
+    def _ask(self, block: Block, begin: int, end: int) -> np.ndarray:
+        self._check_columns()
+        if block.company is None:
+            answer = self._answers(block.ask_X, block.ask_index[begin:end])
+        else:
+            answer = self._ask_in_company(block.ask_X, block.company[block.n_asks - begin])
+        if self._is_part:
+            self._check_answer(answer)
+        return answer
+
+    def _answers(self, X: Any, index: np.ndarray) -> np.ndarray:
+        """Answers of one call about some rows."""
+        if self.task.scores is None:
+            return self._answers_to(self.task, X, index)
+        labels, scores = (self._answers_to(one, X, index) for one in self.task.alone())
+        return self._scored(labels, scores)
+
+    def _scored(self, labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Answers of labels with scores; `BadAnswer` where one of them is none."""
+        codes = self._space.encode_answers(labels)
+        if (codes == UNKNOWN).any():
+            raise BadAnswer(self._unknown_answer(labels[int((codes == UNKNOWN).argmax())]))
+        return with_scores(codes, scores, self.task, self._said)
+
+    def _answers_to(self, task: Task, X: Any, index: np.ndarray) -> np.ndarray:
+        """One kind of answer to some rows."""
+        rows = own_rows(take_rows(X, index))  # the model may change and keep them
+        # A copy: the model may return an array of its own, and write its next answer into it.
+        answer = array_of(getattr(self.estimator, task.method)(rows)).copy()
+        return answer if answer.shape == (len(index),) else _reshaped(answer, len(index), task)
+
+    def _ask_in_company(self, X: Any, company: Company) -> np.ndarray:
+        """Answers to rows asked together with others, but for others that cannot be answered."""
+        try:
+            asked: np.ndarray = self._answers(X, company.index)[company.asked]
+        except Exception:
+            kept = np.ones(len(company.index), dtype=bool)
+            kept[company.asked] = False
+            bad = not_finite(take_rows(X, company.index)) & kept
+            others = np.flatnonzero(bad if bad.any() else kept)
+            kept[:] = True
+            kept[others] = [self._can_answer(X, company.index[[at]]) for at in others]
+            if kept.all():
+                raise
+            places = np.cumsum(kept) - 1
+            asked = self._answers(X, company.index[kept])[places[company.asked]]
+        return asked
+
+    def _can_answer(self, X: Any, index: np.ndarray) -> bool:
+        try:
+            self._answers(X, index)
+        except Exception:
+            return False
+        return True
+
+    def _check_columns(self) -> None:
+        """Raise an error, at the first question, if columns of answers are of other classes."""
+        if self._columns_are_known:
+            return
+        self._columns_are_known = True
+        classes, own = self.task.classes, getattr(self.estimator, "classes_", None)
+        method = self.task.scores or self.task.method
+        if method == "predict" or classes is None or own is None:
+            return
+        columns = array_of(own).tolist()
+        if columns != classes.tolist():
+            raise BadAnswer(
+                f"{method} has columns for the classes {columns}, but "
+                f"the classes here are {classes.tolist()}: there must be a column for each of "
+                "these, in this order. Tell the model all of them in its first partial_fit "
+                "(classes=), or wrap it so that its predict_proba has these columns."
+            )
+
+    def _learn_rows(
+        self, block: Block, labels: np.ndarray, weights: np.ndarray | None, begin: int, end: int
+    ) -> None:
+        weight = None if weights is None else weights[begin:end]
+        rows = own_rows(take_rows(block.learn_X, block.learn_index[begin:end]))
+        self._learn(rows, labels[begin:end], weight, self._classes)
+        self._classes = None
+
+    def _check_answer(self, answer: np.ndarray) -> None:
+        """Raise a `BadAnswer` at an answer that is neither label nor number, or missing."""
+        try:
+            codes = self._encoded([answer])
+        except (TypeError, ValueError) as error:
+            raise BadAnswer(str(error)) from error
+        labels = codes[:, 0] if self.task.n_scores else codes
+        if (codes.dtype.kind == "i" or self.task.n_scores) and (labels < 0).any():
+            raise BadAnswer("an answer is none of the classes")
+        if self.task.method == "predict_proba" and codes.ndim != 2:
+            raise BadAnswer("probabilities have one column per class")
+
+    def _codes(self, answers: list[np.ndarray]) -> np.ndarray:
+        """Answers as codes or numbers; raises an error at the first that is neither."""
+        if not answers:
+            return no_answers(self.task)
+        try:
+            codes = self._encoded(answers)
+            if codes.dtype.kind == "f":
+                return codes  # numbers, of which every one may be an answer, or checked codes
+            known = codes != UNKNOWN
+            if known.all():
+                return codes
+            first = int(known.argmin())
+            wrong = _joined(answers)[first]
+            error: Exception = BadAnswer(self._unknown_answer(wrong))
+        except (TypeError, ValueError) as failed:
+            first, error = self._first_bad(answers, failed)
+            codes = self._codes(answers[:first])
+            first = len(codes)
+        raise LoopFailed("answering", first, codes[:first]) from error
+
+    def _unknown_answer(self, answer: Any) -> str:
+        """Say that an answer is none of the classes, and which labels an outlier detector needs."""
+        if is_outlier_detector(self.estimator):
+            return (
+                f"its answer is {answer}. {type(self.estimator).__name__} answers 1 (inlier) and "
+                "-1 (outlier): give labels 1 and -1."
+            )
+        return self._space.unknown(answer, "its answer is")
+
+    def _encoded(self, answers: list[np.ndarray]) -> np.ndarray:
+        """Answers as numbers or codes, `UNKNOWN` where one is not among the classes."""
+        joined = _joined(answers)
+        if self.task.method != "predict" or self.task.classes is None or self.task.n_scores:
+            return joined.astype(np.float64, copy=False)
+        return self._space.encode_answers(joined)
+
+    def _first_bad(self, answers: list[np.ndarray], error: Exception) -> tuple[int, Exception]:
+        """Position of the first answer that cannot be read at all, and why."""
+        for position in range(len(answers)):
+            try:
+                self._encoded(answers[: position + 1][-2:])
+            except (TypeError, ValueError) as bad:
+                return position, BadAnswer(f"{self.task.method} returned something else: {bad}")
+        return 0, error
+
+
+def _reshaped(answer: np.ndarray, n_rows: int, task: Task) -> np.ndarray:
+    """Return an answer after a check of its shape; one value per row for `predict`."""
+    shape = answer.shape
+    wanted = f"({n_rows},)"
+    if task.method == "predict":
+        if task.classes is None and shape == (n_rows, 1):
+            return answer.reshape(n_rows)
+    elif task.method == "predict_proba":
+        n_classes = "n_classes" if task.classes is None else len(task.classes)
+        wanted = f"({n_rows}, {n_classes})"
+        if shape == (n_rows, n_classes) or (task.classes is None and answer.ndim == 2):
+            return answer
+    elif answer.ndim == 2 and len(answer) == n_rows:
+        return answer
+    raise BadAnswer(
+        f"{task.method} of {n_rows} {'row' if n_rows == 1 else 'rows'} returned an answer of "
+        f"shape {shape}; {wanted} is needed, one answer per row."
+    )
+
+
+def _joined(answers: list[np.ndarray]) -> np.ndarray:
+    """Concatenate answers; labels of different types keep their types."""
+    if len({answer.dtype.kind for answer in answers}) > 1:
+        answers = [answer.astype(object) for answer in answers]
+    return np.concatenate(answers)
+
+
+def changed_methods(estimator: Any) -> str | None:
+    """Name what was put in the place of a method of an estimator, for `Kernel.refusal`.
+
+    A method may be replaced on one instance, or on its class. Either way the loop calls what the
+    kernel knows nothing of.
+    """
+    kind = type(estimator)
+    for name in getattr(estimator, "__dict__", ()):
+        own = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+        if callable(own) or hasattr(own, "__get__"):
+            return f"a {name} of its own"
+    for name in _METHOD_NAMES:
+        home = next((base for base in kind.__mro__ if name in vars(base)), None)
+        if home is not None and not _is_of(home, name):
+            return f"a changed {name}"
+    return None
+
+
+def _is_of(home: type, name: str) -> bool:
+    """Whether a method was written with its class: what is put there later tells where it is from.
+
+    Decorators of scikit-learn wrap what they decorate.
+    """
+    packages = {"sklearn", home.__module__.partition(".")[0]}
+    method = vars(home)[name]
+    while True:
+        place = getattr(method, "__globals__", {}).get("__name__", "sklearn")
+        if place.partition(".")[0] not in packages:
+            return False
+        if not hasattr(method, "__wrapped__"):
+            break
+        method = method.__wrapped__
+    return getattr(method, "__qualname__", None) == f"{home.__qualname__}.{name}"

@@ -1,0 +1,1 @@
+"""The four evaluators, and what follows from their parameters."""

@@ -1,0 +1,5 @@
+"""Evaluation where labels arrive late."""
+
+from skstream.core.evaluators.delayed.evaluator import DelayedEvaluator
+
+__all__ = ["DelayedEvaluator"]

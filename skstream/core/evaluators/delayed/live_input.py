@@ -1,0 +1,338 @@
+"""Input of live runs: ids by which the user identifies rows, rows asked, weights of labels."""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from skstream.core.evaluators.delayed.clock import Clock, Times
+from skstream.core.rows.arrays import holds_columns, split_columns
+from skstream.core.run.input import EncodedRows, checked_weights, encoded_labels
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import refuse_single
+from skstream.utils._masked import unmasked
+from skstream.utils._rows import as_rows
+from skstream.utils._times import shown_time
+
+#: Number of labelled ids kept, to distinguish a second label from one of an unknown row.
+REMEMBERED_IDS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIds:
+    """The waiting rows of some ids.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_known,), dtype int64
+        Their numbers, ascending.
+    places : ndarray of shape (n_known,), dtype intp
+        Where their ids are among those given.
+    ids : list
+        These ids.
+    n_again : int
+        Rows, not among these, that have their label already.
+    """
+
+    rows: np.ndarray
+    places: np.ndarray
+    ids: list[Hashable]
+    n_again: int
+
+
+class LiveIds:
+    """Ids of the waiting rows of a live run, and of rows that wait no longer."""
+
+    def __init__(self) -> None:
+        self._row_of: OrderedDict[Hashable, int] = OrderedDict()  # rows ascend
+        # The newest that wait no longer, and whether they have their label; else they were refused.
+        self._gone: OrderedDict[Hashable, bool] = OrderedDict()
+
+    def check_new(self, ids: Sequence[Hashable]) -> None:
+        """Raise an error if an id waits already, comes twice, or is missing."""
+        check_ids(ids)
+        seen = set()
+        for one in ids:
+            if one in seen:
+                raise ValueError(
+                    f"id {one!r} comes twice in this call; give every waiting row its own id."
+                )
+            if one in self._row_of:
+                raise ValueError(
+                    f"id {one!r} waits for its label already; give every waiting row its own id."
+                )
+            seen.add(one)
+
+    def add(self, ids: Sequence[Hashable], first_row: int) -> None:
+        """Store the ids of rows that arrived."""
+        for row, one in enumerate(ids, first_row):
+            self._row_of[one] = row
+            self._gone.pop(one, None)
+
+    def labelled(self, ids: Sequence[Hashable]) -> None:
+        """Note that waiting rows have their labels."""
+        for one in ids:
+            del self._row_of[one]
+        self._let_go(ids, labelled=True)
+
+    def _let_go(self, ids: Sequence[Hashable], *, labelled: bool) -> None:
+        for one in ids:
+            self._gone[one] = labelled
+        while len(self._gone) > REMEMBERED_IDS:
+            self._gone.popitem(last=False)
+
+    def rows_of(self, ids: Sequence[Hashable], on_unknown: str) -> KnownIds:
+        """Find the waiting rows of ids; an error leaves everything unchanged."""
+        check_ids(ids)
+        places: dict[int, int] = {}
+        n_again = 0
+        for place, one in enumerate(ids):
+            row = self._row_of.get(one)
+            if row is not None:
+                if row not in places:
+                    places[row] = place
+                elif on_unknown == "error":
+                    raise ValueError(
+                        f"id {one!r} comes twice among the labels; no label of this call was "
+                        "taken. Pass on_unknown='ignore' to take the first one, and count the rest."
+                    )
+                else:
+                    n_again += 1
+            elif self._gone.get(one):
+                if on_unknown == "error":
+                    raise KeyError(
+                        f"id {one!r} has its label already; no label of this call was taken. Pass "
+                        "on_unknown='ignore' to leave corrected labels out, and count them."
+                    )
+                n_again += 1
+            elif one not in self._gone and on_unknown == "error":
+                raise KeyError(self._why_unknown(one, ids))
+        rows = sorted(places)
+        at = [places[row] for row in rows]
+        return KnownIds(
+            np.array(rows, dtype=np.int64),
+            np.array(at, dtype=np.intp),
+            [ids[place] for place in at],
+            n_again,
+        )
+
+    def _why_unknown(self, one: Hashable, ids: Sequence[Hashable]) -> str:
+        n = sum(other not in self._row_of and not self._gone.get(other) for other in ids)
+        others = f" ({n:,} ids of this call are such)" if n > 1 else ""
+        return (
+            f"No row of id {one!r} waits for a label: it was never asked, was dropped, or had its "
+            f"label more than {REMEMBERED_IDS:,} labels ago{others}. No label of this call was "
+            "taken; pass on_unknown='ignore' to leave such ids out."
+        )
+
+    def drop(self, last_row: int) -> None:
+        """Forget the ids of waiting rows up to this one."""
+        while self._row_of and next(iter(self._row_of.values())) <= last_row:
+            self._row_of.popitem(last=False)
+
+
+def as_ids(ids: Any) -> list[Any]:
+    """Return ids as a list; raise an error for one alone."""
+    if ids is None:
+        raise TypeError(
+            "ids is missing: label() finds the waiting rows by their ids. Pass one id per row, as "
+            "in ids=range(100, 200), each waiting only once."
+        )
+    alone = isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable)
+    if alone or getattr(ids, "ndim", 1) == 0:
+        raise ValueError(
+            f"ids is {ids!r}, which is one id and no list of ids. Pass one id per row: [{ids!r}]."
+        )
+    return list(ids)
+
+
+def check_ids(ids: Sequence[Any]) -> None:
+    """Raise an error for ids that are missing or cannot be looked up."""
+    for at, one in enumerate(ids):
+        try:
+            hash(one)
+        except TypeError as error:
+            raise ValueError(
+                f"ids[{at}] is {one!r}, which cannot be looked up ({error}). Use numbers, texts or "
+                "tuples."
+            ) from error
+        missing = one is None or type(one).__name__ in ("NAType", "NaTType")
+        if missing or bool(one != one):
+            raise ValueError(f"ids[{at}] is {one!r}: a row without an id cannot be found again.")
+
+
+def label_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Check weights of `n` labels; 1 where none are given."""
+    if sample_weight is None:
+        return np.ones(n)
+    refuse_single(sample_weight, "sample_weight")
+    weights = np.asarray(unmasked(sample_weight, numbers=True))
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, but there are {n} labels.")
+    return checked_weights(weights, lambda at: f"sample_weight[{at}]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatedRows(EncodedRows):
+    """Rows that arrive at some times, with the times of their labels as far as these are known.
+
+    Attributes
+    ----------
+    arrival : ndarray of shape (n_rows,), dtype float64
+        When they arrive; does not decrease.
+    given : ndarray of shape (n_rows,)
+        The same as the user gave it, for messages.
+    label_time : ndarray of shape (n_rows,), dtype float64
+        When their labels come; infinite where that is never, or not known yet.
+    ids : ndarray of shape (n_rows,), dtype object, or None
+        Of rows of a live run, which wait where the time of their label is not known.
+    """
+
+    arrival: np.ndarray
+    given: np.ndarray
+    label_time: np.ndarray
+    ids: np.ndarray | None = None
+
+    @classmethod
+    def waiting(cls, X: Any, ids: Sequence[Hashable], arrival: Times, space: LabelSpace) -> Self:
+        """Return rows asked live, whose labels are not known yet."""
+        n = len(ids)
+        return cls(
+            X=X,
+            y=np.full(n, space.nothing),
+            arrival=np.broadcast_to(arrival.values, n),
+            given=np.broadcast_to(arrival.given, n),
+            label_time=np.full(n, np.inf),
+            ids=np.fromiter(ids, dtype=object, count=n),
+        )
+
+    @property
+    def last_shown(self) -> str:
+        """The last arrival as the user gave it."""
+        return shown_time(self.given[-1:])
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows and labels of several times, which a live run takes in one call.
+
+    Attributes
+    ----------
+    rows : DatedRows
+        Rows that arrive, in the order of time.
+    known : KnownIds
+        Rows that wait already, whose labels come.
+    known_y, known_times, known_weight : ndarray, or None
+        These labels, their times, and their weights if there are any.
+    clock : Clock
+        The clock of the run, with the kind of the times.
+    last : Clock
+        The same at the last event.
+    """
+
+    rows: DatedRows
+    known: KnownIds
+    known_y: np.ndarray
+    known_times: np.ndarray
+    known_weight: np.ndarray | None
+    clock: Clock
+    last: Clock
+
+
+def read_batch(
+    rows: Any,
+    labels: Any,
+    names: Mapping[str, str | None],
+    known_ids: LiveIds,
+    on_unknown: str,
+    clock: Clock,
+    space: LabelSpace,
+    first_row: int,
+) -> Batch:
+    """Read two frames, of rows and of labels; an error leaves everything unchanged.
+
+    `names` are the columns that are no features.
+    """
+    X, ids = np.empty((0, 0)), []
+    arrival = times = Times(np.empty(0), np.empty(0), "", "time")
+    if rows is not None:
+        X, held = _split(rows, "rows", {key: names[key] for key in ("id", "time")}, features=True)
+        _check_no_feature(X, names)
+        ids = as_ids(held["id"])
+        known_ids.check_new(ids)
+        clock, arrival = clock.unordered(held["time"], "time of rows")
+        X = as_rows(X, first_row=first_row)
+    arriving = DatedRows.waiting(X, ids, arrival, space)
+    order = np.argsort(arrival.values, kind="stable")
+    arriving = arriving.take(order)
+    weight, label_ids, codes = None, [], arriving.y[:0]
+    if labels is not None:
+        taken = {key: name for key, name in names.items() if name is not None}
+        _, held = _split(labels, "labels", taken, features=False)
+        label_ids = as_ids(held["id"])
+        codes = encoded_labels(held["label"], space)
+        clock, times = clock.unordered(held["time"], "time of labels")
+        if "sample_weight" in held:
+            weight = label_weights(held["sample_weight"], len(codes))
+            arriving = replace(arriving, weight=np.ones(len(ids)))
+    place_of = {ids[at]: place for place, at in enumerate(order)}
+    check_ids(label_ids)
+    before = []  # labels of rows that wait already
+    for at, one in enumerate(label_ids):
+        if one not in place_of:
+            before.append(at)
+            continue
+        place = place_of[one]
+        if arriving.label_time[place] < np.inf:
+            raise ValueError(f"id {one!r} comes twice among the labels.")
+        if times.values[at] < arriving.arrival[place]:
+            raise ValueError(
+                f"The label of id {one!r} comes at {times.shown(at)}, before its row, "
+                f"which arrives at {shown_time(arriving.given[place:][:1])}. Labels cannot precede "
+                "their rows."
+            )
+        arriving.label_time[place], arriving.y[place] = times.values[at], codes[at]
+        if weight is not None and arriving.weight is not None:
+            arriving.weight[place] = weight[at]
+    known = known_ids.rows_of([label_ids[at] for at in before], on_unknown)
+    at_known = np.array(before, dtype=np.intp)[known.places]
+    last = clock
+    for some in (arrival, times):
+        if len(some.values) and some.values.max() >= last.now:
+            newest = int(some.values.argmax())
+            last = last.at(float(some.values[newest]), some.shown(newest))
+    return Batch(
+        arriving,
+        known,
+        codes[at_known],
+        times.values[at_known],
+        None if weight is None else weight[at_known],
+        clock,
+        last,
+    )
+
+
+def _check_no_feature(X: Any, names: Mapping[str, str | None]) -> None:
+    """Raise an error if labels or their weights are among the features."""
+    for key in ("label", "sample_weight"):
+        if names[key] in list(X.columns):
+            raise ValueError(
+                f"rows has the column {names[key]!r}, which is the {key} and would be a feature. "
+                f"Leave it out of rows; if it is a feature, name another column by {key}=."
+            )
+
+
+def _split(
+    frame: Any, what: str, taken: Mapping[str, str | None], *, features: bool
+) -> tuple[Any, dict[str, Any]]:
+    if not holds_columns(frame):
+        raise TypeError(
+            f"{what} is a {type(frame).__name__}. Pass a pandas or polars frame, an Arrow table, "
+            "or a dict of columns; arrays go to ask(X, ids, t) and label(ids, y, t)."
+        )
+    wrong = {key: name for key, name in taken.items() if not isinstance(name, str)}
+    for key, name in wrong.items():
+        raise TypeError(f"{key} must be the name of a column. Got {type(name).__name__} instead.")
+    return split_columns(frame, {k: str(v) for k, v in taken.items()}, what, features=features)

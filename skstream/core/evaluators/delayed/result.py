@@ -1,0 +1,295 @@
+"""Results under delayed labels: scores by bin between arrival and label."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from skstream.core.evaluators.delayed.counts import Waits
+from skstream.core.result.result import EvaluationResult
+from skstream.core.result.select import checkpoint, in_words
+from skstream.core.run.input import why_no_weight
+from skstream.core.run.tape_rows import tape_of
+from skstream.utils._choices import check_choice
+from skstream.utils._displays import display
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class DelayedResult(EvaluationResult):
+    """Result of an evaluation under delayed labels.
+
+    As `EvaluationResult`, with a last axis of bins: bin 0 holds the first answers, given at
+    arrival; bins 1 to `n_bins` the answers shown while the label was awaited; bin
+    ``n_bins + 1`` the last answers, given when the label came (test-then-train). `n_rows`
+    counts labelled rows, in the order in which labels came, and so do `drifts`: one starts where
+    the first label of a row of the new truth came, and ends after the last label of a row of the
+    old one. ``scores`` are those of the last
+    bin.
+
+    Attributes
+    ----------
+    values : dict
+        ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, 1, n_bins + 2).
+    waits : Waits
+        Counts of rows pending, never labelled and unanswered, and the costs of polling.
+    selected_bins : tuple of int or None
+        The bins that are left, where `select` left some out; None: all.
+    """
+
+    waits: Waits
+    selected_bins: tuple[int, ...] | None = None
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins between arrival and label."""
+        return self.waits.n_bins
+
+    @property
+    def bins(self) -> tuple[int, ...]:
+        """Numbers of the bins, 0 to ``n_bins + 1``; fewer where `select` left some out."""
+        return tuple(range(self.n_bins + 2)) if self.selected_bins is None else self.selected_bins
+
+    def rescore(
+        self,
+        metrics: Any = None,
+        *,
+        forgetting: Any = "cumulative",
+        record_every: Any = None,
+    ) -> Self:
+        """Score the tape again with other measures or forgetting; no model is run.
+
+        Parameters
+        ----------
+        metrics : str, callable, list or dict, default=None
+            As for the evaluator; None: the standard measures.
+        forgetting : str, Forgetting or dict, default="cumulative"
+            As for the evaluator.
+        record_every : int, str or timedelta, default=None
+            As for the evaluator.
+
+        Returns
+        -------
+        result : DelayedResult
+            The same answers with new scores.
+
+        Raises
+        ------
+        ValueError
+            If no tape was kept.
+        """
+        whole = replace(self, selected_bins=None)  # the tape holds the answers of all bins
+        rescored = super(DelayedResult, whole).rescore(
+            metrics, forgetting=forgetting, record_every=record_every
+        )
+        return rescored if self.selected_bins is None else rescored.select(bins=self.bins)
+
+    def predictions(
+        self,
+        model: str,
+        *,
+        fold: int | None = None,
+        bin: int | None = None,
+        order: str = "rows",
+        every_row: bool = False,
+    ) -> Any:
+        """Return the labelled rows that a model has answered, and its answers.
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        fold : int, default=None
+            Fold; None: the first.
+        bin : int, default=None
+            Bin, such as 0 for the first answers; None: all, of the rows answered in each.
+        order : {"rows", "labels"}, default="rows"
+            "rows": as they arrived. "labels": as their labels came, as on the tape.
+        every_row : bool, default=False
+            Return the answers in all bins alone, one line for each row that arrived, or by labels
+            for each labelled row.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_answered,), dtype int
+            Numbers of the rows in the stream: ``y[rows]`` are their labels.
+        y_pred : ndarray of shape (n_answered,), or (n_answered, n_bins + 2) of all bins
+            Predicted labels, of the type of the labels, or targets. With `every_row`
+            ``(n_arrived, n_bins + 2)``, or ``(n_rows, n_bins + 2)`` by labels, and None or NaN for
+            rows without an answer or label.
+        """
+        check_choice(order, "order", ("rows", "labels"))
+        tape, waits, place = tape_of(self), self.waits, self._place_on_tape(model, fold)
+        if not every_row:
+            rows, answers = tape.answered(model, place, bin)
+            by = np.argsort(rows) if order == "rows" else slice(None)
+            return rows[by], answers[by]
+        answers = tape.predictions(model, place)
+        if order == "labels":
+            return answers
+        n_arrived = waits.n_labelled + waits.n_never + waits.n_pending + waits.n_dropped
+        shape = n_arrived, answers.shape[1]
+        if n_arrived == len(answers):
+            by_row = np.empty(shape, dtype=answers.dtype)
+        elif tape.classes is None:
+            by_row = np.full(shape, np.nan)
+        else:
+            by_row = np.full(shape, None, dtype=object)
+        by_row[tape.row] = answers
+        return by_row
+
+    def _why_nothing_scored(self) -> str:
+        """Return why no row was scored; an empty text if a row was, or may still be, scored."""
+        waits = self.waits
+        if self._has_no_weight:
+            return why_no_weight(self.n_rows)
+        if waits.n_labelled > waits.n_unanswered:
+            return ""
+        if waits.n_labelled:
+            return (
+                f"{waits.n_labelled:,} labels came, but all their rows had arrived before a model "
+                f"had learnt enough labels to be asked (delay: {waits.delays_as_text()}). Compare "
+                "the delays with the length of the stream, and see n_warmup."
+            )
+        if waits.n_pending:  # of a live run
+            return ""
+        return f"no label came; {waits.n_never:,} rows are known to get none."
+
+    def by_bin(
+        self,
+        model: str,
+        metric: str | None = None,
+        *,
+        forgetting: str | None = None,
+        at: int | None = None,
+    ) -> np.ndarray:
+        """Return the values of a measure by bin (Grzenda et al.'s Lambda of T and b).
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        metric : str, default=None
+            Name of the measure; None: the first.
+        forgetting : str, default=None
+            Name of the mechanism; None: the first.
+        at : int, default=None
+            Number of labelled rows to look at; None: all.
+
+        Returns
+        -------
+        values : ndarray of shape (len(bins),)
+            Values of the ``bins``, at the last checkpoint not after `at`; NaN where no label has
+            come.
+        """
+        curve = self.curve(model, metric, forgetting=forgetting)
+        if at is None and not len(curve):
+            return np.full(len(self.bins), np.nan)
+        values: np.ndarray = curve[checkpoint(self, at), 0]
+        return values
+
+    def summary(
+        self,
+        metric: str | None = None,
+        *,
+        weights: str | Sequence[float] = "uniform",
+        forgetting: str | None = None,
+    ) -> dict[str, float]:
+        """Return a weighted mean over the bins by model (Grzenda et al.'s Psi).
+
+        Parameters
+        ----------
+        metric : str, default=None
+            Name of the measure; None: the first.
+        weights : str or sequence of float of length len(bins), default="uniform"
+            Weight of every one of the ``bins``, or the name of a preset: "first", "last",
+            "first_and_last", "uniform", "second_half", "exponential" (doubling with every tenth
+            of the bins).
+        forgetting : str, default=None
+            Name of the mechanism; None: the first.
+
+        Returns
+        -------
+        summary : dict of str to float
+            Weighted mean by model.
+        """
+        w = bin_weights(weights, self.n_bins, self.bins)
+        return {
+            model: float(w @ self.by_bin(model, metric, forgetting=forgetting) / w.sum())
+            for model in self.model_names
+        }
+
+    def __str__(self) -> str:
+        waits = self.waits
+        return (
+            f"{super().__str__()}\n"
+            f"{waits.n_labelled:,} labels came ({waits.n_unanswered:,} too early to be scored); "
+            f"{waits.n_pending:,} rows pending, {waits.n_never:,} never labelled, "
+            f"{waits.n_dropped:,} dropped\n"
+            f"delay: {waits.delays_as_text()}; {waits.n_polls:,} periodic answers"
+        )
+
+    def plot(self, metric: str | None = None, **options: Any) -> Any:
+        """Plot a measure by bin.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            Measure; None: the first one of the scores.
+        **options
+            Passed to ``BinnedPerformanceDisplay.from_result``. A result of one bin is plotted
+            over time, others by bin, if there is no ``kind``.
+
+        Returns
+        -------
+        display : BinnedPerformanceDisplay
+            With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
+        """
+        options.setdefault("kind", "time" if len(self.bins) == 1 else "bins")
+        return display("BinnedPerformanceDisplay").from_result(self, metric, **options)
+
+
+def bin_weights(weights: str | Sequence[float], n_bins: int, bins: Sequence[int]) -> np.ndarray:
+    """Weights of some of the bins 0 to ``n_bins + 1``.
+
+    Parameters
+    ----------
+    weights : str or sequence of float
+        Name of a preset, or the weights.
+    n_bins : int
+        Number of bins between arrival and label.
+    bins : sequence of int
+        Numbers of the bins.
+
+    Returns
+    -------
+    weights : ndarray of shape (len(bins),)
+        The weights.
+    """
+    n = n_bins + 2
+    if not isinstance(weights, str):
+        given = np.asarray(weights, dtype=np.float64)
+        if given.shape != (len(bins),) or (given < 0).any() or not given.sum() > 0:
+            raise ValueError(
+                f"weights must be {len(bins)} numbers (bins {in_words(bins)}), none negative "
+                f"and not all 0. Got shape {given.shape} instead."
+            )
+        return given
+    bin = np.arange(n)
+    presets = {
+        "first": bin == 0,
+        "last": bin == n - 1,
+        "first_and_last": (bin == 0) | (bin == n - 1),
+        "uniform": bin >= 0,
+        "second_half": bin >= n / 2,
+        "exponential": 2.0 ** (10 * bin / n),
+    }
+    if weights not in presets:
+        raise ValueError(f"weights must be one of {list(presets)}, or numbers. Got {weights!r}.")
+    picked: np.ndarray = presets[weights][list(bins)].astype(np.float64)
+    if not picked.any():
+        raise ValueError(
+            f"The bins of this result, {bins}, have weight 0 under {weights!r}. Select others, or "
+            "pass a number for each."
+        )
+    return picked

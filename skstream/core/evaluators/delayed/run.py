@@ -1,0 +1,537 @@
+"""A run under delayed labels: rows come from a stream, or are asked and labelled live."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
+from zlib import crc32
+
+import numpy as np
+
+from skstream.core.engine.answers import no_answers
+from skstream.core.engine.failures import ModelError
+from skstream.core.engine.run import Answered, Step
+from skstream.core.evaluators.delayed.clock import Clock, still_awaited
+from skstream.core.evaluators.delayed.counts import Waits
+from skstream.core.evaluators.delayed.live_input import (
+    DatedRows,
+    KnownIds,
+    LiveIds,
+    as_ids,
+    label_weights,
+    read_batch,
+)
+from skstream.core.evaluators.delayed.scoring import AskedWhileWaiting, DelaySettings
+from skstream.core.evaluators.settings import Settings
+from skstream.core.rows.chunk import Chunk
+from skstream.core.run.input import EncodedRows, encoded, encoded_labels
+from skstream.core.run.read_checksums import LABEL_TIMES
+from skstream.core.run.run import EvaluationRun
+from skstream.core.run.run_outcome import Place, RunOutcome
+from skstream.core.timelines.delayed import (
+    Dated,
+    DatedArrivals,
+    DelayedState,
+    Dropped,
+    Labels,
+    TimePassed,
+)
+from skstream.core.timelines.timeline import no_rows
+from skstream.utils._choices import check_choice
+from skstream.utils._exclusive import exclusive
+from skstream.utils._interrupt import deferred_interrupt
+from skstream.utils._label_space import is_given
+from skstream.utils._rows import as_rows
+
+#: The latest finite time of a label.
+MAX_TIME = float(np.finfo(np.float64).max)
+
+
+class DelayedRun(EvaluationRun):
+    """Run of models along a stream with delayed labels.
+
+    Made by ``DelayedEvaluator.start``.
+
+    Parameters
+    ----------
+    settings : Settings
+        The evaluator's settings, resolved.
+    models : dict of (str, int) to estimator
+        One prepared model per name and fold, in the order of the result.
+    delay : DelaySettings
+        Bins and delays.
+
+    Examples
+    --------
+    >>> from skstream import DelayedEvaluator, Persistent
+    >>> run = DelayedEvaluator("accuracy", n_bins=2).start(Persistent(), classes=["a", "b"])
+    >>> run.ask([[0.1], [0.2]], ["first", "second"], t=0)["Persistent"]
+    array([None, None], dtype=object)
+    >>> run.label(["second"], ["b"], t=3).n_pending
+    1
+    >>> run.ask([[0.3]], ["third"], t=4)["Persistent"]
+    array(['b'], dtype='<U1')
+    """
+
+    _rows_per_piece = 1 << 13
+    _scoring: AskedWhileWaiting
+
+    def __init__(
+        self, settings: Settings, models: Mapping[Place, Any], delay: DelaySettings
+    ) -> None:
+        features = None if delay.features is None else self._features_at
+        scoring = AskedWhileWaiting(settings, delay, len(models))
+        super().__init__(settings, models, features, scoring, width=delay.n_bins + 2)
+        self._delay = delay
+        self._clock = Clock()
+        # Rows of a stream whose label is not there, and should come after the last arrival; when.
+        self._awaited = no_rows(), np.empty(0)
+        self._ids = LiveIds()
+        self._n_delayed = 0  # rows up to the last that took its label time from `delay`
+        self._label_times_read = 0  # checksum
+        self._n_dropped = self._n_relabelled = 0
+
+    @property
+    def _timeline_state(self) -> DelayedState:
+        state: DelayedState = self._engine.states[0]
+        return state
+
+    @property
+    def n_pending(self) -> int:
+        """Number of rows that wait for their label."""
+        return len(self._timeline_state.pending)
+
+    # -- live calls
+
+    @exclusive
+    def ask(self, X: Any, ids: Any = None, t: Any = None) -> dict[str, np.ndarray]:
+        """Ask about rows that arrive now, and keep them until their labels come.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Features. They are copied: the same array may be filled again. No rows at all, as in an
+            empty frame of a queue, are no event: time does not pass.
+        ids : array-like of shape (n_rows,)
+            What to call the rows when their labels come; hashable, each waiting only once.
+        t : number, datetime, or array-like of shape (n_rows,), default=None
+            Time of arrival of all rows, or of each; None: the number of the row.
+
+        Returns
+        -------
+        answers : dict of str to ndarray of shape (n_rows,)
+            Predictions by model; None or NaN while it has not learnt enough to answer, and for
+            rows that were refused. A fitted model given with ``warm_start=True`` answers from
+            the first call on; what it answers before `n_warmup` labels were learnt is not
+            scored, as in `evaluate`; with ``n_warmup=0`` all of it is.
+
+        Raises
+        ------
+        ValueError
+            If an id waits already or is missing, or time goes back. The run is then unchanged.
+        ModelError
+            If a model cannot answer a row; names both. No row of the call waits then, and the run
+            is unchanged.
+
+        Notes
+        -----
+        Calls are taken in the order in which they come, and the labels of one call in the order of
+        their rows. `evaluate` orders events of equal time by row, each label before the arrival of
+        later rows; in this order, the results are equal.
+        """
+        self._require_open()
+        ids, X = as_ids(ids), as_rows(X, first_row=self._n_arrived)
+        n = X.shape[0]
+        if len(ids) != n:
+            raise ValueError(f"There are {n} rows and {len(ids)} ids.")
+        self._check_columns(X)
+        none = no_answers(self._settings.task_of())
+        if not n:  # as an empty frame of a queue
+            return {name: self._space.decode(none) for name, _ in self._places}
+        self._ids.check_new(ids)
+        clock, arrival = self._clock.event(t, self._n_arrived, n)
+        rows = DatedRows.waiting(X, ids, arrival, self._space)
+        state = self._timeline_state
+        if state.n_dated:  # rows of a stream: labels come by themselves
+            if state.n_due(rows.arrival[-1]) > state.n_due(rows.arrival[0]):
+                raise ValueError(
+                    "Labels of earlier rows, whose time is known, come between the times of "
+                    "these rows. Ask in one call about the rows between two labels."
+                )
+            self._take_event(self._note, TimePassed(float(rows.arrival[0])))
+        try:
+            step, codes = self._ask(rows)
+        except ModelError as error:
+            its_id = ids[error.row - self._n_arrived]
+            error.add_note(f"The row has the id {its_id!r}. No row of the call waits.")
+            raise
+        self._learn_columns(X)
+        self._clock = clock
+        self._commit(step, partial(self._note_asked, rows))
+        return {
+            name: self._space.decode(its)
+            for (name, _), its in zip(self._places, codes, strict=True)
+        }
+
+    def _ask(self, rows: DatedRows) -> tuple[Step, list[np.ndarray]]:
+        """Ask about rows; return the step and the answers of all models. An error changes nothing.
+
+        If models fail, it is an error where failures are raised.
+        """
+        engine, n = self._engine, rows.n_rows
+        failed = set(engine.failures)
+        try:
+            with self._interrupt or nullcontext():
+                arrivals = self._arrivals(rows)
+                step = engine.execute(arrivals, rows.X, rows.y)
+                codes = [one.answers for one in step.answered if len(one.answers)]
+                if not codes:  # in the warm-up: of models that were fitted before the run
+                    codes = [no_answers(self._settings.task_of(), n) for _ in self._places]
+                    if self._settings.parameters["warm_start"]:
+                        codes = engine.preview(arrivals)
+                new = [error for k, error in engine.failures.items() if k not in failed]
+                if new and self._settings.error_score == "raise":
+                    raise min(new, key=lambda error: error.row)
+            if self._interrupt is not None and self._interrupt.received:
+                raise KeyboardInterrupt
+        except BaseException:
+            engine.abandon()
+            raise
+        return step, codes
+
+    @exclusive
+    def label(
+        self,
+        ids: Any,
+        y: Any,
+        t: Any = None,
+        *,
+        sample_weight: Any = None,
+        on_unknown: str = "error",
+    ) -> Self:
+        """Let labels of waiting rows come: ask, score, then learn.
+
+        Parameters
+        ----------
+        ids : array-like of shape (n_rows,)
+            Which rows.
+        y : array-like of shape (n_rows,)
+            Their labels or targets.
+        t : number or datetime, default=None
+            Time of all labels; None: the time of the last event. Labels of several times go to
+            `update`.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of learning and scoring, as in `evaluate`; 0: neither learnt nor scored. From
+            the first call with weights on, models learn all rows with weights, 1 where there is
+            none.
+        on_unknown : {"error", "ignore"}, default="error"
+            What to do with ids of rows that do not wait, such as dropped rows, and rows that have
+            their label already: raise an error, or leave them out. A second label is never learnt.
+
+        Returns
+        -------
+        self : DelayedRun
+            The run.
+
+        Raises
+        ------
+        KeyError
+            If no row of an id waits: it was never asked, was dropped, or has its label. No label
+            of the call has been taken then.
+        ValueError
+            If a label is unknown, an id comes twice or is missing, or time goes back. No label of
+            the call has been taken then.
+        ModelError
+            If a model fails; names the model and the row. The run ends there:
+            `result` has what came before, and the last `save` goes on.
+        """
+        self._require_open()
+        check_choice(on_unknown, "on_unknown", ("error", "ignore"))
+        ids, codes = as_ids(ids), encoded_labels(y, self._space)
+        if len(ids) != len(codes):
+            raise ValueError(f"There are {len(ids)} ids and {len(codes)} labels.")
+        weight = label_weights(sample_weight, len(ids))
+        clock = self._clock
+        if t is not None:
+            if np.ndim(t):
+                raise ValueError(
+                    f"t holds {len(t):,} times. Pass one time for all labels of the call, or "
+                    "labels of several times as a frame: update(None, labels)."
+                )
+            clock, now = clock.event(t, self._n_arrived, len(ids))
+            clock = clock.at(float(now.values[0]), now.shown(0))
+        known = self._ids.rows_of(ids, on_unknown)
+        its_weight = None if sample_weight is None else weight[known.places]
+        labels = Labels(known.rows, clock.now, its_weight)
+        self._take_labels(known, codes[known.places], labels, clock)
+        return self
+
+    @exclusive
+    def update(  # type: ignore[override]
+        self,
+        rows: Any = None,
+        labels: Any = None,
+        *,
+        id: str = "id",
+        time: str = "time",
+        label: str = "label",
+        sample_weight: str | None = None,
+        on_unknown: str = "error",
+    ) -> Self:
+        """Let rows arrive and labels come, in the order of their times.
+
+        The rows and labels of a period, in two frames: all events are taken in the order in which
+        `evaluate` takes them. So `evaluate` can be continued: pass the past in the first call, and
+        go on with `ask` and `label`, or with further frames.
+
+        Parameters
+        ----------
+        rows : dataframe of shape (n_rows, n_features + 2), default=None
+            Rows that arrive, in any order: features, ids and times of arrival. None: no rows.
+        labels : dataframe of shape (n_labels, 3), default=None
+            Labels that become known, in any order: ids (of rows of this call, or that wait), times
+            and labels. Other columns are ignored. None: no labels.
+        id, time, label : str, default="id", "time", "label"
+            Names of the columns.
+        sample_weight : str, default=None
+            Column of `labels` that holds weights of learning and scoring, as in `label`.
+        on_unknown : {"error", "ignore"}, default="error"
+            As in `label`.
+
+        Returns
+        -------
+        self : DelayedRun
+            The run. Rows whose label has not come wait for it (`n_pending`).
+
+        Raises
+        ------
+        KeyError
+            If no row of an id waits. Nothing of the call has been taken then.
+        ValueError
+            If something is wrong with the ids, times, rows or labels, as in `ask` and `label`, if
+            a label comes before its row, or `rows` holds the column of labels or weights, too.
+            Nothing of the call has been taken then.
+        ModelError
+            If a model fails; names the model and the row. The run ends there:
+            `result` has what came before, and the last `save` goes on.
+
+        Examples
+        --------
+        >>> from skstream import DelayedEvaluator, Persistent
+        >>> run = DelayedEvaluator("accuracy", n_bins=2).start(Persistent(), classes=["a", "b"])
+        >>> rows = {"id": [1, 2, 3], "time": [0, 4, 6], "x": [0.5, 0.1, 0.9]}
+        >>> labels = {"id": [2, 1], "time": [9, 5], "label": ["b", "a"]}
+        >>> run.update(rows, labels).n_pending
+        1
+        """
+        self._require_open()
+        check_choice(on_unknown, "on_unknown", ("error", "ignore"))
+        if rows is None and labels is None:
+            return self
+        names = {"id": id, "time": time, "label": label, "sample_weight": sample_weight}
+        batch = read_batch(
+            rows, labels, names, self._ids, on_unknown, self._clock, self._space, self._n_arrived
+        )
+        X = batch.rows.X
+        if batch.rows.n_rows:
+            self._check_columns(X)
+            self._learn_columns(X)
+        self._clock = batch.clock
+        known = batch.known
+        dated = Dated(known.rows, batch.known_times, batch.known_weight)
+        self._take_labels(known, batch.known_y, dated, batch.clock)
+        self._take(batch.rows)
+        self._let_labels_come(batch.last.now)
+        if batch.last.now > self._clock.now:
+            self._clock = batch.last
+        self._drop_oldest()
+        return self
+
+    def _take_labels(self, known: KnownIds, y: np.ndarray, event: Labels, clock: Clock) -> None:
+        """Take the labels of waiting rows: that they came, or when they will."""
+        if len(known.rows):
+            note = partial(self._note_labels, known, y, event, clock)
+            self._take_event(note, event, None, y)
+        else:
+            self._n_relabelled += known.n_again
+
+    def _note_labels(
+        self, known: KnownIds, y: np.ndarray, event: Labels, clock: Clock, answered: list[Answered]
+    ) -> None:
+        self._n_relabelled += known.n_again
+        self._clock = clock
+        self._scoring.label(known.rows, y, weighted=event.weight is not None)
+        self._ids.labelled(known.ids)
+        self._note(answered)
+
+    def _note_asked(self, rows: DatedRows, answered: list[Answered]) -> None:
+        self._note_arrived(rows, answered)
+        self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        """Keep no more than ``max_pending`` waiting rows."""
+        limit, table = self._delay.max_pending, self._timeline_state.pending
+        if limit is None or len(table) <= limit:
+            return
+        rows = table.take(table.oldest(len(table) - limit)).row
+        step = self._engine.execute(Dropped(rows))
+        self._engine.commit(step)
+        self._ids.drop(int(rows[-1]))
+        self._n_dropped += len(rows)
+        self._note(step.answered)
+
+    # -- rows whose label times are known
+
+    def _rows_of(self, chunk: Chunk) -> DatedRows:
+        first = self._n_arrived
+        rows = encoded(chunk, self._space, "skip", first_row=first)
+        clock, arrival = self._clock.arrivals(chunk.meta.get("arrival"), first, rows.n_rows)
+        times = self._delay.label_times.times(chunk, arrival, first, clock)
+        labelled = is_given(rows.y)
+        missing, now = np.flatnonzero(~labelled), arrival.values[-1:].max(initial=-np.inf)
+        awaited, due = self._awaited
+        self._awaited = still_awaited(
+            np.concatenate([awaited, first + missing]),
+            np.concatenate([due, times[missing]]),
+            now,
+            optional=self._settings.missing_labels != "error",
+        )
+        self._learn_columns(chunk.X)
+        self._clock = clock
+        if "label_time" not in chunk.meta:
+            self._n_delayed = first + rows.n_rows
+        return DatedRows(
+            **vars(rows),
+            arrival=arrival.values,
+            given=arrival.given,
+            label_time=np.where(labelled, times, np.inf),
+        )
+
+    def _prepare_piece(self, rows: EncodedRows, begin: int) -> int:
+        """Let the labels come that are due before a row, if they are many.
+
+        Return how far rows can be processed at once with the labels that come between them.
+        """
+        assert isinstance(rows, DatedRows)
+        state, size, arrival = self._timeline_state, self._pace.size, rows.arrival
+        if state.n_due(arrival[begin]) > size:
+            self._let_labels_come(arrival[begin])
+            state, size = self._timeline_state, self._pace.size
+        end = min(begin + size, rows.n_rows)
+        while end > begin + 1:
+            horizon = arrival[end - 1]
+            n_due = np.count_nonzero(rows.label_time[begin:end] <= horizon) + state.n_due(horizon)
+            if n_due + end - begin <= 2 * size:
+                break
+            end = begin + (end - begin) // 2
+        return end
+
+    def _take_piece(self, piece: EncodedRows) -> None:
+        assert isinstance(piece, DatedRows)
+        self._label_times_read = crc32(piece.label_time.data, self._label_times_read)
+        note = partial(self._note_arrived, piece)
+        with self._delay.label_times.advice(piece.X, self._n_arrived):
+            self._take_event(note, self._arrivals(piece), piece.X, piece.y)
+
+    def _arrivals(self, rows: DatedRows) -> DatedArrivals:
+        """Return the event of rows that arrive; in a live run all of them wait for a label."""
+        return DatedArrivals(
+            self._n_arrived,
+            is_given(rows.y),
+            rows.weight,
+            arrival=rows.arrival,
+            label_time=rows.label_time,
+            expected=np.isfinite(rows.label_time) | (rows.ids is not None),
+        )
+
+    def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
+        assert isinstance(piece, DatedRows)
+        if piece.ids is not None:
+            self._ids.add(piece.ids.tolist(), self._n_arrived)
+            self._ids.labelled(piece.ids[np.isfinite(piece.label_time)].tolist())
+        self._scoring.arrive(piece)
+        self._note_rows(piece)
+        self._clock = self._clock.at(float(piece.arrival[-1]), piece.last_shown)
+        self._note(answered)
+
+    def _let_labels_come(self, horizon: float) -> None:
+        """Let the labels come that are due by a time, not too many at once."""
+        while self._timeline_state.n_due(horizon):
+            due = TimePassed(horizon, most=self._pace.size)
+            self._take_event(self._note, due)
+
+    def _features_at(self, rows: np.ndarray, times: np.ndarray) -> Any:
+        """Call the user's `features`, with times of the kind that the user gave."""
+        assert self._delay.features is not None
+        return self._delay.features(rows, self._clock.times_for_user(times))
+
+    @exclusive
+    def close(self) -> Self:
+        """End the stream: let the labels come whose time is known. Nothing can follow.
+
+        Returns
+        -------
+        self : DelayedRun
+            The run.
+
+        Raises
+        ------
+        ValueError
+            If the evaluator has one delay per row, and there are more of them than rows. The run
+            is closed.
+        """
+        was_open = self._state != "closed"
+        if self._state == "open":
+            self._let_labels_come(MAX_TIME)
+        super().close()
+        if was_open and self._n_delayed:
+            self._delay.label_times.check_length(self._n_delayed, "had")
+        return self
+
+    # -- scores, of many steps at once
+
+    def _note(self, answered: list[Answered]) -> None:
+        self._scoring.note(answered)
+
+    def _score(self, *, all_of_it: bool = True) -> None:
+        if not all_of_it and not self._scoring.is_due:
+            return
+        self._scores.measure()  # what a function of the user has held up
+        if self._scoring.n_steps:
+            failed = self._engine.failures if self._ends_by_failure else ()
+            first = self._timeline_state.first_answered
+            self._scores.keep(self._scoring.settle(self._clock, first, failed))
+            if failed:
+                self._n_arrived = self._scoring.n_arrived
+            self._scores.measure()
+
+    def _n_valid(self, lane: int) -> int:
+        return self._scoring.n_answered[lane]
+
+    @exclusive
+    def outcome(self) -> RunOutcome:
+        """Return the outcome of every lane, and the counts of waiting rows."""
+        with deferred_interrupt():
+            self._score()
+        scoring = self._scoring
+        n_labelled = scoring.poll_costs.n_labels
+        n_never = scoring.n_never - int(np.count_nonzero(self._awaited[0] < self._n_arrived))
+        waits = Waits(
+            n_bins=self._delay.n_bins,
+            n_labelled=n_labelled,
+            n_pending=self._n_arrived - n_labelled - n_never - self._n_dropped,
+            n_never=n_never,
+            n_unanswered=scoring.n_unanswered,
+            n_dropped=self._n_dropped,
+            n_relabelled=self._n_relabelled,
+            n_polls=scoring.poll_costs.n_polls,
+            poll_costs=scoring.poll_costs.curves(),
+            delays={
+                name: self._clock.duration_for_user(delay)
+                for name, delay in scoring.delays.summary().items()
+            },
+        )
+        delay = self._delay.label_times.delay
+        read = {} if delay is None else {LABEL_TIMES: (self._label_times_read,)}
+        return replace(super().outcome(), waits=waits, read=read, drifts=scoring.drifts.known())

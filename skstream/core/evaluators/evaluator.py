@@ -1,0 +1,521 @@
+"""Base class of the evaluators."""
+
+import numbers
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import timedelta
+from functools import partial, wraps
+from inspect import signature
+from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skstream.base import learning_parts
+from skstream.core.evaluators.execution import Execution
+from skstream.core.evaluators.record import facts_of_call, record
+from skstream.core.evaluators.settings import (
+    Settings,
+    check_protocol,
+    is_regression,
+    named_models,
+    prepared_models,
+    scores_asked,
+    warn_of_codes,
+)
+from skstream.core.forgetting import Forgetting, as_forgetting
+from skstream.core.measures.resolve import resolve_metrics
+from skstream.core.measures.user import warn_of_calls
+from skstream.core.result.assemble import assemble
+from skstream.core.result.result import EvaluationResult
+from skstream.core.rows.arrays import as_stream
+from skstream.core.rows.drifts import Drift, as_drifts
+from skstream.core.rows.stream import Stream, refuse_endless
+from skstream.core.run.checkpoint import CheckpointFolder
+from skstream.core.run.run import EvaluationRun
+from skstream.core.run.run_outcome import Place
+from skstream.core.run.tape_writer import automatic_tape
+from skstream.core.timelines.timeline import Timeline
+from skstream.utils._choices import did_you_mean
+from skstream.utils._labels import find_classes
+from skstream.utils._sklearn import (
+    Interval,
+    StrOptions,
+    is_plain_gaussian_nb,
+    validate_parameter_constraints,
+)
+from skstream.utils._warnings import warn
+
+# Arrays up to this size are shown by their values in the heading of a result.
+_FEW_VALUES = 8
+
+Kind = TypeVar("Kind")
+
+#: What to pass in the place of parameters that other libraries have.
+_ELSEWHERE = {
+    **dict.fromkeys(("window", "window_size"), "forgetting='window:{}'"),
+    **dict.fromkeys(("decay", "fading_factor"), "forgetting='fading:{}'"),
+    **dict.fromkeys(("metric", "scoring"), "metrics={!r}"),
+    **{"n_wait": "record_every={!r}", "pretrain_size": "n_warmup={!r}"},
+    **dict.fromkeys(("max_samples", "n_rows"), "streams.take_rows(stream, {!r}) as the stream"),
+}
+
+#: Parameters and attributes of an evaluator that its settings take unchanged.
+_AS_GIVEN = (
+    *("protocol", "late_labels", "scored_sets", "record_every", "missing_labels", "engine"),
+    *("batch_size", "n_warmup", "unanswered", "error_score", "return_models"),
+)
+#: Which values the parameters take; others are checked where they are read.
+COMMON_CONSTRAINTS: dict[str, Any] = {
+    "n_warmup": [Interval(numbers.Integral, 0, None, closed="left")],
+    "record_every": [
+        Interval(numbers.Integral, 1, None, closed="left"),
+        str,
+        timedelta,
+        np.timedelta64,
+        None,
+    ],
+    "missing_labels": [StrOptions({"error", "skip"})],
+    "keep_tape": ["boolean", StrOptions({"auto"})],
+    "engine": [StrOptions({"auto", "loop"})],
+    "warm_start": ["boolean"],
+    "return_models": ["boolean"],
+    "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
+    "n_jobs": [
+        Interval(numbers.Integral, 1, None, closed="left"),
+        Interval(numbers.Integral, None, -1, closed="right"),
+        None,
+    ],
+    "unanswered": [StrOptions({"error", "wrong", "first"})],
+    "error_score": [StrOptions({"raise"}), numbers.Real],
+    "progress": ["boolean"],
+    "checkpoint": [str, os.PathLike, None],
+}
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class StreamEvaluator(BaseEstimator):
+    """Base class of the evaluators, with the parameters that all of them have.
+
+    An `evaluator` is a dataclass: the fields it adds are its own parameters, stored as given.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]]
+    #: What results and tables call the protocol.
+    protocol: ClassVar[str]
+    #: Whether rows are asked together with others whose labels are not learnt before them.
+    late_labels: ClassVar[bool] = False
+    #: What the rows are called, such as "holdout rows", where they are asked and scored in sets,
+    #: each on its own; empty where scores are running means.
+    scored_sets: ClassVar[str] = ""
+
+    metrics: Any = field(default=None, kw_only=False)
+    forgetting: Any = "cumulative"
+    n_warmup: int = 1
+    record_every: Any = None
+    missing_labels: Literal["error", "skip"] = "error"
+    keep_tape: bool | Literal["auto"] = "auto"
+    engine: Literal["auto", "loop"] = "auto"
+    warm_start: bool = False
+    return_models: bool = False
+    random_state: int | None = None
+    n_jobs: int | None = None
+    unanswered: Literal["error", "wrong", "first"] = "error"
+    error_score: Any = "raise"
+    progress: bool = False
+    checkpoint: str | os.PathLike[str] | None = None
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the forgetting, as ``forgetting__window_size=500``.
+
+        Parameters
+        ----------
+        **params
+            Values by name. Mechanisms of forgetting are frozen: it is replaced by one with the new
+            value, and other users of the old one see no change.
+
+        Returns
+        -------
+        self : StreamEvaluator
+            This evaluator.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or a mechanism refuses the value.
+        """
+        nested = [key for key in params if key.startswith("forgetting__")]
+        if nested:
+            forgetting = params.get("forgetting", self.forgetting)
+            if not isinstance(forgetting, str | Forgetting):
+                raise ValueError(
+                    f"{nested[0]!r} sets a parameter of one mechanism, and forgetting is "
+                    f"{forgetting!r}. Set it whole: forgetting=..."
+                )
+            (mechanism,) = as_forgetting(forgetting).values()
+            own = {key.partition("__")[2]: params.pop(key) for key in nested}
+            params["forgetting"] = mechanism.set_params(**own)
+        _refuse_unknown(type(self), params, ValueError)
+        super().set_params(**params)
+        return self
+
+    def evaluate(
+        self,
+        models: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: Any = None,
+        sample_weight: Any = None,
+        arrival: Any = None,
+    ) -> EvaluationResult:
+        """Evaluate models on a stream.
+
+        Parameters
+        ----------
+        models : estimator, list of estimators, or dict of str to estimator
+            Models with ``partial_fit``. They are cloned, and do not change.
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
+            Features in time order; or, without `y`, any iterable of chunks ``(X, y)`` or
+            ``(X, y, meta)``.
+        y : array-like of shape (n_rows,), default=None
+            Labels or targets.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come; found in `y` where it is an array.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of learning and scoring; 0: asked, but neither learnt nor scored.
+        arrival : array-like of shape (n_rows,), default=None
+            When the rows came, as datetimes that never go back; needed where the forgetting or
+            `record_every` counts time.
+
+        Returns
+        -------
+        result : EvaluationResult
+            Scores, curves, answers and costs.
+
+        Raises
+        ------
+        ValueError
+            If rows or labels are bad; says which row.
+        TypeError
+            If a model cannot learn row by row.
+        ModelError
+            If a model fails; says which, and at which row.
+        EvaluationInterrupted
+            On Ctrl-C; carries the result so far.
+        OSError
+            If a checkpoint cannot be written; the one before it stays.
+
+        Notes
+        -----
+        Any exception that ends an evaluation (also SystemExit), from a model, the rows or the
+        stream, has an attribute ``result`` with the result so far (None before the first row);
+        with workers, the result of the models that had finished, of some folds where no model has
+        all (None: none had finished).
+        """
+        stream = as_stream(X, y, sample_weight=sample_weight, arrival=arrival)
+        return self._evaluate(models, stream, classes)
+
+    def start(self, models: Any, *, classes: Any = None) -> EvaluationRun:
+        """Start a run to which you pass the rows yourself; the stream may be endless.
+
+        Parameters
+        ----------
+        models : estimator, list of estimators, or dict of str to estimator
+            Models with ``partial_fit``.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come; not for regressors.
+
+        Returns
+        -------
+        run : EvaluationRun
+            With ``update(X, y)``, ``result()``, ``close()`` and ``save(path)``.
+        """
+        if self.checkpoint is not None:
+            raise ValueError(
+                "checkpoint= is for evaluate, which reads the stream itself. Save a live run "
+                "whenever you want, with run.save(path), and go on with load_run(path)."
+            )
+        settings, prepared = self._prepare(models, classes)
+        run: EvaluationRun = self._new_run(settings, None)(prepared)
+        run.is_live = True
+        return run
+
+    def _evaluate(self, models: Any, stream: Stream, classes: Any) -> EvaluationResult:
+        folder = None
+        if self.checkpoint is not None:
+            self._validate()  # before a folder is made
+            refuse_endless(stream)
+            self._check_can_resume(stream)
+            folder = CheckpointFolder.opened(self.checkpoint)
+        seed = None if folder is None else folder.seed
+        settings, prepared = self._prepare(models, classes, stream, seed)
+        execution = Execution(
+            settings=settings,
+            new_run=self._new_run(settings, stream),
+            models=prepared,
+            stream=stream,
+            n_jobs=self.n_jobs,
+            title=type(self).__name__,
+            progress=self.progress,
+            folder=folder,
+            facts=None if folder is None else facts_of_call(self, named_models(models), settings),
+        )
+        groups = execution.groups()
+        knows, header = stream.knows_drifts, settings.header
+        outcome, _ = execution.run(header, groups)
+        result = assemble(header, outcome)
+        return result if knows else self._with_drifts(result, stream)
+
+    def _with_drifts(self, result: EvaluationResult, stream: Stream) -> EvaluationResult:
+        """Add drifts that are known only now that the rows were counted; warn if they are not."""
+        if stream.knows_drifts and not self.late_labels:
+            return replace(result, drifts=as_drifts(stream.drifts))
+        warn(
+            "Where the truth changes could not be counted, since a part of the stream does not say "
+            "its number of rows: result.drifts is empty. Pass drifts=[rows] where they are needed."
+        )
+        return result
+
+    def _check_can_resume(self, stream: Stream) -> None:
+        """Raise an error if an evaluation could not go on from a checkpoint."""
+        if not stream.reiterable:
+            raise ValueError(
+                "checkpoint= needs a stream that can be read again, and this one is a one-shot "
+                "iterator: an evaluation that resumes reads the earlier rows again. Pass the "
+                "generator function itself instead of its result, a list of chunks, or files."
+            )
+
+    def _prepare(
+        self, models: Any, classes: Any, stream: Stream | None = None, seed: int | None = None
+    ) -> tuple[Settings, dict[Place, Any]]:
+        """Resolve the settings; copy and seed the models.
+
+        `stream` is what will be evaluated, and must end; None for a live run. `seed` is the one
+        drawn by a call that resumes.
+        """
+        self._validate()
+        n_rows, source = None, "classes"
+        drifts: tuple[Drift, ...] = ()
+        if stream is not None:
+            refuse_endless(stream)
+            n_rows, drifts = stream.n_rows, as_drifts(stream.drifts)
+            if classes is None:
+                classes, source = known_classes(stream), "y"
+        named = named_models(models)
+        warn_of_codes(named, stream)
+        settings = self._settings(
+            named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts, stream=stream
+        )
+        check_protocol(
+            named,
+            stream,
+            missing_labels=self.missing_labels,
+            protocol=settings.protocol,
+            warm_start=self.warm_start,
+        )
+        prepared = prepared_models(
+            named,
+            settings.classes,
+            len(settings.timelines),
+            seed=settings.parameters["seed"],
+            warm_start=self.warm_start,
+            n_warmup=self.n_warmup,
+        )
+        return settings, prepared
+
+    def _new_run(self, settings: Settings, stream: Stream | None) -> Callable[..., Any]:
+        """Return the function that makes a run of models; it is sent to the workers.
+
+        `stream` is what will be evaluated; None for a live run.
+        """
+        return partial(EvaluationRun, settings)
+
+    def _timelines(self, seed: int) -> list[Timeline]:
+        """Return one timeline per fold."""
+        raise TypeError(f"{type(self).__name__} does not define its timelines.")
+
+    def _n_answers(self, n_rows: int) -> int:
+        """Return the number of answers of one model in one fold to a stream of so many rows."""
+        return n_rows
+
+    @property
+    def _n_bins(self) -> int | None:
+        """Number of bins between arrival and label; None: there are none."""
+        return None
+
+    def _validate(self) -> None:
+        validate_parameter_constraints(
+            self._parameter_constraints,
+            self.get_params(deep=False),
+            caller_name=type(self).__name__,
+        )
+
+    def _checked_timelines(self, seed: int) -> list[Timeline]:
+        """Return one timeline per fold; an error if the class says what cannot be."""
+        name = type(self).__name__
+        for attribute in ("protocol", "scored_sets"):
+            words = getattr(self, attribute, None)
+            if not isinstance(words, str) or (attribute == "protocol" and not words):
+                raise TypeError(f"{name}.{attribute} must be a str. Got {words!r} instead.")
+        if self.scored_sets and type(self)._new_run is StreamEvaluator._new_run:
+            raise TypeError(
+                f"{name}.scored_sets is {self.scored_sets!r}, and its rows are scored by running "
+                "means, not in sets: leave it out, or make a subclass of HoldoutEvaluator."
+            )
+        timelines: Any = self._timelines(seed)
+        if not isinstance(timelines, list | tuple) or not timelines:
+            raise TypeError(
+                f"{name}._timelines must return a list of timelines, one per fold. "
+                f"Got {timelines!r} of type {type(timelines).__name__} instead."
+            )
+        for one in timelines:
+            if not (hasattr(one, "initial") and hasattr(one, "step")):
+                raise TypeError(
+                    f"{name}._timelines returned {one!r} of type {type(one).__name__}, which is "
+                    "no timeline: it has not the methods initial() and step(state, event)."
+                )
+        return list(timelines)
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """Return the parameters as plain data, for the record of a result."""
+        given = self.get_params(deep=False).items()
+        return {name: _plain(value) for name, value in given}
+
+    def _settings(
+        self,
+        named: Mapping[str, Any],
+        classes: Any,
+        *,
+        n_rows: int | None,
+        source: str,
+        seed: int | None = None,
+        drifts: tuple[Drift, ...] = (),
+        stream: Stream | None = None,
+        all_have_scores: bool = False,
+    ) -> Settings:
+        labels = None
+        if not is_regression(named):
+            if classes is None:
+                raise ValueError(
+                    "The labels that may come are not known: this stream does not say its classes. "
+                    "Pass classes=[...]."
+                )
+            labels = find_classes(classes, source)
+        elif self.unanswered != "error":
+            raise ValueError(
+                f'unanswered="{self.unanswered}" is for classifiers: a missing number has no '
+                'finite error. Use unanswered="error", and let the regressor always answer.'
+            )
+        if self.batch_size == 1:
+            _warn_of_gaussian_nb(named)
+        elif n_rows and self.batch_size > n_rows:
+            first = f" but the first, as many as n_warmup={self.n_warmup}," if self.n_warmup else ""
+            warn(
+                f"batch_size={self.batch_size} is more than the {n_rows:,} rows: all{first} are "
+                "asked before any of them is learnt."
+            )
+        metrics = resolve_metrics(self.metrics, classes=labels)
+        warn_of_calls(metrics, n_rows, self.record_every)
+        if self.random_state is not None:
+            seed = int(self.random_state)
+        elif seed is None:
+            seed = secrets.randbits(32)
+        lacking = "all have them" if all_have_scores else self.error_score
+        score_methods = scores_asked(named, metrics, lacking)
+        timelines = self._checked_timelines(seed)
+        settings = Settings(
+            **{name: getattr(self, name) for name in _AS_GIVEN},
+            classes=labels,
+            metrics=metrics,
+            forgetting=as_forgetting(self.forgetting),
+            timelines=timelines,
+            keep_tape=False if self.keep_tape == "auto" else self.keep_tape,
+            baselines=tuple(
+                name for name, one in named.items() if getattr(type(one), "is_baseline", False)
+            ),
+            parameters={**self._plain_parameters(), "seed": seed},
+            expected_rows=n_rows or 0,
+            drifts=drifts,
+            score_methods=score_methods,
+            generator="" if stream is None else stream.name_of_generator(),
+            record={
+                **record(named, timelines),
+                "names": getattr(stream, "feature_names", None),
+            },
+        )
+        if self.keep_tape == "auto" and n_rows is not None:
+            n_answers = len(timelines) * self._n_answers(n_rows)
+            n_scores = [settings.task_of(name).n_scores for name in named]
+            keep = automatic_tape(n_answers, labels, n_scores)
+            settings = replace(settings, keep_tape=keep)
+        return settings
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+def evaluator(cls: type[Kind]) -> type[Kind]:
+    """Make a dataclass of an evaluator; its signature names its own parameters before the common.
+
+    All but the first are keywords, so that their order is free: readers look for the own ones.
+    """
+    made = dataclass(kw_only=True, repr=False, eq=False)(cls)
+    common = {one.name for one in fields(StreamEvaluator)}
+    given = signature(made.__init__)
+    ordered = sorted(given.parameters.values(), key=lambda one: (one.kind, one.name in common))
+    init = vars(made)["__init__"]
+
+    @wraps(init)
+    def checked(self: Any, *positional: Any, **named: Any) -> None:
+        _refuse_unknown(made, named, TypeError)
+        init(self, *positional, **named)
+
+    vars(checked)["__signature__"] = given.replace(parameters=ordered)
+    type.__setattr__(made, "__init__", checked)
+    return made
+
+
+def _refuse_unknown(kind: type, given: Mapping[str, Any], error: type[Exception]) -> None:
+    """Raise an error that says what to pass in the place of a parameter that there is not."""
+    known = signature(kind).parameters
+    for name in [one for one in given if one.partition("__")[0] not in known]:
+        ours = _ELSEWHERE.get(name, "")
+        kinds = StreamEvaluator.__subclasses__()
+        having = [f" {one.__name__} has it." for one in kinds if name in signature(one).parameters]
+        hint = having[0] if having else did_you_mean(name, known)
+        if ours.partition("=")[0] in known or "(" in ours:
+            hint = f" Pass {ours.format(given[name])}."
+        raise error(f"{kind.__name__} has no parameter {name!r}.{hint}")
+
+
+def known_classes(stream: Any) -> Any:
+    """Classes that a stream declares, or that its labels in memory contain; None if unknown."""
+    if stream.classes is None and hasattr(stream, "y"):
+        return stream.y
+    return stream.classes
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    if isinstance(value, list | np.ndarray) or hasattr(value, "to_numpy"):
+        values = np.asarray(value)  # a delay for every row
+        if values.dtype.kind in "iuf" and values.size > _FEW_VALUES:
+            low, high = np.nanmin(values), np.nanmax(values)
+            return f"array({values.size:,} values from {low:g} to {high:g})"
+        if values.size > _FEW_VALUES:
+            return f"array({values.size:,} values)"
+    return repr(value)
+
+
+def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
+    for name, model in models.items():
+        if any(is_plain_gaussian_nb(part) for part in learning_parts(model, refitted=False)):
+            warn(
+                f"Model '{name}' learns with GaussianNB row by row. GaussianNB takes its variance "
+                "floor from the rows of the current call, and from a single row that is 0: "
+                "features that are (nearly) constant in a class give NaN or wild answers. Use "
+                "skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all rows learnt.",
+            )
+            return

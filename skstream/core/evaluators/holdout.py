@@ -1,0 +1,329 @@
+"""Holdout evaluation: models learn along the stream, and are asked about whole sets of rows."""
+
+import numbers
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from copy import copy
+from dataclasses import field, replace
+from functools import partial
+from typing import Any, ClassVar, Self
+from weakref import WeakValueDictionary
+
+from joblib import effective_n_jobs
+
+from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
+from skstream.core.evaluators.settings import Settings
+from skstream.core.measures.rows import ScoredRows, Sets
+from skstream.core.rows.stream import Stream
+from skstream.core.run.holdout_sets import (
+    READ_AGAIN,
+    HeldOutRows,
+    as_held_out,
+    is_one_shot,
+)
+from skstream.core.run.input import EncodedRows
+from skstream.core.run.run import EvaluationRun
+from skstream.core.run.run_outcome import Place, RunOutcome
+from skstream.core.run.scoring import AskedAtCheckpoints
+from skstream.core.timelines.timeline import HoldoutTimeline, NextRowsTimeline, Timeline
+from skstream.utils._sklearn import Interval
+
+# Questions that are asked in one piece of the stream.
+_ASKS_PER_PIECE = 1 << 16
+# Iterators from which runs of any evaluator have taken held-out rows, by id while they exist.
+_BEGUN: WeakValueDictionary[int, Any] = WeakValueDictionary()
+
+
+@evaluator
+class HoldoutEvaluator(StreamEvaluator):
+    """Evaluate models on rows held out: learn the stream, and ask about whole sets now and then.
+
+    Every `every` rows the models are asked about a set of rows, all of them, while they do not
+    learn. Each set is scored on its own: the curves show how good the model was at each checkpoint,
+    not a mean over the past, and so there is no parameter `forgetting`. Results call the mechanism
+    "cumulative": all rows of a set count alike.
+
+    Parameters
+    ----------
+    metrics : str, callable, list or dict, default=None
+        Measures, as in `PrequentialEvaluator`.
+    holdout : tuple (X, y), stream, or "next"
+        The rows asked about. ``(X, y)``: one set for all checkpoints. A stream, such as an iterable
+        of chunks: at every checkpoint the next `holdout_size` of its rows, which are never learnt.
+        "next": the next `every` rows of the stream that is learnt, all asked before the first of
+        them is learnt (interleaved chunks); with ``every=1`` the answers are those of prequential
+        evaluation. Rows at the end that are fewer than `every` are learnt unasked.
+    every : int, default=1000
+        Rows of the stream between two checkpoints. The end of the stream is one too, but for
+        "next". Curves hold at most 1,024 of them: every second one, then every fourth, and so on,
+        and the last.
+    holdout_size : int, default=None
+        Rows of each set from a stream of fresh ones; None: as many as `every`.
+    n_warmup : int, default=1
+        Rows learnt before models are asked for the first time.
+        0: there is no warm-up. Models must be able to answer then: fitted models, with
+        `warm_start`, and the baselines that repeat, count or average labels, which begin with the
+        lowest class, or 0.
+    missing_labels : {"error", "skip"}, default="error"
+        Rows without a label are an error, or are neither learnt nor scored.
+    keep_tape : bool or "auto", default="auto"
+        Keep labels and answers, with which a result can be scored again and compared row by row.
+        "auto": up to a gigabyte of them.
+    engine : {"auto", "loop"}, default="auto"
+        "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
+    warm_start : bool, default=False
+        Start from copies of fitted models instead of unfitted clones.
+    return_models : bool, default=False
+        Return the fitted copies in the attribute `models` of the result.
+    random_state : int, default=None
+        Seed of every random_state parameter that is None, nested ones too. None: drawn, and
+        recorded in the result.
+    n_jobs : int, default=None
+        Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
+        once, for a group of models of about equal cost. Where workers would not be faster,
+        all is done in this process, and the printed result says so.
+    unanswered : {"error", "wrong", "first"}, default="error"
+        A row that was asked and got no answer (None or NaN) is a failure of the model, or is
+        scored as an error, or as the first of the classes, as CapyMOA 0.15.1 counts it (classifiers
+        only).
+    error_score : "raise" or float, default="raise"
+        Score of a model from its failure on, while the others go on. A measure of probabilities is
+        NaN for a model that has none. "raise": a failure ends the evaluation, and a lack of
+        probabilities is an error before it.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
+    checkpoint : str or path-like, default=None
+        Folder from which the same call of `evaluate` resumes where it was stopped: the models are
+        saved there every ten minutes. These files are pickles: use only folders that you trust.
+
+    See Also
+    --------
+    PrequentialEvaluator : Every row is predicted, then learnt; needs no rows apart.
+
+    Notes
+    -----
+    The baselines are frozen too while a set is asked: the persistent one repeats the last label of
+    the stream, the majority one answers its most frequent label so far. `Persistent` therefore has
+    a kappa_temporal of exactly 0 here, too.
+
+    A holdout estimate is unbiased for the concept of its rows. Under drift a fixed set becomes
+    outdated; then fresh sets or `PrequentialEvaluator` with a sliding window follow the stream.
+
+    References
+    ----------
+    Gama, J., Sebastião, R., & Rodrigues, P. P. (2013). On evaluating stream learning
+    algorithms. Machine Learning, 90, 317-346. Section 2.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import HoldoutEvaluator
+    >>> from skstream.streams import make_demo_stream
+    >>> stream = make_demo_stream(3000)
+    >>> held_out = stream.X[2000:], stream.y[2000:]
+    >>> evaluator = HoldoutEvaluator("accuracy", holdout=held_out, every=500, random_state=0)
+    >>> result = evaluator.evaluate(SGDClassifier(), stream.X[:2000], stream.y[:2000])
+    >>> result.checkpoints
+    array([ 500, 1000, 1500, 2000])
+    """
+
+    protocol = "holdout"
+    late_labels = True
+    scored_sets = "holdout rows"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
+        "every": [Interval(numbers.Integral, 1, None, closed="left")],
+        "holdout_size": [Interval(numbers.Integral, 1, None, closed="left"), None],
+    }
+    #: Rows are learnt one by one, and each set is scored on its own, at every checkpoint.
+    batch_size = 1
+    forgetting: Any = field(init=False, default="cumulative")
+    record_every: int | None = field(init=False, default=None)
+    #: The iterator from which a run of this evaluator has taken held-out rows.
+    _begun: Any = field(init=False, default=None)
+    holdout: Any
+    every: int = 1000
+    holdout_size: int | None = None
+
+    def _n_answers(self, n_rows: int) -> int:
+        if isinstance(self.holdout, str):
+            return n_rows
+        size = len(self.holdout[1]) if isinstance(self.holdout, tuple) else self._size
+        return n_rows // self.every * size
+
+    def _validate(self) -> None:
+        super()._validate()
+        holdout = self.holdout
+        if isinstance(holdout, str) and holdout != "next":
+            raise ValueError(
+                f"The 'holdout' parameter must be (X, y), a stream, or \"next\" (the rows that "
+                f"come next). Got {holdout!r} instead."
+            )
+        if isinstance(holdout, tuple) and len(holdout) != 2:
+            raise ValueError(
+                f"holdout is a tuple of {len(holdout)}; one set of rows is a tuple of two, (X, y), "
+                "and fresh sets come from a stream, such as a list of chunks."
+            )
+        if self.holdout_size is not None and isinstance(holdout, str | tuple):
+            raise ValueError(
+                "holdout_size is the size of fresh sets from a stream; here the holdout is "
+                f"{_in_words(holdout)}. Leave it out."
+            )
+
+    @property
+    def _size(self) -> int:
+        return self.every if self.holdout_size is None else self.holdout_size
+
+    def _timelines(self, seed: int) -> list[Timeline]:
+        if isinstance(self.holdout, str):
+            return [NextRowsTimeline(self.every, self.n_warmup)]
+        # The size of a fixed set is known once its rows have been read.
+        fresh = not isinstance(self.holdout, tuple)
+        return [HoldoutTimeline(self.every, self._size, fresh, self.n_warmup)]
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        described = copy(self).set_params(holdout=_in_words(self.holdout))
+        return super(HoldoutEvaluator, described)._plain_parameters()
+
+    def _new_run(self, settings: Settings, stream: Stream | None) -> Callable[..., Any]:
+        if is_one_shot(self.holdout):
+            self._begin_iterator(
+                has_workers=stream is not None and effective_n_jobs(self.n_jobs) > 1
+            )
+        held_out = as_held_out(self.holdout, self._size, settings.classes, settings.missing_labels)
+        if held_out is not None and not held_out.is_fresh:
+            settings.timelines[:] = [
+                HoldoutTimeline(self.every, held_out.size, False, self.n_warmup)
+            ]
+        if stream is not None and held_out is not None:
+            held_out.warn_of_overlap(stream)
+        return partial(HoldoutRun, settings, held_out)
+
+    def _check_can_resume(self, stream: Stream) -> None:
+        super()._check_can_resume(stream)
+        if is_one_shot(self.holdout):
+            raise ValueError(
+                "checkpoint= needs held-out rows that can be read again, and holdout is a one-shot "
+                f"iterator. {READ_AGAIN}"
+            )
+
+    def _begin_iterator(self, *, has_workers: bool) -> None:
+        """Raise an error if held-out rows that can be read once are needed again."""
+        if has_workers:
+            raise ValueError(
+                "holdout is a one-shot iterator, and each worker needs all of its rows: pass "
+                f"n_jobs=1. {READ_AGAIN}"
+            )
+        if self._begun is self.holdout or _BEGUN.get(id(self.holdout)) is self.holdout:
+            raise ValueError(
+                f"holdout is a one-shot iterator ({type(self.holdout).__name__}), and an earlier "
+                f"evaluation has read from it. {READ_AGAIN}"
+            )
+        self._begun = self.holdout
+        with suppress(TypeError):  # few iterators take no weak reference
+            _BEGUN[id(self.holdout)] = self.holdout
+
+
+class HoldoutRun(EvaluationRun):
+    """Run of models that learn every row, and are asked about sets of rows at checkpoints.
+
+    Made by ``HoldoutEvaluator.start``; the rows are passed to ``update``.
+
+    Parameters
+    ----------
+    settings : Settings
+        The evaluator's settings, resolved.
+    held_out : HeldOutRows or None
+        The rows asked about; None: the next rows of the stream.
+    models : dict of (str, int) to estimator
+        One prepared model per name and fold, in the order of the result.
+    """
+
+    _scoring: AskedAtCheckpoints
+
+    def __init__(
+        self,
+        settings: Settings,
+        held_out: HeldOutRows | None,
+        models: Mapping[Place, Any],
+    ):
+        self._held_out = None if held_out is None else held_out.copy()
+        scoring = AskedAtCheckpoints(
+            settings.classes, settings.n_scores, len(models), self._held_out
+        )
+        super().__init__(settings, models, scoring=scoring)
+        self._engine.held_out = self._held_out
+        (timeline,) = settings.timelines
+        if isinstance(timeline, HoldoutTimeline):
+            n_sets = max(1, _ASKS_PER_PIECE // timeline.size)
+            self._pace.max_size = min(self._rows_per_piece, timeline.every * n_sets)
+
+    def _check_columns(self, X: Any) -> None:
+        super()._check_columns(X)
+        if self._held_out is not None:
+            self._held_out.warn_of_rows(X)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._held_out is not None:
+            self._held_out.check_can_be_saved()
+        return super().__getstate__()
+
+    def _take_piece(self, piece: EncodedRows) -> None:
+        if self._held_out is not None and self._schema is not None and not self._n_arrived:
+            self._held_out.check_columns(self._schema)
+        super()._take_piece(piece)
+
+    def go_on_as(self, new: Self) -> None:
+        """Go on with the held-out rows of a new run, which must be those asked about so far.
+
+        Parameters
+        ----------
+        new : HoldoutRun
+            The new run, which is not needed afterwards.
+
+        Raises
+        ------
+        ValueError
+            If they are others.
+        """
+        super().go_on_as(new)
+        if self._held_out is not None:
+            assert new._held_out is not None
+            self._held_out.go_on_as(new._held_out)
+
+    def outcome(self) -> RunOutcome:
+        """Return the outcome of every lane, and what was read of held-out rows."""
+        outcome = super().outcome()
+        held_out = self._held_out
+        if held_out is None:
+            return outcome
+        return replace(
+            outcome,
+            unlabelled_held_out=(held_out.n_unlabelled, held_out.n_asked),
+            # How many were asked about after a failure depends on time.
+            read={} if self._ends_by_failure else held_out.asked(),
+        )
+
+    @property
+    def _n_finished(self) -> int:
+        return max(self._scoring.n_valid)
+
+    def _until_failure(self, rows: ScoredRows) -> ScoredRows:
+        self._n_arrived = min(map(self._n_valid, self._engine.failures))
+        assert rows.sets is not None
+        n_sets = int((rows.sets.checkpoints <= self._n_arrived).sum())
+        ends, checkpoints = rows.sets.ends[:n_sets], rows.sets.checkpoints[:n_sets]
+        kept = rows[: ends[-1] if n_sets else 0]
+        kept.sets = Sets(ends, checkpoints)
+        return kept
+
+    def _n_valid(self, lane: int) -> int:
+        return self._scoring.n_valid[lane]
+
+
+def _in_words(holdout: Any) -> str:
+    if isinstance(holdout, str):
+        return holdout
+    if isinstance(holdout, tuple):
+        return f"one set of {len(holdout[1]):,} rows"
+    return "fresh sets"

@@ -1,0 +1,135 @@
+"""k-fold distributed validation: k copies of every model along one stream."""
+
+import numbers
+from typing import Any, ClassVar
+
+from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
+from skstream.core.timelines.timeline import FoldTimeline, Strategy, TestOn, Timeline
+from skstream.utils._sklearn import Interval, StrOptions
+
+
+@evaluator
+class KFoldEvaluator(StreamEvaluator):
+    """Evaluate k copies of every model in parallel folds, for tests of significance.
+
+    One prequential run does not show whether a difference is due to chance. Here there are k copies
+    of each model. One of three strategies decides which copies learn a row and which are tested on
+    it. There is one curve of scores per fold, and models are compared fold by fold. All models have
+    the same folds and weights.
+
+    Parameters
+    ----------
+    metrics : str, callable, list or dict, default=None
+        Measures, as in `PrequentialEvaluator`.
+    strategy : {"bootstrap", "cross", "split"}, default="bootstrap"
+        How a row is learnt: by each fold with a Poisson(1) weight ("bootstrap"), by all folds
+        but one ("cross"), by one fold ("split").
+    n_folds : int, default=10
+        Number of folds.
+    test_on : {"held_out", "trained", "all"}, default="all"
+        The folds asked about a row: those that do not learn it, those that do (just before),
+        or all.
+    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
+        Which rows count in the running means, one mechanism per fold.
+    n_warmup : int, default=1
+        Rows learnt first, unasked, by every fold with weight 1. A model that cannot learn the
+        first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one
+        call. 0: there is no warm-up. Models must be able to answer then: fitted models, with
+        `warm_start`, and the baselines that repeat, count or average labels, which begin with the
+        lowest class, or 0.
+    record_every : int, str or timedelta, default=None
+        Distance of the checkpoints of the curves, in rows; or a duration, such as "1D", for the
+        end of every day, where the stream says when its rows came. None: at most 1,024, the
+        distance doubling as the stream grows. The last row is always a checkpoint.
+    missing_labels : {"error", "skip"}, default="error"
+        Rows without a label are an error, or are asked, and neither learnt nor scored.
+    keep_tape : bool or "auto", default="auto"
+        Keep labels and answers, with which a result can be scored again and compared row by row.
+        "auto": up to a gigabyte of them.
+    engine : {"auto", "loop"}, default="auto"
+        "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
+    warm_start : bool, default=False
+        Start from copies of fitted models instead of unfitted clones.
+    return_models : bool, default=False
+        Return the fitted copies in the attribute `models` of the result.
+    random_state : int, default=None
+        Seed of the folds and of the models' random_state parameters that are None (another one
+        in each fold). None: drawn, and recorded in the result.
+    n_jobs : int, default=None
+        Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
+        once, for a group of models and folds of about equal cost. Where workers would not be
+        faster, all is done in this process, and the printed result says so.
+    unanswered : {"error", "wrong", "first"}, default="error"
+        A row that was asked and got no answer (None or NaN) is a failure of the model, or is
+        scored as an error, or as the first of the classes, as CapyMOA 0.15.1 counts it (classifiers
+        only). Rows asked before a model has learnt anything are none of these.
+    error_score : "raise" or float, default="raise"
+        Score of a model from the row on at which it fails, while the others go on; its earlier
+        scores and answers stay. A measure of probabilities is NaN for a model that has none.
+        "raise": a failure ends the evaluation, and a lack of probabilities is an error before it.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
+    checkpoint : str or path-like, default=None
+        Folder from which the same call of `evaluate` resumes where it was stopped: the models are
+        saved there every ten minutes. These files are pickles: use only folders that you trust.
+
+    See Also
+    --------
+    PrequentialEvaluator : One copy of every model.
+
+    References
+    ----------
+    Bifet, A., De Francisci Morales, G., Read, J., Holmes, G., & Pfahringer, B. (2015).
+    Efficient online evaluation of big data stream classifiers. KDD. Section 3.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import KFoldEvaluator
+    >>> from skstream.streams import make_demo_stream
+    >>> stream = make_demo_stream(2000)
+    >>> evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0)
+    >>> result = evaluator.evaluate({"sgd": SGDClassifier()}, stream)
+    >>> result.curve("sgd", "accuracy")[-1].shape
+    (3,)
+    """
+
+    protocol = "k-fold"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
+        "strategy": [StrOptions({"bootstrap", "cross", "split"})],
+        "n_folds": [Interval(numbers.Integral, 1, None, closed="left")],
+        "test_on": [StrOptions({"held_out", "trained", "all"})],
+    }
+    #: Folds weight and assign single rows, so rows are learnt one by one.
+    batch_size = 1
+
+    strategy: Strategy = "bootstrap"
+    n_folds: int = 10
+    test_on: TestOn = "all"
+
+    def _validate(self) -> None:
+        super()._validate()
+        if self.n_folds == 1 and self.strategy == "cross":
+            raise ValueError(
+                'n_folds=1 with strategy="cross" would learn nothing: every row is left out of one '
+                "fold, and there is no other. Use n_folds=2 or more."
+            )
+        if self.n_folds == 1 and self.strategy == "split" and self.test_on == "held_out":
+            raise ValueError(
+                'n_folds=1 with strategy="split" and test_on="held_out" would ask nothing: the one '
+                'fold learns every row. Use n_folds=2 or more, or test_on="all".'
+            )
+
+    def _timelines(self, seed: int) -> list[Timeline]:
+        return [
+            FoldTimeline(
+                fold=fold,
+                n_folds=self.n_folds,
+                strategy=self.strategy,
+                test_on=self.test_on,
+                seed=seed,
+                n_warmup=self.n_warmup,
+            )
+            for fold in range(self.n_folds)
+        ]

@@ -1,0 +1,199 @@
+"""Predictions of one model along a stream, without scores."""
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skstream.core.engine.model import EngineChoice, Unanswered
+from skstream.core.engine.run import Answered
+from skstream.core.evaluators.execution import carrying, progress_bar
+from skstream.core.evaluators.prequential import PrequentialEvaluator
+from skstream.core.evaluators.settings import Settings, named_models
+from skstream.core.rows.arrays import as_stream
+from skstream.core.run.input import EncodedRows, why_no_weight
+from skstream.core.run.run_outcome import Place
+from skstream.core.run.steps import Steps
+from skstream.utils._label_space import is_given
+from skstream.utils._sklearn import StrOptions, validate_parameter_constraints
+from skstream.utils._warnings import warn
+
+_CONSTRAINTS = {
+    **PrequentialEvaluator._parameter_constraints,
+    "method": [StrOptions({"predict", "predict_proba", "decision_function"})],
+}
+
+
+def prequential_predict(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    method: str = "predict",
+    classes: Any = None,
+    sample_weight: Any = None,
+    batch_size: int = 1,
+    n_warmup: int = 1,
+    missing_labels: str = "error",
+    unanswered: Unanswered = "error",
+    engine: EngineChoice = "auto",
+    warm_start: bool = False,
+    random_state: int | None = 0,
+    return_rows: bool = False,
+    progress: bool = False,
+) -> Any:
+    """Predict every row of a stream with a model that has learnt the rows before it.
+
+    The streaming counterpart of `sklearn.model_selection.cross_val_predict`.
+
+    Parameters
+    ----------
+    estimator : estimator with ``partial_fit``
+        The model; it is cloned.
+    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
+        Features in time order, or (without `y`) an iterable of chunks.
+    y : array-like of shape (n_rows,), default=None
+        Labels or targets.
+    method : {"predict", "predict_proba", "decision_function"}, default="predict"
+        Method of the model that is called.
+    classes : array-like, default=None
+        All labels that may come; found in `y` where it is an array.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Learning weights; 0: asked and not learnt.
+    batch_size : int, default=1
+        Rows that are all predicted, then all learnt in one ``partial_fit``.
+    n_warmup : int, default=1
+        Rows learnt first, unasked; in one call where the model cannot learn the first row alone.
+        0: as for evaluators.
+    missing_labels : {"error", "skip"}, default="error"
+        Rows without a label are an error, or are asked and not learnt.
+    unanswered : {"error", "wrong"}, default="error"
+        A row that was asked and got no answer (None or NaN) is a failure of the model, or keeps
+        None among the predictions of a classifier (NaN among probabilities).
+    engine : {"auto", "loop"}, default="auto"
+        "auto" uses an exact kernel where there is one.
+    warm_start : bool, default=False
+        Start from a copy of the fitted model instead of an unfitted clone.
+    random_state : int, default=0
+        Seed of the estimator's random_state parameters that are None: the answers are those that
+        an evaluator with this seed gets. None: drawn.
+    return_rows : bool, default=False
+        Return the numbers of the rows asked, too.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    y_pred : ndarray of shape (n_asked,) or (n_asked, n_classes)
+        Answers to the rows asked, in order. Where every row has a label these are all rows
+        but the first `n_warmup`: compare with ``y[n_warmup:]``. Empty, with a warning, where
+        no row was asked.
+    rows : ndarray of shape (n_asked,)
+        Their row numbers, if `return_rows`.
+
+    Raises
+    ------
+    ModelError
+        If the model fails; says at which row. Its attribute `result` is what would have been
+        returned of the rows before.
+    EvaluationInterrupted
+        On Ctrl-C; its attribute `result` is what would have been returned of the rows so far, or
+        None.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import accuracy_score
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> from skstream import prequential_predict
+    >>> X, y = [[1, 0], [0, 1], [1, 0], [0, 1]], ["a", "b", "a", "b"]
+    >>> y_pred = prequential_predict(MultinomialNB(), X, y)
+    >>> accuracy_score(y[1:], y_pred)
+    0.666...
+    """
+    options: dict[str, Any] = {
+        "batch_size": batch_size,
+        "n_warmup": n_warmup,
+        "missing_labels": missing_labels,
+        "unanswered": unanswered,
+        "engine": engine,
+        "warm_start": warm_start,
+        "random_state": random_state,
+        "progress": progress,
+    }
+    validate_parameter_constraints(
+        _CONSTRAINTS, {"method": method, **options}, caller_name="prequential_predict"
+    )
+    ((name, model),) = named_models(estimator).items()
+    stream = as_stream(X, y, sample_weight=sample_weight)
+    evaluator = PrequentialEvaluator(**options, keep_tape=False)
+    settings, prepared = evaluator._prepare({name: model}, classes, stream)
+    run = _PredictingRun(replace(settings, method=method), prepared)
+    with ExitStack() as stack:
+        bar = stack.enter_context(
+            progress_bar(stream.n_rows, "prequential_predict", wanted=progress)
+        )
+        stack.enter_context(carrying(lambda _: run.so_far(return_rows), stream))
+        run.follow(stream, [bar.update])
+    y_pred, rows = run.predictions()
+    if not len(rows):
+        came = why_no_weight(run.n_rows)
+        if run.has_weight:
+            came = (
+                f"the first {n_warmup:,} rows that can be learnt (with a label, and a weight "
+                f"above 0) are learnt unasked (n_warmup), and {run.n_learnable:,} came."
+            )
+        warn(f"No row was asked, so that there is no prediction: {came}")
+    return (y_pred, rows) if return_rows else y_pred
+
+
+class _PredictingRun(Steps):
+    """Run of one model that keeps its answers, and scores none.
+
+    Attributes
+    ----------
+    n_learnable : int
+        Rows with a label and a weight above 0.
+    has_weight : bool
+        Whether any row had a weight above 0.
+    """
+
+    def __init__(self, settings: Settings, models: Mapping[Place, Any]) -> None:
+        super().__init__(settings, models)
+        self._answered: list[Answered] = []
+        self.n_learnable = 0
+        self.has_weight = False
+
+    def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
+        super()._note_arrived(piece, answered)
+        positive = np.ones(piece.n_rows, bool) if piece.weight is None else piece.weight > 0
+        self.has_weight = self.has_weight or bool(positive.any())
+        self.n_learnable += int(np.count_nonzero(positive & is_given(piece.y)))
+
+    def _note(self, answered: list[Answered]) -> None:
+        self._answered += answered
+
+    def _score_step(self) -> None:
+        """Nothing is scored."""
+
+    def predictions(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the answers, up to a failure, and the numbers of the rows asked."""
+        answers = np.concatenate([one.answers for one in self._answered])
+        rows = np.concatenate([one.operations.ask_rows for one in self._answered])
+        failure = self._engine.lanes[0].model.failure
+        if failure is not None:
+            before = rows < failure.row
+            answers, rows = answers[before], rows[before]
+        if self._settings.method == "predict":
+            answers = self._space.decode(answers)
+        return answers, rows
+
+    def so_far(self, return_rows: bool) -> Any:
+        """Return what is returned of the rows before what ended the call; None if of none."""
+        if not self._answered:
+            return None
+        y_pred, rows = self.predictions()
+        if not len(rows):
+            return None
+        return (y_pred, rows) if return_rows else y_pred

@@ -1,0 +1,476 @@
+"""Settings of a run, resolved once and passed to every worker."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from skstream._meta import MetaClassifier
+from skstream.base import check_can_learn, learning_parts, nested, without_predict
+from skstream.core.engine.answers import Task, states_first_answer
+from skstream.core.engine.failures import failures_named
+from skstream.core.engine.model import EngineChoice, Unanswered
+from skstream.core.evaluators.adapted import adapted, is_foreign, name_of
+from skstream.core.forgetting import duration_of
+from skstream.core.measures.measure import Measure
+from skstream.core.rows.drifts import Drift
+from skstream.core.rows.stream import Stream
+from skstream.core.run.run_outcome import ResultHeader
+from skstream.core.timelines.timeline import Timeline
+from skstream.utils._choices import names_as_text
+from skstream.utils._label_space import LabelSpace, listed
+from skstream.utils._labels import as_labels, distinct_labels
+from skstream.utils._seeds import seed_estimator
+from skstream.utils._validation import (
+    differs_from_new,
+    fitted_copy,
+    is_fitted,
+    is_plain,
+    is_regressor,
+    plain_parts,
+    unfitted_copy,
+)
+from skstream.utils._warnings import warn
+
+
+def scores_asked(
+    models: Mapping[str, Any], metrics: Mapping[str, Measure], error_score: Any
+) -> dict[str, str | None]:
+    """Return by which method each model is asked for scores: the richest that a measure needs.
+
+    Parameters
+    ----------
+    models : dict of str to estimator
+        Classifiers.
+    metrics : dict of str to Measure
+        What is measured.
+    error_score : "raise", "all have them" or float
+        A number: a model without what a measure needs has NaN there, with a warning. Else, or if no
+        model has it, that is an error.
+
+    Returns
+    -------
+    scores : dict of str to {"predict_proba", "decision_function"} or None
+        Empty where no measure needs scores.
+    """
+    of_shares = [name for name, one in metrics.items() if one.needs == "probabilities"]
+    of_ranks = [name for name, one in metrics.items() if one.needs == "scores"]
+    if not of_shares and not of_ranks:
+        return {}
+    scores: dict[str, str | None] = {}
+    messages: dict[str, str] = {}
+    for name, model in models.items():
+        has_shares, has_values = (
+            hasattr(model, method) for method in ("predict_proba", "decision_function")
+        )
+        ranks = "decision_function" if has_values and of_ranks else None
+        scores[name] = "predict_proba" if has_shares else ranks
+        lacking = [] if has_shares else [*of_shares, *([] if has_values else of_ranks)]
+        if lacking:
+            messages[name] = _lacks(name, model, lacking, metrics, has_values=has_values)
+    if messages and error_score in ("raise", "all have them"):
+        or_nan = ", or pass error_score=nan to have NaN there" if error_score == "raise" else ""
+        raise ValueError(
+            f"{next(iter(messages.values()))} Leave out the model, or what it lacks{or_nan}."
+        )
+    if len(messages) == len(models):
+        raise ValueError(f"{next(iter(messages.values()))} No model given has what is needed.")
+    for message in messages.values():
+        warn(f"{message} What it lacks is NaN.")
+    return scores
+
+
+def _lacks(
+    name: str, model: Any, lacking: list[str], metrics: Mapping[str, Measure], *, has_values: bool
+) -> str:
+    """Say what a model lacks, for which measures, and by which it can be scored."""
+    what = "no predict_proba" if has_values else "neither predict_proba nor decision_function"
+    others = [one for one in metrics if one not in lacking] or ["measures of labels alone"]
+    ranked = not has_values or any(metrics[one].needs == "scores" for one in metrics)
+    ranks = "" if ranked else " and rankings such as auc"
+    return (
+        f"Model '{name}' ({type(model).__name__}) has {what}, which {' and '.join(lacking)} "
+        f"need{'s' if len(lacking) == 1 else ''}. It can be scored by {', '.join(others)}{ranks}."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """A run's settings, the same for all its models and workers.
+
+    Attributes
+    ----------
+    protocol, late_labels, scored_sets
+        What the evaluator says of its protocol.
+    classes : ndarray or None
+        Sorted labels; None for regression.
+    metrics, forgetting : dict
+        Resolved measures and mechanisms by name.
+    timelines : list of Timeline
+        One per fold.
+    record_every : int, str, timedelta or None
+        Distance of the checkpoints.
+    missing_labels : {"error", "skip"}
+        What to do with rows without a label.
+    keep_tape : bool
+        Whether answers are kept, and where.
+    engine : {"auto", "loop"}
+        Whether kernels may be used.
+    batch_size : int
+        Rows per ``partial_fit``.
+    n_warmup : int
+        Rows learnt before anything is asked.
+    unanswered : {"error", "wrong", "first"}
+        Whether a question without an answer is an error or a wrong answer.
+    error_score : "raise" or float
+        Score of a failed model; "raise": a failure ends the run.
+    return_models : bool
+        Whether fitted copies are wanted.
+    baselines : tuple of str
+        Names of the models that are naive baselines.
+    parameters : dict
+        The evaluator's parameters, for the record.
+    expected_rows : int
+        Rows of the stream; 0 where that is not known.
+    drifts : tuple of Drift
+        Where the truth of the stream is known to change.
+    generator : str
+        Which generator made the stream; empty if none did.
+    record : dict
+        Versions, platform, models and timelines, for the record.
+    score_methods : dict of str to {"predict_proba", "decision_function"} or None
+        By model, what it is asked for besides labels; empty where no measure needs any.
+    method : {"predict", "predict_proba", "decision_function"}
+        What the models answer.
+    """
+
+    protocol: str
+    late_labels: bool
+    scored_sets: str
+    classes: np.ndarray | None
+    metrics: dict[str, Any]
+    forgetting: dict[str, Any]
+    timelines: list[Timeline]
+    record_every: Any
+    missing_labels: str
+    keep_tape: bool
+    engine: EngineChoice
+    batch_size: int
+    n_warmup: int
+    unanswered: Unanswered
+    error_score: Any
+    return_models: bool
+    baselines: tuple[str, ...]
+    parameters: dict[str, Any]
+    expected_rows: int = 0
+    drifts: tuple[Drift, ...] = ()
+    generator: str = ""
+    record: dict[str, Any] = field(default_factory=dict)
+    score_methods: Mapping[str, str | None] = field(default_factory=dict)
+    method: str = "predict"
+
+    @property
+    def counts_time(self) -> bool:
+        """Whether a mechanism, or the distance of the checkpoints, counts time."""
+        every = self.record_every
+        return any(one.counts_time for one in self.forgetting.values()) or (
+            duration_of("the evaluator", "record_every", every) is not None
+        )
+
+    @property
+    def n_scores(self) -> int:
+        """Columns of scores that measures need; 0: none."""
+        return max((self.task_of(name).n_scores for name in self.score_methods), default=0)
+
+    def task_of(self, model: str | None = None) -> Task:
+        """Return the task of a model; None: of all, as far as answers alone are concerned."""
+        return Task(
+            classes=self.classes,
+            method=self.method,
+            batch_size=self.batch_size,
+            n_warmup=self.n_warmup,
+            late_labels=self.late_labels,
+            scores=None if model is None else self.score_methods.get(model),
+            expected_rows=self.expected_rows * len(self.timelines),
+        )
+
+    @property
+    def header(self) -> ResultHeader:
+        """The facts that a result repeats."""
+        return ResultHeader(
+            protocol=self.protocol,
+            scored_sets=self.scored_sets,
+            measures={name: Measure(**one.facts) for name, one in self.metrics.items()},
+            mechanisms={name: forgetting.name for name, forgetting in self.forgetting.items()},
+            classes=self.classes,
+            baselines=self.baselines,
+            parameters=self.parameters,
+            survives=self.error_score != "raise",
+            generator=self.generator,
+            record=self.record,
+        )
+
+
+def named_models(models: Any) -> dict[str, Any]:
+    """Models by name, from one model, a list or a dict; each must have ``partial_fit``.
+
+    Those of libraries that `skstream.compat` knows are adapted.
+    """
+    if isinstance(models, Mapping):
+        named = names_as_text(models, "models")
+    elif isinstance(models, Sequence) and not (
+        isinstance(models, (str, bytes)) or hasattr(models, "partial_fit") or is_foreign(models)
+    ):
+        named = _numbered([adapted(model) for model in models])
+    else:
+        named = _numbered([adapted(models)])
+    if not named:
+        raise ValueError("No model was given; pass an estimator, a list or a dict of them.")
+    for name, given in named.items():
+        named[name] = model = adapted(given)
+        if isinstance(model, type):
+            raise TypeError(
+                f"Model '{name}' is the class {model.__name__}, not an instance; "
+                f"pass an instance, {model.__name__}()."
+            )
+        if isinstance(model, (str, bytes)):
+            raise TypeError(
+                f"Model '{name}' is the text {model!r}, and a model is an estimator with "
+                "partial_fit, for example SGDClassifier(). The command line takes names of models; "
+                "functions take the models."
+            )
+        try:
+            check_can_learn(model)
+        except TypeError as error:
+            raise TypeError(f"Model '{name}': {error}") from error
+        if not hasattr(model, "predict"):
+            raise TypeError(f"Model '{name}': {without_predict(model)}")
+        with failures_named(name, 0, "being copied"):
+            list(nested(model))  # asks for the parameters that a copy is made from
+    return named
+
+
+def _numbered(models: list[Any]) -> dict[str, Any]:
+    names = [name_of(model) for model in models]
+    n_alike, seen = Counter(names), Counter[str]()
+    named = {}
+    for name, model in zip(names, models, strict=True):
+        seen[name] += 1
+        named[f"{name}-{seen[name]}" if n_alike[name] > 1 else name] = model
+    return named
+
+
+def is_regression(models: Mapping[str, Any]) -> bool:
+    """Whether the models are regressors; a mixture is an error."""
+    regressors = sorted(name for name, model in models.items() if is_regressor(model))
+    if regressors and len(regressors) < len(models):
+        raise ValueError(
+            f"Models {regressors} are regressors and the others are not; "
+            "evaluate classifiers and regressors apart."
+        )
+    return bool(regressors)
+
+
+def prepared_models(
+    models: Mapping[str, Any],
+    classes: np.ndarray | None,
+    n_folds: int,
+    *,
+    seed: int,
+    warm_start: bool,
+    n_warmup: int,
+) -> dict[tuple[str, int], Any]:
+    """Make a seeded copy of every model for every fold; a fitted copy for a warm start.
+
+    Models that could not answer the first question are refused.
+    """
+    if warm_start:
+        models = _models_going_on(models, classes)
+        _check_fitted_classes(models, classes)
+        _warn_of_left_out_state(models)
+    else:
+        _warn_of_kept_state(models)
+    prepared = {}
+    for name, model in models.items():
+        for fold in range(n_folds):
+            with failures_named(name, fold, "being copied", n_folds):
+                prepared[name, fold] = (
+                    fitted_copy(model)
+                    if warm_start
+                    else seed_estimator(unfitted_copy(model), seed, name, fold)
+                )
+    if n_warmup == 0:
+        check_can_answer(prepared)
+    return prepared
+
+
+def _models_going_on(models: Mapping[str, Any], classes: np.ndarray | None) -> dict[str, Any]:
+    """Models for a warm start: those of River keep what they have learnt."""
+    found = {}
+    for name, model in models.items():
+        with failures_named(name, 0, "being copied"):
+            found[name] = model.going_on(classes) if hasattr(model, "going_on") else model
+    return found
+
+
+_NOMINAL = re.compile(r"(estimator__)*(model__)?(nominal_features|nominal_attributes)")
+
+
+def unset_nominal(model: Any) -> str | None:
+    """Return the parameter in which a tree would be told its nominal columns, if it is not set.
+
+    Trees behind transformers, which make other columns, are left out.
+    """
+    if not hasattr(model, "get_params") or isinstance(model, type):
+        return None
+    params = model.get_params(deep=True)
+    return next((n for n, v in params.items() if v is None and _NOMINAL.fullmatch(n)), None)
+
+
+def coded_columns(stream: Stream) -> dict[int, str]:
+    """Return the columns of a stream of files, by position, whose categories are given as codes."""
+    source = stream.source_streams()[0]
+    kinds = {} if getattr(source, "as_frame", True) else getattr(source, "kinds", {})
+    return {n: name for n, (name, kind) in enumerate(kinds.items()) if kind == "category"}
+
+
+def warn_of_codes(models: Mapping[str, Any], stream: Stream | None) -> None:
+    """Warn where a tree would take the codes of categories for numbers."""
+    coded = {} if stream is None else coded_columns(stream)
+    for name, model in models.items() if coded else ():
+        parameter = unset_nominal(model)
+        if parameter is not None:
+            shown = ", ".join(map(repr, [*coded.values()][:5])) + ", ..." * (len(coded) > 5)
+            warn(
+                f"The stream gives categories as codes (columns {shown}), which the tree in model "
+                f"'{name}' takes for numbers. Say which they are, {parameter}={list(coded)}, or "
+                "read frames, as_frame=True."
+            )
+
+
+def _warn_of_kept_state(models: Mapping[str, Any]) -> None:
+    """Warn of plain objects that have learnt, where every model should begin with nothing.
+
+    Also of those inside pipelines and meta-estimators, which are copied with them.
+    """
+    for name, model in models.items():
+        for part in filter(differs_from_new, plain_parts(model)):
+            kind = type(part).__name__
+            what = f"Model '{name}'" if part is model else f"{kind} inside model '{name}'"
+            warn(
+                f"{what} has no get_params, so it is copied as it is, and its state is not "
+                f"that of a new {kind}: what it has learnt, perhaps from these rows, counts. Pass "
+                "a new object, or give it get_params (sklearn.base.BaseEstimator has it); with "
+                "warm_start=True, it goes on from there without this warning."
+            )
+
+
+def _warn_of_left_out_state(models: Mapping[str, Any]) -> None:
+    """Warn of parts that have learnt inside models that have not, and so begin anew with them."""
+    for name, model in models.items():
+        if is_plain(model) or is_fitted(model):
+            continue
+        with failures_named(name, 0, "being copied"):
+            parts = list(learning_parts(model))
+        for part in parts:
+            if part is not model and _knows_more_than_a_clone(part):
+                kind = type(model).__name__
+                warn(
+                    f"{name_of(part)} inside model '{name}' has learnt, and the {kind} around it "
+                    "has not. It begins anew, with warm_start=True, too: when it learns its first "
+                    f"rows, a {kind} makes clones of what is inside, which know nothing. Let the "
+                    "whole learn the earlier rows."
+                )
+
+
+def _knows_more_than_a_clone(part: Any) -> bool:
+    if hasattr(part, "is_new_around_learnt") and part.is_new_around_learnt():
+        return True
+    # A transformer that needs no fitting is always fitted.
+    return not is_plain(part) and is_fitted(part) and not is_fitted(unfitted_copy(part))
+
+
+def check_can_answer(
+    models: Mapping[tuple[str, int], Any],
+    advice: str = "Fit it before and pass warm_start=True, or pass n_warmup=1.",
+) -> None:
+    """Refuse models that could not answer the first row, where there is no warm-up.
+
+    Of plain objects it cannot be known: they are asked.
+    """
+    for (name, _), model in models.items():
+        if not (is_fitted(model) or is_plain(model) or states_first_answer(model)):
+            raise ValueError(
+                f"Model '{name}' has learnt nothing, and n_warmup=0 asks it for the first row. "
+                f"{advice} (Of the baselines, those that repeat, count or average labels state a "
+                "first answer, and need no row.)"
+            )
+
+
+def _check_fitted_classes(models: Mapping[str, Any], classes: np.ndarray | None) -> None:
+    """Refuse models that start fitted and may answer labels that are not among the classes."""
+    if classes is None:
+        return
+    for name, model in models.items():
+        own = getattr(model, "classes_", None)
+        if own is None or np.ndim(own) != 1:
+            continue
+        labels = as_labels(own)
+        others = labels[LabelSpace(classes).encode_answers(labels) < 0].tolist()
+        if others:
+            every = distinct_labels(as_labels([*classes.tolist(), *others]), "classes").tolist()
+            raise ValueError(
+                f"Model '{name}' was fitted before (warm_start=True) with the classes "
+                f"{listed(labels.tolist())}, and may answer {listed(others)}, which "
+                f"{'is' if len(others) == 1 else 'are'} not among the classes of this evaluation: "
+                f"{listed(classes.tolist())}. Pass classes={listed(every)}."
+            )
+        new = classes[LabelSpace(labels).encode_answers(classes) < 0].tolist()
+        if new and not _may_take_new_classes(model):
+            raise ValueError(
+                f"Model '{name}' was fitted before (warm_start=True) with the classes "
+                f"{listed(labels.tolist())}, and cannot learn {listed(new)}, which "
+                f"{'is' if len(new) == 1 else 'are'} among the classes of this evaluation. Fit it "
+                f"with partial_fit(X, y, classes={listed(classes.tolist())}), or, if no such label "
+                f"comes, pass classes={listed(labels.tolist())}."
+            )
+
+
+def _may_take_new_classes(model: Any) -> bool:
+    """Whether a fitted classifier may learn rows of further classes: not scikit-learn's, nor ours.
+
+    A frozen one takes any row, because it learns none.
+    """
+    parts = list(learning_parts(model))
+    homes = {type(part).__module__.partition(".")[0] for part in parts}
+    is_frozen = any(isinstance(part, FrozenEstimator) for part in parts)
+    return is_frozen or not homes <= {"sklearn", "skstream"}
+
+
+def check_protocol(
+    models: Mapping[str, Any],
+    stream: Stream | None,
+    *,
+    missing_labels: str,
+    protocol: str = "",
+    warm_start: bool = False,
+) -> None:
+    """Refuse models whose answers would be wrong under a protocol, as they say themselves.
+
+    A model, or one inside another, may have a method `why_not_evaluated`. `stream` is None in a
+    live run: nothing is known of its rows then.
+    """
+    for name, model in models.items():
+        for part in learning_parts(model):
+            if isinstance(part, MetaClassifier):
+                part.check_fresh_models()
+            if isinstance(part, type) or not hasattr(part, "why_not_evaluated"):
+                continue
+            fitted = warm_start and is_fitted(part)
+            why = part.why_not_evaluated(stream, protocol, missing_labels, fitted)
+            if why is not None:
+                raise ValueError(f"{type(part).__name__} (model '{name}') {why}")

@@ -1,0 +1,1 @@
+"""Measures as formulas over sums of series."""

@@ -1,0 +1,285 @@
+"""Narrower results: some of the models, measures, forgetting mechanisms, folds and bins."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from skstream.core.engine.tape import Tape
+from skstream.core.forgetting import Forgetting
+from skstream.core.run.run_outcome import FinalScores
+from skstream.utils._choices import check_count, is_integer
+
+if TYPE_CHECKING:
+    from skstream.core.result.result import EvaluationResult
+
+_ADDRESS = re.compile(r"<(?:function |bound method )?(?P<name>\S+).* at 0x[0-9a-f]+>+")
+Result = TypeVar("Result", bound="EvaluationResult")
+Names = str | Sequence[str] | None
+Mechanisms = str | Forgetting | Sequence[str | Forgetting] | None
+#: Parameters that name what there is of each kind.
+_PARAMETERS = {"model": "models", "measure": "metrics", "forgetting": "forgetting"}
+Numbers = int | Sequence[int] | None
+
+
+def select(
+    result: Result,
+    models: Names,
+    metrics: Names,
+    forgetting: Mechanisms,
+    folds: Numbers,
+    bins: Numbers,
+) -> Result:
+    """Narrow a result; see `EvaluationResult.select`."""
+    names = chosen(models, result.model_names, "model")
+    mechanisms = chosen(_mechanism_names(result, forgetting), result.forgetting_names, "forgetting")
+    measures = chosen(metrics, result.metric_names, "measure")
+    details = replace(
+        result.details,
+        mechanisms=_of(result.details.mechanisms, mechanisms),
+        baselines=tuple(name for name in names if name in result.details.baselines),
+    )
+    changes: dict[str, Any] = {}
+    places: dict[int, list[int]] = {}  # by axis of the curves
+    if folds is not None:
+        kept = numbers(folds, result.folds, "fold")
+        places[1] = [result.folds.index(fold) for fold in kept]
+        details = replace(details, selected_folds=kept)
+    if bins is not None:
+        kept = numbers(bins, bins_of(result), "bin")
+        places[2] = [bins_of(result).index(bin) for bin in kept]
+        changes["selected_bins"] = kept
+    fold_places = places.get(1)
+    failed_at = {
+        name: [ends[place] for place in fold_places or range(len(ends))]
+        for name, ends in _of(result.failed_at, names).items()
+    }
+    failed = [name for name, ends in failed_at.items() if set(ends) != {None}]
+    fitted = result.models
+    if fitted is not None:
+        fitted = {name: fitted[name] for name in names}
+        if fold_places is not None and result.n_folds > 1:
+            some = {name: [all_[k] for k in fold_places] for name, all_ in fitted.items()}
+            fitted = {name: one[0] if len(one) == 1 else one for name, one in some.items()}
+
+    def last_scores(scores: FinalScores) -> FinalScores:
+        return {
+            mechanism: {
+                metric: [of_folds[k] for k in fold_places or range(len(of_folds))]
+                for metric, of_folds in _of(scores[mechanism], measures).items()
+            }
+            for mechanism in mechanisms
+        }
+
+    return replace(
+        result,
+        values={
+            name: {
+                mechanism: {
+                    metric: _narrow(result.values[name][mechanism][metric], places)
+                    for metric in measures
+                }
+                for mechanism in mechanisms
+            }
+            for name in names
+        },
+        measures=_of(result.measures, measures),
+        tape=None if result.tape is None else _tape(result.tape, names, fold_places),
+        costs=_of(result.costs, names),
+        paths=_of(result.paths, names),
+        models=fitted,
+        failures=_of(result.failures, failed),
+        failed_at=_of(failed_at, failed),
+        ended={
+            name: replace(one, scores=last_scores(one.scores))
+            for name, one in _of(result.ended, names).items()
+        },
+        left_out=result.left_out if models is None else {},
+        n_unanswered=_of(result.n_unanswered, names),
+        details=details,
+        **changes,
+    )
+
+
+def pick(choices: Mapping[str, Any], name: str, kind: str) -> Any:
+    """Return what a result holds under a name; an error says which names there are."""
+    if name not in choices:
+        raise KeyError(f"There is no {kind} '{name}' in this result; there are {list(choices)}.")
+    return choices[name]
+
+
+def chosen(names: Names, known: Sequence[str], kind: str) -> list[str]:
+    """Return the names that the user asked for, in that order; None: all."""
+    if names is None:
+        return list(known)
+    listed = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    for name in listed:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{_PARAMETERS[kind]} must be a name, or a list of names, among {list(known)}. "
+                f"Got {name!r} of type {type(name).__name__} instead."
+            )
+    asked = list(dict.fromkeys(listed))
+    if not asked:
+        raise ValueError(f"Name at least one {kind}; there are {list(known)}.")
+    by_name = dict.fromkeys(known)
+    for name in asked:
+        pick(by_name, name, kind)
+    return asked
+
+
+def _mechanism_names(result: "EvaluationResult", given: Mechanisms) -> Any:
+    """Put the names under which a result has them in the place of mechanisms of forgetting."""
+    spellings = {own: name for name, own in reversed(result.details.mechanisms.items())}
+
+    def name_of(one: Any) -> Any:
+        return spellings.get(one.name, one.name) if isinstance(one, Forgetting) else one
+
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return [name_of(one) for one in given]
+    return name_of(given)
+
+
+def named(
+    result: "EvaluationResult", metric: str | None, forgetting: str | None
+) -> tuple[str, str]:
+    """Return names of a measure and a mechanism, None: the first; an error says which there are."""
+    metric = result.metric_names[0] if metric is None else metric
+    forgetting = result.forgetting_names[0] if forgetting is None else forgetting
+    by_metric = pick(result.values[result.model_names[0]], forgetting, "forgetting")
+    pick(by_metric, metric, "measure")
+    return metric, forgetting
+
+
+def number(given: Any, known: Sequence[int], kind: str) -> int:
+    """Return the number of a fold or a bin of a result; an error says which there are."""
+    if not (is_integer(given) and given in known):
+        raise ValueError(f"{kind} must be {in_words(known)}, as an int. Got {given!r} instead.")
+    return int(given)
+
+
+def numbers(given: Numbers, known: Sequence[int], kind: str) -> tuple[int, ...]:
+    """Return the numbers of the folds or bins that the user asked for; None: all."""
+    if given is None:
+        return tuple(known)
+    asked = np.ravel(np.asarray(given, dtype=object)).tolist()
+    if not asked:
+        raise ValueError(f"{kind}s must name at least one {kind}: {in_words(known)}.")
+    return tuple(dict.fromkeys(number(one, known, f"{kind}s") for one in asked))
+
+
+def bins_of(result: "EvaluationResult") -> tuple[int, ...]:
+    """Return the numbers of the bins of a result under delayed labels; else an error."""
+    if result.bins is None:
+        raise ValueError("bins are those of results under delayed labels; this one has none.")
+    return result.bins
+
+
+def bin_meant(result: "EvaluationResult", given: Any) -> int | None:
+    """Return the bin that is named, else the last one that a result shows; None without bins."""
+    if result.bins is None:
+        if given is not None:
+            raise ValueError("bin= is for results under delayed labels; this one has no bins.")
+        return None
+    return result.bins[-1] if given is None else number(given, result.bins, "bin")
+
+
+def in_words(known: Sequence[int]) -> str:
+    """Write the numbers of folds or bins: "from 0 to 9", "one of 2, 5", or "2, the only one"."""
+    if len(known) == 1:
+        return f"{known[0]}, the only one in this result"
+    if list(known) == list(range(known[0], known[-1] + 1)):
+        return f"from {known[0]} to {known[-1]}"
+    return f"one of {', '.join(map(str, known))}"
+
+
+def _of(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: values[name] for name in names if name in values}
+
+
+def _narrow(curve: np.ndarray, places: Mapping[int, list[int]]) -> np.ndarray:
+    for axis, kept in places.items():
+        curve = curve.take(kept, axis=axis)
+    return curve
+
+
+def _tape(tape: Tape, names: Sequence[str], folds: list[int] | None) -> Tape:
+    """Answers of some models and folds; those of all bins, which rescoring needs."""
+
+    def some(of_models: Mapping[str, Any]) -> dict[str, Any]:
+        kept = _of(of_models, names)
+        return kept if folds is None else {name: one[folds] for name, one in kept.items()}
+
+    return replace(
+        tape,
+        answers=some(tape.answers),
+        scores=some(tape.scores),
+        methods=_of(tape.methods, names),
+    )
+
+
+def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
+    """Columns of the tidy frame; one of bins under delayed labels."""
+    parts = [
+        (model, forgetting, metric, curve)
+        for model, by_forgetting in result.values.items()
+        for forgetting, metrics in by_forgetting.items()
+        for metric, curve in metrics.items()
+    ]
+    shape = parts[0][3].shape
+    checkpoint, fold, *bin = (index.ravel() for index in np.indices(shape))
+    n, times = len(checkpoint), len(parts)
+    columns: dict[str, Any] = {
+        "model": np.repeat([model for model, *_ in parts], n),
+        "forgetting": np.repeat([forgetting for _, forgetting, *_ in parts], n),
+        "fold": np.tile(np.asarray(result.folds)[fold], times),
+    }
+    if result.bins is not None:
+        columns["bin"] = np.tile(np.asarray(result.bins)[bin[0]], times)
+    columns["row"] = np.tile(result.checkpoints[checkpoint], times)
+    if result.times is not None:
+        columns["time"] = np.tile(result.times[checkpoint], times)
+    columns["metric"] = np.repeat([metric for *_, metric, _ in parts], n)
+    columns["value"] = np.concatenate([curve.ravel() for *_, curve in parts])
+    return columns
+
+
+def check_at(at: int | None) -> None:
+    """Raise an error if a row is no number from 1 on."""
+    if at is not None:
+        check_count(at, "at", 1)
+
+
+def checkpoint(result: "EvaluationResult", at: int | None) -> int:
+    """Position of the last checkpoint not after a row; None: of the last of all."""
+    check_at(at)
+    position = len(result.checkpoints) - 1
+    if at is not None:
+        position = int(np.searchsorted(result.checkpoints, at, side="right")) - 1
+    if position < 0:
+        unit, rows = unit_of(result), result.checkpoints
+        first = f"the first is at {unit} {rows[0]:,}" if len(rows) else "there is none"
+        raise ValueError(f"There is no checkpoint at or before {unit} {at}: {first}.")
+    return position
+
+
+def unit_of(result: "EvaluationResult") -> str:
+    """What the checkpoints count: rows, or under delayed labels labelled rows."""
+    return "row" if result.bins is None else "labelled row"
+
+
+def as_passed(parameters: dict[str, Any]) -> str:
+    """Write parameters as one would pass them: "batch_size=50, n_warmup=10"."""
+    return ", ".join(f"{name}={_written(value)}" for name, value in parameters.items())
+
+
+def _written(value: Any) -> str:
+    if not isinstance(value, str):
+        return repr(value)
+    # What is no plain value was noted by its repr.
+    found = _ADDRESS.fullmatch(value)
+    if found is not None:
+        return found["name"].rpartition(".")[2] or found["name"]
+    return value if "(" in value else repr(value)

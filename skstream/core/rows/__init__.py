@@ -1,0 +1,1 @@
+"""Rows in time order: streams, chunks, arrays."""

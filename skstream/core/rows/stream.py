@@ -1,0 +1,215 @@
+"""Base class of streams."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from inspect import signature
+from typing import Any
+
+from numpy.typing import NDArray
+
+from skstream.core.rows.chunk import Chunk, checked
+from skstream.core.rows.drifts import Drift
+from skstream.utils._content import NotComparable, content, name_of
+
+
+class Stream(ABC):
+    """Rows in time order, in chunks; base class of every stream.
+
+    Iterating gives chunks ``(X, y, meta)``. The division into chunks is a detail of storage and
+    never changes a result. A subclass implements `chunks`, which may yield ``(X, y)`` or ``(X, y,
+    meta)``; iteration checks each chunk and says which row is wrong.
+
+    See Also
+    --------
+    as_stream : Make a stream of arrays, frames, sparse matrices, or any source of chunks.
+
+    Notes
+    -----
+    `X` has shape (n_rows, n_features) and is a NumPy array, a CSR matrix, or a pandas or polars
+    frame, of one kind throughout. Raw texts must be hashed first, or be a column of a frame. `y`
+    is an array of shape (n_rows,), in which None, NaN and ``pandas.NA`` are missing labels. `meta`
+    maps any of "sample_weight", "arrival", "label_time" and "id" to arrays of shape (n_rows,), the
+    same keys throughout.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.streams import Stream
+    >>> class Coin(Stream):
+    ...     def chunks(self):
+    ...         rng = np.random.default_rng(0)
+    ...         for _ in range(3):
+    ...             yield rng.random((4, 2)), rng.integers(0, 2, 4)
+    >>> [len(y) for X, y, meta in Coin()]
+    [4, 4, 4]
+    """
+
+    @property
+    def reiterable(self) -> bool:
+        """Whether the stream can be iterated again, from its first row."""
+        return True
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None if it is unknown or the stream is endless."""
+        return None
+
+    @property
+    def endless(self) -> bool:
+        """Whether the stream is known to have no end, so that a pass through it has none."""
+        return False
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Sorted class labels; None if they are unknown or the targets are not labels."""
+        return None
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the features; None if they have none."""
+        return None
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """Where the truth changes, in the order of their rows; empty if that is not known."""
+        return ()
+
+    @property
+    def knows_drifts(self) -> bool:
+        """Whether `drifts` is complete; where it is not, it is empty."""
+        return True
+
+    def source_streams(self) -> "list[Stream]":
+        """Return the streams that this one is made of in the end.
+
+        Returns
+        -------
+        streams : list of Stream
+            The stream itself, if it is made of no others.
+        """
+        return [self]
+
+    def name_of_generator(self) -> str:
+        """Return a name for what the rows are a sample of.
+
+        Returns
+        -------
+        name : str
+            The same for other seeds and numbers of rows; empty where no generator made the rows.
+        """
+        return ""
+
+    def origin(self, row: int) -> "tuple[Stream, int] | None":
+        """Return which of the `source_streams` has given a row, and its number there.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row in this stream, counted from 0.
+
+        Returns
+        -------
+        origin : tuple of Stream and int, or None
+            None where it is not known.
+        """
+        return self, row
+
+    def row_options(self) -> dict[str, Any]:
+        """Return what decides which rows come, beside the data; a run that goes on compares it.
+
+        An evaluation with ``checkpoint=`` refuses to go on with a stream that has other options.
+        Define it where other values than the parameters of the constructor decide, or fewer.
+
+        Returns
+        -------
+        options : dict of str to object
+            Values by name. Without another definition: those parameters of the constructor that are
+            attributes of the same name, `chunk_size` left out.
+        """
+        names = signature(type(self)).parameters
+        return {
+            name: getattr(self, name)
+            for name in names
+            if name != "chunk_size" and hasattr(self, name)
+        }
+
+    def place_of(self, row: int) -> str:
+        """Return where a row stands in its file: "line 5 of power.csv"; empty if that is not known.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row in the stream, counted from 0.
+
+        Returns
+        -------
+        place : str
+            Line and file; a header counts as a line.
+        """
+        return ""
+
+    def about_missing_label(self, row: int) -> str:
+        """Say what the source shows where a row has no label.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row.
+
+        Returns
+        -------
+        words : str
+            Sentences that end an error; empty where the source shows nothing.
+        """
+        return ""
+
+    @abstractmethod
+    def chunks(self) -> Iterable[Any]:
+        """Chunks from the first row on, each ``(X, y)`` or ``(X, y, meta)``."""
+
+    def labels(self) -> Iterator[NDArray[Any]]:
+        """Labels alone, chunk by chunk."""
+        for _, y, _ in self:
+            yield y
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return checked(self.chunks())
+
+    def __repr__(self) -> str:
+        unknown = "endless" if self.endless else "unknown number of rows"
+        rows = unknown if self.n_rows is None else f"{self.n_rows:,} rows"
+        once = "" if self.reiterable else ", one pass only"
+        return f"{type(self).__name__}({rows}{once})"
+
+
+#: Options that tell apart samples of one generator, not generators. The number of rows is one,
+#: unless it decides where the truth changes.
+_OF_A_SAMPLE = ("random_state", "n_rows")
+
+
+def generator_name(stream: Stream, options: dict[str, Any], parts: list[str]) -> str:
+    """Name a generator by its type and options; empty if these cannot be compared."""
+    own = [(name, value) for name, value in options.items() if name not in _OF_A_SAMPLE]
+    try:
+        return f"{name_of(type(stream))} {content([own, parts])[:16]}"
+    except NotComparable:  # then only its labels tell it from others
+        return ""
+
+
+def check_block(stream: Stream, start: int, stop: int) -> None:
+    """Raise an error if a stream has no rows from one number up to another."""
+    n_rows = stream.n_rows
+    if not 0 <= start <= stop or (n_rows is not None and stop > n_rows):
+        end = "" if n_rows is None else f" <= {n_rows}"
+        raise ValueError(
+            f"Rows must satisfy 0 <= start <= stop{end}. Got start={start}, stop={stop}."
+        )
+
+
+def refuse_endless(stream: Stream) -> None:
+    """Raise an error if a pass through a stream would not end."""
+    if stream.endless:
+        raise ValueError(
+            f"The stream ({type(stream).__name__}) never ends, and all of its rows are needed. "
+            f"Say how many to take: take_rows(stream, n), of skstream.streams."
+        )

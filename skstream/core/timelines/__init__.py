@@ -1,0 +1,1 @@
+"""Protocols: who is asked what, and who learns when."""

@@ -1,0 +1,420 @@
+"""Results as text, HTML and tidy columns, and what is unusual about an evaluation, in words."""
+
+import html as html_module
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skstream.core.engine.tape import Tape
+from skstream.core.forgetting import parse_forgetting
+from skstream.core.result.assemble import failed_refits
+from skstream.core.result.select import as_passed
+from skstream.core.run.cost import Cost
+from skstream.forgetting import Cumulative
+from skstream.reports._slowest_part import slow_part
+from skstream.stats._report import forgetting_words, over_rows, plural
+from skstream.utils._label_space import is_given
+from skstream.utils._tables import aligned, listed
+
+if TYPE_CHECKING:
+    from skstream.core.result.result import EvaluationResult
+
+
+#: Parameters of the evaluators that decide what the numbers mean, with their defaults.
+DEFAULTS: dict[str, Any] = {
+    "batch_size": 1,
+    "n_warmup": 1,
+    "strategy": "bootstrap",
+    "test_on": "all",
+    "holdout": None,  # always said: it decides what a score is about
+    "every": None,
+    "holdout_size": None,
+    "delay": None,
+    "n_bins": 50,
+    "poll_every": 10,
+    "reduce": "auto",
+    "previous_label": "newest",
+    "features": None,
+    "max_pending": None,
+    "missing_labels": "error",
+    "unanswered": "error",
+    "warm_start": False,
+}
+#: Those that follow from what a stream is like, and may differ from stream to stream.
+OF_A_STREAM = frozenset({"delay", "features", "max_pending", "missing_labels"})
+#: Where fewer scored rows are in a window of time, its last values are said to be about few rows.
+FEW_ROWS = 30
+#: Objects without a text of their own show where they are in memory.
+
+
+def unusual_parameters(result: "EvaluationResult") -> dict[str, Any]:
+    """Return the parameters of the protocol that have not their default.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        A result.
+
+    Returns
+    -------
+    parameters : dict of str to object
+        Values by name.
+    """
+    given = result.parameters
+    return {
+        name: given[name]
+        for name, default in DEFAULTS.items()
+        if name in given and given[name] != default
+    }
+
+
+def differences(results: Sequence["EvaluationResult"]) -> list[str]:
+    """Return the parameters of the protocol that have not the same value in all results."""
+    unusual = [unusual_parameters(one) for one in results]
+    return [
+        name
+        for name, default in DEFAULTS.items()
+        if any(one.get(name, default) != unusual[0].get(name, default) for one in unusual[1:])
+    ]
+
+
+def parameters_in_words(result: "EvaluationResult", names: Sequence[str]) -> str:
+    """Write some parameters of the protocol with the values that they have."""
+    return as_passed({name: result.parameters.get(name, DEFAULTS[name]) for name in names})
+
+
+def with_own(name: str, own: str) -> str:
+    """Write the name that the user gave to something, and its own where that is another."""
+    return name if own in ("", name) else f"{name} ({own})"
+
+
+def scored_with(result: "EvaluationResult", forgetting: str) -> str:
+    """Say what scores remember, if it is not all rows: "scores of the last 500 rows".
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        A result.
+    forgetting : str
+        Name of one of its mechanisms.
+
+    Returns
+    -------
+    str
+        Empty where scores are about all rows so far.
+    """
+    spelling = result.details.mechanisms.get(forgetting, forgetting)
+    return "" if spelling == Cumulative().name else f"scores {over_rows(spelling, 'of')}"
+
+
+def of_folds(result: "EvaluationResult") -> str:
+    """Say which folds scores are the means of: ", mean of 10 folds"; empty for a single one."""
+    selected = result.details.selected_folds
+    if selected is None:
+        return f", mean of {result.n_folds} folds" if result.n_folds > 1 else ""
+    if len(selected) == 1:
+        return f", fold {selected[0]}"
+    return f", mean of the folds {', '.join(map(str, selected))}"
+
+
+def share_of_folds(result: "EvaluationResult") -> str:
+    """Say how much the copy of a fold learns, as of a folded run alone: empty for others."""
+    strategy, n = result.parameters.get("strategy"), result.parameters.get("n_folds", 0)
+    shares = {
+        "bootstrap": "about 63 % of the rows, some of them several times",
+        "cross": f"{100 * (n - 1) / max(n, 1):.3g} % of the rows",
+        "split": f"{100 / max(n, 1):.3g} % of the rows",
+    }
+    if strategy not in shares or n < 2:
+        return ""
+    return f"{strategy}: each copy learns {shares[strategy]}; scores are not those of one pass"
+
+
+def of_bin(result: "EvaluationResult", bin: int | None) -> str:
+    """Name a bin of a result under delayed labels: ", bin 0 (at arrival)"; None: none."""
+    if bin is None or result.n_bins is None:
+        return ""
+    ends = {0: " (at arrival)", result.n_bins + 1: " (at the label)"}
+    return f", bin {bin}{ends.get(bin, '')}"
+
+
+def blocks(result: "EvaluationResult") -> list[tuple[str, "EvaluationResult"]]:
+    """Return what one table each is about: a mechanism and, under delayed labels, a bin.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        A result.
+
+    Returns
+    -------
+    blocks : list of (str, EvaluationResult)
+        The heading, empty where there is one block, and the result narrowed to it. Of the bins, the
+        first and the last: what is known when a row comes is before what is known at its label.
+    """
+    bins = () if result.bins is None else dict.fromkeys((result.bins[0], result.bins[-1]))
+    found = []
+    for bin in bins or (None,):
+        for forgetting in result.forgetting_names:
+            words = [answers_of(result, bin)] if bin is not None and len(bins) > 1 else []
+            words += [heading(result, forgetting)] if len(result.forgetting_names) > 1 else []
+            found.append((", ".join(words), result.select(forgetting=forgetting, bins=bin)))
+    return found
+
+
+def answers_of(result: "EvaluationResult", bin: int) -> str:
+    """Say when the answers of a bin were given: "answers at arrival (bin 0)"."""
+    ends = {0: "at arrival", (result.n_bins or 0) + 1: "just before the label"}
+    return f"answers {ends[bin]} (bin {bin})" if bin in ends else f"answers in bin {bin}"
+
+
+#: Most names and reasons of models that ended early in a table.
+_MOST_NAMES = 5
+NEXT_CALLS = "to_frame(), plot(), rescore(), compare(), save()"
+
+
+def one_line(result: "EvaluationResult") -> str:
+    """Answer first: the first measure of every model, then the next calls."""
+    metric = result.metric_names[0]
+    answers = ", ".join(
+        f"{name}: {metric} {one[metric]:.4f}{_at_end(result, name)}"
+        for name, one in last_scores(result).items()
+    )
+    scored = scored_with(result, result.forgetting_names[0])
+    unusual = as_passed(unusual_parameters(result))
+    return (
+        f"{type(result).__name__}({result.protocol}{unusual and f', {unusual}'}; {answers} "
+        f"{_after(result)}{scored and f', {scored}'}; see {NEXT_CALLS})"
+    )
+
+
+def last_scores(result: "EvaluationResult") -> dict[str, dict[str, float]]:
+    """Return `scores`, and of models that ended early those at their end."""
+    forgetting, scores = result.forgetting_names[0], result.scores
+    for name, end in result.ended.items():
+        of_end = end.scores[forgetting]
+        scores[name] = {metric: float(np.mean(of_end[metric])) for metric in scores[name]}
+    return scores
+
+
+def _at_end(result: "EvaluationResult", name: str) -> str:
+    """Say at which row a model ended earlier."""
+    end = result.ended.get(name)
+    return "" if end is None else f" after {end.n_rows:,} rows"
+
+
+def _after(result: "EvaluationResult") -> str:
+    """Say how many rows came before the last checkpoint."""
+    if result.details.scored_sets and not len(result.checkpoints):
+        return "before the first checkpoint"  # rows may have been learnt
+    return f"after {result.n_rows:,} rows"
+
+
+def table(result: "EvaluationResult") -> str:
+    """Scores of all models as aligned text, one block per forgetting mechanism and bin."""
+    share = share_of_folds(result)
+    lines = [title(result), *([f"{plural(result.n_folds, 'fold')}, {share}"] if share else [])]
+    for words, one in blocks(result):
+        lines += [f"{words}:"] if words else []
+        lines += aligned(*_cells(one))
+    return "\n".join([*lines, *notes(result)])
+
+
+def of_different_rows(n_answered: Mapping[str, int]) -> str:
+    """Say how many rows the scores of each model are about, where that is not the same."""
+    words = listed([f"'{name}' of {n:,} rows" for name, n in n_answered.items()], _MOST_NAMES)
+    return (
+        f"The models have predictions of different rows ({words}): their scores are about "
+        "different rows, and do not say which is better"
+    )
+
+
+def different_rows(result: "EvaluationResult") -> str:
+    """Say that models have no prediction of some rows, and are not scored on these, if so."""
+    tape, counts = result.tape, result.n_unanswered
+    if result.parameters.get("unanswered") != "skip" or len(counts) < 2 or not any(counts.values()):
+        return ""
+    if tape is not None:
+        given = [is_given(np.asarray(one)) for one in tape.answers.values()]
+        if all(np.array_equal(one, given[0]) for one in given):
+            return ""
+    return of_different_rows({name: result.n_rows - n for name, n in counts.items()})
+
+
+def undefined_kappas(result: "EvaluationResult", metric: str, names: Sequence[str]) -> list[str]:
+    """Name the models whose kappa is undefined: one that never errs may be, and is not worse."""
+    if not result.measures[metric].baseline_is_zero:
+        return []
+    scores = result.scores
+    return [name for name in names if np.isnan(scores[name][metric])]
+
+
+def notes(result: "EvaluationResult") -> list[str]:
+    """What is said below the scores."""
+    unlike = different_rows(result)
+    lines = [
+        *([unlike] if unlike else []),
+        *_counts(result),
+        *_few_rows(result),
+        *_reasons(result),
+    ]
+    lines += slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
+    lines += failed_refits(result)
+    lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
+    lines += _ends(result)
+    lines += [f"{name} is left out: {why}" for name, why in result.left_out.items()]
+    why = result.parameters.get("in_one_process")
+    return [*lines, f"All in one process: {why}"] if why else lines
+
+
+def _counts(result: "EvaluationResult") -> list[str]:
+    """Rows that are in no score, and why."""
+    lines = []
+    n = result.n_unlabelled
+    if n:
+        rows = "row" if n == 1 else "rows"
+        not_used = "neither learnt nor scored" if result.costs else "not scored"
+        lines.append(f"{n:,} {rows} without a label: {not_used}")
+    n, n_held_out = result.details.unlabelled_held_out or (0, 0)
+    if n:
+        lines.append(f"{n:,} of {n_held_out:,} holdout rows without a label: not scored")
+    return lines
+
+
+def _few_rows(result: "EvaluationResult") -> list[str]:
+    """Name the windows of time whose last values are about few rows, as far as a tape says it."""
+    tape, times, lines = result.tape, result.times, []
+    if tape is None or tape.time is None or times is None or not len(times):
+        return []
+    for spelling in result.details.mechanisms.values():
+        window = parse_forgetting(spelling) if spelling.startswith("window:") else Cumulative()
+        if window.duration is None:
+            continue
+        rows = np.flatnonzero(np.asarray(tape.time) > times[-1] - window.duration)
+        n = _scored(tape, rows) if len(rows) else 0
+        if 0 < n < FEW_ROWS:
+            few = plural(n, "scored row")
+            lines.append(
+                f"Careful. The values {over_rows(spelling)} are about {few}, which say little"
+            )
+    return lines
+
+
+def _scored(tape: Tape, rows: np.ndarray) -> int:
+    """Number of rows, of some on a tape, that count in the scores of a model."""
+    y, answers = np.asarray(tape.y[rows]), np.asarray(next(iter(tape.answers.values()))[0][rows])
+    if answers.ndim > 1:
+        answers = answers[:, -1]
+    counts = (y != -1) & (answers != -1) if tape.classes is not None else np.isfinite(y + answers)
+    if tape.weight is not None:
+        counts &= np.asarray(tape.weight[rows]) > 0
+    return int(np.count_nonzero(counts))
+
+
+def _reasons(result: "EvaluationResult") -> list[str]:
+    """Why models went through the loop: a line for each reason."""
+    models = _by_reason({name: path for name, path in result.paths.items() if ": " in path})
+    return [
+        f"{', '.join(names)} ({kind}): {reason}"
+        for (kind, reason), names in ((path.split(": ", 1), of) for path, of in models.items())
+    ]
+
+
+def _ends(result: "EvaluationResult") -> list[str]:
+    """Why models ended early: the same reason once."""
+    models = _by_reason({name: end.reason for name, end in result.ended.items()})
+    lines = [
+        f"{listed(names, _MOST_NAMES)} ended early: {reason}" for reason, names in models.items()
+    ]
+    more = len(lines) - _MOST_NAMES
+    return [*lines[:_MOST_NAMES], *([f"{more} more reasons are in 'ended'"] if more > 0 else [])]
+
+
+def _by_reason(reasons: dict[str, str]) -> dict[str, list[str]]:
+    """Names of the models that share a reason."""
+    models: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        models.setdefault(reason, []).append(str(name))
+    return models
+
+
+def html(result: "EvaluationResult") -> str:
+    """Scores of all models as HTML tables."""
+    escape = html_module.escape
+
+    def row(cells: list[str], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    parts = [f"<p><b>{escape(title(result))}</b></p>"]
+    share = share_of_folds(result)
+    parts += [f"<p>{escape(plural(result.n_folds, 'fold'))}, {escape(share)}</p>"] if share else []
+    for words, one in blocks(result):
+        header, rows = _cells(one)
+        body = "".join(row(cells, "td") for cells in rows)
+        parts.append(
+            f"<p>{escape(words or heading(one, one.forgetting_names[0]))}</p><table>"
+            f"<thead>{row(header, 'th')}</thead><tbody>{body}</tbody></table>"
+        )
+    parts.extend(f"<p>{escape(line)}</p>" for line in notes(result))
+    return "\n".join([*parts, f"<p>Next: <code>{NEXT_CALLS}</code></p>"])
+
+
+def title(result: "EvaluationResult") -> str:
+    """Protocol and rows, and whatever about them is not the default."""
+    folds = of_folds(result)
+    alone = len(result.forgetting_names) == 1  # else each mechanism has its own heading
+    scored = scored_with(result, result.forgetting_names[0]) if alone else ""
+    unusual = as_passed(unusual_parameters(result))
+    return (
+        f"{result.protocol} evaluation {_after(result)}{folds}{_scored_bin(result)}"
+        f"{scored and f', {scored}'}{unusual and f'; {unusual}'}"
+    )
+
+
+def _scored_bin(result: "EvaluationResult") -> str:
+    """Name the bin of the scores where it is not the last of all."""
+    if result.bins is None or result.bins[-1] == (result.n_bins or 0) + 1:
+        return ""
+    return of_bin(result, result.bins[-1])
+
+
+def heading(result: "EvaluationResult", forgetting: str) -> str:
+    spelling = result.details.mechanisms.get(forgetting, forgetting)
+    return with_own(forgetting, forgetting_words(spelling))
+
+
+def _refits(cost: Cost | None) -> list[str]:
+    """How often a model was refitted in all folds, and the time that this took."""
+    if cost is None or not cost.refit_rows:
+        return ["", ""]
+    return [f"{sum(map(len, cost.refit_rows)):,}", f"{cost.seconds_refitting:.2f}"]
+
+
+def _cells(result: "EvaluationResult") -> tuple[list[str], list[list[str]]]:
+    counted = any(result.n_unanswered.values())
+    refitted = any(cost.refit_rows for cost in result.costs.values())
+    has_run = bool(result.costs or result.paths)  # a log of predictions has run no model
+    header = [
+        "model",
+        *result.metric_names,
+        *(["unanswered questions"] if counted else []),
+        *(["ended after"] if result.ended else []),
+        *(["refits", "seconds of refits"] if refitted else []),
+        *(["seconds", "path"] if has_run else []),
+    ]
+    rows = []
+    for name, values in last_scores(result).items():
+        cost, end = result.costs.get(name), result.ended.get(name)
+        rows.append(
+            [
+                name,
+                *(f"{value:.4f}" for value in values.values()),
+                *([f"{result.n_unanswered.get(name, 0):,}"] if counted else []),
+                *([f"{end.n_rows:,}" if end else ""] if result.ended else []),
+                *(_refits(cost) if refitted else []),
+                *(["" if cost is None else f"{cost.seconds:.2f}"] if has_run else []),
+                *([result.paths.get(name, "").partition(":")[0]] if has_run else []),
+            ]
+        )
+    return header, rows

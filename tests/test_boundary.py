@@ -1,0 +1,110 @@
+"""The core runs without its wings: each is blocked in turn, and all together."""
+
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import skstream
+from benchmarks._size import imports, modules
+from tests._examples import newest_alone
+from tests._programs import PROJECT
+
+PACKAGE = Path(skstream.__file__).parent
+CORE = {"core", "utils", "base", "_meta"}
+WINGS = sorted(
+    {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.is_dir()}
+    - {"__init__", "__main__", "__pycache__"}
+    - CORE
+)
+# A bare package in place of skstream, whose `__init__` imports wings; those that are named cannot be
+# imported. The four protocols evaluate by the loop.
+PROGRAM = """
+import importlib.abc, json, sys, types
+package, *blocked = sys.argv[1:]
+
+class Blocked(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.startswith("skstream.") and name.split(".")[1] in blocked:
+            raise ImportError(f"{name} is blocked")
+
+sys.meta_path.insert(0, Blocked())
+sys.modules["skstream"] = bare = types.ModuleType("skstream")
+bare.__path__ = [package]
+
+import numpy as np
+from sklearn.linear_model import SGDClassifier
+from skstream.core.evaluators.delayed.evaluator import DelayedEvaluator
+from skstream.core.evaluators.holdout import HoldoutEvaluator
+from skstream.core.evaluators.kfold import KFoldEvaluator
+from skstream.core.evaluators.prequential import PrequentialEvaluator
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(300, 3))
+y = np.where(X[:, 0] > 0, "a", "b")
+common = {"engine": "loop", "random_state": 0}
+every = ["cumulative", "window:50", "fading:0.9", "adwin"]
+found = {}
+for evaluator in (
+    PrequentialEvaluator(["accuracy", "kappa_m", "kappa_temporal"], forgetting=every, **common),
+    KFoldEvaluator(["accuracy", "kappa"], n_folds=3, **common),
+    HoldoutEvaluator("accuracy", holdout=(X[:50].copy(), y[:50].copy()), every=100, **common),
+    DelayedEvaluator(["accuracy", "kappa_plus"], delay=10, n_bins=3, **common),
+):
+    models = {"sgd": SGDClassifier(), "other": SGDClassifier(alpha=0.1)}
+    result = evaluator.evaluate(models, X, y)
+    again = result.rescore(metrics="error") if result.bins is None else result
+    rows = result.select(models="sgd").checkpoints.tolist()
+    found[type(evaluator).__name__] = result.scores, again.scores, rows
+wings = {name.split(".")[1] for name in sys.modules if name.startswith("skstream.")}
+print(json.dumps([found, sorted(wings)]))
+"""
+
+
+def answers_without(*blocked: str) -> tuple[dict, set[str]]:
+    """Scores of the four protocols, and the rooms of the package that were imported for them."""
+    finished = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(PACKAGE), *blocked],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    found, rooms = json.loads(finished.stdout)
+    return found, set(rooms)
+
+
+@cache
+def arrows_of_the_package() -> dict[str, set[str]]:
+    return imports(modules())
+
+
+@newest_alone
+def test_the_core_imports_no_wing_and_gives_the_same_answers_without_them() -> None:
+    with_all, rooms = answers_without()
+    assert rooms <= CORE
+    assert len(WINGS) > 20
+    without_any, _ = answers_without(*WINGS)
+    assert without_any == with_all
+
+
+@newest_alone
+@pytest.mark.parametrize("wing", WINGS)
+def test_no_file_of_the_core_names_a_wing(wing: str) -> None:
+    """Each wing in turn, by the source: late imports are in functions that may not have run."""
+    arrows = arrows_of_the_package()
+    core = [name for name in arrows if name.split(".")[1:2] and name.split(".")[1] in CORE]
+    assert core
+    assert not [
+        (name, other) for name in core for other in arrows[name] if other.split(".")[1] == wing
+    ]
+
+
+@newest_alone
+def test_the_block_holds() -> None:
+    with pytest.raises(AssertionError, match=r"skstream\.core.* is blocked"):
+        answers_without("core")
