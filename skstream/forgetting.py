@@ -21,7 +21,6 @@ __all__ = [
     "AdaptiveWindow",
     "Cumulative",
     "FadingFactor",
-    "Forgetting",
     "SlidingWindow",
     "equivalent_window",
     "hoeffding_sample_size",
