@@ -15,7 +15,6 @@ __all__ = [
     "AdaptiveWindow",
     "Cumulative",
     "FadingFactor",
-    "Forgetting",
     "SlidingWindow",
     "equivalent_window",
     "hoeffding_sample_size",

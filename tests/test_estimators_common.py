@@ -22,9 +22,9 @@ from skstream.adaptive import DriftReset
 from skstream.base import learner
 from skstream.baselines import MajorityWindow, RandomClass
 from skstream.calibration import PrequentialCalibrator
-from skstream.compat import CapyMOAClassifier, RiverClassifier
+from skstream.compat import CapyMOAClassifier
 from skstream.compat._capymoa import CapyMOARegressor
-from skstream.compat._river import RiverRegressor
+from skstream.compat._river import RiverClassifier, RiverRegressor
 from skstream.conformal import OnlineConformalRegressor
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging

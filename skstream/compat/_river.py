@@ -307,7 +307,7 @@ class RiverClassifier(_River, ClassifierByRow):
     --------
     >>> from river import tree
     >>> from skstream import PrequentialEvaluator
-    >>> from skstream.compat import RiverClassifier
+    >>> from skstream.compat._river import RiverClassifier
     >>> from skstream.streams import make_demo_stream
     >>> model = RiverClassifier(tree.HoeffdingTreeClassifier(grace_period=50))
     >>> result = PrequentialEvaluator("accuracy").evaluate(model, make_demo_stream(500))

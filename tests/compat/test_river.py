@@ -45,8 +45,8 @@ from river import (
 )
 from river import bandit as bandit_policies
 
-from skstream.compat import RiverClassifier, from_river
-from skstream.compat._river import RiverRegressor
+from skstream.compat import from_river
+from skstream.compat._river import RiverClassifier, RiverRegressor
 from skstream.utils._numba import numba_enabled
 from skstream.utils._row_dicts import dicts_of
 
