@@ -38,7 +38,6 @@ from skstream.streams._file_system import Paths
 from skstream.streams._table_parameters import (
     check_missing,
     check_named_once,
-    check_number_of_values,
     check_text,
     checked_keys,
     chosen_columns,
@@ -457,14 +456,16 @@ class TableStream(FileStream):
     def _check_number(self, name: str, values: Collection[Any]) -> None:
         """Raise an error if values are too many to be categories."""
         most = self.max_categories or _MOST_CATEGORIES
-        if name == self.target or name in self.nominal:
+        chosen = name in self.nominal
+        if name == self.target or (chosen and self.max_categories is None):
             if len(values) > _MAX_CLASSES:
                 raise ValueError(
                     f"Column {name!r} has more than {_MAX_CLASSES:,} different values, so it holds "
                     f"texts or identifiers and no categories."
                 )
-        elif len(values) > most and name not in self._declared_nominal():
-            self._refuse_numbers(name, values)
+        elif len(values) > most and (chosen or name not in self._declared_nominal()):
+            if not chosen:
+                self._refuse_numbers(name, values)
             raise ValueError(
                 f"Column {name!r} holds texts of more than {most:,} different "
                 f"values, so it looks like free text, an identifier, or dates that are not "
@@ -476,11 +477,8 @@ class TableStream(FileStream):
     def _check_categories(self, name: str, values: Collection[Any]) -> None:
         """Raise an error for numbers read as categories; warn where a CSV file would give numbers.
 
-        Of columns that the user declares nominal only the number of values is checked, and only
-        where he gave its limit; those that the file declares are not checked.
+        Columns that the user or the file declares nominal are not checked.
         """
-        if name in self.nominal and name != self.target:
-            check_number_of_values(name, len(values), self.max_categories)
         if name in self.nominal or name in self._declared_nominal():
             return
         self._check_number(name, values)

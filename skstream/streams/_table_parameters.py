@@ -53,16 +53,6 @@ def check_encoding(encoding: Any) -> str:
     return encoding
 
 
-def check_number_of_values(name: str, n_values: int, limit: int | None) -> None:
-    """Raise an error if a column in `nominal` has more values than the user allows."""
-    if limit is not None and n_values > limit:
-        raise ValueError(
-            f"Column {name!r}, which is named in nominal=, has {n_values:,} different values, and "
-            f"max_categories={limit} allows {limit:,}. Raise max_categories=, or leave the column "
-            f"out of nominal=, or of the features with exclude=."
-        )
-
-
 def names_given(names: Any, parameter: str) -> Any:
     """Column names as a list, of one where a text is given; None stays None."""
     if names is None:

@@ -153,7 +153,7 @@ def test_a_column_of_free_text_or_identifiers_is_refused(tmp_path, kind):
     ):
         list(stream)
     assert stream_of(tmp_path, columns, max_categories=4).categories == {"s": list("abcd")}
-    with pytest.raises(ValueError, match=r"'s', .*nominal=, has 4 .*max_categories=3 allows 3"):
+    with pytest.raises(ValueError, match=r"'s' holds texts of more than 3 .*raise max_categories="):
         list(stream_of(tmp_path, columns, max_categories=3, nominal=["s"]))
     named = stream_of(tmp_path, columns, nominal=["s"])
     assert named.categories == {"s": list("abcd")}
