@@ -377,7 +377,9 @@ def _reasons(one: EvaluationResult, again: EvaluationResult) -> tuple[list[str],
             for name, facts in now["models"].items()
         },
         "other settings": settings,
-        "another order of rows": ({"timelines": each.get("timelines")} for each in (before, now)),
+        "another order of rows": (
+            {name: each[name] for name in ("timelines",) if name in each} for each in (before, now)
+        ),
         "other versions": (each.get("versions", {}) for each in (before, now)),
         "another machine's arithmetic": (each.get("platform", {}) for each in (before, now)),
     }
