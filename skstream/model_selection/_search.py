@@ -106,12 +106,11 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         distributions too, as for `RandomizedSearchCV`.
     evaluator : PrequentialEvaluator, default=None
         How the candidates are evaluated; None: ``PrequentialEvaluator()``. Its settings mean what
-        they mean there, and for `random_state`, `n_jobs` and `checkpoint` see the notes. Taken are
+        they mean there, and for `random_state` and `n_jobs` see the notes. Taken are
         `forgetting` (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`,
         `unanswered`, `keep_tape`, `engine`, `random_state`, `n_jobs` and `progress`.
-        Refused are `metrics` and `error_score`, for which a search
-        has parameters of its own, `monitors`, `warm_start`, `return_models` and
-        ``keep_tape="disk"``.
+        Refused are `metrics` and `error_score`, for which a search has parameters of its own,
+        `monitors`, `warm_start`, `return_models` and `checkpoint`.
     n_iter : int, default=None
         Number of candidates to sample. None: all of the grid.
     metric : str, callable, Measure, or dict with one of them, default="kappa_plus"
@@ -169,9 +168,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     -----
     The `random_state` of the evaluator is the seed of the sampling, too; all candidates get the
     same seeds, those that it gives to one model alone. Each of its `n_jobs` workers has some of the
-    candidates; with a race all of them are in one process. With its `checkpoint`, the same call of
-    `fit` goes on after the process was killed, with any number of workers and to an identical
-    result. The folder holds models: use only folders that you trust.
+    candidates; with a race all of them are in one process.
 
     The best model is the very one that was evaluated, and ``partial_fit`` goes on with it.
 
@@ -328,8 +325,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a row or a label is bad, all candidates have failed, or the evaluator has a
-            `checkpoint`.
+            If a row or a label is bad, all candidates have failed, or the evaluator has a parameter
+            that a search does not take.
         RuntimeError
             If `fit` has ended the stream, or a second Ctrl-C has stopped the search in the middle
             of a row.
