@@ -20,8 +20,8 @@ WINGS = sorted(
     - {"__init__", "__main__", "__pycache__"}
     - CORE
 )
-# A bare package takes the place of skstream, whose `__init__` imports wings. The wings that are named
-# cannot be imported. The four protocols evaluate by the loop.
+# A bare package takes the place of skstream, whose `__init__` imports wings. The wings that are
+# named cannot be imported. The four protocols evaluate by the loop.
 PROGRAM = """
 import importlib.abc, json, sys, types
 package, *blocked = sys.argv[1:]

@@ -26,6 +26,7 @@ __all__ = [
     "FadingFactor",
     "Forgetting",
     "SlidingWindow",
+    "Spelling",
     "equivalent_window",
     "hoeffding_sample_size",
     "window_half_width",

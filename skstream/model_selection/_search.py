@@ -147,9 +147,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     -----
     The `random_state` of the evaluator is the seed of the sampling, too; all candidates get the
     same seeds, those that it gives to one model alone. Each of its `n_jobs` workers has some of the
-    candidates. With its `checkpoint`, the same call of
-    `fit` goes on after the process was killed, with any number of workers and to an identical
-    result. The folder holds models: use only folders that you trust.
+    candidates.
 
     The best model is the very one that was evaluated, and ``partial_fit`` goes on with it.
 
@@ -298,8 +296,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a row or a label is bad, all candidates have failed, or the evaluator has a
-            `checkpoint`.
+            If a row or a label is bad, all candidates have failed, or the evaluator has a parameter
+            that a search does not take.
         RuntimeError
             If `fit` has ended the stream, or a second Ctrl-C has stopped the search in the middle
             of a row.

@@ -219,6 +219,8 @@ def _differences(
         if before.n_rows != now.n_rows:
             yield f"there are {now.n_rows:,} rows and were {before.n_rows:,}, equal up to the last"
         yield from _unequal(before, now, "the tape")
+        shapes = [_shapes({"answers": t.answers, "scores": t.scores}) for t in (before, now)]
+        yield from _unequal(shapes[0], shapes[1], "the shape of the tape")
     yield from _of_curves(one, again)
     yield from _unequal(one, again, "the result")
     own = [name for name in one.details.baselines if name in one.values]
@@ -281,6 +283,14 @@ def _of_curves(one: EvaluationResult, again: EvaluationResult) -> Iterator[str]:
         after = f"at the checkpoint after {plural(int(rows[place]), 'row')}"
         yield f"{what} {after} is {now} and was {was}"
     yield from _unequal(rows, again.checkpoints, "the list of checkpoints")
+    yield from _unequal(_shapes(one.values), _shapes(again.values), "the shape of the curves")
+
+
+def _shapes(value: Any) -> Any:
+    """Return the shapes of arrays in dicts."""
+    if isinstance(value, Mapping):
+        return {name: _shapes(part) for name, part in value.items()}
+    return np.shape(value)
 
 
 def _unequal(was: Any, now: Any, name: str) -> Iterator[str]:
@@ -367,7 +377,9 @@ def _reasons(one: EvaluationResult, again: EvaluationResult) -> tuple[list[str],
             for name, facts in now["models"].items()
         },
         "other settings": settings,
-        "another order of rows": ({"timelines": each.get("timelines")} for each in (before, now)),
+        "another order of rows": (
+            {name: each[name] for name in ("timelines",) if name in each} for each in (before, now)
+        ),
         "other versions": (each.get("versions", {}) for each in (before, now)),
         "another machine's arithmetic": (each.get("platform", {}) for each in (before, now)),
     }

@@ -16,6 +16,7 @@ from skstream.core.evaluators.execution import (
     EvaluationInterrupted,
     carrying,
     portable_errors,
+    progress_bar,
     run_group,
     why_one_process,
 )
@@ -158,9 +159,13 @@ def evaluate_over_seeds(
     task = _Task(make_stream, models, plain, classes)
     study = _Study(checked, may_be_same=isinstance(make_stream, SameStream))
     try:
-        with closing(_results(task, checked, n_jobs)) as results:
+        with (
+            progress_bar(None, "seeds", wanted=evaluator.progress) as bar,
+            closing(_results(task, checked, n_jobs)) as results,
+        ):
             for done in results:
                 study.take(done)
+                bar.update(done.outcome.n_rows * len(done.outcome.lanes))
         whole = study.so_far()
         assert whole is not None, "all seeds have finished"
         return whole

@@ -353,7 +353,7 @@ def everything():
         ["accuracy", "kappa"],
         n_folds=2,
         forgetting={"all": "cumulative", "new": "window:50"},
-        monitors={"ddm": sk.DriftMonitor(DDM(min_values=5, drift_level=1.0))},
+        monitors={"ddm": sk.DriftMonitor(DDM(min_values=5, warning_level=0.5, drift_level=1.0))},
         record_every=50,
         missing_labels="skip",
         unanswered="wrong",
@@ -387,8 +387,9 @@ def forged(value, name=""):
     elif isinstance(value, list | tuple):
         for k, item in enumerate(value):
             for what, other in forged(item, f"{name}.{k}"):
-                yield what, type(value)([*value[:k], other, *value[k + 1 :]])
-        if len(value):
+                make = getattr(value, "_make", type(value))
+                yield what, make([*value[:k], other, *value[k + 1 :]])
+        if len(value) and not hasattr(value, "_make"):
             yield f"{name} (shorter)", value[:-1]
     elif isinstance(value, np.ndarray) and value.size:
         yield f"{name} (shorter)", value[:-1]

@@ -70,6 +70,16 @@ def found(study):
     return study.leaderboard("accuracy", models=["bayes", "majority", "persistent"])
 
 
+def test_a_stream_with_two_names_counts_once(study):
+    alone = study.leaderboard("accuracy")
+    twice = StreamStudy({**study.studies, "copy": study.studies["file"]}).leaderboard("accuracy")
+    assert twice.streams == ("SEA", "Sine", "file = copy")
+    np.testing.assert_allclose(twice.mean_losses, alone.mean_losses, rtol=1e-12)
+    np.testing.assert_allclose(twice.average_ranks, alone.average_ranks)
+    assert twice.n_rows == alone.n_rows
+    np.testing.assert_allclose(twice.log_evidence, alone.log_evidence, rtol=1e-9)
+
+
 def plain_evidence(blocks, share):
     """Evidence row by row, as the notes say: blocks are (losses, part of the mean)."""
     weights = [part / losses.shape[1] for losses, part in blocks]
