@@ -453,13 +453,9 @@ def test_labels_that_are_known_after_the_last_arrival_are_pending(chunk, missing
         assert (waits.n_labelled, waits.n_pending, waits.n_never) == (32, 7, 1)
 
 
-@pytest.mark.parametrize("keep_tape", [True, "disk"])
-def test_predictions_are_in_the_order_of_rows(tmp_path, keep_tape):
+def test_predictions_are_in_the_order_of_rows(tmp_path):
     delay = np.array([5, 0, np.inf, 1, 9, 0, np.inf, 2] * 5)
-    checkpoint = {"checkpoint": tmp_path / "run"} if keep_tape == "disk" else {}
-    evaluator = DelayedEvaluator(
-        "accuracy", delay=delay, n_bins=2, keep_tape=keep_tape, random_state=0, **checkpoint
-    )
+    evaluator = DelayedEvaluator("accuracy", delay=delay, n_bins=2, keep_tape=True, random_state=0)
     result = evaluator.evaluate({"nb": MultinomialNB()}, X, Y)
     result = load(result.save(tmp_path / "result"))
     labelled = np.flatnonzero(np.isfinite(delay))
