@@ -410,6 +410,8 @@ def test_wrong_parameters(options, message):
         model.partial_fit(X[:20], Y[:20], classes=CLASSES)
 
 
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_only_a_model_that_learns_row_by_row_is_warned_of():
     evaluator = PrequentialEvaluator("accuracy")
     refitted = PeriodicRefit(GaussianNB(), every=50)

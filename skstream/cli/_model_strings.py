@@ -140,8 +140,8 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
             named = [one.name for one in takes if one.kind is one.POSITIONAL_OR_KEYWORD]
             raise ModelStringError(
                 f"The {kind.noun} {_quoted(text)} has the positional argument {shown}. Only a "
-                f"quoted {kind.noun} can stand without a name ('{kind.example}'); parameters are "
-                f"given as {named[place] if place < len(named) else 'name'}={shown}."
+                f"quoted {kind.noun} can stand without a name ('{kind.example}'). Name the "
+                f"parameter: '{kind.example}({named[place] if place < len(named) else 'name'}={shown})'."
             )
         models.append(argument.value)
     parameters = {}

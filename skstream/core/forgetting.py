@@ -277,17 +277,54 @@ class Cumulative(Forgetting):
     words = "all rows so far"
 
     def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
-        """Return running sums of elementary series."""
+        """Return running sums of elementary series.
+
+        Parameters
+        ----------
+        kinds : frozenset of KindOf
+            Which series.
+        n_classes : int
+            Number of classes.
+        n_models : int
+            Number of models.
+
+        Returns
+        -------
+        RunningSums
+            Before the first row.
+        """
         from skstream.core.measures.cumulative_sums import CumulativeSums  # imports this file
 
         return CumulativeSums(kinds, n_classes, n_models)
 
     def sum_of_values(self, power: int = 1) -> RunningSum:
-        """Return the running sum of one series of values."""
+        """Return the running sum of one series of values.
+
+        Parameters
+        ----------
+        power : int, default=1
+            2: weights are squared, as the variance of a sum needs them.
+
+        Returns
+        -------
+        RunningSum
+            Before the first value.
+        """
         return FadedSum()
 
     def memory(self, least_weight: float) -> int | None:
-        """Return None: all rows weigh the same."""
+        """Return None: all rows weigh the same.
+
+        Parameters
+        ----------
+        least_weight : float
+            Weight in (0, 1); the newest row weighs 1.
+
+        Returns
+        -------
+        int or None
+            Number of the newest rows that weigh at least so much.
+        """
         return None
 
 
@@ -363,7 +400,22 @@ class SlidingWindow(Forgetting):
         return f"last {self.window_size:,} row{'' if self.window_size == 1 else 's'}"
 
     def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
-        """Return running sums of elementary series."""
+        """Return running sums of elementary series.
+
+        Parameters
+        ----------
+        kinds : frozenset of KindOf
+            Which series.
+        n_classes : int
+            Number of classes.
+        n_models : int
+            Number of models.
+
+        Returns
+        -------
+        RunningSums
+            Before the first row.
+        """
         from skstream.core.measures.range_sums import (  # import this file
             SlidingSums,
             WindowOfTimeSums,
@@ -374,11 +426,33 @@ class SlidingWindow(Forgetting):
         return SlidingSums(kinds, n_classes, n_models, int(self.window_size))
 
     def sum_of_values(self, power: int = 1) -> RunningSum:
-        """Return the running sum of one series of values."""
+        """Return the running sum of one series of values.
+
+        Parameters
+        ----------
+        power : int, default=1
+            2: weights are squared, as the variance of a sum needs them.
+
+        Returns
+        -------
+        RunningSum
+            Before the first value.
+        """
         return WindowSum(int(self.window_size))
 
     def memory(self, least_weight: float) -> int | None:
-        """Return the number of rows; None for a window of time, which may hold any number."""
+        """Return the number of rows; None for a window of time, which may hold any number.
+
+        Parameters
+        ----------
+        least_weight : float
+            Weight in (0, 1); the newest row weighs 1.
+
+        Returns
+        -------
+        int or None
+            Number of the newest rows that weigh at least so much.
+        """
         return None if self.counts_time else int(self.window_size)
 
 
@@ -477,7 +551,22 @@ class FadingFactor(Forgetting):
         return f"half-life {self.name.partition(':')[2]}{'' if self.counts_time else ' rows'}"
 
     def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
-        """Return running sums of elementary series."""
+        """Return running sums of elementary series.
+
+        Parameters
+        ----------
+        kinds : frozenset of KindOf
+            Which series.
+        n_classes : int
+            Number of classes.
+        n_models : int
+            Number of models.
+
+        Returns
+        -------
+        RunningSums
+            Before the first row.
+        """
         from skstream.core.measures.cumulative_sums import CumulativeSums, FadingOfTimeSums
 
         if self.duration is not None:
@@ -485,11 +574,33 @@ class FadingFactor(Forgetting):
         return CumulativeSums(kinds, n_classes, n_models, self.factor)
 
     def sum_of_values(self, power: int = 1) -> RunningSum:
-        """Return the running sum of one series of values."""
+        """Return the running sum of one series of values.
+
+        Parameters
+        ----------
+        power : int, default=1
+            2: weights are squared, as the variance of a sum needs them.
+
+        Returns
+        -------
+        RunningSum
+            Before the first value.
+        """
         return FadedSum(self.factor**power)
 
     def memory(self, least_weight: float) -> int | None:
-        """Return the number of rows that weigh enough; None: all do."""
+        """Return the number of rows that weigh enough; None: all do.
+
+        Parameters
+        ----------
+        least_weight : float
+            Weight in (0, 1); the newest row weighs 1.
+
+        Returns
+        -------
+        int or None
+            Number of the newest rows that weigh at least so much.
+        """
         return fading_horizon(self.factor, least_weight) if self.factor < 1.0 else None
 
     def __repr__(self) -> str:
@@ -545,17 +656,54 @@ class AdaptiveWindow(Forgetting):
         return "adwin" if self.delta == AdaptiveWindow.delta else f"adwin:{_plain(self.delta)}"
 
     def sums(self, kinds: Any, n_classes: int, n_models: int) -> Any:
-        """Return running sums of elementary series."""
+        """Return running sums of elementary series.
+
+        Parameters
+        ----------
+        kinds : frozenset of KindOf
+            Which series.
+        n_classes : int
+            Number of classes.
+        n_models : int
+            Number of models.
+
+        Returns
+        -------
+        RunningSums
+            Before the first row.
+        """
         from skstream.core.measures.adaptive_sums import AdaptiveSums  # imports this file
 
         return AdaptiveSums(kinds, n_classes, n_models, partial(ADWIN, delta=self.delta))
 
     def sum_of_values(self, power: int = 1) -> RunningSum:
-        """Raise an error: its window follows the loss of one model, and no values."""
+        """Raise an error: its window follows the loss of one model, and no values.
+
+        Parameters
+        ----------
+        power : int, default=1
+            Has no effect.
+
+        Raises
+        ------
+        ValueError
+            Always.
+        """
         raise ValueError("AdaptiveWindow follows the 0/1 loss of one model, and no other values.")
 
     def memory(self, least_weight: float) -> int | None:
-        """Return None: it depends on the losses."""
+        """Return None: it depends on the losses.
+
+        Parameters
+        ----------
+        least_weight : float
+            Weight in (0, 1); the newest row weighs 1.
+
+        Returns
+        -------
+        int or None
+            Number of the newest rows that weigh at least so much.
+        """
         return None
 
 

@@ -148,7 +148,9 @@ def joined_classes(parts: Iterable[NDArray[Any]], name: str = "y") -> NDArray[An
     parts = list(parts)
     if len({part.dtype.kind for part in parts} & set("iuf")) > 1:
         parts = [part.astype(object) for part in parts]
-    return distinct_labels(np.concatenate(parts), name)
+    classes = distinct_labels(np.concatenate(parts), name)
+    is_text = classes.dtype == object and all(isinstance(one, str) for one in classes)
+    return array_of(classes.tolist()) if is_text else classes
 
 
 def _fits_text_array(label: Any) -> bool:

@@ -92,7 +92,7 @@ def test_no_evaluator_and_no_forgetting_is_forgotten():
         name
         for name in skstream.__all__
         if isinstance(getattr(skstream, name), type)
-        and getattr(skstream, name).__module__ == "skstream.forgetting"
+        and getattr(skstream, name).__module__ == "skstream.core.forgetting"
     ]
     assert sorted(kinds) == sorted(FORGETTING)
 

@@ -170,7 +170,9 @@ def test_a_checkpoint_of_another_format_says_so(tmp_path, run):
         with pytest.raises(ValueError, match=rf"old\.joblib is not a checkpoint .* {words}"):
             load_run(path)
     good = run.save(tmp_path / "new.joblib").read_bytes()
-    path.write_bytes(good.replace(b"checkpoint 9", b"checkpoint 8", 1))
+    path.write_bytes(
+        good.replace(f"checkpoint {_checkpoint.CHECKPOINT_FORMAT}".encode(), b"checkpoint 8", 1)
+    )
     with pytest.raises(ValueError, match=r"old\.joblib has checkpoint format 8"):
         load_run(path)
 

@@ -484,8 +484,8 @@ def test_an_evaluation_of_a_composition_goes_on_from_a_folder(tmp_path):
     assert result.drifts == (Drift(60, 60),)
     again = evaluator.evaluate(Persistent(), concat(in_memory(1, 9), in_memory(2)))
     assert again.scores == result.scores
-    with pytest.raises(ValueError, match="position"):
-        evaluator.evaluate(Persistent(), join_streams(in_memory(1), in_memory(2), 60))
+    with pytest.raises(ValueError, match="it has 90 rows, and the run had read 120"):
+        evaluator.evaluate(Persistent(), join_streams(in_memory(1), in_memory(2), 30))
 
 
 def test_the_source_of_a_row_without_a_label_is_asked():
