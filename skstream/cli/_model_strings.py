@@ -138,10 +138,11 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
             make = (known or {}).get(match["target"])
             takes = list(inspect.signature(make).parameters.values()) if callable(make) else []
             named = [one.name for one in takes if one.kind is one.POSITIONAL_OR_KEYWORD]
+            name = named[place] if place < len(named) else "name"
             raise ModelStringError(
                 f"The {kind.noun} {_quoted(text)} has the positional argument {shown}. Only a "
                 f"quoted {kind.noun} can stand without a name ('{kind.example}'). Name the "
-                f"parameter: '{kind.example}({named[place] if place < len(named) else 'name'}={shown})'."
+                f"parameter: '{kind.example}({name}={shown})'."
             )
         models.append(argument.value)
     parameters = {}

@@ -24,7 +24,6 @@ from skstream import (
     TemporallyAugmented,
     prequential_predict,
 )
-from skstream.evaluation import RunFolder
 from skstream.kernels import registered_kernels
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.pipeline import make_stream_pipeline
@@ -496,8 +495,9 @@ def test_a_kernel_that_cannot_write_its_model_costs_no_scores(rows, monkeypatch)
     assert any("Model 'majority' cannot be returned" in one for one in words)
 
 
-def test_a_model_that_cannot_be_saved_any_more_is_evaluated_to_the_end(rows, tmp_path):
-    folder = RunFolder(tmp_path / "run", every=20)
+def test_a_model_that_cannot_be_saved_any_more_is_evaluated_to_the_end(rows, tmp_path, monkeypatch):
+    monkeypatch.setattr("skstream.core.evaluators.execution.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    folder = tmp_path / "run"
     evaluator = PrequentialEvaluator("accuracy", random_state=0, checkpoint=folder)
     models = {"odd": GrowsDeep(1000), "persistent": Persistent()}
     with pytest.warns(UserWarning, match="an earlier checkpoint stays"):

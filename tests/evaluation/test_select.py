@@ -13,9 +13,9 @@ from skstream import (
     PrequentialEvaluator,
     load,
 )
+from skstream.core.result.select import tidy_columns
 from skstream.forgetting import SlidingWindow
 from skstream.plotting import BinnedPerformanceDisplay
-from skstream.reports._report import tidy_columns
 from skstream.streams import make_demo_stream
 
 FORGETTING = {"all": "cumulative", "recent": "window:50"}

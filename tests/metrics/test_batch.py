@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skstream.metrics as ours
 from skstream.core.measures.registry import CLASSIFICATION, REGRESSION
-from skstream.core.measures.resolve import _FUNCTIONS
 from skstream.metrics import (
+    _functions,
     arithmetic_accuracy_score,
     geometric_accuracy_score,
     harmonic_accuracy_score,
@@ -111,14 +111,16 @@ SCORES = {
 
 
 def test_every_score_is_recognised_as_a_measure():
-    assert {f.__name__ for f in _FUNCTIONS} == set(SCORES)
-    assert set(_FUNCTIONS.values()) <= CLASSIFICATION.keys() | REGRESSION.keys()
+    functions = [one for one in vars(_functions).values() if hasattr(one, "running_measure")]
+    assert {one.__name__ for one in functions} == set(SCORES)
+    running = {one.running_measure for one in functions}
+    assert running <= CLASSIFICATION.keys() | REGRESSION.keys()
 
 
 @pytest.mark.parametrize("name", SCORES)
 def test_scores_are_what_the_running_measures_end_with(name):
     function = SCORES[name]
-    measure = _FUNCTIONS[function]
+    measure = function.running_measure
     if measure in REGRESSION:
         rng = np.random.default_rng(0)
         y, p = rng.normal(size=(2, 80))
