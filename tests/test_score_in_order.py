@@ -420,7 +420,7 @@ def test_no_alarm_in_evaluations() -> None:
     models = {name: BASES[name] for name in ("corrected", "augmented", "persistent")}
     for batch_size, engine in itertools.product([1, 7], ["auto", "loop"]):
         evaluator = PrequentialEvaluator(
-            ["accuracy", make_scorer(accuracy_score)], batch_size=batch_size, engine=engine
+            ["accuracy", accuracy_score], batch_size=batch_size, engine=engine
         )
         assert not told(lambda e=evaluator: e.evaluate(models, X, y))
 

@@ -2,6 +2,7 @@
 
 from ast import literal_eval
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from inspect import signature
@@ -17,6 +18,7 @@ from skstream.core.evaluators.kfold import KFoldEvaluator
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 from skstream.core.evaluators.record import FREE
 from skstream.core.evaluators.settings import named_models
+from skstream.core.forgetting import as_forgetting
 from skstream.core.result.result import EvaluationResult
 from skstream.stats._report import forgetting_words, plural
 from skstream.streams import Stream, as_stream
@@ -154,7 +156,8 @@ def verify(
     folds, bins = result.details.selected_folds, getattr(result, "selected_bins", None)
     if folds is not None or bins is not None:
         again = again.select(folds=folds, bins=bins)
-    first = next(_differences(compared, again, X if isinstance(X, Stream) else None), "")
+    found = _differences(compared, again, X if isinstance(X, Stream) else None)
+    first = next(found, "") or next(_of_words(result, again, list(named)), "")
     causes, about = _reasons(compared, again)
     tapes = [one.tape for one in (compared, again) if one.tape is not None]
     answers = tapes[1].answers if len(tapes) > 1 else {}
@@ -227,6 +230,30 @@ def _differences(
     yield from _unequal(own, list(again.details.baselines), "the baselines")
     if again.details.generator:
         yield from _unequal(one.details.generator, again.details.generator, "the generator")
+
+
+def _of_words(result: EvaluationResult, again: EvaluationResult, names: list[str]) -> Iterator[str]:
+    """Say what a result tells of models that its scores do not bear out."""
+    for name in names:
+        was, now = name in result.failures, name in again.failures
+        if was != now:
+            yield f"{name!r} {'failed' if now else 'did not fail'}, and the result says otherwise"
+        costs = [one.costs[name] for one in (result, again) if name in one.costs]
+        if len(costs) == 2 and result.details.selected_folds is None:
+            told = [(one.refit_rows, one.n_failed_refits) for one in costs]
+            if told[0] != told[1]:
+                yield f"the refits of {name!r} are {told[1]} and were {told[0]}"
+    for name in (*result.failures, *result.left_out):
+        if (name in result.values) == (name in result.left_out):
+            yield f"{name!r} is said to have failed or to be left out, and its scores say otherwise"
+    seed, drawn = (result.parameters.get(name) for name in ("random_state", "seed"))
+    if seed is not None and seed != drawn:
+        yield f"the seed is {seed} and was {drawn}"
+    with suppress(KeyError, TypeError, ValueError):  # recorded as the text of an object
+        spelled = as_forgetting(_value(result.parameters["forgetting"]))
+        known = {name: one.name for name, one in spelled.items()}
+        if not result.details.mechanisms.items() <= known.items():
+            yield f"the forgetting is {result.details.mechanisms} and was {known}"
 
 
 def _of_tapes(before: Tape, now: Tape, models: list[str]) -> Iterator[tuple[int, str, str, str]]:

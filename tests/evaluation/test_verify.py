@@ -451,3 +451,32 @@ def test_final_scores_that_were_added_are_found(saved):
     found = verify(result, models(), X, y)
     assert not found.identical
     assert found.first.startswith("the list of checkpoints is ")
+
+
+@pytest.mark.parametrize(
+    ("forge", "words"),
+    [
+        ({"failures": {"sgd": "boom"}}, "'sgd' did not fail, and the result says otherwise"),
+        ({"failures": {"other": "boom"}}, "'other' is said to have failed"),
+        (
+            {"left_out": {"sgd": "had seen the labels"}},
+            "'sgd' is said to have failed or to be left",
+        ),
+        ({"parameters": {"seed": 7}}, "the seed is 1 and was 7"),
+        ({"parameters": {"forgetting": "fading:0.5"}}, "the forgetting is"),
+    ],
+)
+def test_words_that_the_scores_do_not_bear_out_are_no_identical_result(forge, words):
+    X, y, _ = rows()
+    models = {"sgd": SGDClassifier(), "last": sk.Persistent()}
+    result = sk.PrequentialEvaluator("accuracy", random_state=1).evaluate(models, X[:200], y[:200])
+    assert verify(result, models, X[:200], y[:200]).identical
+    if "parameters" in forge:
+        forge = {"parameters": {**result.parameters, **forge["parameters"]}}
+    found = verify(replace(result, **forge), models, X[:200], y[:200])
+    assert not found.identical and words in found.first
+    refitted = sk.PeriodicRefit(SGDClassifier(), every=50)
+    result = sk.PrequentialEvaluator("accuracy").evaluate({"m": refitted}, X[:200], y[:200])
+    cost = replace(result.costs["m"], n_failed_refits=3)
+    found = verify(replace(result, costs={"m": cost}), {"m": refitted}, X[:200], y[:200])
+    assert "the refits of 'm' are" in found.first

@@ -112,7 +112,7 @@ SCORES = {
 
 def test_every_score_is_recognised_as_a_measure():
     functions = [one for one in vars(_functions).values() if hasattr(one, "running_measure")]
-    assert {one.__name__ for one in functions} == set(SCORES)
+    assert {one.__name__ for one in functions} >= set(SCORES)
     running = {one.running_measure for one in functions}
     assert running <= CLASSIFICATION.keys() | REGRESSION.keys()
 

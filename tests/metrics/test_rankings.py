@@ -315,19 +315,6 @@ def test_scorers_of_scikit_learn_are_in_their_running_form(item, name, n_classes
     assert measure.needs == "scores"
 
 
-@pytest.mark.parametrize("classes", [[1, 2], ["fraud", "legit"]])
-def test_the_positive_label_of_a_function_is_the_one_measured(classes):
-    rng = np.random.default_rng(0)
-    y, p = rng.integers(0, 2, 80), rng.random(80)
-    for code, label in enumerate(classes):
-        function = partial(average_precision_score, pos_label=label)
-        measures = resolve_metrics(function, classes=classes)
-        running = RunningMeasures(measures, as_forgetting("cumulative"), classes=classes)
-        running.update(y, y, scores=p[:, np.newaxis])
-        expected = average_precision_score(y == code, p if code else 1.0 - p)
-        assert running.final()["cumulative"] == pytest.approx({"average_precision_score": expected})
-
-
 @pytest.mark.parametrize(
     ("item", "classes", "message"),
     [
