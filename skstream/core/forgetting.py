@@ -729,7 +729,7 @@ def parse_forgetting(text: str) -> Forgetting:
 
     Examples
     --------
-    >>> from skstream.forgetting import parse_forgetting
+    >>> from skstream.core.forgetting import parse_forgetting
     >>> parse_forgetting("window:1000")
     SlidingWindow(window_size=1000)
     """
@@ -776,7 +776,7 @@ def as_forgetting(spec: Any) -> dict[str, Forgetting]:
 
     Examples
     --------
-    >>> from skstream.forgetting import as_forgetting
+    >>> from skstream.core.forgetting import as_forgetting
     >>> as_forgetting("fading:0.999")
     {'fading:0.999': FadingFactor(fading_factor=0.999)}
     >>> as_forgetting({"all": "cumulative", "recent": "window:500"})
@@ -932,7 +932,7 @@ def fading_horizon(fading_factor: float, weight: float) -> int:
 
     Examples
     --------
-    >>> from skstream.forgetting import fading_horizon
+    >>> from skstream.core.forgetting import fading_horizon
     >>> fading_horizon(0.5, 0.2)  # weights 1, 0.5, 0.25, and then 0.125
     3
     >>> fading_horizon(0.997, 0.05)
@@ -1032,7 +1032,7 @@ def equivalent_fading_factor(window_size: int, *, match: str = "variance") -> fl
 
     Examples
     --------
-    >>> from skstream.forgetting import equivalent_fading_factor
+    >>> from skstream.core.forgetting import equivalent_fading_factor
     >>> equivalent_fading_factor(1999), equivalent_fading_factor(1000, match="weight")
     (0.999, 0.999)
     """

@@ -133,7 +133,7 @@ class RunningMeasures:
     Examples
     --------
     >>> import numpy as np
-    >>> from skstream.forgetting import as_forgetting
+    >>> from skstream.core.forgetting import as_forgetting
     >>> from skstream.core.measures.running import RunningMeasures
     >>> from skstream.core.measures.resolve import resolve_metrics
     >>> classes = np.array(["DOWN", "UP"])
