@@ -117,7 +117,7 @@ def score_predictions(
     tolerance : float, default=0.01
         How far probabilities may be outside [0, 1], or their sum from 1, because they are rounded.
         A warning says so once, and these rows are made to sum to 1. Where no measure needs
-        probabilities they are not checked.
+        probabilities, only those in place of predictions are checked: whether they are in [0, 1].
 
     Returns
     -------

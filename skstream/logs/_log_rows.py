@@ -109,7 +109,8 @@ class Coder:
         if tables:
             scores = np.full((len(models), n, self.n_columns), np.nan)
             for name, table in tables.items():
-                scores[models.index(name)] = _scores_of(self._checked(name, table, first))
+                table = self._checked(name, table, first, says_label=name not in piece.labels)
+                scores[models.index(name)] = _scores_of(table)
         weight = piece.meta.get("sample_weight")
         if weight is not None:
             weight = checked_weights(weight, lambda at: f"sample_weight of row {first + at}")
@@ -123,21 +124,30 @@ class Coder:
         self._differ |= bool((given != given[0]).any())
         return ScoredRows(y, answers.astype(dtype), weight, previous, scores=scores, time=time)
 
-    def _checked(self, name: str, table: Floats, first: int) -> Floats:
+    def _checked(self, name: str, table: Floats, first: int, *, says_label: bool) -> Floats:
         """Return probabilities that sum to 1: where they are a little off, after a warning."""
         outside = np.maximum(table - 1.0, -table).max(axis=1) - 1e-9  # of the last digits
         off = np.abs(table.sum(axis=1) - 1.0)
         off = np.maximum(outside, np.where(off > _ROUNDING, off, 0.0))
         wrong = np.flatnonzero(off > self._tolerance)
         some = np.flatnonzero((off > 0.0) & (off <= self._tolerance))
-        if self.needs_scores and (len(wrong) or (len(some) and not self._rounded)):
-            at = (wrong if len(wrong) else some)[0]
+        # A sum other than 1 changes no label.
+        of_label = wrong[outside[wrong] > self._tolerance] if says_label else wrong[:0]
+        refused = wrong if self.needs_scores else of_label
+        if len(refused) or (self.needs_scores and len(some) and not self._rounded):
+            at = (refused if len(refused) else some)[0]
             said = (
                 f"probabilities of {name!r} in row {first + at} are "
                 f"{listed(np.round(table[at], 10).tolist())}, not in [0, 1] with the sum 1."
             )
-            if len(wrong):
-                raise ValueError(f"{said} Where they are only rounded, pass a larger tolerance=.")
+            if len(refused):
+                shares = table[:, (table >= 0).all(axis=0)]
+                if shares.size and 10 < shares.max() <= 100:
+                    raise ValueError(f"{said} Divide percentages by 100.")
+                raise ValueError(
+                    f"{said} Where they are only rounded, pass a larger tolerance=. In place of "
+                    "other scores, such as logits, pass predictions=."
+                )
             self._rounded = True
             warn(f"{said} Rows that are off by at most {self._tolerance:g} are made to sum to 1.")
         table = divided(table, some)
@@ -324,6 +334,7 @@ def _share_table(
     n_classes = len(classes)
     if isinstance(shares, dict):
         return _table_of_columns(name, shares, classes, n_rows, first_row)
+    _refuse_times(f"probabilities of {name!r}", shares)
     if shares.ndim == 1 and shares.dtype != object:
         if n_classes != 2:
             raise ValueError(
@@ -391,8 +402,15 @@ def _stacked(name: str, rows: NDArray[Any], n_classes: int, first_row: int) -> F
     return table
 
 
+def _refuse_times(what: str, column: NDArray[Any]) -> None:
+    """Refuse times, of which NumPy makes numbers without a word."""
+    if column.dtype.kind in "mM":
+        raise ValueError(f"{what}: numbers are needed, and these are times ({column.dtype}).")
+
+
 def as_floats(what: str, given: Any, n_rows: int, first_row: int = 0) -> Floats:
     column = np.asarray(unmasked(given, numbers=True))
+    _refuse_times(what, column)
     try:
         values = np.array(
             [np.nan if is_missing(one) else one for one in column.tolist()]

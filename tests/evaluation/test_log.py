@@ -438,11 +438,11 @@ def test_rounded_probabilities_are_scored_with_one_warning(n_classes: int) -> No
 
 def test_probabilities_that_no_measure_needs_are_not_checked_nor_scored_later() -> None:
     y, made, shares = in_order(60, 3)
-    wrong = shares * 3.0
     order = ["legit", "fraud", "other"]
+    wrong = shares * 3.0
     result = score_predictions(y, made, probabilities=wrong, metrics="accuracy", classes=order)
     assert result.scores["model"]["accuracy"] == np.mean(y == made)
-    most = score_predictions(y, probabilities=wrong, metrics="accuracy", classes=order)
+    most = score_predictions(y, probabilities=shares / 2, metrics="accuracy", classes=order)
     assert most.scores == result.scores
     assert np.isnan(result.rescore(["log_loss"]).scores["model"]["log_loss"])
 
@@ -491,6 +491,22 @@ BINARY = ["no", "yes", "no", "yes"]
         (
             {"probabilities": np.full((4, 2), 0.52), "metrics": "auc"},
             "with the sum 1. Where they are only rounded, pass a larger tolerance=",
+        ),
+        *(
+            ({"predictions": None, "probabilities": p, "metrics": "accuracy"}, message)
+            for p, message in (
+                ([10.0, 80.0, 20.0, 70.0], "Divide percentages by 100"),
+                ([[90.0, 10.0], [20.0, 80.0], [5.0, 95.0], [50.0, 50.0]], "Divide percentages"),
+                ({"model": {"yes": [1.0, 80.5, 20.0, 100.0]}}, "row 1 are .* Divide percentages"),
+                ([-2.5, 0.3, -4.0, 1.0], r"row 0 are \[3.5, -2.5\].* logits, pass predictions="),
+                ([0.1, 0.9, 0.2, 1.02], r"row 3 are \[-0.02, 1.02\]"),
+            )
+        ),
+        *(
+            ({"predictions": made, "probabilities": p}, r"are needed, and these are times \(")
+            for made in (BINARY, None)
+            for days in (np.arange(4).astype("M8[D]"), np.arange(4).astype("m8[s]"))
+            for p in (days, np.column_stack([days, days]), {"model": {"yes": days}})
         ),
         ({"tolerance": 1.5}, "tolerance must be a number from 0 to 1"),
         ({"probabilities": np.full((4, 3), 1 / 3)}, r"must be \(4, 2\)"),
