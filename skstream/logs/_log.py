@@ -136,8 +136,8 @@ def score_predictions(
     Warns
     -----
     UserWarning
-        If predictions are the most probable class only in another order of the classes than that in
-        which probabilities by position are read.
+        If predictions (without them, far more labels) are the most probable class only in another
+        order of the classes than that in which probabilities by position are read.
 
     See Also
     --------

@@ -74,8 +74,9 @@ class Coder:
         self.needs_scores = True
         self._tolerance = check_share(tolerance, "tolerance")
         self._rounded = False  # whether a warning has said so
-        #: By model: how often each column was the largest, by prediction; and the rows.
+        #: By model: how often each column was the largest, by prediction or label; and the rows.
         self._largest: dict[str, tuple[Floats, int]] = {}
+        self._says_label: dict[str, bool] = {}  # whether a model has no predictions
         self._differ = False  # whether models have predictions of different rows
         self._newest = _NewestKnown(self._space)
         self._last_arrival: NDArray[Any] | None = None
@@ -99,11 +100,12 @@ class Coder:
                 there = np.asarray(np.isfinite(tables[name]).all(axis=1))
             if name in piece.labels:
                 answers[k] = self._codes(name, piece.labels[name], first)
-                if name in tables and not isinstance(piece.shares[name], dict):
-                    self._note_order(name, tables[name], answers[k])
                 np.logical_and(there, is_given(answers[k]), out=there)
             else:
                 answers[k] = np.where(there, tables[name].argmax(axis=1), NO_LABEL)
+            if name in tables and not isinstance(piece.shares[name], dict):
+                self._says_label[name] = name not in piece.labels
+                self._note_order(name, tables[name], y if self._says_label[name] else answers[k])
             self._note_missing(k, name, answers[k], there, models)
         scores = None
         if tables:
@@ -155,7 +157,7 @@ class Coder:
         return table
 
     def _note_order(self, name: str, table: Floats, codes: NDArray[Any]) -> None:
-        """Count which columns were the largest, by what was predicted."""
+        """Count which columns were the largest, by what was predicted, or else the label."""
         rows = (codes >= 0) & np.isfinite(table).all(axis=1)
         n_classes = table.shape[1]
         if n_classes <= _MOST_IN_ORDER:
@@ -165,19 +167,30 @@ class Coder:
             self._largest[name] = largest, n_rows + int(rows.sum())
 
     def _check_order(self) -> None:
-        """Warn where predictions are the most probable class of another order of the classes."""
+        """Warn where predictions are the most probable class of another order of the classes.
+
+        Of a model without predictions, where the labels are, if the other order is right in half of
+        the rows more, has at most half of the errors of the most frequent class, and there are 10
+        rows for each class: the model is then wrong in half of the rows or more, and does not
+        always say the same.
+        """
         for name, (largest, n_rows) in self._largest.items():
             assert self.classes is not None
             classes, agree = self.classes, np.trace(largest)
             _, columns = linear_sum_assignment(-largest - 1e-6 * np.eye(len(classes)))
             other = largest[np.arange(len(classes)), columns].sum()
-            if agree < 0.9 * n_rows and other >= 0.9 * n_rows:
+            what, is_other = "its predictions", agree < 0.9 * n_rows <= other
+            if self._says_label[name]:
+                what, most_frequent = "the labels", largest.sum(axis=1).max()
+                is_other = n_rows >= 10 * len(classes) and other - agree >= 0.5 * n_rows
+                is_other = is_other and other >= (n_rows + most_frequent) / 2
+            if is_other:
                 orders = np.empty((2, len(classes)), dtype=object)
                 orders[0, self._order], orders[1, self._order[columns]] = classes, classes
                 used, better = (listed(order.tolist()) for order in orders)
                 warn(
-                    f"The probabilities of {name!r} are read in the order {used}, in which its "
-                    f"predictions are the most probable class in {agree / n_rows:.0%} of the rows; "
+                    f"The probabilities of {name!r} are read in the order {used}, in which "
+                    f"{what} are the most probable class in {agree / n_rows:.0%} of the rows; "
                     f"in the order {better} they are in {other / n_rows:.0%}. If that is the order "
                     f"of the columns, pass classes={better}, or name the columns by class."
                 )

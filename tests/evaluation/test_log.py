@@ -394,6 +394,50 @@ def test_probabilities_in_another_order_than_the_predictions_are_said(
         assert scores == pytest.approx(named.scores["model"])
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+@pytest.mark.parametrize(
+    "order", [["low", "mid", "high"], ["yes", "no"], [str(k) for k in range(11)]]
+)
+def test_labels_that_are_probable_in_another_order_alone_are_said(
+    order: list[str], metric: str
+) -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, len(order), 400)
+    shares = rng.dirichlet(np.ones(len(order)), 400) + 1.5 * np.eye(len(order))[codes]
+    shares /= shares.sum(axis=1, keepdims=True)
+    y = np.array(order, dtype=object)[codes]
+    y[:5] = None
+    log = PredictionLog(
+        {"y": y, **{f"p{k}": column for k, column in enumerate(shares.T)}},
+        target="y", probabilities=[f"p{k}" for k in range(len(order))],
+    )  # fmt: skip
+    for scored in (
+        lambda **more: score_predictions(y, probabilities=shares, metrics=metric, **more),
+        lambda **more: log.score(metric) if not more else None,
+    ):
+        with pytest.warns(UserWarning, match="in which the labels are the most prob") as caught:
+            scored()
+        assert len(caught) == 1
+        assert f"in the order {sorted(order)}" in str(caught[0].message)
+        assert f"pass classes={order}" in str(caught[0].message)
+        scored(classes=order)  # without a warning
+
+
+@given(st.integers(0, 10_000), st.integers(2, 6), st.floats(0.0, 1.0), st.booleans())
+def test_models_that_are_wrong_in_the_order_of_the_classes_are_not_told_another(
+    seed: int, n_classes: int, skill: float, says_one: bool
+) -> None:
+    """Random ones, ones that always say the same, ones of few rows, and good ones."""
+    rng = np.random.default_rng(seed)
+    y = np.minimum(rng.geometric(0.5, rng.integers(5, 300)) - 1, n_classes - 1)
+    y[: n_classes if len(y) >= n_classes else 0] = np.arange(n_classes)[: len(y)]
+    codes = np.where(rng.random(len(y)) < skill, y, rng.integers(0, n_classes, len(y)))
+    if says_one:
+        codes[:] = rng.integers(0, n_classes)
+    shares = np.full((len(y), n_classes), 0.1 / n_classes) + 0.9 * np.eye(n_classes)[codes]
+    score_predictions(y, probabilities=shares, metrics="accuracy", classes=range(n_classes))
+
+
 def test_predictions_by_another_threshold_are_no_other_order() -> None:
     y, _, shares = in_order(300, 2)
     rare = np.where(shares[:, 1] > 0.15, "fraud", "legit")
