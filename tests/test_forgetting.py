@@ -15,6 +15,7 @@ from skstream import (
     Persistent,
     PrequentialCalibrator,
     PrequentialEvaluator,
+    score_predictions,
 )
 from skstream.core.forgetting import (
     _KNOWN,
@@ -124,6 +125,21 @@ def test_fading_factor_is_checked(alpha):
         ValueError, match=r"'fading_factor' parameter of FadingFactor .*\(0.0, 1.0\]"
     ):
         FadingFactor(alpha)
+
+
+@pytest.mark.parametrize("factor", [0.001, 0.01, 0.1, 0.499])
+def test_a_factor_that_may_be_a_decay_is_said_once(factor: float) -> None:
+    y = np.array([0, 1] * 20)
+    evaluator = PrequentialEvaluator("accuracy", forgetting=["cumulative", f"fading:{factor}"])
+    for call in (
+        lambda: evaluator.evaluate({"m": MajorityClass()}, y[:, np.newaxis], y),
+        lambda: score_predictions(y, y, forgetting={"f": FadingFactor(factor)}),
+    ):
+        with pytest.warns(UserWarning, match="is the weight of the past") as caught:
+            call()
+        assert len(caught) == 1
+        assert f"write a decay of {factor} as 'fading:{1 - factor:g}'" in str(caught[0].message)
+    score_predictions(y, y, forgetting=["fading:0.5", "fading:0.999", "half-life:0.1"])
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -1, np.nan, None])

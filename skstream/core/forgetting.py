@@ -19,6 +19,7 @@ from skstream.core.adwin import ADWIN
 from skstream.utils._choices import did_you_mean, is_integer, is_real, names_as_text
 from skstream.utils._running_sums import FadedSum, RunningSum, WindowSum
 from skstream.utils._times import UNITS, parse_duration
+from skstream.utils._warnings import warn
 
 __all__ = [
     "AdaptiveWindow",
@@ -626,6 +627,11 @@ def as_forgetting(spec: Any) -> dict[str, Forgetting]:
     TypeError
         If something else was given.
 
+    Warns
+    -----
+    UserWarning
+        If a fading factor is below 0.5, as a decay is, which is one minus it.
+
     Examples
     --------
     >>> from skstream.forgetting import as_forgetting
@@ -648,6 +654,13 @@ def as_forgetting(spec: Any) -> dict[str, Forgetting]:
         named = {mechanism.name: mechanism}
     if not named:
         raise ValueError(f"No forgetting mechanism was given. Known are {_examples()}.")
+    for one in named.values():
+        if isinstance(one, FadingFactor) and (one.fading_factor or 1.0) < 0.5:
+            warn(
+                f"{one.name!r}: a fading factor is the weight of the past, so that hardly any row "
+                "but the newest counts here. Zliobaite's decay is one minus this: write a decay of "
+                f"{one.fading_factor:g} as 'fading:{1.0 - one.factor:.12g}'."
+            )
     return named
 
 
