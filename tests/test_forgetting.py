@@ -151,7 +151,28 @@ def test_delta_is_checked(delta):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("windw:5", r"Unknown forgetting 'windw:5'. Did you mean 'window'\? Known are"),
+        ("windw:5", r"Unknown forgetting 'windw:5'. Did you mean 'window:5'\? Known are"),
+        *(
+            (text, f"Did you mean '{meant}'")
+            for text, meant in (
+                ("window_1000", "window:1000"),
+                ("Window:100", "window:100"),
+                ("window 7D", "window:7D"),
+                ("window=20", "window:20"),
+                ("window1000", "window:1000"),
+                ("sliding:100", "window:100"),
+                ("sliding_window:1D 12h", "window:1D 12h"),
+                ("SlidingWindow", "window:1000"),
+                ("WINDOW", "window:1000"),
+                ("windows:many", "window:1000"),
+                ("fading_0.99", "fading:0.99"),
+                ("fading_factor:0.9", "fading:0.9"),
+                ("half_life:30D", "half-life:30D"),
+                ("ADWIN", "adwin"),
+                ("Adwin=0.01", "adwin:0.01"),
+                ("Cumulative", "cumulative"),
+            )
+        ),
         ("ddm", r"Unknown forgetting 'ddm'\. Known are \"cumulative\", \"window:1000\""),
         ("", "Unknown forgetting ''"),
         ("window", "needs a whole number of rows, or a duration in .* after 'window' and a colon"),
