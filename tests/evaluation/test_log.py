@@ -491,6 +491,19 @@ def test_probabilities_that_no_measure_needs_are_not_checked_nor_scored_later() 
     assert np.isnan(result.rescore(["log_loss"]).scores["model"]["log_loss"])
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_of_predictions_has_a_column_for_each_model(library: str) -> None:
+    made = {"a": BINARY, "b": BINARY[::-1]}
+    frame = pytest.importorskip(library).DataFrame(made)
+    one = score_predictions(BINARY, frame, metrics="accuracy")
+    assert one.scores == score_predictions(BINARY, made, metrics="accuracy").scores
+    assert list(score_predictions(BINARY, frame[["b"]], metrics="accuracy").scores) == ["b"]
+    with pytest.raises(ValueError, match="y_true is a frame, and one column is needed"):
+        score_predictions(frame, BINARY)
+    with pytest.raises(ValueError, match="'m' is a frame, and one column is needed"):
+        score_predictions(BINARY, {"m": frame})
+
+
 def test_a_class_and_a_model_are_told_apart_by_the_form() -> None:
     p = [0.1, 0.9, 0.2, 0.8]
     for one in ({"yes": p}, {"no": [0.9, 0.1, 0.8, 0.2], "yes": p}):
