@@ -37,7 +37,7 @@ from skstream.base import (
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._rows import own_rows, stack_rows
-from skstream.utils._sklearn import is_first_score_at_once, n_rows_of, rows_of
+from skstream.utils._sklearn import first_scored_at_once, n_rows_of, rows_of
 from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
 from skstream.utils._warnings import warn
 
@@ -168,14 +168,24 @@ def warn_if_scored_in_one_call(model: Any, n_rows: int) -> None:
     n_rows : int
         How many rows are predicted in this call.
     """
-    if n_rows > 1 and "_shown" not in vars(model) and is_first_score_at_once():
-        warn(
-            f"A scorer calls {type(model).__name__} for {n_rows:,} rows at once. All of them get "
-            "the label learnt last as previous label, so the score says little about the model. "
-            "Use scoring=skstream.prequential_scorer(...), or leave scoring at its default: the "
-            "model's own score(X, y) shows it each label before the next row.",
-            StaleLabelWarning,
+    if n_rows < 2 or "_shown" in vars(model) or (asked := first_scored_at_once()) is None:
+        return
+    kind, name = type(asked).__name__, type(model).__name__
+    advice = (
+        "Use scoring=skstream.prequential_scorer(...), or leave scoring at its default: the "
+        "model's own score(X, y) shows it each label before the next row."
+    )
+    if type(asked).score.__module__ == "sklearn.base":
+        advice = (
+            f"{kind} asks for all rows at once, whatever scoring is. Put it inside, as "
+            f"TemporallyAugmented(PeriodicRefit({kind}(...), every=1000)), or use a wrapper of "
+            "skstream, such as OnlineBagging."
         )
+    warn(
+        f"A scorer calls {name} for {n_rows:,} rows at once. All of them get the label learnt last "
+        f"as previous label, so the score says little about the model. {advice}",
+        StaleLabelWarning,
+    )
 
 
 class OrderedScore:

@@ -186,7 +186,7 @@ def test_the_picture_shows_one_measure_and_is_closed(
         ),
         (["{csv}", "--target", "lable"], "lable"),
         (["{csv}", "--target", "label", "--model", "sdg"], "Did you mean 'sgd'"),
-        (["{csv}", "--target", "label", "--forgetting", "windw:9"], "Did you mean 'window'"),
+        (["{csv}", "--target", "label", "--forgetting", "windw:9"], "Did you mean 'window:9'"),
         (["{csv}", "--target", "label", "--metric", "acuracy"], "accuracy"),
         (
             ["{csv}", "--target", "label", "--model", "sklearn.svm:SVC(C=2)"],

@@ -215,6 +215,7 @@ def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -
         (("--predictions", "gbm", "--label-time", "known"), "--label-time needs --time"),
         (("--predictions", "gbm", "--plot-metric", "auc"), "needs --plot FILE"),
         (("--predictions", "gbm", "--max-wait", "9D"), "needs --estimate"),
+        (("--probabilities", "m=time", "--metric", "accuracy"), "not in [0, 1]"),
         (("--predictions", "gbm", "--estimate"), "There are no probabilities"),
         (("--probabilities", "p", "--estimate"), "pass --time"),
         (("--predictions", "gbm", "--forgetting", "window:1M"), "or a duration in"),

@@ -15,6 +15,7 @@ from skstream import (
     Persistent,
     PrequentialCalibrator,
     PrequentialEvaluator,
+    score_predictions,
 )
 from skstream.core.forgetting import (
     _KNOWN,
@@ -126,6 +127,21 @@ def test_fading_factor_is_checked(alpha):
         FadingFactor(alpha)
 
 
+@pytest.mark.parametrize("factor", [0.001, 0.01, 0.1, 0.499])
+def test_a_factor_that_may_be_a_decay_is_said_once(factor: float) -> None:
+    y = np.array([0, 1] * 20)
+    evaluator = PrequentialEvaluator("accuracy", forgetting=["cumulative", f"fading:{factor}"])
+    for call in (
+        lambda: evaluator.evaluate({"m": MajorityClass()}, y[:, np.newaxis], y),
+        lambda: score_predictions(y, y, forgetting={"f": FadingFactor(factor)}),
+    ):
+        with pytest.warns(UserWarning, match="is the weight of the past") as caught:
+            call()
+        assert len(caught) == 1
+        assert f"write a decay of {factor} as 'fading:{1 - factor:g}'" in str(caught[0].message)
+    score_predictions(y, y, forgetting=["fading:0.5", "fading:0.999", "half-life:0.1"])
+
+
 @pytest.mark.parametrize("delta", [0.0, 1.0, -1, np.nan, None])
 def test_delta_is_checked(delta):
     with pytest.raises(ValueError, match=r"'delta' parameter of AdaptiveWindow .*\(0.0, 1.0\)"):
@@ -135,7 +151,28 @@ def test_delta_is_checked(delta):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("windw:5", r"Unknown forgetting 'windw:5'. Did you mean 'window'\? Known are"),
+        ("windw:5", r"Unknown forgetting 'windw:5'. Did you mean 'window:5'\? Known are"),
+        *(
+            (text, f"Did you mean '{meant}'")
+            for text, meant in (
+                ("window_1000", "window:1000"),
+                ("Window:100", "window:100"),
+                ("window 7D", "window:7D"),
+                ("window=20", "window:20"),
+                ("window1000", "window:1000"),
+                ("sliding:100", "window:100"),
+                ("sliding_window:1D 12h", "window:1D 12h"),
+                ("SlidingWindow", "window:1000"),
+                ("WINDOW", "window:1000"),
+                ("windows:many", "window:1000"),
+                ("fading_0.99", "fading:0.99"),
+                ("fading_factor:0.9", "fading:0.9"),
+                ("half_life:30D", "half-life:30D"),
+                ("ADWIN", "adwin"),
+                ("Adwin=0.01", "adwin:0.01"),
+                ("Cumulative", "cumulative"),
+            )
+        ),
         ("ddm", r"Unknown forgetting 'ddm'\. Known are \"cumulative\", \"window:1000\""),
         ("", "Unknown forgetting ''"),
         ("window", "needs a whole number of rows, or a duration in .* after 'window' and a colon"),

@@ -12,13 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import IncrementalPCA
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import accuracy_score, make_scorer, r2_score
 from sklearn.model_selection import (
+    FixedThresholdClassifier,
     GridSearchCV,
     TimeSeriesSplit,
     cross_val_score,
@@ -413,6 +416,36 @@ def test_scorers_by_name_are_told_once(name: str) -> None:
     if hasattr(one, "partial_fit"):
         scorer = prequential_scorer("accuracy", batch_size=5)
         assert not told(lambda: cross_validate(model, X, y, cv=cv, scoring=scorer))
+
+
+INSIDE = TemporalCorrection(GaussianNB())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        VotingClassifier([("m", INSIDE)]),
+        FixedThresholdClassifier(INSIDE),
+        StackingClassifier([("m", INSIDE)], cv=2),
+        BaggingClassifier(INSIDE, 2, random_state=0),
+        CalibratedClassifierCV(INSIDE, cv=2),
+        OneVsRestClassifier(INSIDE),
+        VotingClassifier([("m", Persistent())]),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("scoring", [None, "accuracy"])
+def test_advice_fits_wrappers_that_ask_for_all_rows_at_once(model: Any, scoring: Any) -> None:
+    X, y = stream(120)
+    y = (y == y[0]).astype(int)
+    messages = told(lambda: cross_val_score(model, X, y, cv=TimeSeriesSplit(2), scoring=scoring))
+    kind = type(model).__name__
+    assert messages
+    for message in messages:
+        assert f"{kind} asks for all rows at once, whatever scoring is. Put it inside" in message
+        assert "at its default" not in message
+    inside = TemporallyAugmented(PeriodicRefit(VotingClassifier([("m", GaussianNB())]), every=1000))
+    assert not told(lambda: cross_val_score(inside, X, y, cv=TimeSeriesSplit(2)))
 
 
 def test_no_alarm_in_evaluations() -> None:

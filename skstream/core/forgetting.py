@@ -6,19 +6,22 @@ something of a mechanism asks it.
 """
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from skstream.core.adwin import ADWIN
-from skstream.utils._choices import did_you_mean, is_integer, is_real, names_as_text
+from skstream.utils._choices import is_integer, is_real, names_as_text
 from skstream.utils._running_sums import FadedSum, RunningSum, WindowSum
 from skstream.utils._times import UNITS, parse_duration
+from skstream.utils._warnings import warn
 
 __all__ = [
     "AdaptiveWindow",
@@ -60,6 +63,8 @@ class Spelling:
 
 #: Mechanisms and their spellings, by the word before the colon.
 _KNOWN: dict[str, tuple[type["Forgetting"], Spelling]] = {}
+#: What they are called elsewhere.
+_OTHER_WORDS = {"sliding": "window", "sliding-window": "window", "fading-factor": "fading"}
 
 
 def _examples() -> str:
@@ -736,8 +741,7 @@ def parse_forgetting(text: str) -> Forgetting:
     kind, colon, number = text.strip().partition(":")
     kind = kind.strip()
     if kind not in _KNOWN:
-        hint = did_you_mean(kind, _KNOWN)
-        raise ValueError(f"Unknown forgetting {text!r}.{hint} Known are {_examples()}.")
+        raise ValueError(f"Unknown forgetting {text!r}.{_meant(text)} Known are {_examples()}.")
     mechanism, spelling = _KNOWN[kind]
     if not colon and spelling.alone:
         return mechanism()
@@ -751,6 +755,21 @@ def parse_forgetting(text: str) -> Forgetting:
             f"{number!r} instead. Known are {_examples()}."
         ) from None
     return mechanism(**{spelling.parameter: value})
+
+
+def _meant(text: str) -> str:
+    """Question that names a whole spelling near a text; empty if none is."""
+    word, number = re.split(r"[\s:=_-]*(?=\d|[:=]|$)", text.strip(), maxsplit=1)
+    word = re.sub(r"[\s_]", "-", word.casefold())
+    (near,) = get_close_matches(_OTHER_WORDS.get(word, word), _KNOWN, n=1) or ("",)
+    if not near:
+        return ""
+    found = f"{near}:{number.lstrip(':= ')}"
+    try:
+        parse_forgetting(found)
+    except ValueError:
+        found = _KNOWN[near][1].examples[0]
+    return f" Did you mean {found!r}?"
 
 
 def as_forgetting(spec: Any) -> dict[str, Forgetting]:
@@ -774,6 +793,11 @@ def as_forgetting(spec: Any) -> dict[str, Forgetting]:
     TypeError
         If something else was given.
 
+    Warns
+    -----
+    UserWarning
+        If a fading factor is below 0.5, as a decay is, which is one minus it.
+
     Examples
     --------
     >>> from skstream.core.forgetting import as_forgetting
@@ -796,6 +820,13 @@ def as_forgetting(spec: Any) -> dict[str, Forgetting]:
         named = {mechanism.name: mechanism}
     if not named:
         raise ValueError(f"No forgetting mechanism was given. Known are {_examples()}.")
+    for one in named.values():
+        if isinstance(one, FadingFactor) and (one.fading_factor or 1.0) < 0.5:
+            warn(
+                f"{one.name!r}: a fading factor is the weight of the past, so that hardly any row "
+                "but the newest counts here. Zliobaite's decay is one minus this: write a decay of "
+                f"{one.fading_factor:g} as 'fading:{1.0 - one.factor:.12g}'."
+            )
     return named
 
 

@@ -80,9 +80,10 @@ def score_predictions(
     y_true : array-like of shape (n_rows,)
         True labels or targets in the order of the stream. Missing ones (None, NaN) have not come:
         their rows are counted and not scored.
-    predictions : array-like of shape (n_rows,) or dict of str to array-like, default=None
-        Predictions of a model, or of several by name, each made before the label of its row was
-        known. None: the most probable class of `probabilities`; of equal ones the first.
+    predictions : array-like of shape (n_rows,), frame or dict of str to array-like, default=None
+        Predictions of a model, or of several by name (a frame has a column for each), each made
+        before the label of its row was known. None: the most probable class of `probabilities`; of
+        equal ones the first.
     probabilities : array-like, or dict of str to array-like, default=None
         Probabilities of a model, or of some models by name. Of two classes, an array of shape
         (n_rows,) holds those of the second in the order of the classes. Else an array of shape
@@ -117,7 +118,7 @@ def score_predictions(
     tolerance : float, default=0.01
         How far probabilities may be outside [0, 1], or their sum from 1, because they are rounded.
         A warning says so once, and these rows are made to sum to 1. Where no measure needs
-        probabilities they are not checked.
+        probabilities, only those in place of predictions are checked: whether they are in [0, 1].
 
     Returns
     -------
@@ -136,8 +137,8 @@ def score_predictions(
     Warns
     -----
     UserWarning
-        If predictions are the most probable class only in another order of the classes than that in
-        which probabilities by position are read.
+        If predictions (without them, far more labels) are the most probable class only in another
+        order of the classes than that in which probabilities by position are read.
 
     See Also
     --------
@@ -475,6 +476,8 @@ def piece_of(
     y_true: ArrayLike, predictions: Any, probabilities: Any, given: Mapping[str, Any]
 ) -> Piece:
     """Arrays that a user passed, checked, as one piece; `given` are the times and weights."""
+    if hasattr(predictions, "columns"):  # a frame has a column for each model
+        predictions = {name: predictions[name] for name in predictions.columns}
     labels, shares = _by_model(predictions, probabilities)
     y = as_labels(y_true, "y_true")
     meta = as_meta({name: one for name, one in given.items() if one is not None}, len(y))

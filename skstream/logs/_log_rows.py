@@ -74,8 +74,9 @@ class Coder:
         self.needs_scores = True
         self._tolerance = check_share(tolerance, "tolerance")
         self._rounded = False  # whether a warning has said so
-        #: By model: how often each column was the largest, by prediction; and the rows.
+        #: By model: how often each column was the largest, by prediction or label; and the rows.
         self._largest: dict[str, tuple[Floats, int]] = {}
+        self._says_label: dict[str, bool] = {}  # whether a model has no predictions
         self._differ = False  # whether models have predictions of different rows
         self._newest = _NewestKnown(self._space)
         self._last_arrival: NDArray[Any] | None = None
@@ -99,17 +100,19 @@ class Coder:
                 there = np.asarray(np.isfinite(tables[name]).all(axis=1))
             if name in piece.labels:
                 answers[k] = self._codes(name, piece.labels[name], first)
-                if name in tables and not isinstance(piece.shares[name], dict):
-                    self._note_order(name, tables[name], answers[k])
                 np.logical_and(there, is_given(answers[k]), out=there)
             else:
                 answers[k] = np.where(there, tables[name].argmax(axis=1), NO_LABEL)
+            if name in tables and not isinstance(piece.shares[name], dict):
+                self._says_label[name] = name not in piece.labels
+                self._note_order(name, tables[name], y if self._says_label[name] else answers[k])
             self._note_missing(k, name, answers[k], there, models)
         scores = None
         if tables:
             scores = np.full((len(models), n, self.n_columns), np.nan)
             for name, table in tables.items():
-                scores[models.index(name)] = _scores_of(self._checked(name, table, first))
+                table = self._checked(name, table, first, says_label=name not in piece.labels)
+                scores[models.index(name)] = _scores_of(table)
         weight = piece.meta.get("sample_weight")
         if weight is not None:
             weight = checked_weights(weight, lambda at: f"sample_weight of row {first + at}")
@@ -123,21 +126,30 @@ class Coder:
         self._differ |= bool((given != given[0]).any())
         return ScoredRows(y, answers.astype(dtype), weight, previous, scores=scores, time=time)
 
-    def _checked(self, name: str, table: Floats, first: int) -> Floats:
+    def _checked(self, name: str, table: Floats, first: int, *, says_label: bool) -> Floats:
         """Return probabilities that sum to 1: where they are a little off, after a warning."""
         outside = np.maximum(table - 1.0, -table).max(axis=1) - 1e-9  # of the last digits
         off = np.abs(table.sum(axis=1) - 1.0)
         off = np.maximum(outside, np.where(off > _ROUNDING, off, 0.0))
         wrong = np.flatnonzero(off > self._tolerance)
         some = np.flatnonzero((off > 0.0) & (off <= self._tolerance))
-        if self.needs_scores and (len(wrong) or (len(some) and not self._rounded)):
-            at = (wrong if len(wrong) else some)[0]
+        # A sum other than 1 changes no label.
+        of_label = wrong[outside[wrong] > self._tolerance] if says_label else wrong[:0]
+        refused = wrong if self.needs_scores else of_label
+        if len(refused) or (self.needs_scores and len(some) and not self._rounded):
+            at = (refused if len(refused) else some)[0]
             said = (
                 f"probabilities of {name!r} in row {first + at} are "
                 f"{listed(np.round(table[at], 10).tolist())}, not in [0, 1] with the sum 1."
             )
-            if len(wrong):
-                raise ValueError(f"{said} Where they are only rounded, pass a larger tolerance=.")
+            if len(refused):
+                shares = table[:, (table >= 0).all(axis=0)]
+                if shares.size and 10 < shares.max() <= 100:
+                    raise ValueError(f"{said} Divide percentages by 100.")
+                raise ValueError(
+                    f"{said} Where they are only rounded, pass a larger tolerance=. In place of "
+                    "other scores, such as logits, pass predictions=."
+                )
             self._rounded = True
             warn(f"{said} Rows that are off by at most {self._tolerance:g} are made to sum to 1.")
         table = divided(table, some)
@@ -145,7 +157,7 @@ class Coder:
         return table
 
     def _note_order(self, name: str, table: Floats, codes: NDArray[Any]) -> None:
-        """Count which columns were the largest, by what was predicted."""
+        """Count which columns were the largest, by what was predicted, or else the label."""
         rows = (codes >= 0) & np.isfinite(table).all(axis=1)
         n_classes = table.shape[1]
         if n_classes <= _MOST_IN_ORDER:
@@ -155,19 +167,30 @@ class Coder:
             self._largest[name] = largest, n_rows + int(rows.sum())
 
     def _check_order(self) -> None:
-        """Warn where predictions are the most probable class of another order of the classes."""
+        """Warn where predictions are the most probable class of another order of the classes.
+
+        Of a model without predictions, where the labels are, if the other order is right in half of
+        the rows more, has at most half of the errors of the most frequent class, and there are 10
+        rows for each class: the model is then wrong in half of the rows or more, and does not
+        always say the same.
+        """
         for name, (largest, n_rows) in self._largest.items():
             assert self.classes is not None
             classes, agree = self.classes, np.trace(largest)
             _, columns = linear_sum_assignment(-largest - 1e-6 * np.eye(len(classes)))
             other = largest[np.arange(len(classes)), columns].sum()
-            if agree < 0.9 * n_rows and other >= 0.9 * n_rows:
+            what, is_other = "its predictions", agree < 0.9 * n_rows <= other
+            if self._says_label[name]:
+                what, most_frequent = "the labels", largest.sum(axis=1).max()
+                is_other = n_rows >= 10 * len(classes) and other - agree >= 0.5 * n_rows
+                is_other = is_other and other >= (n_rows + most_frequent) / 2
+            if is_other:
                 orders = np.empty((2, len(classes)), dtype=object)
                 orders[0, self._order], orders[1, self._order[columns]] = classes, classes
                 used, better = (listed(order.tolist()) for order in orders)
                 warn(
-                    f"The probabilities of {name!r} are read in the order {used}, in which its "
-                    f"predictions are the most probable class in {agree / n_rows:.0%} of the rows; "
+                    f"The probabilities of {name!r} are read in the order {used}, in which "
+                    f"{what} are the most probable class in {agree / n_rows:.0%} of the rows; "
                     f"in the order {better} they are in {other / n_rows:.0%}. If that is the order "
                     f"of the columns, pass classes={better}, or name the columns by class."
                 )
@@ -324,6 +347,7 @@ def _share_table(
     n_classes = len(classes)
     if isinstance(shares, dict):
         return _table_of_columns(name, shares, classes, n_rows, first_row)
+    _refuse_times(f"probabilities of {name!r}", shares)
     if shares.ndim == 1 and shares.dtype != object:
         if n_classes != 2:
             raise ValueError(
@@ -391,8 +415,15 @@ def _stacked(name: str, rows: NDArray[Any], n_classes: int, first_row: int) -> F
     return table
 
 
+def _refuse_times(what: str, column: NDArray[Any]) -> None:
+    """Refuse times, of which NumPy makes numbers without a word."""
+    if column.dtype.kind in "mM":
+        raise ValueError(f"{what}: numbers are needed, and these are times ({column.dtype}).")
+
+
 def as_floats(what: str, given: Any, n_rows: int, first_row: int = 0) -> Floats:
     column = np.asarray(unmasked(given, numbers=True))
+    _refuse_times(what, column)
     try:
         values = np.array(
             [np.nan if is_missing(one) else one for one in column.tolist()]

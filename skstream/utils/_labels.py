@@ -50,6 +50,8 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     elif type(y).__module__.partition(".")[0] == "pyarrow":
         labels = _from_sequence(y.to_pylist())  # to_numpy refuses what it would have to copy
     elif hasattr(y, "to_numpy"):
+        if hasattr(y, "columns"):
+            raise ValueError(f"{name} is a frame, and one column is needed: pass frame['...'].")
         labels = _object_array(_without_na(y)) if _has_nulls(y) else y.to_numpy()
     else:
         labels = _from_sequence(y)

@@ -201,13 +201,14 @@ def variables_of_fit_and_score() -> dict[str, Any]:
     return _variables_of(_FIT_AND_SCORE)
 
 
-def is_first_score_at_once() -> bool:
-    """Whether scikit-learn predicts rows to score them, the first time by this scorer."""
-    scorer = _variables_of(_SCORE_AT_ONCE).get("self")
+def first_scored_at_once() -> Any:
+    """Model whose rows scikit-learn predicts to score them, the first time by this scorer."""
+    variables = _variables_of(_SCORE_AT_ONCE)
+    scorer = variables.get("self")
     if scorer is None or id(scorer) in _seen_scoring:
-        return False
+        return None
     _seen_scoring[id(scorer)] = scorer
-    return True
+    return variables.get("estimator", scorer)
 
 
 def _variables_of(functions: set[tuple[str, str]]) -> dict[str, Any]:

@@ -267,6 +267,10 @@ def test_bad_holdout_sets_are_refused_in_words(holdout, match):
 def test_bad_parameters_are_refused_in_words():
     with pytest.raises(ValueError, match="'every' parameter of HoldoutEvaluator"):
         HoldoutEvaluator(holdout=FIXED, every=0).evaluate(Persistent(), X, Y)
+    with pytest.raises(
+        TypeError, match=r"no parameter 'forgetting'\. Each of its scores is that of"
+    ):
+        HoldoutEvaluator(holdout=FIXED, forgetting="window:9")
     with pytest.raises(ValueError, match="holdout_size is the size of fresh sets"):
         HoldoutEvaluator(holdout=FIXED, holdout_size=3).evaluate(Persistent(), X, Y)
     result = HoldoutEvaluator("accuracy", holdout=FIXED).evaluate(Persistent(), X[TRAIN], Y[TRAIN])

@@ -394,6 +394,50 @@ def test_probabilities_in_another_order_than_the_predictions_are_said(
         assert scores == pytest.approx(named.scores["model"])
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
+@pytest.mark.parametrize(
+    "order", [["low", "mid", "high"], ["yes", "no"], [str(k) for k in range(11)]]
+)
+def test_labels_that_are_probable_in_another_order_alone_are_said(
+    order: list[str], metric: str
+) -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, len(order), 400)
+    shares = rng.dirichlet(np.ones(len(order)), 400) + 1.5 * np.eye(len(order))[codes]
+    shares /= shares.sum(axis=1, keepdims=True)
+    y = np.array(order, dtype=object)[codes]
+    y[:5] = None
+    log = PredictionLog(
+        {"y": y, **{f"p{k}": column for k, column in enumerate(shares.T)}},
+        target="y", probabilities=[f"p{k}" for k in range(len(order))],
+    )  # fmt: skip
+    for scored in (
+        lambda **more: score_predictions(y, probabilities=shares, metrics=metric, **more),
+        lambda **more: log.score(metric) if not more else None,
+    ):
+        with pytest.warns(UserWarning, match="in which the labels are the most prob") as caught:
+            scored()
+        assert len(caught) == 1
+        assert f"in the order {sorted(order)}" in str(caught[0].message)
+        assert f"pass classes={order}" in str(caught[0].message)
+        scored(classes=order)  # without a warning
+
+
+@given(st.integers(0, 10_000), st.integers(2, 6), st.floats(0.0, 1.0), st.booleans())
+def test_models_that_are_wrong_in_the_order_of_the_classes_are_not_told_another(
+    seed: int, n_classes: int, skill: float, says_one: bool
+) -> None:
+    """Random ones, ones that always say the same, ones of few rows, and good ones."""
+    rng = np.random.default_rng(seed)
+    y = np.minimum(rng.geometric(0.5, rng.integers(5, 300)) - 1, n_classes - 1)
+    y[: n_classes if len(y) >= n_classes else 0] = np.arange(n_classes)[: len(y)]
+    codes = np.where(rng.random(len(y)) < skill, y, rng.integers(0, n_classes, len(y)))
+    if says_one:
+        codes[:] = rng.integers(0, n_classes)
+    shares = np.full((len(y), n_classes), 0.1 / n_classes) + 0.9 * np.eye(n_classes)[codes]
+    score_predictions(y, probabilities=shares, metrics="accuracy", classes=range(n_classes))
+
+
 def test_predictions_by_another_threshold_are_no_other_order() -> None:
     y, _, shares = in_order(300, 2)
     rare = np.where(shares[:, 1] > 0.15, "fraud", "legit")
@@ -438,13 +482,26 @@ def test_rounded_probabilities_are_scored_with_one_warning(n_classes: int) -> No
 
 def test_probabilities_that_no_measure_needs_are_not_checked_nor_scored_later() -> None:
     y, made, shares = in_order(60, 3)
-    wrong = shares * 3.0
     order = ["legit", "fraud", "other"]
+    wrong = shares * 3.0
     result = score_predictions(y, made, probabilities=wrong, metrics="accuracy", classes=order)
     assert result.scores["model"]["accuracy"] == np.mean(y == made)
-    most = score_predictions(y, probabilities=wrong, metrics="accuracy", classes=order)
+    most = score_predictions(y, probabilities=shares / 2, metrics="accuracy", classes=order)
     assert most.scores == result.scores
     assert np.isnan(result.rescore(["log_loss"]).scores["model"]["log_loss"])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_of_predictions_has_a_column_for_each_model(library: str) -> None:
+    made = {"a": BINARY, "b": BINARY[::-1]}
+    frame = pytest.importorskip(library).DataFrame(made)
+    one = score_predictions(BINARY, frame, metrics="accuracy")
+    assert one.scores == score_predictions(BINARY, made, metrics="accuracy").scores
+    assert list(score_predictions(BINARY, frame[["b"]], metrics="accuracy").scores) == ["b"]
+    with pytest.raises(ValueError, match="y_true is a frame, and one column is needed"):
+        score_predictions(frame, BINARY)
+    with pytest.raises(ValueError, match="'m' is a frame, and one column is needed"):
+        score_predictions(BINARY, {"m": frame})
 
 
 def test_a_class_and_a_model_are_told_apart_by_the_form() -> None:
@@ -491,6 +548,22 @@ BINARY = ["no", "yes", "no", "yes"]
         (
             {"probabilities": np.full((4, 2), 0.52), "metrics": "auc"},
             "with the sum 1. Where they are only rounded, pass a larger tolerance=",
+        ),
+        *(
+            ({"predictions": None, "probabilities": p, "metrics": "accuracy"}, message)
+            for p, message in (
+                ([10.0, 80.0, 20.0, 70.0], "Divide percentages by 100"),
+                ([[90.0, 10.0], [20.0, 80.0], [5.0, 95.0], [50.0, 50.0]], "Divide percentages"),
+                ({"model": {"yes": [1.0, 80.5, 20.0, 100.0]}}, "row 1 are .* Divide percentages"),
+                ([-2.5, 0.3, -4.0, 1.0], r"row 0 are \[3.5, -2.5\].* logits, pass predictions="),
+                ([0.1, 0.9, 0.2, 1.02], r"row 3 are \[-0.02, 1.02\]"),
+            )
+        ),
+        *(
+            ({"predictions": made, "probabilities": p}, r"are needed, and these are times \(")
+            for made in (BINARY, None)
+            for days in (np.arange(4).astype("M8[D]"), np.arange(4).astype("m8[s]"))
+            for p in (days, np.column_stack([days, days]), {"model": {"yes": days}})
         ),
         ({"tolerance": 1.5}, "tolerance must be a number from 0 to 1"),
         ({"probabilities": np.full((4, 3), 1 / 3)}, r"must be \(4, 2\)"),

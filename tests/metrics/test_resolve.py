@@ -76,6 +76,11 @@ def test_labels_that_are_numbers_or_truth_values():
     ("metrics", "classes", "message"),
     [
         ("kappa_per", CLASSES, r"Did you mean 'kappa_temporal'\?"),
+        (
+            "kappa_p",
+            CLASSES,
+            r"'kappa_temporal' \(against the persistent model\) or 'kappa_plus'\?",
+        ),
         ("kappa_combined", CLASSES, r"Did you mean 'kappa_plus'\?"),
         ("adwin_accuracy", CLASSES, r"Did you mean 'accuracy' under forgetting='adwin'\?"),
         ("window_f1_macro", CLASSES, r"Did you mean 'f1_macro' under forgetting='window:1000'\?"),

@@ -484,6 +484,8 @@ def _refuse_unknown(kind: type, given: Mapping[str, Any], error: type[Exception]
         kinds = StreamEvaluator.__subclasses__()
         having = [f" {one.__name__} has it." for one in kinds if name in signature(one).parameters]
         hint = having[0] if having else did_you_mean(name, known)
+        if name == "forgetting":
+            hint = " Each of its scores is that of one holdout set, and no mean over past rows."
         if ours.partition("=")[0] in known or "(" in ours:
             hint = f" Pass {ours.format(given[name])}."
         raise error(f"{kind.__name__} has no parameter {name!r}.{hint}")

@@ -40,7 +40,12 @@ from skstream.utils._sklearn import (
 #: Names of measures in other libraries, where they end in _score without that.
 _OTHER_NAMES = {
     **dict.fromkeys(("acc", "exact_match", "hamming", "percent_correct"), "accuracy"),
-    **{"kappa_combined": "kappa_plus", "kappa_per": "kappa_temporal", "micro_f1": "f1_micro"},
+    **{
+        "kappa_combined": "kappa_plus",
+        "kappa_per": "kappa_temporal",
+        "kappa_p": "kappa_temporal",
+        "micro_f1": "f1_micro",
+    },
     "balanced_accuracy": "arithmetic_accuracy",
     "brier_score_loss": "brier",
     "cohen_kappa": "kappa",
@@ -78,6 +83,7 @@ _SPELLED = {"a": "adwin", "f": "fading:0.999", "r": "window:1000", "w": "window:
 _ONE_IS_POSITIVE = (["0", "1"], ["-1", "1"], ["False", "True"])
 #: Further explanations of suggested names.
 _AND_SO = {
+    "kappa_p": " (against the persistent model) or 'kappa_plus'",
     "balanced_accuracy": " (the mean of the recalls; 'recall_macro' counts classes that were "
     "only ever answered as 0)",
     "f1": ", or 'f1:' and a class",
