@@ -40,12 +40,7 @@ from skstream.utils._sklearn import (
 #: Names of measures in other libraries, where they end in _score without that.
 _OTHER_NAMES = {
     **dict.fromkeys(("acc", "exact_match", "hamming", "percent_correct"), "accuracy"),
-    **{
-        "kappa_combined": "kappa_plus",
-        "kappa_per": "kappa_temporal",
-        "kappa_p": "kappa_temporal",
-        "micro_f1": "f1_micro",
-    },
+    **{"kappa_combined": "kappa_plus", "kappa_per": "kappa_temporal", "micro_f1": "f1_micro"},
     "balanced_accuracy": "arithmetic_accuracy",
     "brier_score_loss": "brier",
     "cohen_kappa": "kappa",
@@ -56,7 +51,7 @@ _OTHER_NAMES = {
     "geometric_mean": "gmean",
     "p_ran": "chance_accuracy",
     "hamming_loss": "error",
-    "kappa_t": "kappa_temporal",
+    **dict.fromkeys(("kappa_p", "kappa_t"), "kappa_temporal"),
     "logloss": "log_loss",
     "macro_f1": "f1_macro",
     "matthews_corrcoef": "mcc",
