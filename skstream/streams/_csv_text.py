@@ -193,10 +193,9 @@ def read_as(texts: Any, kind: Any, decimal: str) -> Any:
         # A point is then no part of a number: of 1.234 a thousand would become one.
         texts = compute.replace_substring(texts, ".", " ")
         texts = compute.replace_substring(texts, decimal, ".")
-    if str(kind).startswith("time"):
-        if not str(kind).startswith("timestamp"):  # a time of day, which no text is cast to
-            texts = compute.binary_join_element_wise("1970-01-01", texts, " ")
-            texts = texts.cast(optional_import("pyarrow", "CSVStream").timestamp("us"))
+    if str(kind).startswith(("time32", "time64")):  # a time of day, which no text is cast to
+        texts = compute.binary_join_element_wise("1970-01-01", texts, " ")
+        texts = texts.cast(optional_import("pyarrow", "CSVStream").timestamp("us"))
     return texts.cast(kind)
 
 

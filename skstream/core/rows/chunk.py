@@ -172,8 +172,8 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
                         yield chunk.part(0, wrong[0])
                     raise ValueError(wrong[1])
                 last = chunk.meta["arrival"][-1:]
-            elif last is None or len(last):
-                last = _last_time(chunk.X, start, last)
+            else:
+                last = last_time(chunk.X, start, last)
             yield chunk
         start += len(chunk.y)
     if start == 0:
@@ -183,12 +183,14 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
         )
 
 
-def _last_time(X: Any, first_row: int, before: NDArray[Any] | None) -> NDArray[Any] | None:
+def last_time(X: Any, first_row: int, before: NDArray[Any] | None) -> NDArray[Any] | None:
     """Warn if rows of a frame are not in the order of its times; return the last of these.
 
     They are its index, or else its only column of times; `before` is the time before them. Empty:
-    there was a warning.
+    there was a warning, and no other follows.
     """
+    if before is not None and not len(before):
+        return before
     index, dates = getattr(X, "index", None), date_columns(X)
     index = getattr(index, "to_timestamp", lambda: index)()  # of periods
     if is_of_dates(getattr(index, "dtype", "")):
@@ -198,7 +200,10 @@ def _last_time(X: Any, first_row: int, before: NDArray[Any] | None) -> NDArray[A
     else:
         return None
     times = time_column(given, what)
-    accepting = "pass arrival= as well: to as_stream or evaluate, the numbers of the rows"
+    accepting = (
+        "pass the numbers of the rows as well: arrival= of as_stream, evaluate and update, t= of "
+        "ask; or a table without these times"
+    )
     back = where_back(times, first_row, before)
     warn_of_order(what, back, "sort the table by them first", accepting)
     known = times[~np.isnat(times)]
