@@ -148,6 +148,11 @@ def frames() -> dict[str, Any]:
         "the index  ": plain.set_axis(pd.PeriodIndex(hours, freq="h")),
         "column 'when'": plain.assign(when=hours),
         "column 'when' ": plain.assign(when=hours.where(hours.index != 2)),
+        "the index   ": plain.set_axis(hours.astype(str)),
+        "the index    ": plain.set_axis(pd.Index(hours.dt.to_pydatetime(), dtype=object)),
+        "column 'when'  ": plain.assign(when=pd.PeriodIndex(hours, freq="h")),
+        "column 'when'   ": plain.assign(when=hours.dt.strftime("%Y-%m-%dT%H:%M:%S+00:00")),
+        "column 'when'    ": plain.assign(when=hours.dt.to_pydatetime().astype(object)),
     }
 
 
@@ -250,3 +255,24 @@ def test_live_rows_in_order_are_not_named_nor_those_of_a_call_that_failed() -> N
         with pytest.raises(ValueError, match="7"):
             run.update(frame[9:], [7] * (N - 9))
         run.update(frame[9:], Y[9:]).update(frame[::-1], Y, arrival=np.arange(N))
+
+
+def test_dates_without_a_time_and_the_index_of_labels_say_the_order() -> None:
+    pd = pytest.importorskip("pandas")
+    days = pd.Series(pd.date_range("2024-01-01", periods=N))[::-1].reset_index(drop=True)
+    plain = pd.DataFrame(X, columns=["a", "b"])
+    for when in (days.dt.date, days.dt.strftime("%Y-%m-%d")):
+        with pytest.warns(UserWarning, match="times in column 'when' go back at row 1, from 2024"):
+            evaluated(PrequentialEvaluator, plain.assign(when=when), Y)
+    y = pd.Series(Y, index=pd.DatetimeIndex(days))
+    words = "times in the index of y go back at row 1, from 2024"
+    for data in ((X, y), ([(X, y)],), (as_stream(X, y, chunk_size=7),)):
+        with pytest.warns(UserWarning, match=words) as warned:
+            evaluated(PrequentialEvaluator, *data)
+        assert len(warned) == 1
+    with pytest.warns(UserWarning, match=words):
+        live_run(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluated(PrequentialEvaluator, X, y, arrival=np.arange(N))
+        evaluated(PrequentialEvaluator, plain.assign(when=["2024-01-02", *["none"] * (N - 1)]), Y)

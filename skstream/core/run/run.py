@@ -15,7 +15,7 @@ from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.result.assemble import assemble
 from skstream.core.result.result import EvaluationResult
-from skstream.core.rows.chunk import Chunk, last_time
+from skstream.core.rows.chunk import Chunk, last_time, table_times
 from skstream.core.run.checkpoint import save_checkpoint
 from skstream.core.run.cost import CostMeter
 from skstream.core.run.input import EncodedRows
@@ -127,7 +127,7 @@ class EvaluationRun(Steps):
         self._check_columns(chunk.X)
         last = self._last_in_table
         if arrival is None:
-            last = last_time(chunk.X, self._n_arrived, last)
+            last = last_time(table_times(chunk.X, y), self._n_arrived, last)
         self._take(self._rows_of(chunk))
         self._last_in_table = last
         return self
