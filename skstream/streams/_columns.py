@@ -1,6 +1,7 @@
 """Conversion of columns of Arrow tables to arrays."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from skstream.streams._csv_text import first_misfit, read_as
 from skstream.utils._optional import optional_import
 from skstream.utils._times import check_exact, time_column
+from skstream.utils._warnings import warn
 
 NOMINAL = "nominal"
 NUMBER = "number"
@@ -39,7 +41,7 @@ def _pyarrow() -> Any:
 def role_of(name: str, kind: Any) -> str:
     """Say what a column of an Arrow type is: nominal, number, integer, boolean or time."""
     types = _pyarrow().types
-    if types.is_dictionary(kind) or _is_text(kind):
+    if types.is_dictionary(kind) or is_text(kind):
         return NOMINAL
     if types.is_boolean(kind):
         return BOOLEAN
@@ -74,7 +76,7 @@ def numbers(column: Any, name: str = "", first_row: int = 0) -> NDArray[np.float
     elif pa.types.is_temporal(kind):
         scale = _PER_SECOND[kind.unit]
         column = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
-    elif _is_text(kind):
+    elif is_text(kind):
         return _numbers_of_texts(column, name, first_row)
     values: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
         zero_copy_only=False
@@ -111,7 +113,7 @@ def role_of_text(name: str, kind: Any) -> str:
     """Return the role of a column to be read as texts, or raise an error if it holds none."""
     types = _pyarrow().types
     inner = kind.value_type if types.is_dictionary(kind) else kind
-    if not _is_text(inner) and not types.is_null(inner):
+    if not is_text(inner) and not types.is_null(inner):
         raise TypeError(f"text names the column {name!r}, which has the type {kind} and no texts.")
     return TEXT
 
@@ -136,7 +138,7 @@ def refuse_gap(missing: str | float, name: str, absent: NDArray[np.bool_], first
         )
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
     types = _pyarrow().types
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
@@ -161,6 +163,16 @@ def moments(column: Any) -> NDArray[Any]:
     return times
 
 
+def iso_times(column: Any) -> NDArray[Any] | None:
+    """Column of texts as `moments`; None if some of them are no dates as ISO writes them."""
+    if _pyarrow().types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    for zone in (None, "UTC"):
+        with suppress(ValueError):
+            return moments(column.cast(_pyarrow().timestamp("us", zone)))
+    return None
+
+
 def is_date(kind: Any) -> bool:
     """Whether an Arrow type is one of dates or timestamps, and not of times of day or durations."""
     types = _pyarrow().types
@@ -177,9 +189,28 @@ def time_formats(given: Any, columns: Iterable[str]) -> dict[str, str]:
                 f"time_format= must be {_WRITTEN}; or a dict of them by column. Got {written!r} "
                 "instead."
             )
+        if ("%p" in written) != ("%I" in written):
+            has, needed = ("%p", "%I") if "%p" in written else ("%I", "%p")
+            raise ValueError(
+                f"time_format={written!r} has {has}, which needs {needed}: without it, half of the "
+                "times would be read as others. Hours from 1 to 12 are %I with %p (AM or PM), and "
+                "those from 0 to 23 are %H alone."
+            )
     if given and not formats:  # no column is named as a time
         raise ValueError(f"Name the column of these times: time_format={{'COLUMN': {given!r}}}.")
     return formats
+
+
+def warn_of_unit(times: Any, written: str, name: str) -> None:
+    """Warn if all times that were read from numbers are in 1970."""
+    first, last = (np.datetime64(f"{year}-01-01") for year in (1970, 1971))
+    known = moments(times.drop_null())
+    if len(known) and ((first <= known) & (known < last)).all():
+        warn(
+            f"All numbers in column {name!r} are times in 1970 as time_format={written!r} reads "
+            f"them, as {known[-1]}. If they are of today, name their unit: seconds since 1970 have "
+            "10 digits ('s'), then there are 13 ('ms'), 16 ('us') or 19 ('ns')."
+        )
 
 
 def written_times(column: Any, written: str, name: str, first_row: int) -> Any:

@@ -160,6 +160,7 @@ class ParquetStream(TableStream):
     """
 
     suffixes = (".parquet", ".pq")
+    _has_texts_of_dates = True
     _about_commas = "Convert the column to numbers first."
     _about_marks = "Convert the column to numbers first, with nulls where a value is missing."
 

@@ -22,6 +22,8 @@ from skstream.streams._columns import (
     check_roles,
     codes,
     is_date,
+    is_text,
+    iso_times,
     moments,
     numbers,
     plain,
@@ -31,6 +33,7 @@ from skstream.streams._columns import (
     texts_of,
     time_formats,
     values_of,
+    warn_of_unit,
     written_times,
 )
 from skstream.streams._file_stream import FileStream, broken_file
@@ -105,6 +108,8 @@ class TableStream(FileStream):
     _about_marks: ClassVar[str]
     #: Features that are neither numbers nor codes, but what the file holds.
     _kept: frozenset[str] = frozenset()
+    #: Whether the files may hold dates as texts.
+    _has_texts_of_dates = False
     #: What to do about numbers that texts write with a comma.
     _about_commas: str
 
@@ -153,13 +158,22 @@ class TableStream(FileStream):
         self._roles = {name: self._role(name, types[name]) for name in used}
         check_roles(self._roles, {"target": target, **self._meta, **order})
         dates = [one for one in types if one in self.time_format or is_date(types[one])]
-        says_order = len(dates) == 1 and self.sort_by is None and not {*times} & {*dates}
+        says_order = self.sort_by is None and "arrival" not in self._meta
+        says_order = says_order and len(dates) < 2 and not {*times} & {*dates}
         #: The only column of dates, whose order is still to be compared with that of the rows.
-        self._date = dates if says_order and "arrival" not in self._meta else []
+        self._date = dates if says_order else []
+        #: Columns of texts, one of which may be that of the dates.
+        self._may_be_dates = [
+            name
+            for name in types
+            if says_order and self._has_texts_of_dates and is_text(types[name])
+            if name not in {*dates, *self._own, *self.text}
+        ]
         self._check_files(types)
         self._n_rows: int | None = None
         self._categories: dict[str, list[Any]] = {}
         self._shortened: set[str] = set()  # columns whose loss of digits was said
+        self._units_seen: set[str] = set()  # columns of numbers whose first times were looked at
         self._warn_of_index()
 
     def _take_options(self, options: dict[str, Any]) -> None:
@@ -224,10 +238,19 @@ class TableStream(FileStream):
 
     def _say_order(self) -> None:
         """Warn once if the only column of dates goes back."""
-        dates, self._date = self._date, []
-        for name in dates:
-            back = where_back(self._times(name), 0, None)
+        dates, self._date, texts = self._date, [], self._may_be_dates
+        self._may_be_dates = []
+        first = next(self._in_files(texts), None) if texts else None
+        texts = [one for one in texts if first and first[one].null_count < len(first)]
+        texts = [one for one in texts if first and iso_times(first[one]) is not None]
+        for name in [*dates, *texts] if len(dates) + len(texts) == 1 else []:
+            parts = [iso_times(one.column(0)) for one in self._in_files(texts)] if texts else []
+            known = [one for one in parts if one is not None]
+            if len(known) < len(parts):
+                return
+            back = where_back(np.concatenate(known) if texts else self._times(name), 0, None)
             sorting = f"let the stream sort them, in memory, with options={{'sort_by': {name!r}}}"
+            sorting += " and the 'time_format' of its texts" if texts else ""
             warn_of_order(f"column {name!r}", back, sorting, "pass options={'sort_by': False}")
 
     def _in_files(self, columns: list[str]) -> Iterator[Any]:
@@ -239,6 +262,9 @@ class TableStream(FileStream):
                 for batch in self._batches_of(file, columns):
                     for name in self.time_format.keys() & batch.schema.names:
                         times = written_times(batch[name], self.time_format[name], name, row)
+                        if "%" not in self.time_format[name] and name not in self._units_seen:
+                            self._units_seen.add(name)
+                            warn_of_unit(times, self.time_format[name], name)
                         place = batch.schema.get_field_index(name)
                         batch = batch.set_column(place, name, times)
                     yield batch
@@ -543,7 +569,7 @@ class TableStream(FileStream):
         }
 
     def _is_nominal(self, name: str) -> bool:
-        return self._roles[name] == NOMINAL and name not in self._kept
+        return self._roles.get(name) == NOMINAL and name not in self._kept
 
     def _choose_features(
         self, names: list[str], columns: list[str] | None, exclude: list[str] | None

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from skstream.utils._masked import is_missing, unmasked
 from skstream.utils._optional import optional_import
-from skstream.utils._times import LARGEST_EXACT
+from skstream.utils._times import LARGEST_EXACT, is_of_dates
 
 DENSE = "dense array"
 TEXTS = "one-dimensional array of texts"
@@ -29,11 +29,6 @@ def date_columns(X: Any) -> list[Any]:
     if not is_frame(X):
         return []
     return [name for name, kind in zip(X.columns, X.dtypes, strict=True) if is_of_dates(kind)]
-
-
-def is_of_dates(kind: Any) -> bool:
-    """Whether a dtype of pandas or polars is one of dates or datetimes."""
-    return str(kind).lower().startswith(("date", "timestamp"))
 
 
 def as_rows(X: Any, *, first_row: int = 0) -> Any:

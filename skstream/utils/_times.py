@@ -24,6 +24,7 @@ _MOST_WEEKS = LARGEST_EXACT // (7 * 24 * 3600 * 10**6) + 1
 VARIABLE_UNITS = {"M": "months", "Y": "years"}
 
 
+_ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _CONVERT = (
     " Convert texts first, with pandas.to_datetime(..., format='%d/%m/%Y'), or, where they are "
     "written 2020-01-31T13:30, np.asarray(..., 'datetime64[s]')."
@@ -77,6 +78,36 @@ def time_column(values: Any, name: str) -> np.ndarray:
     if times.ndim == 1 and times.dtype == object:
         times = _from_objects(times, name, (NUMBERS, DATETIMES, AWARE), "numbers or datetimes")
     return _checked(times, given, name, "M", "numbers or datetimes")
+
+
+def is_of_dates(kind: Any) -> bool:
+    """Whether a dtype of pandas or polars is one of dates or datetimes."""
+    return str(kind).lower().startswith(("date", "timestamp"))
+
+
+def may_be_dates(kind: Any) -> bool:
+    """Whether a column of a dtype can hold dates: as such, periods, objects or texts."""
+    return is_of_dates(kind) or str(kind).lower().startswith(("period", "obj", "str"))
+
+
+def dates_of(values: Any) -> np.ndarray | None:
+    """Dates in a column or an index, as `time_column`; None if they are no dates or ISO texts."""
+    kind = getattr(values, "dtype", "")
+    if str(kind).startswith("period"):
+        values = getattr(values, "dt", values).to_timestamp()
+    elif not may_be_dates(kind):
+        return None
+    elif not is_of_dates(kind):
+        first = next((one for one in values if not is_missing(one)), None)
+        if not isinstance(first, date) and not (isinstance(first, str) and _ISO.match(first)):
+            return None
+        values = list(values)
+    try:
+        if isinstance(values, list):
+            values = [datetime.fromisoformat(v) if isinstance(v, str) else v for v in values]
+        return time_column(values, "times")
+    except ValueError:  # of other texts, or of several kinds
+        return None
 
 
 def duration_column(values: Any, name: str) -> np.ndarray:

@@ -148,6 +148,11 @@ def frames() -> dict[str, Any]:
         "the index  ": plain.set_axis(pd.PeriodIndex(hours, freq="h")),
         "column 'when'": plain.assign(when=hours),
         "column 'when' ": plain.assign(when=hours.where(hours.index != 2)),
+        "the index   ": plain.set_axis(hours.astype(str)),
+        "the index    ": plain.set_axis(pd.Index(hours.dt.to_pydatetime(), dtype=object)),
+        "column 'when'  ": plain.assign(when=pd.PeriodIndex(hours, freq="h")),
+        "column 'when'   ": plain.assign(when=hours.dt.strftime("%Y-%m-%dT%H:%M:%S+00:00")),
+        "column 'when'    ": plain.assign(when=hours.dt.to_pydatetime().astype(object)),
     }
 
 
@@ -199,3 +204,75 @@ def test_the_order_is_said_once_and_not_of_held_out_rows() -> None:
         warnings.simplefilter("error")
         held = HoldoutEvaluator("accuracy", holdout=(frame, Y), every=10)
         held.evaluate(MajorityClass(), frame.sort_values("when"), Y)
+
+
+def live_run(frame: Any, y: Any) -> Any:
+    run = PrequentialEvaluator("accuracy").start(MajorityClass(), classes=[0, 1])
+    return run.update(frame, y)
+
+
+def live_search(frame: Any, y: Any) -> Any:
+    search = PrequentialSearch(MajorityWindow(), {"window_size": [3, 5]})
+    return search.partial_fit(frame, y, classes=[0, 1])
+
+
+def live_asking(frame: Any, y: Any) -> Any:
+    run = DelayedEvaluator("accuracy").start(MajorityClass(), classes=[0, 1])
+    run.ask(frame, range(len(y)))
+    return run
+
+
+def go_on(one: Any, frame: Any, y: Any) -> None:
+    if isinstance(one, PrequentialSearch):
+        one.partial_fit(frame, y)
+    elif hasattr(one, "ask"):
+        one.ask(frame, range(100, 100 + len(y)))
+    else:
+        one.update(frame, y)
+
+
+@pytest.mark.parametrize("begin", [live_run, live_search, live_asking])
+def test_live_rows_in_another_order_than_their_times_are_named(begin: Any, tmp_path: Path) -> None:
+    for where, frame in frames().items():
+        words = rf"times in {where.strip()} go back at row 3, from 2024-.* sort the table"
+        with pytest.warns(UserWarning, match=words):
+            one = begin(frame, Y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            go_on(one, frame, Y)  # it is said once
+            one = begin(frame[:3], Y[:3])
+            one.save(tmp_path / "saved")
+        for again in (one, load_run(tmp_path / "saved")):
+            with pytest.warns(UserWarning, match=words):
+                go_on(again, frame[3:], Y[3:])
+
+
+def test_live_rows_in_order_are_not_named_nor_those_of_a_call_that_failed() -> None:
+    frame = frames()["the index"].sort_index()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = live_run(frame[:9], Y[:9])
+        with pytest.raises(ValueError, match="7"):
+            run.update(frame[9:], [7] * (N - 9))
+        run.update(frame[9:], Y[9:]).update(frame[::-1], Y, arrival=np.arange(N))
+
+
+def test_dates_without_a_time_and_the_index_of_labels_say_the_order() -> None:
+    pd = pytest.importorskip("pandas")
+    days = pd.Series(pd.date_range("2024-01-01", periods=N))[::-1].reset_index(drop=True)
+    plain = pd.DataFrame(X, columns=["a", "b"])
+    for when in (days.dt.date, days.dt.strftime("%Y-%m-%d")):
+        with pytest.warns(UserWarning, match="times in column 'when' go back at row 1, from 2024"):
+            evaluated(PrequentialEvaluator, plain.assign(when=when), Y)
+    y = pd.Series(Y, index=pd.DatetimeIndex(days))
+    words = "times in the index of y go back at row 1, from 2024"
+    for data in ((X, y), ([(X, y)],), (as_stream(X, y, chunk_size=7),)):
+        with pytest.warns(UserWarning, match=words) as warned:
+            evaluated(PrequentialEvaluator, *data)
+        assert len(warned) == 1
+    with pytest.warns(UserWarning, match=words):
+        live_run(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluated(PrequentialEvaluator, X, y, arrival=np.arange(N))
+        evaluated(PrequentialEvaluator, plain.assign(when=["2024-01-02", *["none"] * (N - 1)]), Y)

@@ -90,6 +90,8 @@ def test_every_format_gives_the_times(kind, how, steps, as_text, tmp_path_factor
             ValueError,
             "time_format= must be a format of strptime.* 'dd/mm/yy",
         ),
+        ("1/1/24 3 PM", {"time_format": "%d/%m/%y %H %p"}, ValueError, "has %p, which needs %I"),
+        ("31/01/24 03", {"time_format": "%d/%m/%y %I"}, ValueError, "has %I, which needs %p"),
         ("31/01/2024", {"time_format": 3}, ValueError, "format of strptime.* Got 3 instead"),
         ("31/01/2024", {"time_format": {"then": "s"}}, ValueError, "time_format names the column"),
         ("31/01/2024", {"sort_by": "when"}, TypeError, "sort_by names the column 'when', which"),
@@ -189,10 +191,17 @@ def test_rows_without_a_time_come_last(kind, tmp_path) -> None:
     assert X[:, 1].tolist() == [2, 0, 1]
 
 
-@KINDS
-def test_files_in_another_order_than_their_dates_are_named(kind, tmp_path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "as_text"), [(CSVStream, False), (ParquetStream, False), (ParquetStream, True)]
+)
+def test_files_in_another_order_than_their_dates_are_named(kind, as_text, tmp_path) -> None:
     in_order, other = newest_first(tmp_path, kind)
     words = r"times in column 'when' go back at row 1, from .*sort_by': 'when'}.*sort_by': False}"
+    if as_text:
+        for path in (in_order, other):
+            table = parquet.read_table(path)
+            texts = [f"{one:%Y-%m-%dT%H:%M:%S%z}" for one in table["when"].to_pylist()]
+            parquet.write_table(table.set_column(0, "when", pa.array(texts)), path)
     for options in ({}, {"exclude": ["when"]}, {"columns": ["x"]}, {"as_frame": True}):
         stream = kind(other, "class", **options)
         with pytest.warns(UserWarning, match=words):
@@ -208,8 +217,25 @@ def test_files_in_another_order_than_their_dates_are_named(kind, tmp_path) -> No
         again = in_order.with_stem("again")
         again.write_bytes(in_order.read_bytes())
         list(kind([in_order, again], "class"))
+    options = {"time_format": "%Y-%m-%dT%H:%M:%S"} if as_text else {}
     with pytest.raises(ValueError, match="arrival goes back at row 1, from"):
-        list(kind(other, "class", roles={"arrival": "when"}))
+        list(kind(other, "class", roles={"arrival": "when"}, options=options))
+
+
+def test_texts_that_are_not_all_dates_say_no_order(tmp_path) -> None:
+    days = ["2024-01-02", "2024-01-01", None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for more in ({"when": ["soon", *days[1:]]}, {"when": [*days[:2], "no"]}, {"born": days}):
+            path = file_of(tmp_path, table_of(days) | more, ParquetStream)
+            list(ParquetStream(path, "class", chunk_size=2))
+        list(ParquetStream(file_of(tmp_path, table_of([None] * 3), ParquetStream), "class"))
+        path = file_of(tmp_path, table_of(["09:00", "10:30", "11:00"]), CSVStream)
+        ((*_, meta),) = CSVStream(path, "class", roles={"arrival": "when"})
+    assert meta["arrival"].tolist() == [32400, 37800, 39600]  # seconds of the day
+    path = file_of(tmp_path, table_of(days), ParquetStream)
+    with pytest.warns(UserWarning, match="go back at row 1, from"):
+        list(ParquetStream(path, "class", chunk_size=1))
 
 
 def test_times_of_day_and_several_columns_of_dates_say_no_order(tmp_path) -> None:
@@ -237,10 +263,25 @@ def test_logs_say_how_times_are_written(tmp_path) -> None:
 
 
 def test_numbers_that_are_missing_are_missing_times(tmp_path) -> None:
-    path = file_of(tmp_path, table_of([1.5, float("nan"), None]), ParquetStream)
+    path = file_of(tmp_path, table_of([1.7e9, float("nan"), None]), ParquetStream)
     roles = {"label_time": "when"}
     ((*_, meta),) = ParquetStream(path, "class", roles=roles, options={"time_format": "s"})
     assert np.isnat(meta["label_time"]).tolist() == [False, True, True]
     path = file_of(tmp_path, table_of([1.5, float("inf")]), ParquetStream)
     with pytest.raises(StreamError, match="Row 1 has 'inf' in column 'when'"):
         list(ParquetStream(path, "class", roles=roles, options={"time_format": "s"}))
+
+
+@KINDS
+@pytest.mark.parametrize(("unit", "number"), [("ms", 1.7e9), ("s", 2.8e7), ("us", 1.7e12)])
+def test_a_unit_that_makes_times_in_1970_of_all_numbers_is_named(
+    kind, unit, number, tmp_path
+) -> None:
+    path = file_of(tmp_path, table_of([int(number) + i for i in range(9)]), kind)
+    stream = kind(path, "class", roles={"arrival": "when"}, options={"time_format": unit})
+    words = f"All numbers in column 'when' are times in 1970 as time_format='{unit}' reads"
+    with pytest.warns(UserWarning, match=words) as warned:
+        list(stream)
+        list(stream.labels())
+        list(stream)
+    assert len(warned) == 1

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skstream.core.rows.chunk import Chunk
+from skstream.core.rows.chunk import Chunk, last_time, table_times
 from skstream.core.rows.drifts import Drift, as_drifts
 from skstream.core.rows.stream import Stream
 from skstream.utils._choices import check_count, did_you_mean
@@ -71,6 +71,8 @@ class ArrayStream(Stream):
         given = {key: values for key, values in meta.items() if values is not None}
         self._rows = Chunk.of(X, y, given)
         self.X, self.y, self.meta = self._rows
+        #: Times in the index of the labels, where X holds none.
+        self._times_of_y = None if table_times(self.X) else table_times(None, y)
         if len(self.y) == 0:
             raise ValueError(f"The stream is empty: X has shape {self.X.shape}.")
         self.chunk_size = check_count(chunk_size, "chunk_size", 1)
@@ -111,6 +113,8 @@ class ArrayStream(Stream):
         """Slices of the rows, in order."""
         if "arrival" in self.meta:
             check_arrivals(self.meta["arrival"], 0, None)
+        else:
+            last_time(self._times_of_y, 0, None)
         for start in range(0, self.n_rows, self.chunk_size):
             yield self._rows.part(start, start + self.chunk_size)
 

@@ -9,8 +9,14 @@ from numpy.typing import NDArray
 
 from skstream.utils._labels import as_labels
 from skstream.utils._masked import unmasked
-from skstream.utils._rows import Schema, as_rows, date_columns, is_of_dates, take_rows
-from skstream.utils._times import time_column, where_back, wrong_arrival
+from skstream.utils._rows import Schema, as_rows, is_frame, take_rows
+from skstream.utils._times import (
+    dates_of,
+    may_be_dates,
+    time_column,
+    where_back,
+    wrong_arrival,
+)
 from skstream.utils._warnings import warn
 
 META_KEYS = ("sample_weight", "arrival", "label_time", "id")
@@ -158,7 +164,7 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
             raise StreamError(
                 f"The stream failed after row {start - 1}: {type(error).__name__}: {error}", start
             ) from error
-        chunk = _as_chunk(chunk, number, start)
+        given, chunk = chunk, _as_chunk(chunk, number, start)
         if first is None:
             first = Schema.of(chunk.X), chunk.meta
         else:
@@ -172,8 +178,8 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
                         yield chunk.part(0, wrong[0])
                     raise ValueError(wrong[1])
                 last = chunk.meta["arrival"][-1:]
-            elif last is None or len(last):
-                last = _last_time(chunk.X, start, last)
+            else:
+                last = last_time(table_times(chunk.X, given[1]), start, last)
             yield chunk
         start += len(chunk.y)
     if start == 0:
@@ -183,22 +189,37 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
         )
 
 
-def _last_time(X: Any, first_row: int, before: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Warn if rows of a frame are not in the order of its times; return the last of these.
+def table_times(X: Any, y: Any = None) -> tuple[str, NDArray[Any]] | None:
+    """Return the times that a table holds, and where: in its index, or else its only such column.
 
-    They are its index, or else its only column of times; `before` is the time before them. Empty:
-    there was a warning.
+    Of a table without any they are the index of `y`; None where that has none either.
     """
-    index, dates = getattr(X, "index", None), date_columns(X)
-    index = getattr(index, "to_timestamp", lambda: index)()  # of periods
-    if is_of_dates(getattr(index, "dtype", "")):
-        what, given = "the index", index
-    elif len(dates) == 1:
-        what, given = f"column {dates[0]!r}", X[dates[0]]
-    else:
-        return None
-    times = time_column(given, what)
-    accepting = "pass arrival= as well: to as_stream or evaluate, the numbers of the rows"
+    index = dates_of(getattr(X, "index", None))
+    if index is not None:
+        return "the index", index
+    kinds = zip(X.columns, X.dtypes, strict=True) if is_frame(X) else ()
+    columns = {name: dates_of(X[name]) for name, kind in kinds if may_be_dates(kind)}
+    found = [(f"column {name!r}", one) for name, one in columns.items() if one is not None]
+    index = dates_of(getattr(y, "index", None))
+    if not found and index is not None:
+        return "the index of y", index
+    return found[0] if len(found) == 1 else None
+
+
+def last_time(
+    found: tuple[str, NDArray[Any]] | None, first_row: int, before: NDArray[Any] | None
+) -> NDArray[Any] | None:
+    """Warn if rows are not in the order of their `table_times`; return the last of these.
+
+    `before` is the time before them. Empty: there was a warning, and no other follows.
+    """
+    if found is None or (before is not None and not len(before)):
+        return before
+    what, times = found
+    accepting = (
+        "pass the numbers of the rows as well: arrival= of as_stream, evaluate and update, t= of "
+        "ask; or a table without these times"
+    )
     back = where_back(times, first_row, before)
     warn_of_order(what, back, "sort the table by them first", accepting)
     known = times[~np.isnat(times)]

@@ -15,7 +15,7 @@ from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.result.assemble import assemble
 from skstream.core.result.result import EvaluationResult
-from skstream.core.rows.chunk import Chunk
+from skstream.core.rows.chunk import Chunk, last_time, table_times
 from skstream.core.run.checkpoint import save_checkpoint
 from skstream.core.run.cost import CostMeter
 from skstream.core.run.input import EncodedRows
@@ -125,7 +125,11 @@ class EvaluationRun(Steps):
         given = {name: one for name, one in meta.items() if one is not None}
         chunk = Chunk.of(X, y, given, first_row=self._n_arrived)
         self._check_columns(chunk.X)
+        last = self._last_in_table
+        if arrival is None:
+            last = last_time(table_times(chunk.X, y), self._n_arrived, last)
         self._take(self._rows_of(chunk))
+        self._last_in_table = last
         return self
 
     def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:

@@ -49,6 +49,8 @@ class Steps(Exclusive):
 
     #: Most rows between two points at which a run can be interrupted.
     _rows_per_piece = 1 << 16
+    #: The last time in the tables that the user passed; see `last_time`.
+    _last_in_table: np.ndarray | None = None
 
     def __init__(
         self, settings: Settings, models: Mapping[Place, Any], features: Features | None = None

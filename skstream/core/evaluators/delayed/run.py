@@ -24,7 +24,7 @@ from skstream.core.evaluators.delayed.live_input import (
 )
 from skstream.core.evaluators.delayed.scoring import AskedWhileWaiting, DelaySettings
 from skstream.core.evaluators.settings import Settings
-from skstream.core.rows.chunk import Chunk
+from skstream.core.rows.chunk import Chunk, last_time, table_times
 from skstream.core.run.input import EncodedRows, encoded, encoded_labels
 from skstream.core.run.read_checksums import LABEL_TIMES
 from skstream.core.run.run import EvaluationRun
@@ -151,6 +151,9 @@ class DelayedRun(EvaluationRun):
             return {name: self._space.decode(none) for name, _ in self._places}
         self._ids.check_new(ids)
         clock, arrival = self._clock.event(t, self._n_arrived, n)
+        last = self._last_in_table
+        if t is None:
+            last = last_time(table_times(X), self._n_arrived, last)
         rows = DatedRows.waiting(X, ids, arrival, self._space)
         state = self._timeline_state
         if state.n_dated:  # rows of a stream: labels come by themselves
@@ -167,7 +170,7 @@ class DelayedRun(EvaluationRun):
             error.add_note(f"The row has the id {its_id!r}. No row of the call waits.")
             raise
         self._learn_columns(X)
-        self._clock = clock
+        self._clock, self._last_in_table = clock, last
         self._commit(step, partial(self._note_asked, rows))
         return {
             name: self._space.decode(its)
