@@ -48,11 +48,11 @@ from skstream.streams._table_parameters import (
     kinds_in_words,
     names_given,
     names_options,
+    not_there,
 )
-from skstream.utils._choices import check_count, did_you_mean
+from skstream.utils._choices import check_count
 from skstream.utils._labels import distinct_labels, find_classes, joined_classes
 from skstream.utils._optional import optional_import
-from skstream.utils._tables import shown
 from skstream.utils._times import LARGEST_EXACT, where_back
 from skstream.utils._warnings import warn
 
@@ -600,10 +600,7 @@ class TableStream(FileStream):
         return chosen_columns(names, columns, reserved, dropped if columns is None else exclude)
 
     def _not_there(self, parameter: str, name: str, names: list[str]) -> str:
-        return (
-            f"{parameter} names the column {name!r}, which is not in {self.files[0]}."
-            f"{did_you_mean(name, names)} Columns: {shown([repr(one) for one in names])}."
-        )
+        return not_there(parameter, name, names, self.files[0])
 
     def _role(self, name: str, kind: Any) -> str:
         """Return the kind of a column; the user's choice comes before its type."""

@@ -159,3 +159,11 @@ def names_options(init: Callable[Given, None]) -> Callable[Given, None]:
         init(*given, **named)
 
     return checked
+
+
+def not_there(parameter: str, name: str, names: list[str], file: str) -> str:
+    """Say that a parameter names a column that a file does not have."""
+    return (
+        f"{parameter} names the column {name!r}, which is not in {file}."
+        f"{did_you_mean(name, names)} Columns: {shown([repr(one) for one in names])}."
+    )
