@@ -416,3 +416,19 @@ def test_a_calibrator_remembers_what_a_mechanism_does_and_no_more(last_rows):
         first.partial_fit(X[rows], y[rows], [0, 1])
         second.partial_fit(X[rows], y[rows], [0, 1])
     np.testing.assert_array_equal(first.predict_proba(X), second.predict_proba(X))
+
+
+def test_a_result_under_a_mechanism_without_a_spelling_is_printed(last_rows):
+    """Its words are looked for by its name, which nothing reads back."""
+
+    class Unspelled(last_rows):
+        spellings: ClassVar = {}
+        name = "mine"
+
+    arrival = np.datetime64("2026-01-01") + np.arange(60).astype("timedelta64[h]")
+    X, y = np.zeros((60, 1)), np.arange(60) % 3 // 2
+    evaluator = PrequentialEvaluator(
+        "accuracy", forgetting=[Unspelled(20), "window:1D"], record_every="1D"
+    )
+    printed = str(evaluator.evaluate(Persistent(), X, y, arrival=arrival))
+    assert "mine" in printed and "last 1D" in printed

@@ -161,6 +161,11 @@ class Forgetting(ABC):
         return True
 
     @property
+    def caution(self) -> str:
+        """What to warn of where its parameters may mean something else; empty: nothing."""
+        return ""
+
+    @property
     @abstractmethod
     def name(self) -> str:
         """The spelling that `parse_forgetting` reads, e.g. ``"window:1000"``."""
@@ -544,6 +549,17 @@ class FadingFactor(Forgetting):
         )
 
     @property
+    def caution(self) -> str:
+        """What to warn of where the factor may be a decay."""
+        if self.fading_factor is None or self.fading_factor >= 0.5:
+            return ""
+        return (
+            f"{self.name!r}: a fading factor is the weight of the past, so that hardly any row but "
+            "the newest counts here. Zliobaite's decay is one minus this: write a decay of "
+            f"{self.fading_factor:g} as 'fading:{1.0 - self.factor:.12g}'."
+        )
+
+    @property
     def forgets(self) -> bool:
         """Whether some rows count less than others."""
         return self.counts_time or self.factor < 1.0
@@ -821,12 +837,8 @@ def as_forgetting(spec: Any) -> dict[str, Forgetting]:
     if not named:
         raise ValueError(f"No forgetting mechanism was given. Known are {_examples()}.")
     for one in named.values():
-        if isinstance(one, FadingFactor) and (one.fading_factor or 1.0) < 0.5:
-            warn(
-                f"{one.name!r}: a fading factor is the weight of the past, so that hardly any row "
-                "but the newest counts here. Zliobaite's decay is one minus this: write a decay of "
-                f"{one.fading_factor:g} as 'fading:{1.0 - one.factor:.12g}'."
-            )
+        if one.caution:
+            warn(one.caution)
     return named
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skstream.core.detector import DRIFT, NORMAL, WARNING, DriftDetector, check_detector
-from skstream.core.forgetting import AdaptiveWindow, Forgetting, as_forgetting
+from skstream.core.forgetting import Forgetting, as_forgetting
 from skstream.core.measures.measure import Measure
 from skstream.core.measures.registry import CLASSIFICATION, OF_CLASSES, REGRESSION
 from skstream.core.measures.resolve import check_known_name, resolve_metrics
@@ -295,7 +295,7 @@ def _resolved(
             f"{type(monitor).__name__} instead."
         )
     given, forgetting = _parts(monitor.on)
-    if classes is None and isinstance(forgetting, AdaptiveWindow):
+    if classes is None and isinstance(forgetting, Forgetting) and forgetting.follows_loss:
         raise ValueError(
             f"Monitor {name!r} is on {forgetting}, which follows the 0/1 loss of a classifier and "
             "is not defined for regression. Use SlidingWindow or FadingFactor."

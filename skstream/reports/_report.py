@@ -288,8 +288,11 @@ def _few_rows(result: "EvaluationResult") -> list[str]:
     if tape is None or tape.time is None or times is None or not len(times):
         return []
     for spelling in result.details.mechanisms.values():
-        window = parse_forgetting(spelling) if spelling.startswith("window:") else Cumulative()
-        if window.duration is None:
+        try:
+            window = parse_forgetting(spelling)
+        except ValueError:  # of a mechanism that has no spelling, as a user's own
+            continue
+        if not window.is_window or window.duration is None:
             continue
         rows = np.flatnonzero(np.asarray(tape.time) > times[-1] - window.duration)
         n = _scored(tape, rows) if len(rows) else 0

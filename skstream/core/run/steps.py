@@ -1,4 +1,4 @@
-"""Rows become steps of models; a failure ends them, or waits for a decision of the user."""
+"""Rows become steps of models; a failure ends the model, or the run."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
