@@ -51,7 +51,7 @@ from skstream.core.run.tape_rows import tape_of
 from skstream.drift import ADWIN, DDM, RandomAlarm
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import PrequentialDisplay
-from skstream.reports._slowest_part import slow_part
+from skstream.reports._report import slow_part
 from skstream.tree import HoeffdingTreeClassifier
 from tests._examples import examples
 

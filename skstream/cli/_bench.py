@@ -23,8 +23,7 @@ from typing import Any
 from sklearn.utils.parallel import delayed
 
 from skstream.cli._arguments import OPTIONS_OF_STREAMS
-from skstream.cli._generators import KNOWN_STREAMS
-from skstream.cli._model_strings import GENERATOR, parse_model_string
+from skstream.cli._from_text import GENERATOR, KNOWN_STREAMS, parse_model_string
 from skstream.cli._output import draw, make_folder, one_line_warnings, say, show, with_command
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.result.storage import load_result
@@ -42,14 +41,10 @@ from skstream.utils._sklearn import QuietParallel
 SHIPPED = Path(__file__).with_name("suite.toml")
 SUITE, RESULTS, TABLE, SUMMARY = "suite.toml", "results", "table.md", "summary.json"
 RANKS_PICTURE = "critical_difference.png"
-#: Options of `evaluate` that hold for all streams.
-PROTOCOL = ("batch-size", "missing", "missing-labels", "n-rows", "unanswered", "warmup")
 KEYS = ("alpha", "certify", "metric", "models", "protocol", "references", "seeds", "streams")
 #: A model that is shown where the truth is known, and never competes.
 OPTIMAL = "bayes-optimal"
 DIFFERENT, FAILED, INTERRUPTED = 1, 2, 130
-#: Options of streams that take no value.
-_FLAGS = ("no-header",)
 _STREAM_NAME = re.compile(r"[\w+-][\w.+-]*")
 
 #: Reads the words of a command, and returns what they plan.
@@ -101,7 +96,7 @@ class Suite:
     alpha : float
         Level of the tests and of the leaderboard.
     protocol : dict of str to object
-        Options of `evaluate`.
+        Parameters of the evaluator.
     """
 
     text: str
@@ -129,18 +124,16 @@ class Suite:
             own["generator"] = seeded(str(own["generator"]), seed_of(name, seed))
         files: Any = own.pop("file", [])
         words = ["evaluate", *([files] if isinstance(files, str) else files)]
-        for key, value in (self.protocol | own).items():
+        for key, value in (own | {"set": self.protocol}).items():
             words += _option(key, value)
         words += _option("metric", list(self.metrics))
         words += _option("model", [f"{name}={model}" for name, model in self.models.items()])
-        return (*words, "--keep-tape", "yes", "--random-state", str(seed))
+        return (*words, "--set", "keep_tape=True", "--set", f"random_state={seed}")
 
 
 def _option(key: str, value: Any) -> list[str]:
-    if isinstance(value, bool) and not value and key not in _FLAGS:
-        raise ValueError(f"{key} = false says nothing: leave the option out, or give it a value.")
-    if isinstance(value, bool):
-        return [f"--{key}"] if value else []
+    if isinstance(value, dict):  # of parameters
+        value = [f"{name}={one!r}" for name, one in value.items()]
     values = value if isinstance(value, list) else [value]
     return [word for one in values for word in (f"--{key}", str(one))]
 
@@ -219,8 +212,7 @@ def read_suite(path: Path | None) -> Suite:
     models, streams = (_table(data, name, path) for name in ("models", "streams"))
     protocol = data.get("protocol", {})
     if not isinstance(protocol, dict):
-        raise ValueError(f"{path}: [protocol] must be a table of options. Got {protocol!r}.")
-    _check_keys(protocol, PROTOCOL, f"[protocol] of {path}", "option")
+        raise ValueError(f"{path}: [protocol] must be a table of parameters. Got {protocol!r}.")
     for name, text_of in models.items():
         if not isinstance(text_of, str) or re.search(r"[=()'\"]", name):
             raise ValueError(
