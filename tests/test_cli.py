@@ -23,7 +23,6 @@ from skstream.evaluation import (
     PrequentialEvaluator,
 )
 from skstream.streams import CSVStream, StreamError, make_demo_stream
-from tests._data import data_path
 from tests._examples import newest_alone
 
 N_ROWS = 600
@@ -292,36 +291,6 @@ def test_demo_without_a_file_is_generated_and_says_so(run: Run) -> None:
     assert "The labels depend on their past" in output
     assert output.rstrip().splitlines()[-1].startswith("Picture: ")
     assert Path("out", "demo.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_demo_reads_the_file_given_and_no_other(run: Run, parquet_file: Path) -> None:
-    pytest.importorskip("matplotlib")
-    found = Path("..", "shared", "data", "electricity.parquet")
-    found.parent.mkdir(parents=True)
-    parquet = pytest.importorskip("pyarrow.parquet")
-    table = parquet.read_table(parquet_file)
-    names = ["class" if name == "label" else name for name in table.column_names]
-    parquet.write_table(table.rename_columns(names), found)
-    _, output, _ = run("demo")
-    assert output.startswith("Stream: generated")
-    status, output, _ = run("demo", "--data", found)
-    assert status == 0
-    assert output.startswith(f"Stream: {found}")
-    assert f"{N_ROWS} rows" in output
-    assert Path("skstream-demo", "demo.png").is_file()
-
-
-def test_demo_on_electricity(run: Run) -> None:
-    pytest.importorskip("matplotlib")
-    path = data_path("electricity")
-    pytest.importorskip("pyarrow")
-    status, _, errors = run("demo", "--data", path, "--out", "out")
-    assert (status, errors) == (0, "")
-    scores = saved_scores(Path("out"))
-    accuracy = {m: v for (f, m, k), v in scores.items() if (f, k) == ("cumulative", "accuracy")}
-    assert accuracy["persistent"] == 38_664 / 45_311
-    assert scores["cumulative", "persistent", "kappa_temporal"] == 0.0
-    assert max(accuracy.values()) == accuracy["persistent"]  # no model sees the price of the row
 
 
 def test_the_module_is_the_program_and_help_answers_what_a_newcomer_asks() -> None:

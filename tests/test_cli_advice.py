@@ -32,15 +32,6 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return output.err
 
 
-def test_the_demo_refuses_a_target_of_fractions_as_evaluate_does(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = written(tmp_path, lambda i: i / 8)
-    words = refused(capsys, "demo", "--data", file, "--out", str(tmp_path / "out"))
-    assert "holds numbers with fractions, which a regressor predicts" in words
-    assert "--model sgd-regressor" in words
-
-
 @pytest.mark.parametrize("option", [["--model", "sgd"], ["--forgetting", "window:9"]])
 def test_what_is_given_twice_is_refused(
     option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

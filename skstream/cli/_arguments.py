@@ -265,8 +265,6 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:
-    words = "Electricity, or another file with the labels in 'class' (default: a generated stream)"
-    _add(parser, [("--data", "FILE", words)])
     words = "folder for the picture and the result (default: skstream-demo)"
     _add(parser, [("--out", "DIR", words)], default="skstream-demo", **_PATH)
 

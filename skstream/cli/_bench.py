@@ -27,7 +27,6 @@ from skstream.cli._from_text import GENERATOR, KNOWN_STREAMS, parse_model_string
 from skstream.cli._output import draw, make_folder, one_line_warnings, say, show, with_command
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.result.storage import load_result
-from skstream.core.run.read_checksums import PassChecksums
 from skstream.evaluation import EvaluationResult
 from skstream.stats._report import plural
 from skstream.studies._leaderboard import Leaderboard
@@ -325,7 +324,6 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
     runs = suite.runs(folder)
     found = finished(runs, folder)
     left = [run for run in runs if run.path not in found]
-    _check_same_rows([run for run in runs if run.path in found], found, planned)
     _check_plans([run for run in left if run.seed == suite.seeds[0]] or left[:1], suite, planned)
     make_folder(folder / RESULTS, "--out")
     _write(folder / SUITE, suite.text)
@@ -335,7 +333,6 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
         with terminated_as_interrupted():
             for run, seconds in _do_all(left, options.n_jobs, planned):
                 found[run.path] = load_result(run.path)
-                _check_same_files(runs, found)
                 say(f"{len(found)} of {len(runs)}: {run.stream}, seed {run.seed}, {seconds:.1f} s")
     except KeyboardInterrupt:
         say(
@@ -386,50 +383,7 @@ def finished(runs: Sequence[Run], folder: Path) -> dict[Path, EvaluationResult]:
                 "folder; for other models, measures or options name another folder with --out."
             )
         found[path] = result
-    _check_same_files(runs, found)
     return found
-
-
-def _check_same_files(runs: Sequence[Run], found: Mapping[Path, EvaluationResult]) -> None:
-    """Raise an error if a file was read for one seed, and another one for the next."""
-    first: dict[str, Path] = {}
-    for run in runs:
-        if run.path not in found or "--generator" in run.words:
-            continue
-        one, other = found[run.path], found[first.setdefault(run.stream, run.path)]
-        if one.details.record.get("stream") != other.details.record.get("stream"):
-            raise ValueError(
-                f"The file of the stream {run.stream} has changed: {run.path} is of other data "
-                f"({one.n_rows:,} rows) than {first[run.stream]} ({other.n_rows:,} rows). Name "
-                "another folder with --out, or move the results of this stream away."
-            )
-
-
-def _check_same_rows(
-    runs: Sequence[Run], found: Mapping[Path, EvaluationResult], planned: Plan
-) -> None:
-    """Raise an error if a stream does not give the rows any more that a result is of."""
-    of_files: dict[str, Any] = {}  # which are read once for all seeds
-    for run in runs:
-        known = found[run.path].details.record["stream"]
-        now = of_files.get(run.stream)
-        if now is None:
-            read = PassChecksums()
-            for _ in read.noted(planned(run.words).opened.stream):
-                pass
-            now = {"rows": read.n_rows} | {
-                name: [f"{one:08x}" for one in sums] for name, sums in read.sums().items()
-            }
-        if "--generator" not in run.words:
-            of_files[run.stream] = now
-        then = {"rows": known["rows"], **known["checksums"]}
-        other = [name for name in now if now[name] != then.get(name)]
-        if other:
-            raise ValueError(
-                f"The stream {run.stream} has changed: {run.path} is of other {other[-1]} "
-                f"({then['rows']:,} rows) than those that it gives now ({now['rows']:,} rows). "
-                "Name another folder with --out, or move the results of this stream away."
-            )
 
 
 def _difference(then: Sequence[str], now: Sequence[str]) -> str:

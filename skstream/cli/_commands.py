@@ -62,7 +62,6 @@ from skstream.evaluation import verify as verify_result
 from skstream.logs._slices import SliceScores
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._file_system import is_uri
-from skstream.streams._open import open_files
 from skstream.streams._profile import label_columns, words_of
 from skstream.utils._show_versions import show_versions
 from skstream.utils._tables import shown
@@ -193,8 +192,6 @@ DEMO_MODELS = (
     *("tree", "augmented('tree')"),
 )
 DEMO_FORGETTING = ("cumulative", "window:1000")
-#: Inputs of Electricity from which its label is not read off.
-FORECAST_INPUTS = ("day", "period", "nswdemand", "vicdemand", "transfer")
 DEMO_ROWS = 20_000
 
 #: Page that `report` writes, if no other is named.
@@ -404,14 +401,8 @@ def demo(options: argparse.Namespace) -> int:
     picture = options.out / "demo.png"
     make_folder(options.out, "--out")
     check_outputs(picture, None)
-    stream, description = _demo_stream(options.data)
-    if stream.classes is None:
-        raise ValueError(
-            "The target column 'class' holds numbers with fractions, which a regressor predicts, "
-            "and the demo compares classifiers. Evaluate regressors: skstream evaluate "
-            f"{shlex.quote(description)} --target class --model sgd-regressor."
-        )
-    show(f"Stream: {description}")
+    stream = make_demo_stream(DEMO_ROWS)
+    show(f"Stream: generated, {DEMO_ROWS:,} rows with temporal dependence and a drift")
     show(f"Labels: {label_profile(stream).advice}\n")
     evaluator = PrequentialEvaluator(
         forgetting=DEMO_FORGETTING,
@@ -538,22 +529,6 @@ def _drifts_in_words(drifts: Sequence[Drift]) -> str:
         for drift in drifts
     ]
     return shown(words) if words else "none known"
-
-
-def _demo_stream(path: str | None) -> tuple[Stream, str]:
-    """Return the file given, else the generated stream; and say which it is."""
-    if path is not None:
-        stream = open_files([path], "class")
-        if not set(FORECAST_INPUTS) < set(stream.feature_names or ()):
-            return stream, path
-        # Electricity: of its other columns, a price gives the label.
-        return open_files([path], "class", columns=list(FORECAST_INPUTS)), (
-            f"{path}, the five inputs of the literature ({', '.join(FORECAST_INPUTS)})"
-        )
-    return make_demo_stream(DEMO_ROWS), (
-        f"generated, {DEMO_ROWS:,} rows with temporal dependence and a drift (name a file with "
-        "--data)"
-    )
 
 
 def _check_repeated(option: str, given: list[str]) -> None:
