@@ -49,6 +49,7 @@ _PHRASES = {
     "Pass a timedelta (datetime.timedelta or numpy.timedelta64) as the delay": (
         "Pass a time, such as --delay 1D"
     ),
+    "run=RunOptions(keep_tape=True)": "--keep-tape yes",
     "roles=": "a column of times (--time, --label-time, --delay)",
     "{'model': {...}}": "--probabilities NAME=CLASS:COLUMN",
 }

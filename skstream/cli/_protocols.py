@@ -22,7 +22,9 @@ from skstream.evaluation import (
     DriftMonitor,
     HoldoutEvaluator,
     KFoldEvaluator,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
 )
 from skstream.streams import Stream, as_stream, drop_rows, take_rows
 from skstream.streams._composition._base import ChangedRows
@@ -328,11 +330,10 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
         "missing_labels": options.missing_labels,
         "unanswered": options.unanswered,
         "error_score": options.error_score,
-        "keep_tape": _keep_tape(options),
         "n_jobs": options.n_jobs,
         "random_state": options.random_state,
         "progress": options.progress,
-        "checkpoint": options.checkpoint,
+        "run": RunOptions(options.checkpoint, keep_tape=_keep_tape(options)),
     }
     metrics = options.metric or None
     if opened.protocol == "holdout":
@@ -345,7 +346,7 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
     if opened.protocol == "delay":
         delay = _delay(options)
         own = {} if isinstance(delay, str) else {"delay": delay}
-        own |= {} if options.bins is None else {"n_bins": options.bins}
+        own |= {} if options.bins is None else {"polling": Polling(n_bins=options.bins)}
         return DelayedEvaluator(metrics, **own, **common)
     return PrequentialEvaluator(metrics, batch_size=options.batch_size, **common)
 

@@ -78,7 +78,7 @@ class DynamicWeightedMajority(Ensemble):
 
     Members are changed by single answers. Of Gaussian naive Bayes without numba, the fast path may
     decide a tie of two classes (scores that agree within 1e-9) in another way than
-    ``engine="loop"``, and then members differ from there on.
+    ``kernels=False``, and then members differ from there on.
 
     References
     ----------

@@ -107,9 +107,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         How the candidates are evaluated; None: ``PrequentialEvaluator()``. Its settings mean what
         they mean there, and for `random_state` and `n_jobs` see the notes. Taken are `forgetting`
         (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`, `unanswered`,
-        `keep_tape`, `engine`, `random_state`, `n_jobs` and `progress`. Refused are `metrics` and
-        `error_score`, for which a search has parameters of its own, `warm_start`, `return_models`
-        and `checkpoint`.
+        `run`, `random_state`, `n_jobs` and `progress`. Refused are `metrics` and `error_score`, for
+        which a search has parameters of its own, and checkpoints.
     n_iter : int, default=None
         Number of candidates to sample. None: all of the grid.
     metric : str, callable, Measure, or dict with one of them, default="kappa_plus"

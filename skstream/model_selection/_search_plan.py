@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
 from skstream.core.evaluators.execution import EvaluationInterrupted, Execution
+from skstream.core.evaluators.options import run_options
 from skstream.core.evaluators.settings import (
     Settings,
     check_can_answer,
@@ -51,9 +52,6 @@ _REFUSED: dict[str, tuple[Any, str]] = {
         "raise",
         "A candidate that fails gets the error_score of the search itself.",
     ),
-    "checkpoint": (None, "Save the search, save(path), and go on with load_run and partial_fit."),
-    "warm_start": (False, "A search begins every candidate anew, fitted or not."),
-    "return_models": (False, "A search keeps the best model as best_estimator_."),
 }
 
 
@@ -87,6 +85,11 @@ def evaluator_of(search: Any) -> PrequentialEvaluator:
                 f"The evaluator of a search has {name}={value!r}, which a search does not take. "
                 f"{instead} Leave {name} of the evaluator {only!r}."
             )
+    if run_options(given.run).checkpoint is not None:
+        raise ValueError(
+            "The evaluator of a search has a checkpoint, which a search does not take. Save the "
+            "search, save(path), and go on with load_run and partial_fit."
+        )
     evaluator = copy(given).set_params(metrics=metrics, error_score=search.error_score)
     evaluator._validate()
     return evaluator

@@ -35,7 +35,7 @@ def jackknife(result: EvaluationResult, metric: str, measure: Measure) -> Interv
     score = result.scores[name][metric]
     tape = result.tape
     if tape is None:
-        return Interval.none("it needs the answers; keep them with keep_tape=True")
+        return Interval.none("it needs the answers; keep them with run=RunOptions(keep_tape=True)")
     y, answers = np.asarray(tape.y), np.asarray(tape.answers[name][0])
     weight = None if tape.weight is None else np.asarray(tape.weight)
     scored = is_given(y) & is_given(answers)

@@ -65,7 +65,7 @@ EVALUATORS = {
     "folds": partial(sk.KFoldEvaluator, n_folds=2),
     "next": partial(sk.HoldoutEvaluator, holdout="next", every=3),
     "fresh": partial(sk.HoldoutEvaluator, every=PIECE, holdout_size=SIZE),
-    "delayed": partial(sk.DelayedEvaluator, n_bins=2),
+    "delayed": partial(sk.DelayedEvaluator, polling=sk.Polling(n_bins=2)),
 }
 
 
@@ -168,7 +168,7 @@ def as_polars(X):
 def test_no_row_in_any_container_changes_unnoticed(as_X, tmp_path):
     labels = np.where(np.arange(N) % 4 == 2, None, ROWS["y"])  # a label comes, or goes away
     columns = {"X": ROWS["X"], "y": labels}
-    evaluator = sk.PrequentialEvaluator("accuracy", missing_labels="skip", checkpoint=tmp_path)
+    evaluator = sk.PrequentialEvaluator("accuracy", missing_labels="skip", run=tmp_path)
     with pytest.raises(ValueError, match="the power is gone"):
         source = Source(columns, PIECE, as_X, STOP)
         evaluator.evaluate(sk.MajorityClass(), source, classes=[0, 1])

@@ -15,6 +15,7 @@ from skstream import (
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
+    RunOptions,
     load,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
@@ -310,7 +311,7 @@ def test_a_stream_is_ranked_once(tmp_path):
     unknown = replace(untaped[0], details=replace(untaped[0].details, labels_read=""))
     with pytest.warns(UserWarning, match="Result 2 of those to rank does not say of which stream"):
         assert untaped[1].rank(unknown).n_blocks == 2
-    delayed = DelayedEvaluator("accuracy", delay=3, keep_tape=False)
+    delayed = DelayedEvaluator("accuracy", delay=3, run=RunOptions(keep_tape=False))
     with pytest.raises(ValueError, match="of the same stream"):
         delayed.evaluate(MODELS, X, y).rank(delayed.evaluate(MODELS, X, y))
     first, second = one_run_of_regressors("mae"), one_run_of_regressors("mae")

@@ -18,6 +18,7 @@ from skstream import (
     ModelError,
     Persistent,
     PrequentialEvaluator,
+    RunOptions,
     SlidingWindow,
     load,
     load_run,
@@ -290,8 +291,8 @@ def test_what_is_no_holdout_is_named(holdout):
 
 def test_no_score_rests_on_an_incomplete_set():
     X, y = np.zeros((1000, 1)), np.arange(1000) % 3
-    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=300, return_models=True)
-    result = evaluator.evaluate(MeetsRows(), X, y)
+    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=300)
+    result = evaluator.evaluate(MeetsRows(), X, y, return_models=True)
     assert result.checkpoints.tolist() == [301, 601, 901]
     assert result.models["MeetsRows"].n_learnt_ == 1000
     assert "holdout='next', every=300" in str(result)
@@ -339,7 +340,12 @@ def test_a_stream_of_held_out_rows_may_reuse_its_buffer():
 def test_a_fresh_set_may_end_where_a_chunk_ends(container):
     chunks = [(container(X[k : k + 20]), Y[k : k + 20]) for k in range(300, 400, 20)]
     evaluator = HoldoutEvaluator(
-        METRICS, holdout=chunks, every=70, holdout_size=20, random_state=0, keep_tape=True
+        METRICS,
+        holdout=chunks,
+        every=70,
+        holdout_size=20,
+        random_state=0,
+        run=RunOptions(keep_tape=True),
     )
     given = {"sgd": SGDClassifier(random_state=0), "nb": BernoulliNB(binarize=1.0)}
     run = evaluator.start(given, classes=["a", "b", "c"])

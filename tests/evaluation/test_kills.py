@@ -53,7 +53,7 @@ def evaluate(folder, n_jobs, backend="threading"):
     _execution.SECONDS_BETWEEN_CHECKPOINTS = 0.0
     evaluator = sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0, n_jobs=n_jobs)
     with parallel_config(backend=backend):
-        return evaluator.set_params(checkpoint=folder).evaluate(MODELS, X, y)
+        return evaluator.set_params(run__checkpoint=folder).evaluate(MODELS, X, y)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

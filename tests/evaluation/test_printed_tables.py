@@ -13,7 +13,9 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     Persistent,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     load,
 )
 from skstream.baselines import MeanRegressor
@@ -94,11 +96,17 @@ def test_several_mechanisms_have_headings_in_words():
         (PrequentialEvaluator("accuracy", missing_labels="skip"), "missing_labels='skip'"),
         (PrequentialEvaluator("accuracy", unanswered="wrong"), "unanswered='wrong'"),
         (
-            KFoldEvaluator("accuracy", n_folds=2, strategy="split", test_on="held_out"),
+            KFoldEvaluator("accuracy", n_folds=2, strategy="split:held_out"),
             "strategy='split', test_on='held_out'",
         ),
-        (DelayedEvaluator("accuracy", delay=3, poll_every=None), "delay=3, poll_every=None"),
-        (DelayedEvaluator("accuracy", delay=3, reduce=last_answer), "delay=3, reduce=last_answer"),
+        (
+            DelayedEvaluator("accuracy", delay=3, polling=Polling(poll_every=None)),
+            "delay=3, poll_every=None",
+        ),
+        (
+            DelayedEvaluator("accuracy", delay=3, polling=Polling(reduce=last_answer)),
+            "delay=3, reduce=last_answer",
+        ),
     ],
 )
 def test_what_is_not_the_default_is_said_in_the_heading(evaluator, words):
@@ -126,8 +134,8 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
             missing_labels="skip",
             batch_size=batch_size,
             n_jobs=n_jobs,
-            keep_tape=False,
             random_state=0,
+            run=RunOptions(keep_tape=False),
         )
         result = evaluator.evaluate(models, stream.X, y)
         assert result.n_unlabelled == 40
@@ -135,7 +143,9 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
         assert line in result._repr_html_()
         assert load(result.save(tmp_path / "result.npz")).n_unlabelled == 40
     targets = np.where(np.arange(200) == 60, np.nan, np.arange(200.0))
-    run = PrequentialEvaluator("mae", missing_labels="skip", keep_tape=True).start(MeanRegressor())
+    run = PrequentialEvaluator("mae", missing_labels="skip", run=RunOptions(keep_tape=True)).start(
+        MeanRegressor()
+    )
     run.update(stream.X[:50], targets[:50]).save(tmp_path / "run")
     assert run.result().n_unlabelled == 0
     result = run.update(stream.X[50:], targets[50:]).result()

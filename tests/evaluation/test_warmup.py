@@ -19,7 +19,9 @@ from skstream import (
     MajorityWindow,
     ModelError,
     Persistent,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     load_run,
     prequential_predict,
 )
@@ -118,8 +120,11 @@ class LateServer(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("size", [1, 4])
 def test_a_warmup_that_failed_ends_the_run_and_a_saved_one_goes_on(size, tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", n_warmup=3, keep_tape=True, return_models=True)
-    run, path = evaluator.start({"m": LateServer()}, classes=[0, 1]), tmp_path / "run"
+    evaluator = PrequentialEvaluator("accuracy", n_warmup=3, run=RunOptions(keep_tape=True))
+    run, path = (
+        evaluator.start({"m": LateServer()}, classes=[0, 1], return_models=True),
+        tmp_path / "run",
+    )
     rows, labels = np.ones((6, 1)), np.array([0, 1, 0, 1, 0, 1])
     LateServer.away = True
     try:
@@ -145,7 +150,7 @@ EVERY_PROTOCOL = [
     PrequentialEvaluator(batch_size=4),
     KFoldEvaluator(n_folds=2, strategy="split"),
     HoldoutEvaluator(holdout="next", every=5),
-    DelayedEvaluator(delay=7, n_bins=3, poll_every=2),
+    DelayedEvaluator(delay=7, polling=Polling(n_bins=3, poll_every=2)),
 ]
 
 
@@ -180,9 +185,9 @@ def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluato
             np.testing.assert_array_equal(other.tape.answers[name], whole.tape.answers[name])
         return other.scores == whole.scores
 
-    assert equal(clone(evaluator).set_params(engine="loop").evaluate(models, X, y))
+    assert equal(clone(evaluator).set_params(run__kernels=False).evaluate(models, X, y))
     pieces = [(X[k : k + 3], y[k : k + 3]) for k in range(0, 40, 3)]
-    chunks = clone(evaluator).set_params(keep_tape=True)
+    chunks = clone(evaluator).set_params(run__keep_tape=True)
     assert equal(chunks.evaluate(models, pieces, classes=["a", "b"]))
     run = chunks.start(models, classes=["a", "b"])
     for k, piece in enumerate(pieces):
@@ -204,7 +209,7 @@ def test_a_search_without_a_warm_up():
 
 def test_the_first_answer_of_baselines_in_every_kind_of_score():
     X, y, targets = np.zeros((6, 1)), np.array(list("bcabca")), np.arange(6.0) + 1
-    evaluator = PrequentialEvaluator("log_loss", n_warmup=0, keep_tape=True)
+    evaluator = PrequentialEvaluator("log_loss", n_warmup=0, run=RunOptions(keep_tape=True))
     result = evaluator.evaluate([Persistent(), MajorityClass()], X, y)
     assert result.predictions("Persistent", every_row=True).tolist() == [
         "a",
@@ -236,7 +241,11 @@ def test_rows_asked_before_the_first_label_count_as_in_the_tables_of_the_paper()
     ]
     for metric, y, delay, model, printed in cases:
         evaluator = DelayedEvaluator(
-            metric, delay=delay, n_bins=1, poll_every=None, n_warmup=0, keep_tape=False
+            metric,
+            delay=delay,
+            n_warmup=0,
+            run=RunOptions(keep_tape=False),
+            polling=Polling(n_bins=1, poll_every=None),
         )
         result = evaluator.evaluate(model, np.zeros((len(y), 1)), y)
         values = result.by_bin(type(model).__name__)[[0, -1]]

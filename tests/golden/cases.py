@@ -167,7 +167,7 @@ def _prequential(name: str, X: Any, y: np.ndarray) -> Record:
     )
     batches = sk.PrequentialEvaluator(MEASURES, batch_size=16, n_warmup=20, **common)
     yield from of_result(f"{name}/batches", batches.evaluate(classifiers(), X, y))
-    loop = sk.PrequentialEvaluator("accuracy", engine="loop", **common)
+    loop = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=False), **common)
     yield from of_result(f"{name}/loop", loop.evaluate(weighted, X, y))
 
 
@@ -177,14 +177,12 @@ def _folds(name: str, X: Any, y: np.ndarray) -> Record:
         for test_on in ("all", "held_out", "trained"):
             evaluator = sk.KFoldEvaluator(
                 ["accuracy", "kappa_temporal"],
-                strategy=strategy,
-                test_on=test_on,
                 n_folds=3,
                 forgetting=FORGETTING,
                 random_state=4,
-                return_models=True,
+                strategy=f"{strategy}:{test_on}".removesuffix(":all"),
             )
-            result = evaluator.evaluate(models, X, y, classes=np.unique(y))
+            result = evaluator.evaluate(models, X, y, classes=np.unique(y), return_models=True)
             yield from of_result(f"{name}/{strategy}/{test_on}", result)
 
 
@@ -196,24 +194,23 @@ def _delayed(name: str, X: Any, y: np.ndarray) -> Record:
     for reduce in ("dominant",):
         evaluator = sk.DelayedEvaluator(
             ["accuracy", "kappa", "kappa_temporal"],
-            n_bins=4,
-            poll_every=3,
-            reduce=reduce,
             forgetting=FORGETTING,
             random_state=4,
-            keep_tape=True,
-            return_models=True,
+            run=sk.RunOptions(keep_tape=True),
+            polling=sk.Polling(n_bins=4, poll_every=3, reduce=reduce),
         )
-        result = evaluator.evaluate(models, X, y, arrival=arrival, label_time=label_time)
+        result = evaluator.evaluate(
+            models, X, y, arrival=arrival, label_time=label_time, return_models=True
+        )
         yield from of_result(f"{name}/{reduce}", result)
 
 
 def _live(name: str, X: Any, y: np.ndarray, folder: Path) -> Record:
     models = {key: classifiers()[key] for key in ("sgd", "gnb", "corrected", "columns")}
     evaluator = sk.PrequentialEvaluator(
-        MEASURES, forgetting=FORGETTING, random_state=3, keep_tape=True, return_models=True
+        MEASURES, forgetting=FORGETTING, random_state=3, run=sk.RunOptions(keep_tape=True)
     )
-    run = evaluator.start(models, classes=np.unique(y))
+    run = evaluator.start(models, classes=np.unique(y), return_models=True)
     for begin in range(0, 60):
         run.update(X[begin : begin + 1], y[begin : begin + 1])
     path = folder / "run.joblib"
@@ -231,9 +228,8 @@ def _regression(X: Any, y: np.ndarray) -> Record:
         REGRESSION_MEASURES,
         forgetting={key: value for key, value in FORGETTING.items() if key != "adwin"},
         random_state=3,
-        return_models=True,
     )
-    yield from of_result("regression", evaluator.evaluate(regressors(), X, y))
+    yield from of_result("regression", evaluator.evaluate(regressors(), X, y, return_models=True))
 
 
 def _counts() -> Record:
@@ -247,11 +243,13 @@ def _counts() -> Record:
         "perceptron": Perceptron(eta0=0.1),
         "constant": SGDClassifier(learning_rate="constant", eta0=0.1, penalty=None),
     }
-    evaluator = sk.PrequentialEvaluator(MEASURES, random_state=1, return_models=True)
-    yield from of_result("counts", evaluator.evaluate(models, X, y))
+    evaluator = sk.PrequentialEvaluator(MEASURES, random_state=1)
+    yield from of_result("counts", evaluator.evaluate(models, X, y, return_models=True))
     words = np.array(["red", "green", "blue", "sky", "sea", "sun"])
     texts = np.array([" ".join(rng.choice(words, 4)) for _ in range(200)], dtype=object)
     hashed = HashingVectorizer(n_features=2**8, alternate_sign=False).transform(texts)
-    evaluator = sk.PrequentialEvaluator("accuracy", random_state=1, return_models=True)
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=1)
     text_models = {"multinomial": MultinomialNB(), "sgd": SGDClassifier()}
-    yield from of_result("text", evaluator.evaluate(text_models, hashed, y[:200]))
+    yield from of_result(
+        "text", evaluator.evaluate(text_models, hashed, y[:200], return_models=True)
+    )

@@ -387,7 +387,9 @@ def both_ways(evaluator: Any, models: Any, *data: Any, **options: Any) -> list[A
     """Results of a model, "m", or of several, with kernels where there are any, and by the loop."""
     models = models if isinstance(models, dict) else {"m": models}
     return [
-        clone(evaluator).set_params(engine=engine).evaluate(models, *data, **options)
+        clone(evaluator)
+        .set_params(run__kernels=engine == "auto")
+        .evaluate(models, *data, **options)
         for engine in ("auto", "loop")
     ]
 

@@ -23,8 +23,10 @@ from skstream import (
     MajorityClass,
     OnlineBagging,
     Persistent,
+    Polling,
     PrequentialCalibrator,
     PrequentialEvaluator,
+    RunOptions,
     TemporalCorrection,
     load_run,
     make_stream_pipeline,
@@ -191,7 +193,9 @@ EVALUATORS = {
     "batches": PrequentialEvaluator("accuracy", batch_size=4, random_state=0),
     "folds": KFoldEvaluator("accuracy", n_folds=2, random_state=0),
     "holdout": HoldoutEvaluator("accuracy", holdout="next", every=20, random_state=0),
-    "delayed": DelayedEvaluator("accuracy", delay=7, n_bins=3, poll_every=5, random_state=0),
+    "delayed": DelayedEvaluator(
+        "accuracy", delay=7, random_state=0, polling=Polling(n_bins=3, poll_every=5)
+    ),
     "csr": PrequentialEvaluator("accuracy", random_state=0),
     "pandas": PrequentialEvaluator("accuracy", random_state=0),
 }
@@ -230,7 +234,7 @@ def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
 
 def test_a_run_goes_on_after_saving(tmp_path: Any) -> None:
     X, y = stream(90)
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(keep_tape=True))
     whole = evaluator.evaluate(WATCHED, X, y)
     run = evaluator.start(WATCHED, classes=CLASSES[:2])
     run.update(X[:65], y[:65])

@@ -18,7 +18,9 @@ from skstream import (
     HoldoutEvaluator,
     KFoldEvaluator,
     ModelError,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     load_run,
 )
 from skstream.kernels import registry
@@ -162,7 +164,9 @@ EVALUATORS = {
     "prequential": PrequentialEvaluator(random_state=0, return_models=True, n_warmup=3),
     "folds": KFoldEvaluator(n_folds=3, random_state=0, return_models=True),
     "holdout": HoldoutEvaluator(holdout=(X[:5], Y[:5]), every=7, return_models=True),
-    "delayed": DelayedEvaluator("accuracy", delay=4, poll_every=3, return_models=True),
+    "delayed": DelayedEvaluator(
+        "accuracy", delay=4, return_models=True, polling=Polling(poll_every=3)
+    ),
 }
 
 
@@ -201,9 +205,9 @@ def live(evaluator: Any, model: Any, chunks: list[slice]) -> Any:
 
 
 def live_both_ways(model: Any, chunks: list[slice]) -> list[Any]:
-    evaluator = PrequentialEvaluator("accuracy", return_models=True, keep_tape=True)
+    evaluator = PrequentialEvaluator("accuracy", return_models=True, run=RunOptions(keep_tape=True))
     return [
-        live(clone(evaluator).set_params(engine=engine), deepcopy(model), chunks)
+        live(clone(evaluator).set_params(run__kernels=engine == "auto"), deepcopy(model), chunks)
         for engine in ("auto", "loop")
     ]
 
@@ -250,7 +254,7 @@ def test_a_failure_is_that_of_the_loop(name: str, fails: str) -> None:
 def test_an_interrupt_leaves_the_result_so_far(at: int) -> None:
     results = []
     for engine in ("auto", "loop"):
-        evaluator = PrequentialEvaluator("accuracy", engine=engine)
+        evaluator = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto"))
         model = make_stream_pipeline(StandardScaler(), Logs("interrupt", at))
         with pytest.raises(EvaluationInterrupted) as caught:
             evaluator.evaluate({"m": model}, X, Y)
@@ -299,9 +303,9 @@ def test_rows_that_a_kernel_declines_go_through_the_loop() -> None:
 
 
 def test_a_run_goes_on_after_loading(tmp_path: Any) -> None:
-    evaluator = PrequentialEvaluator("accuracy", return_models=True, keep_tape=True)
+    evaluator = PrequentialEvaluator("accuracy", return_models=True, run=RunOptions(keep_tape=True))
     for engine in ("auto", "loop"):
-        run = clone(evaluator).set_params(engine=engine)
+        run = clone(evaluator).set_params(run__kernels=engine == "auto")
         run = run.start({"m": MODELS["both"]}, classes=["no", "yes"])
         run.update(X[:9], Y[:9])
         run.save(tmp_path / engine)

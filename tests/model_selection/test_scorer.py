@@ -88,8 +88,10 @@ def hand_loop(model, rows, labels, weight=None):
 
 
 def evaluated(model, metric, rows, labels, **params):
-    evaluator = PrequentialEvaluator(metric, warm_start=True, n_warmup=0, **params)
-    return evaluator.evaluate({"m": model}, rows, labels, classes=["DOWN", "UP"]).scores["m"]
+    evaluator = PrequentialEvaluator(metric, n_warmup=0, **params)
+    return evaluator.evaluate(
+        {"m": model}, rows, labels, classes=["DOWN", "UP"], warm_start=True
+    ).scores["m"]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -101,7 +103,9 @@ def test_the_scorer_is_the_evaluator_on_the_same_rows(name, engine):
     metrics, end = (METRICS, 240) if engine == "auto" else (METRICS[3:5], 110)
     rows, labels = X[N:end], Y[N:end]
     expected = evaluated(model, metrics, rows, labels, engine=engine)
-    scores = {m: prequential_scorer(m, engine=engine)(model, rows, labels) for m in metrics}
+    scores = {
+        m: prequential_scorer(m, kernels=engine == "auto")(model, rows, labels) for m in metrics
+    }
     assert scores == {m: -expected[m] if m == "error" else expected[m] for m in metrics}
     assert pickle.dumps(model) == before
 
@@ -248,8 +252,8 @@ def test_weights_of_a_step_do_not_reach_the_scorer():
 def test_regressors_and_measures_of_which_lower_is_better():
     target = X @ [1.0, 2.0, 3.0, 4.0]
     model = SGDRegressor(random_state=0).fit(X[:N], target[:N])
-    evaluator = PrequentialEvaluator(["mae", "r2"], warm_start=True, n_warmup=0)
-    expected = evaluator.evaluate({"m": model}, X[N:], target[N:]).scores["m"]
+    evaluator = PrequentialEvaluator(["mae", "r2"], n_warmup=0)
+    expected = evaluator.evaluate({"m": model}, X[N:], target[N:], warm_start=True).scores["m"]
     for metric in ("mae", "neg_mean_absolute_error"):
         assert prequential_scorer(metric)(model, X[N:], target[N:]) == -expected["mae"]
     assert prequential_scorer("r2")(model, X[N:], target[N:]) == expected["r2"]
@@ -269,8 +273,8 @@ def test_functions_and_measures():
     f1 = prequential_scorer(partial(f1_score, pos_label="UP"))(model, X[N:], Y[N:])
     assert f1 == prequential_scorer("f1:UP")(model, X[N:], Y[N:])
     hindsight = prequential_scorer(partial(kappa_m_score, majority="hindsight"))
-    expected = PrequentialEvaluator(hindsight.metric, n_warmup=0, warm_start=True)
-    found = expected.evaluate({"m": model}, X[N:], Y[N:]).scores["m"]
+    expected = PrequentialEvaluator(hindsight.metric, n_warmup=0)
+    found = expected.evaluate({"m": model}, X[N:], Y[N:], warm_start=True).scores["m"]
     assert [hindsight(model, X[N:], Y[N:])] == list(found.values())
     assert repr(prequential_scorer(cost)) == "prequential_scorer(cost)"
 

@@ -29,6 +29,7 @@ from skstream import (
     KFoldEvaluator,
     ModelError,
     PrequentialEvaluator,
+    RunOptions,
     TemporalCorrection,
     load_run,
     make_stream_pipeline,
@@ -128,13 +129,12 @@ def test_a_search_is_the_evaluation_of_its_candidates(
     metric = parameters.get("metric", "kappa_plus")
     evaluator = PrequentialEvaluator(
         list(dict.fromkeys([metric, "accuracy"])),
-        **{name: value for name, value in parameters.items() if name != "metric"},
         random_state=0,
-        keep_tape=True,
-        return_models=True,
+        run=RunOptions(keep_tape=True),
+        **{name: value for name, value in parameters.items() if name != "metric"},
     )
     for one, n_rows in ((whole, N_ROWS), (parts, parts.run_.rules.tuning)):
-        expected = evaluator.evaluate(models_of(one), X[:n_rows], y[:n_rows])
+        expected = evaluator.evaluate(models_of(one), X[:n_rows], y[:n_rows], return_models=True)
         result = one.result_
         n_scored = result.n_rows
         assert n_scored == n_rows
@@ -151,7 +151,7 @@ def test_a_search_is_the_evaluation_of_its_candidates(
                     ],
                     curve,
                 )
-    everything = evaluator.evaluate(models_of(whole), X, y).models or {}
+    everything = evaluator.evaluate(models_of(whole), X, y, return_models=True).models or {}
     for one in (whole, parts):
         best = everything[one.result_.model_names[one.best_index_]]
         assert_array_equal(one.predict(X[:50]), best.predict(X[:50]))
@@ -658,7 +658,9 @@ def test_the_choice_waits_for_rows_that_are_not_learnt(
     one.fit(X, labels, classes=["DOWN", "UP"], sample_weight=weight)
     assert one.run_.rules.tuning == 445
     assert one.result_.n_rows == 452
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True, **parameters)
+    evaluator = PrequentialEvaluator(
+        "accuracy", random_state=0, run=RunOptions(keep_tape=True), **parameters
+    )
     expected = evaluator.evaluate(
         models_of(one), X[:452], labels[:452], classes=["DOWN", "UP"], sample_weight=weight[:452]
     )

@@ -10,6 +10,7 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     Persistent,
+    Polling,
     PrequentialEvaluator,
     detect,
 )
@@ -72,7 +73,7 @@ def test_every_lane_reads_what_a_monitor_reads():
     y = labels_in_runs(0.95, 900)
     models = {"a": MajorityClass(), "b": Persistent()}
     folds = evaluated(y, KFoldEvaluator("accuracy", n_folds=2, random_state=0), models)
-    late = evaluated(y, DelayedEvaluator("accuracy", delay=5, n_bins=2), models)
+    late = evaluated(y, DelayedEvaluator("accuracy", delay=5, polling=Polling(n_bins=2)), models)
     detector = ADWIN(delta=0.5)
     for result, bins in ((folds, (None,)), (late, (None, 0))):
         for bin in bins:

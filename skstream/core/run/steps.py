@@ -65,7 +65,7 @@ class Steps(Exclusive):
                     fold,
                     model,
                     settings.task_of(name),
-                    settings.engine,
+                    settings.kernels,
                     settings.unanswered,
                     n_folds=len(settings.timelines),
                 ),

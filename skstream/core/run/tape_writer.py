@@ -139,6 +139,6 @@ def automatic_tape(
     size = f"The labels and answers of all models take {n_bytes / 1e9:.1f} GB"
     warn(
         f"{size}, and are not kept under keep_tape='auto': the result cannot be scored again, nor "
-        "compared row by row. To keep them in memory, pass keep_tape=True."
+        "compared row by row. To keep them, pass run=RunOptions(keep_tape=True)."
     )
     return False
