@@ -191,10 +191,9 @@ CASES = [
 def test_the_kernel_does_what_the_loop_does(name, protocol):
     found = []
     for engine in ("auto", "loop"):
-        evaluator = clone(EVALUATORS[protocol]).set_params(
-            run__kernels=engine == "auto", return_models=True
-        )
-        result = evaluator.evaluate({"model": MODELS[name]}, X[100:225], Y[100:225])
+        evaluator = clone(EVALUATORS[protocol]).set_params(run__kernels=engine == "auto")
+        data = {"model": MODELS[name]}, X[100:225], Y[100:225]
+        result = evaluator.evaluate(*data, return_models=True)
         fitted = result.models["model"]
         fitted = fitted[0] if isinstance(fitted, list) else fitted
         tape = tape_of(result)

@@ -85,10 +85,11 @@ def evaluator_of(search: Any) -> PrequentialEvaluator:
                 f"The evaluator of a search has {name}={value!r}, which a search does not take. "
                 f"{instead} Leave {name} of the evaluator {only!r}."
             )
-    if run_options(given.run).checkpoint is not None:
+    path = run_options(given.run).checkpoint
+    if path is not None:
         raise ValueError(
-            "The evaluator of a search has a checkpoint, which a search does not take. Save the "
-            "search, save(path), and go on with load_run and partial_fit."
+            f"The evaluator of a search has checkpoint={path!r}, which a search does not take. "
+            "Save the search, save(path), and go on with load_run and partial_fit."
         )
     evaluator = copy(given).set_params(metrics=metrics, error_score=search.error_score)
     evaluator._validate()

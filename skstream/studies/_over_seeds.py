@@ -106,7 +106,7 @@ def evaluate_over_seeds(
         of its evaluation: models without one of their own get other random numbers for each seed.
     evaluator : evaluator, default=None
         How the models are evaluated; None: ``PrequentialEvaluator()``. Without a `random_state`
-        and a `checkpoint` of its own. With ``keep_tape="auto"`` (`RunOptions`) no tapes are kept; with
+        and a checkpoint of its own. With ``keep_tape="auto"`` of its `run` no tapes are kept; with
         ``progress=True`` there is a bar for all seeds.
     n_jobs : int, default=None
         Number of workers, as joblib takes it; None: that of the evaluator. They share out seeds,

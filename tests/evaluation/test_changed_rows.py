@@ -12,7 +12,6 @@ import pytest
 from scipy import sparse
 
 import skstream as sk
-from skstream.core.evaluators import execution as _execution
 from skstream.core.run import pace as _pace
 from skstream.core.run.checkpoint import load_about, load_checkpoint
 from skstream.core.run.read_checksums import PassChecksums
@@ -75,14 +74,14 @@ def columns_of(name):
 
 def evaluate(name, folder, columns=None, held_out=HELD_OUT, size=N, stop=None):
     own = {"holdout": Source(held_out, size)} if name == "fresh" else {}
-    evaluator = EVALUATORS[name]("accuracy", random_state=0, checkpoint=folder, **own)
+    evaluator = EVALUATORS[name]("accuracy", random_state=0, run=folder, **own)
     source = Source(columns_of(name) if columns is None else columns, size, stop=stop)
     return evaluator.evaluate(sk.MajorityClass(), source, classes=[0, 1])
 
 
 @pytest.fixture(autouse=True)
 def short_pieces(monkeypatch):
-    monkeypatch.setattr(_execution, "SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(sk.RunOptions, "seconds", 0.0)
     monkeypatch.setattr(_pace, "FIRST_SIZE", PIECE)
     monkeypatch.setattr(_pace, "GROWTH", 1)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # no power is lost here

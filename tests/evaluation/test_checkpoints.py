@@ -11,7 +11,6 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.preprocessing import StandardScaler
 
 import skstream as sk
-from skstream.core.evaluators import execution as _execution
 from skstream.core.evaluators import record as _record
 from skstream.core.run import checkpoint as _checkpoint
 from skstream.core.run.checkpoint import load_run
@@ -49,7 +48,8 @@ class Source:
 
 
 def evaluator_in(name, folder, **params):
-    params = {"random_state": 1, "checkpoint": folder, "keep_tape": True, **params}
+    options = sk.RunOptions(folder, keep_tape=True)
+    params = {"random_state": 1, "run": options, **params}
     own = {k: v for k, v in EVALUATORS[name].get_params(deep=False).items() if k != "_begun"}
     return type(EVALUATORS[name])(**{**own, **params})
 
@@ -87,7 +87,7 @@ def assert_same_result(one, other):
 @pytest.fixture(autouse=True)
 def always_saved(monkeypatch):
     """Write a checkpoint after every part of the rows."""
-    monkeypatch.setattr(_execution, "SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(sk.RunOptions, "seconds", 0.0)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # no power is lost here
 
 
@@ -128,10 +128,10 @@ def test_workers_have_a_file_each_and_any_number_of_them_resumes(name, undisturb
 
 
 def test_a_finished_evaluation_is_not_computed_again(tmp_path):
-    evaluator = evaluator_in("prequential", tmp_path, random_state=None, return_models=True)
-    first = evaluator.evaluate({"diary": Diary()}, X, y)
+    evaluator = evaluator_in("prequential", tmp_path, random_state=None)
+    first = evaluator.evaluate({"diary": Diary()}, X, y, return_models=True)
     before = (tmp_path / "1-of-1.checkpoint").stat().st_mtime_ns
-    again = evaluator.evaluate({"diary": Diary()}, X, y)
+    again = evaluator.evaluate({"diary": Diary()}, X, y, return_models=True)
     assert (tmp_path / "1-of-1.checkpoint").stat().st_mtime_ns == before
     assert_same_result(again, first)
     assert again.costs == first.costs

@@ -43,6 +43,9 @@ def k_fold(metrics, **options):
     return evaluator.evaluate(MODELS, STREAM)
 
 
+NO_TAPE = RunOptions(keep_tape=False)
+
+
 def one_run(metrics="accuracy", stream=STREAM, **options):
     return PrequentialEvaluator(metrics, **options).evaluate(MODELS, stream)
 
@@ -302,7 +305,7 @@ def test_a_stream_is_ranked_once(tmp_path):
         )
     assert first.rank(second, renamed).n_blocks == 3  # other labels, as far as anyone can tell
     untaped = [
-        one_run(stream=make_demo_stream(300, random_state=k), keep_tape=False) for k in (0, 1, 0)
+        one_run(stream=make_demo_stream(300, random_state=k), run=NO_TAPE) for k in (0, 1, 0)
     ]
     untaped[2] = load(untaped[2].save(tmp_path / "untaped.npz"))
     with pytest.raises(ValueError, match=r"Results 1 and 3 .* are the same result"):
@@ -322,15 +325,14 @@ def test_a_stream_is_ranked_once(tmp_path):
 def test_seeds_of_one_generator_are_one_stream():
     made = [(SEA, 200, 0), (SEA, 200, 1), (SEA, 200, 2), (Sine, 200, 0), (Sine, 200, 1)]
     results = [
-        one_run(stream=kind(n_rows, random_state=seed), keep_tape=False)
-        for kind, n_rows, seed in made
+        one_run(stream=kind(n_rows, random_state=seed), run=NO_TAPE) for kind, n_rows, seed in made
     ]
     ranked = results[0].rank(*results[1:])
     assert ranked.n_blocks == 2
     assert "means over 2 or 3 results of the same stream" in ranked.subject
     with pytest.raises(ValueError, match="same generator made them with other seeds"):
         results[0].rank(*results[1:3])
-    other = one_run(stream=SEA(200, thresholds=(3,)), keep_tape=False)
+    other = one_run(stream=SEA(200, thresholds=(3,)), run=NO_TAPE)
     assert results[0].rank(other).n_blocks == 2
 
 

@@ -404,7 +404,7 @@ def test_sets_of_held_out_rows_are_not_watched():
 
 
 def test_a_result_without_tape_says_how_to_keep_one():
-    result = bayes(keep_tape=False)
+    result = bayes(run=sk.RunOptions(keep_tape=False))
     with pytest.raises(ValueError, match="keep_tape=True"):
         detect(result, {"ddm": DDM()})
 

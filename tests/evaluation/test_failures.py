@@ -431,19 +431,18 @@ class NotLoaded(FailsAfter):
 
 LAST_STEPS = [GrowsDeep, NotCopied, NotLoaded]
 RETURNING = [
-    PrequentialEvaluator("accuracy", return_models=True, random_state=0),
-    KFoldEvaluator("accuracy", n_folds=2, return_models=True, random_state=0),
-    DelayedEvaluator(
-        "accuracy", delay=5, random_state=0, return_models=True, polling=Polling(n_bins=2)
-    ),
-    HoldoutEvaluator("accuracy", holdout="next", every=50, return_models=True, random_state=0),
+    PrequentialEvaluator("accuracy", random_state=0),
+    KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+    DelayedEvaluator("accuracy", delay=5, random_state=0, polling=Polling(n_bins=2)),
+    HoldoutEvaluator("accuracy", holdout="next", every=50, random_state=0),
 ]
 
 
 @pytest.mark.parametrize("kind", LAST_STEPS)
 @pytest.mark.parametrize("evaluator", RETURNING, ids=lambda one: type(one).__name__)
 def test_a_model_that_cannot_be_copied_is_returned_as_it_is(evaluator, kind, rows):
-    result = evaluator.evaluate({"odd": kind(1000), "persistent": Persistent()}, *rows)
+    models = {"odd": kind(1000), "persistent": Persistent()}
+    result = evaluator.evaluate(models, *rows, return_models=True)
     like = evaluator.evaluate({"odd": FailsAfter(1000), "persistent": Persistent()}, *rows)
     assert result.scores == like.scores if result.bins is None else True
     for name, of_folds in result.models.items():
@@ -454,13 +453,13 @@ def test_a_model_that_cannot_be_copied_is_returned_as_it_is(evaluator, kind, row
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
 @pytest.mark.parametrize("kind", LAST_STEPS)
 def test_scores_come_back_from_workers_without_a_model_that_cannot(kind, backend, rows):
-    evaluator = PrequentialEvaluator("accuracy", return_models=True, random_state=0)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
     models = {"odd": kind(1000), "looped": FailsAfter(1000)}
-    here = evaluator.evaluate(models, *rows)
+    here = evaluator.evaluate(models, *rows, return_models=True)
     parallel = evaluator.set_params(n_jobs=2)
     with parallel_config(backend=backend), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        there = parallel.evaluate(models, *rows)
+        there = parallel.evaluate(models, *rows, return_models=True)
     said = [str(one.message) for one in caught if "cannot be returned" in str(one.message)]
     assert there.scores == here.scores
     assert there.models["looped"].newest_ == here.models["looped"].newest_
@@ -503,7 +502,7 @@ def test_a_kernel_that_cannot_write_its_model_costs_no_scores(rows, monkeypatch)
 
 
 def test_a_model_that_cannot_be_saved_any_more_is_evaluated_to_the_end(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr("skstream.core.evaluators.execution.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(RunOptions, "seconds", 0.0)
     folder = tmp_path / "run"
     evaluator = PrequentialEvaluator("accuracy", random_state=0, run=folder)
     models = {"odd": GrowsDeep(1000), "persistent": Persistent()}

@@ -89,11 +89,12 @@ def test_every_row_with_the_next_as_holdout_is_prequential(seed, n, n_warmup, we
         "n_warmup": n_warmup,
         "missing_labels": "skip",
         "random_state": 0,
-        "return_models": True,
     }
     weight = rng.choice([0.0, 0.5, 1.0, 2.0], n) if weighted else None
     ours, theirs = (
-        evaluator.evaluate(models(), X, y, classes=["a", "b", "c"], sample_weight=weight)
+        evaluator.evaluate(
+            models(), X, y, classes=["a", "b", "c"], sample_weight=weight, return_models=True
+        )
         for evaluator in (
             HoldoutEvaluator(METRICS, holdout="next", every=1, **options),
             PrequentialEvaluator(METRICS, forgetting=SlidingWindow(1), record_every=1, **options),
@@ -145,9 +146,11 @@ def test_scores_are_those_of_a_frozen_copy(way):
 
 @pytest.mark.parametrize("way", ["fixed", "fresh"])
 def test_asking_changes_no_model(way):
-    asked = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0, return_models=True)
-    alone = PrequentialEvaluator(METRICS, random_state=0, return_models=True)
-    ours, theirs = (one.evaluate(models(), X[TRAIN], Y[TRAIN]) for one in (asked, alone))
+    asked = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0)
+    alone = PrequentialEvaluator(METRICS, random_state=0)
+    ours, theirs = (
+        one.evaluate(models(), X[TRAIN], Y[TRAIN], return_models=True) for one in (asked, alone)
+    )
     for name in models():
         assert joblib.hash(ours.models[name]) == joblib.hash(theirs.models[name])
 

@@ -73,8 +73,9 @@ def no_traps():
 
 
 def delayed_run(**options):
-    options = {"n_bins": 3, "poll_every": 2, "keep_tape": True, "random_state": 0, **options}
-    evaluator = DelayedEvaluator(options.pop("metrics", "accuracy"), **options)
+    polling = Polling(n_bins=3, poll_every=2, reduce=options.pop("reduce", "auto"))
+    options = {"metrics": "accuracy", "random_state": 0, "polling": polling, **options}
+    evaluator = DelayedEvaluator(run=RunOptions(keep_tape=True), **options)
     return evaluator.start({"a": Trapped("a"), "b": Trapped("b")}, classes=CLASSES)
 
 

@@ -60,18 +60,15 @@ def test_functions_that_fail_are_named(name):
     def fail(*arguments):
         raise ZeroDivisionError("by nothing")
 
+    own = {} if name == "delay" else {name: fail}
     evaluator = DelayedEvaluator(
-        "accuracy", polling=Polling(n_bins=2), **{"delay": 3, "poll_every": 1, name: fail}
+        "accuracy",
+        delay=fail if name == "delay" else 3,
+        polling=Polling(n_bins=2, poll_every=1, **own),
     )
     with pytest.raises(ZeroDivisionError) as caught:
         evaluator.evaluate({"m": MajorityClass()}, X, Y)
     assert any(f"Raised by {name}(" in note for note in caught.value.__notes__)
-
-
-def test_parameters_of_live_runs_alone_are_said_to_have_no_effect():
-    evaluator = DelayedEvaluator("accuracy", delay=3, max_pending=3, polling=Polling(n_bins=2))
-    with pytest.warns(UserWarning, match="max_pending is for live runs"):
-        evaluator.evaluate({"m": MajorityClass()}, X, Y)
 
 
 def test_interruptions_say_whether_there_is_a_result():

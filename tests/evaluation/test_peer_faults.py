@@ -74,20 +74,17 @@ def test_the_last_partial_window_is_not_lost():
 @pytest.mark.parametrize(
     "evaluator",
     [
-        PrequentialEvaluator("accuracy", return_models=True),
-        PrequentialEvaluator("accuracy", batch_size=7, return_models=True),
-        KFoldEvaluator("accuracy", n_folds=3, return_models=True, random_state=0),
-        KFoldEvaluator(
-            "accuracy", n_folds=3, random_state=0, strategy="bootstrap:held_out", return_models=True
-        ),
-        DelayedEvaluator(
-            "accuracy", delay=5, return_models=True, polling=Polling(n_bins=2, poll_every=2)
-        ),
+        PrequentialEvaluator("accuracy"),
+        PrequentialEvaluator("accuracy", batch_size=7),
+        KFoldEvaluator("accuracy", n_folds=3, random_state=0),
+        KFoldEvaluator("accuracy", n_folds=3, random_state=0, strategy="bootstrap:held_out"),
+        DelayedEvaluator("accuracy", delay=5, polling=Polling(n_bins=2, poll_every=2)),
     ],
 )
 def test_no_row_is_asked_after_it_was_learnt(evaluator):
     """Elsewhere rows are tested after the model was trained on them."""
-    models = evaluator.evaluate(Diary(), numbered_rows(60), LABELS).models["Diary"]
+    result = evaluator.evaluate(Diary(), numbered_rows(60), LABELS, return_models=True)
+    models = result.models["Diary"]
     for model in models if isinstance(models, list) else [models]:
         learnt = set()
         for what, rows, *_ in model.calls_:

@@ -118,8 +118,12 @@ def test_under_delay_rows_waiting_are_answered_first(name, times, every) -> None
 @pytest.mark.parametrize("name", PREDICTED)
 def test_rows_whose_label_never_comes_wait_as_in_a_live_run(name) -> None:
     never = np.random.default_rng(1).random(N) < 0.3
-    options = {"n_bins": 2, "poll_every": 6, "random_state": 0, "keep_tape": True}
-    evaluator = DelayedEvaluator("accuracy", **options)
+    evaluator = DelayedEvaluator(
+        "accuracy",
+        random_state=0,
+        polling=Polling(n_bins=2, poll_every=6),
+        run=RunOptions(keep_tape=True),
+    )
     times = np.arange(N) + 5.0
     late = evaluator.evaluate(
         {"m": PREDICTED[name]}, X, Y, label_time=np.where(never, np.inf, times)

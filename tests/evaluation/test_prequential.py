@@ -34,8 +34,9 @@ def demo_rows(n_rows, random_state=0):
 
 
 def calls_of(model, X, y, evaluator=None, **options):
-    evaluator = evaluator or PrequentialEvaluator("accuracy", return_models=True)
-    return evaluator.evaluate(model, X, y, **options).models[type(model).__name__].calls_
+    evaluator = evaluator or PrequentialEvaluator("accuracy")
+    result = evaluator.evaluate(model, X, y, return_models=True, **options)
+    return result.models[type(model).__name__].calls_
 
 
 def test_every_row_is_asked_then_learnt_one_at_a_time():
@@ -58,7 +59,7 @@ def test_every_row_is_asked_then_learnt_one_at_a_time():
 
 
 def test_a_batch_is_asked_then_learnt_as_a_whole_and_close_flushes_the_rest():
-    evaluator = PrequentialEvaluator("accuracy", batch_size=3, n_warmup=2, return_models=True)
+    evaluator = PrequentialEvaluator("accuracy", batch_size=3, n_warmup=2)
     calls = calls_of(Diary(), numbered_rows(7), LABELS[:7], evaluator)
     assert [(what, rows) for what, rows, *_ in calls] == [
         ("learn", [0, 1]),
@@ -110,10 +111,10 @@ def test_weights_are_passed_in_every_call_or_in_none(engine, chunk_size):
             answers.append(literal.predict(X[i : i + 1])[0])
         row = X[i : i + 1], y[i : i + 1], [0, 1] if i == 0 else None
         literal.partial_fit(*row, sample_weight=weight[i : i + 1])
-    options = {"engine": engine, "return_models": True, "keep_tape": True}
+    options = {"run": RunOptions(kernels=engine == "auto", keep_tape=True)}
     stream = as_stream(X, y, sample_weight=weight, chunk_size=chunk_size)
     for evaluator in (PrequentialEvaluator(**options), DelayedEvaluator(delay=0, **options)):
-        result = evaluator.evaluate({"m": model}, stream)
+        result = evaluator.evaluate({"m": model}, stream, return_models=True)
         assert result.predictions("m", every_row=True).reshape(60, -1)[1:, -1].tolist() == answers
         scaler = result.models["m"].pipeline_[0]
         assert scaler.n_samples_seen_ == literal.pipeline_[0].n_samples_seen_ == weight.sum()

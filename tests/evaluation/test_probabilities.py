@@ -80,7 +80,7 @@ def test_they_are_those_of_scikit_learn(n_classes: int, engine: Any) -> None:
     y, several = labels(n_classes), models()
     if engine == "loop":
         del several["corrected"]  # slow
-    result = prequential(engine=engine).evaluate(several, X, y)
+    result = prequential(run=RunOptions(kernels=engine == "auto")).evaluate(several, X, y)
     for name, model in several.items():
         wanted = expected(model, y)
         for metric, value in wanted.items():

@@ -174,7 +174,7 @@ RESULTS: dict[str, Callable[[Path], Any]] = {
     ).evaluate(MODELS, STREAM),
     "regression": lambda _: regression(),
     "loaded": lambda folder: load(unbroken(forgetting=FORGETTING).save(folder / "result.npz")),
-    "without a tape": lambda _: unbroken(keep_tape=False),
+    "without a tape": lambda _: unbroken(run=RunOptions(keep_tape=False)),
     "resumed": resumed,
     "one model": lambda _: unbroken().select(models="sgd"),
     "forty models": lambda _: score_predictions(

@@ -61,8 +61,7 @@ def test_the_warmup_is_learnt_in_one_call_whatever_the_chunks(name, cuts) -> Non
     ends = np.cumsum(cuts)
     chunks = [(X[end - n : end], Y[end - n : end]) for n, end in zip(cuts, ends, strict=True)]
     expected = by_hand(clone(MODELS[name]), X, Y)
-    engine = "auto" if len(cuts) > 1 else "loop"
-    options = {"n_warmup": N, "engine": engine, "random_state": None}
+    options = {"n_warmup": N, "kernels": len(cuts) > 1, "random_state": None}
     answers = prequential_predict(MODELS[name], chunks, classes=["down", "up"], **options)
     np.testing.assert_array_equal(answers, expected)
 
@@ -164,9 +163,9 @@ def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluato
         "window": MajorityWindow(5),
         "majority": MajorityClass(),
     }
-    options = {"n_warmup": 0, "warm_start": True, "random_state": 0, "metrics": ["accuracy"]}
+    options = {"n_warmup": 0, "random_state": 0, "metrics": ["accuracy"]}
     evaluator = clone(evaluator).set_params(**options)
-    whole = evaluator.evaluate(models, X, y)
+    whole = evaluator.evaluate(models, X, y, warm_start=True)
     assert sorted(whole.tape.answers) == sorted(models)
     for answers in whole.tape.answers.values():
         asked = answers >= 0
@@ -176,20 +175,20 @@ def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluato
         first = {name: whole.tape.answers[name].reshape(40, -1)[0, 0] for name in models}
         assert (first["last"], first["majority"], first["window"]) == (0, 0, 0)  # the lowest class
         assert whole.classes[first["sgd"]] == models["sgd"].predict(X[:1])[0]
-        alone = clone(evaluator).set_params(warm_start=False)
         with pytest.raises(ValueError, match="'sgd' has learnt nothing, and n_warmup=0"):
-            alone.evaluate(models, X, y)
+            evaluator.evaluate(models, X, y)
 
     def equal(other):
         for name in models:
             np.testing.assert_array_equal(other.tape.answers[name], whole.tape.answers[name])
         return other.scores == whole.scores
 
-    assert equal(clone(evaluator).set_params(run__kernels=False).evaluate(models, X, y))
+    loop = clone(evaluator).set_params(run__kernels=False)
+    assert equal(loop.evaluate(models, X, y, warm_start=True))
     pieces = [(X[k : k + 3], y[k : k + 3]) for k in range(0, 40, 3)]
     chunks = clone(evaluator).set_params(run__keep_tape=True)
-    assert equal(chunks.evaluate(models, pieces, classes=["a", "b"]))
-    run = chunks.start(models, classes=["a", "b"])
+    assert equal(chunks.evaluate(models, pieces, classes=["a", "b"], warm_start=True))
+    run = chunks.start(models, classes=["a", "b"], warm_start=True)
     for k, piece in enumerate(pieces):
         run = pickle.loads(pickle.dumps(run)) if k in (0, 1, 7) else run
         run.feed(Chunk.of(*piece, {}))

@@ -151,24 +151,23 @@ def all_records(folder: Path) -> Record:
 
 
 def _prequential(name: str, X: Any, y: np.ndarray) -> Record:
-    common: dict[str, Any] = dict(
-        forgetting=FORGETTING, random_state=3, record_every=7, return_models=True
-    )
+    common: dict[str, Any] = dict(forgetting=FORGETTING, random_state=3, record_every=7)
     evaluator = sk.PrequentialEvaluator(MEASURES, **common)
-    result = evaluator.evaluate(classifiers(), X, y)
+    result = evaluator.evaluate(classifiers(), X, y, return_models=True)
     yield from of_result(name, result)
     yield from of_result(
         f"{name}/rescored", result.rescore(["kappa", "mcc"], forgetting=FORGETTING)
     )
     weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.0], len(y))
     weighted = {key: classifiers()[key] for key in ("persistent", "sgd", "gnb", "scaled")}
-    yield from of_result(
-        f"{name}/weighted", evaluator.evaluate(weighted, X, y, sample_weight=weight)
-    )
+    result = evaluator.evaluate(weighted, X, y, sample_weight=weight, return_models=True)
+    yield from of_result(f"{name}/weighted", result)
     batches = sk.PrequentialEvaluator(MEASURES, batch_size=16, n_warmup=20, **common)
-    yield from of_result(f"{name}/batches", batches.evaluate(classifiers(), X, y))
+    result = batches.evaluate(classifiers(), X, y, return_models=True)
+    yield from of_result(f"{name}/batches", result)
     loop = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=False), **common)
-    yield from of_result(f"{name}/loop", loop.evaluate(weighted, X, y))
+    result = loop.evaluate(weighted, X, y, return_models=True)
+    yield from of_result(f"{name}/loop", result)
 
 
 def _folds(name: str, X: Any, y: np.ndarray) -> Record:

@@ -21,6 +21,7 @@ from tests.kernels._reference import (
     as_storage,
     assert_equals_loop,
     assert_same_state,
+    both_ways,
     make_block,
     random_cuts,
     run_literally,
@@ -105,13 +106,10 @@ def test_frames(library: str, shuffle: bool) -> None:
     X, y = rows_and_labels(0, 3)
     columns = [f"x{k}" for k in range(4)]
     X = frames.DataFrame({name: X[:, k] for k, name in enumerate(columns)})
-    results = [
-        PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(kernels=engine == "auto"))
-        .evaluate({"mlp": classifier(shuffle=shuffle, hidden_layer_sizes=(20, 9))}, X, y, return_models=True)
-        for engine in ("auto", "loop")
-    ]  # fmt: skip
-    assert results[0].paths["mlp"] == "kernel"
-    one, other = (result.models["mlp"] for result in results)
+    model = classifier(shuffle=shuffle, hidden_layer_sizes=(20, 9))
+    results = both_ways(PrequentialEvaluator("accuracy", random_state=0), model, X, y)
+    assert results[0].paths["m"] == "kernel"
+    one, other = (result.models["m"] for result in results)
     assert_same_state(one, other)
 
 

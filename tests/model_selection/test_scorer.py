@@ -41,6 +41,7 @@ from sklearn.utils.fixes import parse_version
 from skstream import (
     Persistent,
     PrequentialEvaluator,
+    RunOptions,
     TemporalCorrection,
     TemporallyAugmented,
     make_stream_pipeline,
@@ -102,7 +103,7 @@ def test_the_scorer_is_the_evaluator_on_the_same_rows(name, engine):
     # The loop is slow: fewer rows and measures.
     metrics, end = (METRICS, 240) if engine == "auto" else (METRICS[3:5], 110)
     rows, labels = X[N:end], Y[N:end]
-    expected = evaluated(model, metrics, rows, labels, engine=engine)
+    expected = evaluated(model, metrics, rows, labels, run=RunOptions(kernels=engine == "auto"))
     scores = {
         m: prequential_scorer(m, kernels=engine == "auto")(model, rows, labels) for m in metrics
     }
@@ -126,9 +127,10 @@ def test_the_scorer_is_the_evaluator_under_all_settings(
 ):
     model = clone(MODELS[name]).fit(X[:begin], Y[:begin])
     rows, labels = X[begin : begin + size], Y[begin : begin + size]
-    options = {"forgetting": forgetting, "batch_size": batch_size, "engine": engine}
-    score = prequential_scorer(metric, **options)(model, rows, labels)
-    expected = evaluated(model, metric, rows, labels, **options)[metric]
+    options, kernels = {"forgetting": forgetting, "batch_size": batch_size}, engine == "auto"
+    score = prequential_scorer(metric, kernels=kernels, **options)(model, rows, labels)
+    run = RunOptions(kernels=kernels)
+    expected = evaluated(model, metric, rows, labels, run=run, **options)[metric]
     np.testing.assert_equal(score, -expected if metric == "error" else expected)
 
 
@@ -360,11 +362,11 @@ def test_other_mistakes_with_fitted_models():
         (("accuracy", "fadign:0.9"), ValueError, "forgetting"),
         (("accuracy", ["cumulative", "adwin"]), TypeError, "one mechanism of forgetting"),
         (("accuracy", "cumulative", 0), ValueError, "'batch_size' parameter"),
-        (("accuracy", "cumulative", 1, "fast"), ValueError, "'engine' parameter"),
+        (("accuracy", "cumulative", 1, "fast"), ValueError, "'kernels' parameter"),
     ],
 )
 def test_mistakes_are_found_when_the_scorer_is_made(arguments, error, message):
-    names = ("forgetting", "batch_size", "engine")
+    names = ("forgetting", "batch_size", "kernels")
     options = dict(zip(names, arguments[1:], strict=False))
     with pytest.raises(error, match=message):
         prequential_scorer(arguments[0], **options)

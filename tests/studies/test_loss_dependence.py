@@ -12,6 +12,7 @@ from skstream import (
     Persistent,
     Polling,
     PrequentialEvaluator,
+    RunOptions,
     detect,
 )
 from skstream.baselines import PersistentRegressor
@@ -154,7 +155,7 @@ def test_bad_input_is_named(options, error, message):
 def test_results_without_a_series_of_losses_are_refused():
     y = labels_in_runs(0.9, 400)
     with pytest.raises(ValueError, match="keep_tape=True"):
-        loss_dependence(evaluated(y, keep_tape=False))
+        loss_dependence(evaluated(y, run=RunOptions(keep_tape=False)))
     held = HoldoutEvaluator("accuracy", holdout="next", every=100, random_state=0)
     with pytest.raises(ValueError, match="asked in sets"):
         loss_dependence(evaluated(y, held))

@@ -31,7 +31,8 @@ def tape_of(result: "EvaluationResult") -> Tape:
     if result.tape is None:
         raise ValueError(
             result.details.why_no_tape
-            or "This result has no tape of labels and answers: evaluate with run=RunOptions(keep_tape=True)."
+            or "This result has no tape of labels and answers: evaluate with "
+            "run=RunOptions(keep_tape=True)."
         )
     return result.tape
 
