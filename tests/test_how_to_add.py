@@ -123,7 +123,7 @@ def test_a_protocol() -> None:
         run.update(X[rows], y[rows])
     assert run.close().result().scores == whole.scores
     assert str(whole).startswith("every n-th row evaluation after 400 rows")
-    evaluator.engine = "loop"
+    evaluator.run = RunOptions(kernels=False)
     assert evaluator.evaluate(SGDClassifier(), X, y).scores == whole.scores
     asked = np.array(
         [answer is not None for answer in whole.predictions("SGDClassifier", every_row=True)]

@@ -60,7 +60,7 @@ def test_row_by_row_it_is_known_and_as_fast(name) -> None:
         known = evaluator.evaluate({"m": KNOWN[name]}, X[:40], Y[:40])
         np.testing.assert_array_equal(result.tape.answers["m"], known.tape.answers["m"])
         assert result.paths == known.paths
-        assert ("kernel" in str(result.paths)) == (evaluator.engine == "auto")
+        assert ("kernel" in str(result.paths)) == (evaluator.run is None)
     method = "predict_proba"
     loop, kernel = (
         prequential_predict(

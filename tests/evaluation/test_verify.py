@@ -244,7 +244,7 @@ def test_every_protocol_is_made_again_from_what_was_recorded(evaluator, tmp_path
     result = sk.load(evaluator.evaluate(models(), X, y).save(tmp_path / "result.npz"))
     found = verify(result, models(), X, y)
     assert found.identical, found
-    assert (found.n_answers > 0) == (evaluator.keep_tape != False)  # noqa: E712 (may be "auto")
+    assert (found.n_answers > 0) == (evaluator.run is None)
     assert not verify(result, models(), X, y[::-1]).identical
 
 
