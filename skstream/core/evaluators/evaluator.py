@@ -427,7 +427,8 @@ class StreamEvaluator(BaseEstimator):
     def _parameters(self) -> dict[str, Any]:
         """Return all parameters that decide what a result holds, also those inside others."""
         given = self.get_params(deep=False)
-        options, polling = run_options(given.pop("run")), given.pop("polling", None)
+        given.pop("run", None)  # a subclass may have fewer parameters
+        options, polling = run_options(self.run), given.pop("polling", None)
         taken = {"kernels": options.kernels, "keep_tape": options.keep_tape}
         return {**given, **taken, **({} if polling is None else vars(polling))}
 
