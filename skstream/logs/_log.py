@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.core.engine.answers import TOLERANCE
-from skstream.core.engine.tape import Tape
 from skstream.core.forgetting import as_forgetting
 from skstream.core.measures.measure import OF_SCORES, Measure
 from skstream.core.measures.resolve import resolve_metrics, task_of
@@ -20,8 +19,7 @@ from skstream.core.result.result import EvaluationResult, ResultDetails
 from skstream.core.rows.arrays import ArrayStream, as_stream, begins_again
 from skstream.core.rows.chunk import Chunk, as_meta
 from skstream.core.rows.stream import Stream, refuse_endless
-from skstream.core.run.tape_rows import fold_columns, measures_of
-from skstream.core.run.tape_writer import BYTES_OF_LARGE_TAPE, KeptTape
+from skstream.core.run.tape import BYTES_OF_LARGE_TAPE, KeptTape, Tape, fold_columns, measures_of
 from skstream.logs._log_rows import (
     Coder,
     Piece,

@@ -23,7 +23,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-import skstream.core.engine.sharing as sharing
+import skstream.core.engine.block as sharing
 from skstream import KFoldEvaluator, PrequentialEvaluator
 from skstream.core.engine.failures import ModelError
 from skstream.core.engine.model import ModelRun

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn import config_context, get_config
 
-from skstream.core.engine.block import Block
+from skstream.core.engine.block import Block, RowStore, SharedWork
 from skstream.core.engine.failures import ModelError
 from skstream.core.engine.model import ModelRun
-from skstream.core.engine.rows import RowStore
-from skstream.core.engine.sharing import SharedWork
 from skstream.core.timelines.delayed import DatedArrivals, DelayedTimeline, Labels
 from skstream.core.timelines.delayed_blocks import Features, block_in_company, with_current_features
 from skstream.core.timelines.timeline import Arrivals, Operations, Timeline

@@ -14,8 +14,8 @@ from skstream.core.evaluators.prequential import PrequentialEvaluator
 from skstream.core.evaluators.settings import Settings, named_models
 from skstream.core.rows.arrays import as_stream
 from skstream.core.run.input import EncodedRows, why_no_weight
+from skstream.core.run.run import Steps
 from skstream.core.run.run_outcome import Place
-from skstream.core.run.steps import Steps
 from skstream.utils._label_space import is_given
 from skstream.utils._sklearn import StrOptions, validate_parameter_constraints
 from skstream.utils._warnings import warn

@@ -20,8 +20,7 @@ from skstream.core.measures.user import check_take_weights
 from skstream.core.run.holdout_sets import HeldOutRows
 from skstream.core.run.input import EncodedRows
 from skstream.core.run.run_outcome import Place
-from skstream.core.run.tape_rows import curves_of_lanes, measures_of, pieces_of
-from skstream.core.run.tape_writer import KeptTape
+from skstream.core.run.tape import KeptTape, curves_of_lanes, measures_of, pieces_of
 from skstream.core.timelines.timeline import sets_of
 from skstream.utils._label_space import LabelSpace, is_given
 
