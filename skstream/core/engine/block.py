@@ -454,6 +454,8 @@ class RowStore:
         newest = self._newest
         if newest is not None and not (self._segments and (rows < newest[0]).any()):
             X, y, index = newest[1], newest[2], rows - newest[0]
+        elif newest is None and not self._segments:  # no row waits, and none is wanted
+            X, y, index = None, no_rows(), rows
         else:
             X, y, index = _gathered(self._all(), rows)
         learn_index = index[:n_learns].astype(np.intp, copy=False)
@@ -479,7 +481,7 @@ def _gathered(segments: list[_Segment], rows: np.ndarray) -> tuple[Any, np.ndarr
     parts = _parts(segments, distinct)
     found = [(segment, segment.places(distinct[part])) for segment, part in parts]
     if not found:  # no row is requested; any rows give the columns
-        return (segments[0].X, segments[0].y, index) if segments else (None, no_rows(), index)
+        return segments[0].X, segments[0].y, index
     X = [take_rows(segment.X, places) for segment, places in found]
     y = [segment.y[places] for segment, places in found]
     return stack_rows(X), y[0] if len(y) == 1 else np.concatenate(y), index

@@ -208,6 +208,8 @@ class ByKernel:
     ----------
     kernel : Kernel or None
         What executes the model now.
+    state : object
+        What the kernel has learnt.
     may_come : bool
         Whether there is a kernel, or one is tried again.
     seconds : float
@@ -220,7 +222,7 @@ class ByKernel:
         self._task = task
         self._wanted = no_answers(task)
         self.kernel: Kernel | None = None
-        self._state: Any = None
+        self.state: Any = None
         self._reason = ""  # why some rows are executed by the loop
         self._not_yet = ""  # why all are, until the first rows have been learnt
         self.may_come = False
@@ -233,32 +235,29 @@ class ByKernel:
         self.seconds = 0.0
         self.seconds_loading = 0.0
 
-    def path(self, *, reasons: bool = True) -> str:
+    def path(self) -> str:
         """How the model was executed; after a colon, why not completely by a kernel."""
         if self.kernel is None and not self._was_used:
             reason = self._reason or self._not_yet
-            return f"loop: {reason}" if reason and reasons else "loop"
-        kinds = ["kernel and loop" if self._reason else "kernel"]
-        kinds += [
-            f"{part.name} by loop" + (f": {part.reason}" if reasons else "")
-            for part in self.looped_parts()
-        ]
-        if not reasons:
-            return ", ".join(kinds)
+            return f"loop: {reason}" if reason else "loop"
+        path = "kernel and loop" if self._reason else "kernel"
+        parts = self.looped_parts()
+        for part in parts:
+            path += f"; {part.name} by loop: {part.reason}"
         if self._reason:
-            kinds[-1] += "; some rows by loop" if len(kinds) > 1 else ""
-            kinds[-1] += f": {self._reason}"
-        path = "; ".join(kinds)
-        return path + ("; " if ": " in path else ": ") + _SPARED if self._was_spared else path
+            path += f"; some rows by loop: {self._reason}" if parts else f": {self._reason}"
+        if self._was_spared:
+            path += f"{';' if ': ' in path else ':'} {_SPARED}"
+        return path
 
     @property
     def loops(self) -> bool:
         """Whether the model, or a part of it, is executed call by call."""
-        return self.kernel is None or bool(self.kernel.looped(self._state))
+        return self.kernel is None or bool(self.kernel.looped(self.state))
 
     def looped_parts(self) -> list[Looped]:
         """Parts that were executed call by call where the others had kernels, each once."""
-        newest = [] if self.kernel is None else self.kernel.looped(self._state)
+        newest = [] if self.kernel is None else self.kernel.looped(self.state)
         if not newest:
             return self._looped_before
         sums: dict[tuple[str, str], Looped] = {}
@@ -283,20 +282,19 @@ class ByKernel:
             self._reason = self._reason or (error.reason if isinstance(error, Declined) else why)
             self.may_come = False
         else:
-            self.kernel, self._state = kernel, state
+            self.kernel, self.state = kernel, state
             if not self.may_come or self._not_yet:
-                size = ROWS_OF_MIXED_RETRY if kernel.looped(state) else ROWS_OF_RETRY
-                self._begin_tries(_MOST_ROWS, size)
+                self._n_rows, self._n_rows_of_retry = _MOST_ROWS, ROWS_OF_RETRY
+                if kernel.looped(state):
+                    self._n_rows_of_retry = ROWS_OF_MIXED_RETRY
+                self.may_come, self._n_declined, self._n_waiting = True, 0, 0
                 self._not_yet = ""
 
     def _wait(self, reason: str) -> None:
         """Let the loop execute the first rows, as there is no kernel before."""
         self._not_yet = reason
-        self._begin_tries(self._task.n_warmup, self._task.n_warmup)
-
-    def _begin_tries(self, n_rows: int, n_rows_of_retry: int) -> None:
         self.may_come, self._n_declined, self._n_waiting = True, 0, 0
-        self._n_rows, self._n_rows_of_retry = n_rows, n_rows_of_retry
+        self._n_rows = self._n_rows_of_retry = self._task.n_warmup
 
     def look_again(self, estimator: Any) -> None:
         """Look for a kernel before the next part, if it is time for the next try."""
@@ -308,7 +306,7 @@ class ByKernel:
         """Rows to execute together: by the memory that they take, or until the next try."""
         if self.kernel is None:
             return self._n_rows_of_retry if self.may_come else _MOST_ROWS
-        row_bytes = self.kernel.row_bytes(self._state)
+        row_bytes = self.kernel.row_bytes(self.state)
         if row_bytes is None:  # not known yet
             return min(_FIRST_ROWS, self._n_rows)
         return min(max(_BYTES_AT_ONCE // max(row_bytes, 1), _LEAST_ROWS), self._n_rows)
@@ -329,7 +327,7 @@ class ByKernel:
         n_rows = max(block.n_learns, block.n_asks)
         started, loading, n_spared = perf_counter(), seconds_of_loading(), n_calls_spared()
         try:
-            self._state, answers = checked_step(self.kernel, self._state, block, self._wanted)
+            self.state, answers = checked_step(self.kernel, self.state, block, self._wanted)
             self._n_declined = self._n_waiting = 0
             self._was_used = True
             self._n_rows = min(2 * self._n_rows, _MOST_ROWS)
@@ -344,7 +342,7 @@ class ByKernel:
             self._n_rows = self._n_rows_of_retry
             return None, n_rows > 2 * self._n_rows
         except LoopFailed as failure:
-            self._state, self._was_used = failure.state, True
+            self.state, self._was_used = failure.state, True
             raise
         except BadAnswer:
             raise
@@ -361,12 +359,7 @@ class ByKernel:
             self._was_spared = self._was_spared or n_calls_spared() > n_spared
             self.seconds += perf_counter() - started - loading
 
-    def export(self) -> None:
-        """Give the estimator the attributes that ``partial_fit`` would have left."""
-        if self.kernel is not None:
-            self.kernel.export(self._state)
-
     def leave(self) -> None:
-        """Give the kernel up, after `export`: the loop goes on from there."""
+        """Give the kernel up, once its state was exported: the loop goes on from there."""
         self._looped_before = self.looped_parts()
-        self.kernel = self._state = None
+        self.kernel = self.state = None

@@ -413,15 +413,19 @@ def changed_methods(estimator: Any) -> str | None:
     A method may be replaced on one instance, or on its class. Either way the loop calls what the
     kernel knows nothing of.
     """
-    kind = type(estimator)
+    of_class: dict[str, Any] = {}
+    for base in reversed(type(estimator).__mro__):
+        of_class.update(vars(base))
     for name in getattr(estimator, "__dict__", ()):
-        own = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+        own = of_class.get(name)
         if callable(own) or hasattr(own, "__get__"):
             return f"a {name} of its own"
     for name in _METHOD_NAMES:
-        home = next((base for base in kind.__mro__ if name in vars(base)), None)
-        if home is not None and not _is_of(home, name):
-            return f"a changed {name}"
+        for base in type(estimator).__mro__:
+            if name in vars(base):
+                if not _is_of(base, name):
+                    return f"a changed {name}"
+                break
     return None
 
 

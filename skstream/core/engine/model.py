@@ -4,7 +4,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skstream.base import asks_row_by_row
 from skstream.core.engine.answers import Task, first_answers, marked, missing, no_answers
 from skstream.core.engine.block import Block, cuts, part_of
 from skstream.core.engine.failures import BadAnswer, ModelError, failures_named, model_error
@@ -88,11 +87,6 @@ class ModelRun:
     # -- what is known of it
 
     @property
-    def asks_row_by_row(self) -> bool:
-        """Whether an answer of a call may be used as a label for the next rows."""
-        return asks_row_by_row(self.by_loop.estimator)
-
-    @property
     def is_measured_late(self) -> bool:
         """Whether measuring the size of the model before the end would slow it down."""
         kernel = self.by_kernel.kernel
@@ -125,7 +119,7 @@ class ModelRun:
         if kernel is not None:
             action = f"{type(kernel).__name__}.export wrote its fitted attributes"
             with failures_named(self.name, self.fold, action, self.n_folds):
-                self.by_kernel.export()
+                kernel.export(self.by_kernel.state)
         return self.by_loop.estimator
 
     # -- executing a block
@@ -210,10 +204,6 @@ class ModelRun:
             return no_answers(self.task, block.n_asks) if whole_warmup else answers
 
     # -- failures
-
-    def forget_failure(self, n_unanswered: int) -> None:
-        """Undo the last block, in which nothing was learnt."""
-        self.failure, self.n_unanswered = None, n_unanswered
 
     def _after_failure_of_part(self, failure: LoopFailed, block: Block) -> np.ndarray:
         """Answers where a looped part has failed; what is wrong with one, the loop says."""

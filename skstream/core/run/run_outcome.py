@@ -4,7 +4,7 @@ import copyreg
 import pickle
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -86,14 +86,15 @@ class Cost:
         return self.seconds_asking + self.seconds_learning + self.seconds_in_kernel
 
     def __add__(self, other: "Cost") -> "Cost":
-        joined = {"seconds_of_parts", "failed_refit"}
-        names = [one.name for one in fields(Cost) if one.name not in joined]
-        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
-        parts = dict(self.seconds_of_parts)
+        parts, sums = dict(self.seconds_of_parts), dict(vars(self))
         for name, seconds in other.seconds_of_parts.items():
             parts[name] = parts.get(name, 0.0) + seconds
-        last = other.failed_refit or self.failed_refit
-        return Cost(**sums, seconds_of_parts=parts, failed_refit=last)
+        for name, value in vars(other).items():
+            if name == "failed_refit":
+                sums[name] = value or self.failed_refit
+            elif name != "seconds_of_parts":
+                sums[name] += value
+        return Cost(**{**sums, "seconds_of_parts": parts})
 
 
 class Refits(NamedTuple):
@@ -120,15 +121,13 @@ class Refits(NamedTuple):
     seconds: float = 0.0
 
 
-def _tells_refits(part: Any) -> bool:
-    return hasattr(type(part), "refits_so_far")
-
-
 def refits_in(model: Any) -> list[Refits]:
     """Refits of every fitted part of a model that has them: itself, a step, a member."""
     found: list[Refits] = []
-    if any(map(_tells_refits, nested(model))):
-        _collect(model, found, set())
+    for part in nested(model):
+        if hasattr(type(part), "refits_so_far"):
+            _collect(model, found, set())
+            break
     return found
 
 
@@ -137,7 +136,7 @@ def _collect(part: Any, found: list[Refits], seen: set[int]) -> None:
     if id(part) in seen:
         return
     seen.add(id(part))
-    if _tells_refits(part):
+    if hasattr(type(part), "refits_so_far"):
         found.extend([Refits(*part.refits_so_far())] if is_fitted(part) else [])
     elif isinstance(part, BaseEstimator | dict | list | tuple):
         part = vars(part) if isinstance(part, BaseEstimator) else part
@@ -194,7 +193,14 @@ class CostMeter:
 
     def cost(self, model: Any) -> Cost:
         """Return the cost so far."""
+        seconds_refitting, n_failed, failed = 0.0, 0, ""
+        rows: list[int] = []
         refits = refits_since(refits_in(self.measure(model)), self._before)
+        for its in refits:
+            seconds_refitting += its.seconds
+            rows += its.rows
+            n_failed += its.n_failed
+            failed = failed or its.failure
         seconds = model.seconds
         return Cost(
             seconds_asking=seconds["asking"],
@@ -204,10 +210,10 @@ class CostMeter:
             seconds_of_parts=model.seconds_of_parts,
             size=self._size,
             ram_hours=self._ram_hours,
-            seconds_refitting=sum(one.seconds for one in refits),
-            refit_rows=[sorted(row for one in refits for row in one.rows)] if refits else [],
-            n_failed_refits=sum(one.n_failed for one in refits),
-            failed_refit=next((one.failure for one in refits if one.failure), ""),
+            seconds_refitting=seconds_refitting,
+            refit_rows=[sorted(rows)] if refits else [],
+            n_failed_refits=n_failed,
+            failed_refit=failed,
         )
 
 
@@ -451,9 +457,10 @@ class ResultHeader:
         """
         if not self.record:
             return {}
-        known = self.record.get("names")  # files may have them, and give arrays
+        record, checksums = dict(self.record), {}
+        known = record.pop("names", None)  # files may have them, and give arrays
         names = list(map(str, known)) if known else columns.get("names")
-        own = {name: one for name, one in self.record.items() if name != "names"}
-        checksums = {name: [f"{one:08x}" for one in sums] for name, sums in read.items()}
-        stream = {"rows": n_rows, **columns, "names": names, "checksums": checksums}
-        return own | {"stream": stream}
+        for name, sums in read.items():
+            checksums[name] = list(map("{:08x}".format, sums))
+        record["stream"] = {"rows": n_rows, **columns, "names": names, "checksums": checksums}
+        return record

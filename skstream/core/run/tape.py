@@ -15,7 +15,7 @@ from skstream.utils._choices import check_place
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._warnings import warn
 
-#: Blocks that are joined once there are so many: each takes a hundred bytes beside its rows.
+#: Parts that are joined once there are so many: each takes a hundred bytes beside its rows.
 _MOST_APART = 256
 
 
@@ -187,37 +187,6 @@ def scores_of_bin(scores: np.ndarray, answers: Any, bin: int | None) -> np.ndarr
     return scores[:, line * width : (line + 1) * width]
 
 
-class Recorder:
-    """Appends blocks of values, in one type; of `width` values in a row, or of one."""
-
-    def __init__(self, dtype: np.dtype[Any], width: int | None = None):
-        self._dtype = dtype
-        self._width = width
-        self._blocks: list[np.ndarray] = []
-        self._n_apart = 0  # of the last blocks, which may be of a row each
-
-    def __getstate__(self) -> dict[str, Any]:
-        self.array()  # a pickled array has a header, which is larger than a block of few rows
-        return self.__dict__
-
-    def append(self, values: np.ndarray) -> None:
-        """Append a block of codes, targets or weights."""
-        self._blocks.append(values.astype(self._dtype))
-        self._n_apart += 1
-        if self._n_apart == _MOST_APART:
-            self._blocks[-_MOST_APART:] = [np.concatenate(self._blocks[-_MOST_APART:])]
-            self._n_apart = 0
-
-    def array(self) -> np.ndarray:
-        """Return everything recorded so far."""
-        if not self._blocks:
-            return np.empty(0 if self._width is None else (0, self._width), dtype=self._dtype)
-        if len(self._blocks) > 1:
-            self._blocks = [np.concatenate(self._blocks)]
-        self._n_apart = 0
-        return self._blocks[0]
-
-
 #: Columns that hold codes of labels, or targets, as the answers do.
 _OF_LABELS = ("y", "previous", "majority", "inclusive")
 #: Columns that only some rows have.
@@ -228,7 +197,7 @@ BYTES_OF_LARGE_TAPE = 10**9
 
 
 class KeptTape:
-    """Labels and answers of all lanes of a run.
+    """Labels and answers of all models and folds of a run.
 
     Parameters
     ----------
@@ -237,9 +206,9 @@ class KeptTape:
     n_lanes : int
         Models times folds.
     width : int
-        Lines of answers per lane.
+        Lines of answers of each of them.
     n_scores : sequence of int, default=()
-        Columns of scores of every lane, 0 for none; empty where no measure needs any.
+        Columns of scores of each of them, 0 for none; empty where no measure needs any.
     """
 
     def __init__(
@@ -252,32 +221,34 @@ class KeptTape:
     ) -> None:
         self._dtype = LabelSpace(classes).dtype
         self._width = width
-        self._n_rows = 0
-        self._lanes = list(range(n_lanes))  # by which the columns of those that go on are named
+        self._n_rows = self._n_apart = 0
         self._n_scores = list(n_scores) or [0] * n_lanes
         self._sets: list[Sets] = []
-        self._columns: dict[str, Any] = {}  # by name
-        self._add("y", self._dtype)
+        # By name, in parts, of which the first says the type.
+        self._columns: dict[str, list[np.ndarray]] = {"y": [np.empty(0, self._dtype)]}
         for lane, n in enumerate(self._n_scores):
-            self._add(f"answers-{lane}", self._dtype, None if width == 1 else width)
+            shape = 0 if width == 1 else (0, width)
+            self._columns[f"answers-{lane}"] = [np.empty(shape, self._dtype)]
             if n:
-                self._add(f"scores-{lane}", np.dtype(np.float64), n * width)
+                self._columns[f"scores-{lane}"] = [np.empty((0, n * width))]
 
-    def _add(self, name: str, dtype: np.dtype[Any], width: int | None = None) -> None:
-        self._columns[name] = Recorder(dtype, width)
+    def __getstate__(self) -> dict[str, Any]:
+        for name in self._columns:  # a pickled part has a header, which is larger than a few rows
+            self._column(name)
+        return self.__dict__
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows."""
         n, width = len(rows), self._width
         self._append("y", rows.y)
-        for k, lane in enumerate(self._lanes):
-            lines = slice(k * width, (k + 1) * width)
+        for lane, n_scores in enumerate(self._n_scores):
+            lines = slice(lane * width, (lane + 1) * width)
             answers = rows.answers[lines]
             self._append(f"answers-{lane}", answers[0] if width == 1 else answers.T)
-            if self._n_scores[lane]:
+            if n_scores:
                 assert rows.scores is not None
                 scores = rows.scores[lines].transpose(1, 0, 2)
-                self._append(f"scores-{lane}", scores.reshape(n, width * self._n_scores[lane]))
+                self._append(f"scores-{lane}", scores.reshape(n, width * n_scores))
         for name in _OPTIONAL:
             values = getattr(rows, name)
             if values is not None:
@@ -290,29 +261,38 @@ class KeptTape:
         if rows.weight is not None or "weight" in self._columns:
             self._append("weight", np.ones(n) if rows.weight is None else rows.weight)
         self._n_rows += n
+        self._n_apart += 1
+        if self._n_apart == _MOST_APART:
+            self._n_apart = 0
+            for parts in self._columns.values():
+                parts[-_MOST_APART:] = [np.concatenate(parts[-_MOST_APART:])]
 
     def _append(self, name: str, values: np.ndarray) -> None:
         if name not in self._columns:
-            self._add(name, self._dtype if name in _OF_LABELS else values.dtype)
-        self._columns[name].append(values)
+            dtype = self._dtype if name in _OF_LABELS else values.dtype
+            self._columns[name] = [np.empty(0, dtype)]
+        self._columns[name].append(values.astype(self._columns[name][0].dtype))
 
-    def _column(self, name: str) -> Any:
-        return self._columns[name].array()
+    def _column(self, name: str) -> np.ndarray:
+        parts = self._columns[name]
+        if len(parts) > 1:
+            parts[:] = [np.concatenate(parts)]
+        return parts[0]
 
     def answers(self, lane: int) -> np.ndarray:
-        """Return the answers of one lane."""
-        found: np.ndarray = self._column(f"answers-{self._lanes[lane]}")
-        return found
+        """Return the answers of one model in one fold."""
+        return self._column(f"answers-{lane}")
 
     def scores(self, lane: int) -> np.ndarray | None:
-        """Return the scores of one lane, of shape (n_rows, n_columns); None if it has none."""
-        number = self._lanes[lane]
-        return self._column(f"scores-{number}") if self._n_scores[number] else None
+        """Return the scores of one of them, of shape (n_rows, n_columns); None without any."""
+        return self._column(f"scores-{lane}") if self._n_scores[lane] else None
 
     def labels(self) -> dict[str, Any]:
         """Return what is kept of the rows themselves."""
-        names = [one for one in self._columns if not one.startswith(("answers-", "scores-"))]
-        held: dict[str, Any] = {"weight": None} | {name: self._column(name) for name in names}
+        held: dict[str, Any] = {"weight": None}
+        for name in self._columns:
+            if not name.startswith(("answers-", "scores-")):
+                held[name] = self._column(name)
         if self._sets:
             held["sets"] = tuple(map(np.concatenate, zip(*self._sets, strict=True)))
         return held
@@ -478,16 +458,15 @@ def width_of(answers: np.ndarray) -> int:
 
 def fold_columns(curves: Mapping[str, Sequence[Curves]]) -> ValuesByModel:
     """Return the values of each model, with a column for each of its folds."""
-    return {
-        name: {
-            mechanism: {
-                metric: np.stack([one.values[mechanism][metric] for one in of_folds], axis=1)
-                for metric in by_metric
-            }
-            for mechanism, by_metric in of_folds[0].values.items()
-        }
-        for name, of_folds in curves.items()
-    }
+    values: ValuesByModel = {}
+    for name, of_folds in curves.items():
+        values[name] = {}
+        for mechanism, by_metric in of_folds[0].values.items():
+            columns = values[name][mechanism] = {}
+            for metric in by_metric:
+                folds = [of_fold.values[mechanism][metric] for of_fold in of_folds]
+                columns[metric] = np.stack(folds, axis=1)
+    return values
 
 
 def measures_of(
@@ -524,7 +503,7 @@ def measures_of(
     )
 
 
-def curves_of_lanes(curves: Curves, n_lanes: int, width: int) -> list[Curves]:
-    """Return the curves of every lane, with a last axis of its lines where it has several."""
-    firsts = range(0, n_lanes * width, width)
-    return [curves.of_models(k if width == 1 else slice(k, k + width)) for k in firsts]
+def curves_of_lanes(curves: Curves, n_lanes: int, width: int) -> Iterator[Curves]:
+    """Yield the curves of every lane, with a last axis of its lines where it has several."""
+    for first in range(0, n_lanes * width, width):
+        yield curves.of_models(first if width == 1 else slice(first, first + width))
