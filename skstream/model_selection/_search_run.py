@@ -399,21 +399,17 @@ class SearchRun(EvaluationRun):
             )
         super()._require_open()
 
-    def _note(self, answered: list[Answered]) -> None:
-        super()._note(answered)
-        if self._honest is not None:
-            self._honest.measure()
-
-    def _keep(self, rows: ScoredRows) -> None:
-        super()._keep(rows)
+    def _note(self, answered: list[Answered]) -> ScoredRows:
+        rows: ScoredRows = super()._note(answered)
         if self.tuned is not None:
             if self.honest_loss is not None:
                 self.honest_loss.read(rows)
-            return
-        if self._honest is not None:
+        elif self._honest is not None:
             nothing = np.full((1, len(rows)), self._nothing, rows.answers.dtype)
             scores = None if rows.scores is None else np.full_like(rows.scores[:1], np.nan)
             self._honest.keep(ScoredRows(rows.y, nothing, rows.weight, scores=scores))
+            self._honest.measure()
+        return rows
 
     def estimator(self, number: int) -> Any:
         """Return the fitted model of a lane: the very one that goes on."""

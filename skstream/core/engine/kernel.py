@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skstream.core.engine.answers import Task, checked_step, no_answers
+from skstream.core.engine.answers import Task, no_answers
 from skstream.core.engine.block import Block, key_of
 from skstream.core.engine.failures import RAISED, BadAnswer, ends_program, in_short
 from skstream.core.engine.loop import LoopFailed
@@ -166,19 +166,17 @@ class TransformKernel(StateMachine):
         return 0
 
 
-_FIND: list[Callable[[Any, Task], Kernel]] = []
+def _no_kernels(estimator: Any, task: Task) -> Kernel:
+    raise Declined("no kernels are offered")
+
+
+#: What finds the kernel of an estimator; it raises `Declined` where only the loop is exact.
+_FIND: list[Callable[[Any, Task], Kernel]] = [_no_kernels]
 
 
 def offer_kernels(find: Callable[[Any, Task], Kernel]) -> None:
     """Let a function find the kernels of estimators; it raises `Declined` where there is none."""
     _FIND[:] = [find]
-
-
-def find_kernel(estimator: Any, task: Task) -> Kernel:
-    """Kernel for an estimator; `Declined` says why only the loop is exact."""
-    if not _FIND:
-        raise Declined("no kernels are offered")
-    return _FIND[0](estimator, task)
 
 
 # Memory that the rows of a part of a block may take in a kernel, and the least number of rows.
@@ -273,7 +271,7 @@ class ByKernel:
     def look_for(self, estimator: Any) -> None:
         """Go on with the kernel of an estimator, if there is one, or wait for it."""
         try:
-            kernel = find_kernel(estimator, self._task)
+            kernel = _FIND[0](estimator, self._task)
             state = kernel.initial_state()
         except NotFittedYet as declined:
             self._wait(declined.reason)
@@ -327,7 +325,21 @@ class ByKernel:
         n_rows = max(block.n_learns, block.n_asks)
         started, loading, n_spared = perf_counter(), seconds_of_loading(), n_calls_spared()
         try:
-            self.state, answers = checked_step(self.kernel, self.state, block, self._wanted)
+            assert self.kernel is not None
+            came: Any = self.kernel.step(self.state, block)
+            answers = came[1] if isinstance(came, tuple) and len(came) == 2 else None
+            shape, kind = (block.n_asks, *self._wanted.shape[1:]), self._wanted.dtype.kind
+            if (
+                not isinstance(answers, np.ndarray)
+                or answers.shape != shape
+                or answers.dtype.kind != kind
+            ):
+                raise BadAnswer(
+                    f"{type(self.kernel).__name__}.step returned {came!r:.300}. A kernel "
+                    "returns two values: the next state, and an array with one answer per ask, in "
+                    f"their order; here {self._wanted.dtype} of shape {shape}."
+                )
+            self.state = came[0]
             self._n_declined = self._n_waiting = 0
             self._was_used = True
             self._n_rows = min(2 * self._n_rows, _MOST_ROWS)

@@ -104,15 +104,6 @@ class ModelRun:
             asking, learning = asking + loop.seconds_asking, learning + loop.seconds_learning
         return {"asking": asking, "learning": learning, "kernel": kernel}
 
-    @property
-    def seconds_of_parts(self) -> dict[str, float]:
-        """Time in parts executed call by call where the others had kernels, by their names."""
-        seconds: dict[str, float] = {}
-        for part in self.by_kernel.looped_parts():
-            both = part.seconds_asking + part.seconds_learning
-            seconds[part.name] = seconds.get(part.name, 0.0) + both
-        return seconds
-
     def estimator(self) -> Any:
         """Return the fitted estimator, as ``partial_fit`` would have left it."""
         kernel = self.by_kernel.kernel
@@ -183,6 +174,8 @@ class ModelRun:
         if answers is None:
             answers = self._run_loop(block)
         if self.failure is not None:
+            return answers
+        if missing(answers, self.task) is None:
             return answers
         gap, answers = self._without_gaps(answers)
         return answers if gap is None else self._note_failure(gap, answers, block)

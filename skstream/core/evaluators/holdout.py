@@ -26,6 +26,7 @@ from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import Place, RunOutcome
 from skstream.core.run.scoring import AskedAtCheckpoints
 from skstream.core.timelines.timeline import HoldoutTimeline, NextRowsTimeline, Timeline
+from skstream.utils._rows import Schema
 from skstream.utils._sklearn import Interval
 
 # Questions that are asked in one step.
@@ -258,19 +259,14 @@ class HoldoutRun(EvaluationRun):
             n_sets = max(1, _ASKS_PER_STEP // timeline.size)
             self._pace.max_size = min(self._rows_per_step, timeline.every * n_sets)
 
-    def _check_columns(self, X: Any) -> None:
-        super()._check_columns(X)
-        if self._held_out is not None:
-            self._held_out.warn_of_rows(X)
-
     def __getstate__(self) -> dict[str, Any]:
         if self._held_out is not None:
             self._held_out.check_can_be_saved()
         return super().__getstate__()
 
     def _take_step(self, rows: EncodedRows) -> None:
-        if self._held_out is not None and self._schema is not None and not self.n_rows:
-            self._held_out.check_columns(self._schema)
+        if self._held_out is not None and not self.n_rows:
+            self._held_out.check_columns(Schema.of(rows.X))
         super()._take_step(rows)
 
     def go_on_as(self, new: Self) -> None:

@@ -160,6 +160,7 @@ class _PredictingRun(EvaluationRun):
 
     def __init__(self, settings: Settings, models: Mapping[Place, Any]) -> None:
         super().__init__(settings, models)
+        self._measured_at = 1 << 62  # sizes say nothing here
         self._answered: list[Answered] = []
         self.n_learnable = 0
         self.has_weight = False
@@ -174,7 +175,7 @@ class _PredictingRun(EvaluationRun):
     def _note(self, answered: list[Answered]) -> None:
         self._answered += answered
 
-    def _score_step(self) -> None:
+    def _score(self, *, all_of_it: bool = True) -> None:
         """Nothing is scored."""
 
     def predictions(self) -> tuple[np.ndarray, np.ndarray]:

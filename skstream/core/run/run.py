@@ -13,7 +13,6 @@ from zlib import crc32
 
 import numpy as np
 
-from skstream.core.engine.failures import ModelError
 from skstream.core.engine.model import ModelRun
 from skstream.core.engine.run import Answered, Engine, Step
 from skstream.core.evaluators.settings import Settings
@@ -152,10 +151,10 @@ class EvaluationRun(Exclusive):
         return "closed" if self.is_closed else "open"
 
     def _require_open(self) -> None:
-        state = self._state
-        if state == "closed":
+        broken = self._engine.is_inconsistent or self._has_failed
+        if self.is_closed and not broken:
             raise RuntimeError("The run is closed: the stream has ended. Start another.")
-        if state == "broken":
+        if broken:
             raise RuntimeError(
                 "The run was stopped in the middle of a row by a model that failed, another error, "
                 "or an interrupt: result() gives what came before, but it cannot go on. Go on from "
@@ -324,10 +323,9 @@ class EvaluationRun(Exclusive):
         self : EvaluationRun
             The run.
         """
-        if self._state == "closed":
-            return self
-        self._require_open()
-        self._take_event(self._note, End())
+        if not self.is_closed or self._has_failed:
+            self._require_open()
+            self._take_event(self._note, End())
         return self
 
     def _check_columns(self, X: Any) -> None:
@@ -349,12 +347,7 @@ class EvaluationRun(Exclusive):
                 "The forgetting or record_every counts time, and the rows do not say when they "
                 "came: pass arrival=."
             )
-        self._learn_columns(chunk.X)
         return rows
-
-    def _learn_columns(self, X: Any) -> None:
-        if self._schema is None and X.shape[0]:  # an empty chunk may have no columns
-            self._schema = Schema.of(X).with_types(X)
 
     # -- a step: rows that arrive, or another event, for all models
 
@@ -408,7 +401,13 @@ class EvaluationRun(Exclusive):
             note(step.answered)
             self.is_closed = isinstance(step.event, End)
             try:
-                self._score_step()
+                if self.n_rows >= self._measured_at:
+                    for model, meter in zip(self._engine.models, self._meters, strict=True):
+                        if not model.is_measured_late:
+                            meter.measure(model)
+                    while self._measured_at <= self.n_rows:
+                        self._measured_at *= 2
+                self._score(all_of_it=self.is_closed)
             except Exception as error:
                 if self.is_live:
                     error.add_note(
@@ -450,6 +449,8 @@ class EvaluationRun(Exclusive):
 
     def _note_rows(self, rows: EncodedRows) -> np.ndarray:
         """Count rows that arrived; return which of them have a label."""
+        if self._schema is None:
+            self._schema = Schema.of(rows.X).with_types(rows.X)
         labelled = is_given(rows.y)
         values = np.where(labelled, rows.y, -1.0)  # without a label y may be anything
         self._label_sum = crc32(values.data, self._label_sum)
@@ -459,17 +460,14 @@ class EvaluationRun(Exclusive):
         self._last_time = self._last_time if rows.came is None else rows.came[-1:]
         return labelled
 
-    def _note(self, answered: list[Answered]) -> None:
+    def _note(self, answered: list[Answered]) -> Any:
         """Note the rows that all models have finished, up to a failure that ends the run."""
         rows = self._scoring.settle(answered)
         if self._ends_by_failure:
             rows = self._until_failure(rows)
             self._n_unlabelled -= int(np.count_nonzero(self._unlabelled >= self.n_rows))
-        self._keep(rows)
-
-    def _keep(self, rows: ScoredRows) -> None:
-        """Keep rows that all models have finished, for the scores."""
         self._scores.keep(rows)
+        return rows
 
     @property
     def _n_finished(self) -> int:
@@ -493,21 +491,9 @@ class EvaluationRun(Exclusive):
 
     # -- scores
 
-    def _score_step(self) -> None:
-        """Score what was noted, and measure the models now and then."""
-        if self.n_rows >= self._measured_at:
-            for model, meter in zip(self._engine.models, self._meters, strict=True):
-                if not model.is_measured_late:
-                    meter.measure(model)
-            while self._measured_at <= self.n_rows:
-                self._measured_at *= 2
-        self._score(all_of_it=self.is_closed)
-        if self.is_closed:
-            self._scores.finish()
-
     def _score(self, *, all_of_it: bool = True) -> None:
         """Score what was noted. If a function of the user fails, this can be repeated."""
-        self._scores.measure()
+        self._scores.measure(is_end=self.is_closed)
 
     @exclusive
     def result(self) -> EvaluationResult:
@@ -545,7 +531,10 @@ class EvaluationRun(Exclusive):
     def outcome(self) -> RunOutcome:
         """Return what every model did, from which results are made."""
         settings, tape, schema = self._settings, self._scores.tape, self._schema
-        failures, lanes, columns = self._shown_failures(), [], {}
+        failures, lanes, columns = self._engine.failures, [], {}
+        if self._ends_by_failure:  # without what came after it
+            end = min(map(self._n_valid, failures))
+            failures = {k: error for k, error in failures.items() if self._n_valid(k) == end}
         for k, curves in enumerate(self._scores.curves()):
             (name, fold), meter, model = self._places[k], self._meters[k], self._engine.models[k]
             cost, lost = meter.cost(model), [meter.failure] * bool(meter.failure)
@@ -590,15 +579,6 @@ class EvaluationRun(Exclusive):
             if self.is_closed and estimator is not None:
                 return estimator  # nothing changes it any more
             lost.append(not_returned(model.name, error))
-
-    def _shown_failures(self) -> dict[int, ModelError]:
-        """Why models have stopped: without what came after the failure that ends the evaluation."""
-        failures = self._engine.failures
-        if not self._ends_by_failure:
-            return failures
-        ends = {k: self._n_valid(k) for k in failures}
-        end = min(ends.values())
-        return {k: failure for k, failure in failures.items() if ends[k] == end}
 
     # -- checkpoints
 
@@ -680,6 +660,7 @@ class Pace:
         self.max_size = max_size
         self.size = FIRST_SIZE
         self._sums = np.zeros(5)
+        self._fixed = self._per_row = 0.0  # seconds of a step and of each of its rows
 
     def took(self, n_rows: int, seconds: float) -> None:
         """Note how long a step took.
@@ -691,26 +672,21 @@ class Pace:
         if n_rows < self.size and seconds < TARGET:
             return  # a short step says little
         if self._sums[0]:
-            fixed, per_row = _line(*self._sums.tolist())
             # A shorter step may take as long as those before, but not longer.
             rows = max(n_rows, self._sums[1] / self._sums[0])
-            if seconds > 2 * (fixed + per_row * rows):
+            if seconds > 2 * (self._fixed + self._per_row * rows):
                 self._sums[:] = 0.0  # rows take longer than they did: what was is of no use
         new = [1.0, n_rows, seconds, n_rows * n_rows, n_rows * seconds]
         self._sums = FADING * self._sums + new
-        fixed, per_row = _line(*self._sums.tolist())
-        target = max(TARGET, WORTH * fixed)
-        wanted = int((target - fixed) / max(per_row, 1e-9))
+        n, x, y, xx, xy = self._sums.tolist()
+        spread = xx * n - x * x  # a line through all steps
+        slope = (xy * n - x * y) / spread if spread > 1e-3 * xx * n else y / x
+        self._per_row = min(max(slope, 0.05 * y / x), y / x)
+        self._fixed = (y - self._per_row * x) / n
+        target = max(TARGET, WORTH * self._fixed)
+        wanted = int((target - self._fixed) / max(self._per_row, 1e-9))
         if seconds < target:
             wanted = max(self.size, wanted)
         # Costs estimated from steps of about the same size may be far off.
         growth = GROWTH if seconds < TARGET / 2 else 2
         self.size = min(max(1, min(wanted, growth * self.size)), self.max_size)
-
-
-def _line(n: float, x: float, y: float, xx: float, xy: float) -> tuple[float, float]:
-    """Fixed seconds and seconds per row, from sums over steps."""
-    spread = xx * n - x * x
-    slope = (xy * n - x * y) / spread if spread > 1e-3 * xx * n else y / x
-    per_row = min(max(slope, 0.05 * y / x), y / x)
-    return (y - per_row * x) / n, per_row

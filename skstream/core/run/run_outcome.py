@@ -195,19 +195,23 @@ class CostMeter:
         """Return the cost so far."""
         seconds_refitting, n_failed, failed = 0.0, 0, ""
         rows: list[int] = []
-        refits = refits_since(refits_in(self.measure(model)), self._before)
-        for its in refits:
+        refits = refits_in(self.measure(model))
+        for its in refits and refits_since(refits, self._before):
             seconds_refitting += its.seconds
             rows += its.rows
             n_failed += its.n_failed
             failed = failed or its.failure
+        of_parts: dict[str, float] = {}
+        for part in model.by_kernel.looped_parts():
+            both = part.seconds_asking + part.seconds_learning
+            of_parts[part.name] = of_parts.get(part.name, 0.0) + both
         seconds = model.seconds
         return Cost(
             seconds_asking=seconds["asking"],
             seconds_learning=seconds["learning"],
             seconds_in_kernel=seconds["kernel"],
             seconds_loading=model.by_kernel.seconds_loading,
-            seconds_of_parts=model.seconds_of_parts,
+            seconds_of_parts=of_parts,
             size=self._size,
             ram_hours=self._ram_hours,
             seconds_refitting=seconds_refitting,

@@ -249,19 +249,19 @@ class RunScores:
         if self.tape is not None:
             self.tape.keep(rows)
 
-    def measure(self) -> None:
-        """Let the measures read the rows kept; if a user's function fails, call again."""
+    def measure(self, *, is_end: bool = False) -> None:
+        """Let the measures read the rows kept; if a user's function fails, call again.
+
+        At the end they also measure the rows that they have buffered; no rows may follow.
+        """
         while self._unread:
             rows = self._unread[0]
             n_done = self._measures.n_rows - self._n_read  # before a function failed
             self._measures.read(rows[n_done:] if n_done else rows)
             self._n_read += len(rows)
             del self._unread[0]
-
-    def finish(self) -> None:
-        """Measure the rows that the measures have buffered; no rows may follow."""
-        self.measure()
-        self._measures.finish()
+        if is_end:
+            self._measures.finish()
 
     def measured_by(self, settings: Settings) -> "RunScores | None":
         """Return the rows on the tape, scored by named measures; None without a tape."""

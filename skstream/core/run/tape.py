@@ -464,8 +464,9 @@ def fold_columns(curves: Mapping[str, Sequence[Curves]]) -> ValuesByModel:
         for mechanism, by_metric in of_folds[0].values.items():
             columns = values[name][mechanism] = {}
             for metric in by_metric:
-                folds = [of_fold.values[mechanism][metric] for of_fold in of_folds]
-                columns[metric] = np.stack(folds, axis=1)
+                columns[metric] = np.stack(
+                    [of_fold.values[mechanism][metric] for of_fold in of_folds], axis=1
+                )
     return values
 
 

@@ -169,7 +169,6 @@ class DelayedRun(EvaluationRun):
             its_id = ids[error.row - self.n_rows]
             error.add_note(f"The row has the id {its_id!r}. No row of the call waits.")
             raise
-        self._learn_columns(X)
         self._clock, self._last_in_table = clock, last
         self._commit(step, partial(self._note_asked, rows))
         return {
@@ -339,8 +338,7 @@ class DelayedRun(EvaluationRun):
         X = batch.rows.X
         if batch.rows.n_rows:
             self._check_columns(X)
-            self._learn_columns(X)
-        self._clock = batch.clock
+            self._clock = batch.clock
         known = batch.known
         dated = Dated(known.rows, batch.known_times, batch.known_weight)
         self._take_labels(known, batch.known_y, dated, batch.clock)
@@ -400,7 +398,6 @@ class DelayedRun(EvaluationRun):
             now,
             optional=self._settings.missing_labels != "error",
         )
-        self._learn_columns(chunk.X)
         self._clock = clock
         if "label_time" not in chunk.meta:
             self._n_delayed = first + rows.n_rows
@@ -507,7 +504,7 @@ class DelayedRun(EvaluationRun):
             self._scores.keep(self._scoring.settle(self._clock, first, failed))
             if failed:
                 self.n_rows = self._scoring.n_arrived
-            self._scores.measure()
+        self._scores.measure(is_end=self.is_closed)
 
     def _n_valid(self, lane: int) -> int:
         return self._scoring.n_answered[lane]
