@@ -16,7 +16,7 @@ from skstream.core.run.input import EncodedRows
 from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import LaneOutcome, Place, RunOutcome
 from skstream.core.run.scoring import RunScores
-from skstream.core.timelines.timeline import rows_of_warmup
+from skstream.core.timelines.timeline import Arrivals, rows_of_warmup
 from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
@@ -258,7 +258,8 @@ class SearchRun(EvaluationRun):
         state, n_warmup = self._engine.states[0], self._settings.n_warmup
         if state.n_learnt < n_warmup:
             n_missing = n_warmup - int(np.count_nonzero(state.learnable))
-            return rows_of_warmup(n_missing, rows.arrivals().learnable[begin:])
+            learnable = Arrivals(0, is_given(rows.y), rows.weight).learnable
+            return rows_of_warmup(n_missing, learnable[begin:])
         return self._settings.batch_size - len(state.rows)
 
     @property

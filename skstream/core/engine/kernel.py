@@ -334,8 +334,9 @@ class ByKernel:
                 or answers.shape != shape
                 or answers.dtype.kind != kind
             ):
+                shown = came if answers is None else answers
                 raise BadAnswer(
-                    f"{type(self.kernel).__name__}.step returned {came!r:.300}. A kernel "
+                    f"{type(self.kernel).__name__}.step returned {shown!r:.200}. A kernel "
                     "returns two values: the next state, and an array with one answer per ask, in "
                     f"their order; here {self._wanted.dtype} of shape {shape}."
                 )

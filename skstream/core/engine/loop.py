@@ -338,21 +338,25 @@ class Loop:
         """Answers as codes or numbers; raises an error at the first that is neither."""
         if not answers:
             return no_answers(self.task)
-        try:
+        with suppress(TypeError, ValueError):
             codes = self._encoded(answers)
-            if codes.dtype.kind == "f":
-                return codes  # numbers, of which every one may be an answer, or checked codes
-            known = codes != UNKNOWN
-            if known.all():
-                return codes
-            first = int(known.argmin())
-            wrong = _joined(answers)[first]
-            error: Exception = BadAnswer(self._unknown_answer(wrong))
-        except (TypeError, ValueError) as failed:
-            first, error = self._first_bad(answers, failed)
-            codes = self._codes(answers[:first])
-            first = len(codes)
-        raise LoopFailed("answering", first, codes[:first]) from error
+            if codes.dtype.kind == "f" or not (codes == UNKNOWN).any():
+                return codes  # floats are numbers, of which each may be an answer, or checked codes
+        kept, error = [no_answers(self.task)], None
+        for answer in answers:
+            try:
+                codes = self._encoded([answer])
+                if codes.dtype.kind != "f" and (codes == UNKNOWN).any():
+                    first = int((codes == UNKNOWN).argmax())
+                    codes, error = codes[:first], BadAnswer(self._unknown_answer(answer[first]))
+            except (TypeError, ValueError) as bad:
+                error = BadAnswer(f"{self.task.method} returned something else: {bad}")
+                codes = codes[:0]
+            kept.append(codes)
+            if error is not None:
+                break
+        before = np.concatenate(kept)
+        raise LoopFailed("answering", len(before), before) from error
 
     def _unknown_answer(self, answer: Any) -> str:
         """Say that an answer is none of the classes, and which labels an outlier detector needs."""
@@ -369,15 +373,6 @@ class Loop:
         if self.task.method != "predict" or self.task.classes is None or self.task.n_scores:
             return joined.astype(np.float64, copy=False)
         return self._space.encode_answers(joined)
-
-    def _first_bad(self, answers: list[np.ndarray], error: Exception) -> tuple[int, Exception]:
-        """Position of the first answer that cannot be read at all, and why."""
-        for position in range(len(answers)):
-            try:
-                self._encoded(answers[: position + 1][-2:])
-            except (TypeError, ValueError) as bad:
-                return position, BadAnswer(f"{self.task.method} returned something else: {bad}")
-        return 0, error
 
 
 def _reshaped(answer: np.ndarray, n_rows: int, task: Task) -> np.ndarray:

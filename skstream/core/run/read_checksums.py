@@ -71,8 +71,9 @@ class PassChecksums:
         for chunk in stream:
             self._chunk, self._first = chunk, self.n_rows
             yield chunk
-            self.add_up_to(self._first + len(chunk.y))
-            self._chunk = None
+            begin, self._chunk = self.n_rows - self._first, None
+            if begin < len(chunk.y):
+                self.add(*chunk.part(begin, len(chunk.y)))
 
     def add_up_to(self, n_rows: int) -> None:
         """Add the rows of the chunk that was given last, up to a row of the stream."""

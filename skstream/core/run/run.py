@@ -34,7 +34,7 @@ from skstream.core.run.run_outcome import (
 )
 from skstream.core.run.scoring import AskedOnce, RunScores
 from skstream.core.timelines.delayed_blocks import Features
-from skstream.core.timelines.timeline import End, no_rows
+from skstream.core.timelines.timeline import Arrivals, End, no_rows
 from skstream.utils._exclusive import Exclusive, exclusive
 from skstream.utils._interrupt import Held, deferred_interrupt
 from skstream.utils._label_space import LabelSpace, is_given
@@ -367,8 +367,8 @@ class EvaluationRun(Exclusive):
         return begin + self._pace.size
 
     def _take_step(self, rows: EncodedRows) -> None:
-        note = partial(self._note_arrived, rows)
-        self._take_event(note, rows.arrivals(self.n_rows), rows.X, rows.y)
+        arrivals = Arrivals(self.n_rows, is_given(rows.y), rows.weight)
+        self._take_event(partial(self._note_arrived, rows), arrivals, rows.X, rows.y)
 
     def _take_event(self, note: Note, *event: Any) -> None:
         """Execute an event, note it and score it.
@@ -538,13 +538,14 @@ class EvaluationRun(Exclusive):
         for k, curves in enumerate(self._scores.curves()):
             (name, fold), meter, model = self._places[k], self._meters[k], self._engine.models[k]
             cost, lost = meter.cost(model), [meter.failure] * bool(meter.failure)
+            answers, scores = (None, None) if tape is None else tape.lane(k)
             lanes.append(
                 LaneOutcome(
                     name=name,
                     fold=fold,
                     curves=curves,
-                    answers=None if tape is None else tape.answers(k),
-                    scores=None if tape is None else tape.scores(k),
+                    answers=answers,
+                    scores=scores,
                     method=settings.score_methods.get(name),
                     cost=cost,
                     path=model.by_kernel.path(),

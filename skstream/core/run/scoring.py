@@ -269,10 +269,8 @@ class RunScores:
         if tape is None:
             return None
         scores = RunScores(replace(settings, keep_tape=False), self._places, self._width)
-        lanes = range(len(self._places))
         labels = {name: column for name, column in tape.labels().items() if name != "row"}
-        answers = [tape.answers(lane) for lane in lanes]
-        beside = [tape.scores(lane) for lane in lanes]
+        answers, beside = zip(*map(tape.lane, range(len(self._places))), strict=True)
         for rows in pieces_of(answers, beside, **labels):
             scores.keep(rows)
             scores.measure()

@@ -279,13 +279,10 @@ class KeptTape:
             parts[:] = [np.concatenate(parts)]
         return parts[0]
 
-    def answers(self, lane: int) -> np.ndarray:
-        """Return the answers of one model in one fold."""
-        return self._column(f"answers-{lane}")
-
-    def scores(self, lane: int) -> np.ndarray | None:
-        """Return the scores of one of them, of shape (n_rows, n_columns); None without any."""
-        return self._column(f"scores-{lane}") if self._n_scores[lane] else None
+    def lane(self, lane: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return answers of a model in a fold, and its scores, a row each; None without any."""
+        scores = self._column(f"scores-{lane}") if self._n_scores[lane] else None
+        return self._column(f"answers-{lane}"), scores
 
     def labels(self) -> dict[str, Any]:
         """Return what is kept of the rows themselves."""
