@@ -48,8 +48,8 @@ from skstream import (
     load_run,
     make_stream_pipeline,
 )
-from skstream.core.run.cost import Cost
-from skstream.core.run.tape_rows import tape_of
+from skstream.core.run.run_outcome import Cost
+from skstream.core.run.tape import tape_of
 from skstream.drift import ADWIN, DDM, RandomAlarm
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import PrequentialDisplay

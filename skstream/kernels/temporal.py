@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.engine.answers import Task, answers_to, best_or_all
-from skstream.core.engine.block import Block
+from skstream.core.engine.block import Block, key_of
 from skstream.core.engine.kernel import Declined
-from skstream.core.engine.sharing import key_of
 from skstream.kernels.compose import joined_rows, separate_rows
 from skstream.kernels.inner import InnerKernel
 from skstream.kernels.looped import LoopedModel

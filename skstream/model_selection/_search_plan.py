@@ -26,7 +26,7 @@ from skstream.core.rows.arrays import begins_again, refuse_chunks
 from skstream.core.rows.stream import refuse_endless
 from skstream.core.run.input import encoded
 from skstream.core.run.run_outcome import Place
-from skstream.core.timelines.timeline import rows_of_warmup
+from skstream.core.timelines.timeline import Arrivals, rows_of_warmup
 from skstream.evaluation import PrequentialEvaluator
 from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
@@ -34,7 +34,7 @@ from skstream.model_selection._candidates import Candidates
 from skstream.model_selection._search_run import HonestLoss, Rules, SearchRun, all_failed
 from skstream.streams import Drift, Stream, as_stream, take_rows
 from skstream.utils._choices import is_integer, is_real
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import is_regressor
 
@@ -231,7 +231,7 @@ class Plan:
         space, n_rows = LabelSpace(self.settings.classes), 0
         for chunk in stream:
             rows = encoded(chunk, space, "skip", first_row=n_rows)
-            learnable = rows.arrivals().learnable
+            learnable = Arrivals(0, is_given(rows.y), rows.weight).learnable
             n_rows += rows_of_warmup(n_missing, learnable)
             n_missing -= int(np.count_nonzero(learnable))
             if n_missing <= 0:

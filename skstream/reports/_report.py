@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skstream.core.engine.tape import Tape
 from skstream.core.forgetting import parse_forgetting
 from skstream.core.result.assemble import failed_refits
 from skstream.core.result.select import as_passed
-from skstream.core.run.cost import Cost
+from skstream.core.run.run_outcome import Cost
+from skstream.core.run.tape import Tape
 from skstream.forgetting import Cumulative
 from skstream.reports._slowest_part import slow_part
 from skstream.stats._report import forgetting_words, over_rows, plural

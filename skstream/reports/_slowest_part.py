@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from skstream.core.run.cost import Cost
+from skstream.core.run.run_outcome import Cost
 
 #: Seconds that a part must have taken, and its share of all, to be worth a sentence.
 LEAST_SECONDS = 5.0

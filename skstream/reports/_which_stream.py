@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skstream.core.engine.tape import Tape
+from skstream.core.run.tape import Tape
 
 if TYPE_CHECKING:
     from skstream.core.result.result import EvaluationResult

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from skstream.core.detector import check_detector, refuse_where
 from skstream.core.result.select import bin_meant
-from skstream.core.run.tape_rows import lanes_of, rows_of, tape_of, width_of
+from skstream.core.run.tape import lanes_of, rows_of, tape_of, width_of
 from skstream.drift import ADWIN, DriftDetector
 from skstream.drift._detect import bounded_losses, scored_rows
 from skstream.evaluation import EvaluationResult

@@ -2,7 +2,7 @@
 
 import pytest
 
-from skstream.core.run.cost import Cost
+from skstream.core.run.run_outcome import Cost
 from skstream.reports._slowest_part import faster, slow_part
 
 MIXED = "kernel; MLP by loop: MLP has no kernel; Imputer by loop: Imputer with a=1 has no kernel"

@@ -24,9 +24,8 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.utils.class_weight import compute_class_weight
 
 from skstream.core.engine.answers import Task, answers_to
-from skstream.core.engine.block import Block
+from skstream.core.engine.block import Block, key_of
 from skstream.core.engine.kernel import Declined, Kernel
-from skstream.core.engine.sharing import key_of
 from skstream.kernels.compose import asks_of_next
 from skstream.kernels.input import Learnt, check_stored_once, read_block
 from skstream.kernels.linear import rows as linear_rows
