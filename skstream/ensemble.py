@@ -210,7 +210,7 @@ class OnlineBagging(Ensemble):
 
     With a `detector`, members are replaced by single answers. Of Gaussian naive Bayes without
     numba, the fast path may decide a tie of two classes (scores that agree within 1e-9) in another
-    way than ``engine="loop"``, and then members differ from there on.
+    way than ``kernels=False``, and then members differ from there on.
 
     References
     ----------
@@ -518,7 +518,7 @@ class DynamicWeightedMajority(Ensemble):
 
     Members are changed by single answers. Of Gaussian naive Bayes without numba, the fast path may
     decide a tie of two classes (scores that agree within 1e-9) in another way than
-    ``engine="loop"``, and then members differ from there on.
+    ``kernels=False``, and then members differ from there on.
 
     References
     ----------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skstream import __version__, load
+from skstream import RunOptions, __version__, load
 from skstream.cli import _commands as cli
 from skstream.cli import _protocols
 from skstream.cli._from_text import MODELS, make_model, model_of
@@ -130,7 +130,7 @@ def test_options_reach_the_evaluator(
     wanted = {
         "batch_size": 7, "n_warmup": 5, "n_jobs": 2, "random_state": 3, "progress": True,
         "forgetting": ["adwin"], "metrics": ["kappa"], "unanswered": "wrong",
-        "missing_labels": "skip", "checkpoint": Path("run"),
+        "missing_labels": "skip", "run": RunOptions(Path("run")),
     }  # fmt: skip
     assert {name: seen[name] for name in wanted} == wanted
 

@@ -16,6 +16,7 @@ from skstream import (
     EvaluationResult,
     HoldoutEvaluator,
     KFoldEvaluator,
+    Polling,
     PrequentialEvaluator,
     detect,
     load,
@@ -119,7 +120,7 @@ def test_label_times_of_columns(
     status, output, errors = run(*options, "--bins", "4", "--save", "out")
     assert (status, errors) == (0, "")
     assert "Features: numbers x0, x1, x2, x3\n" in output
-    expected = DelayedEvaluator("accuracy", n_bins=4, random_state=0).evaluate(
+    expected = DelayedEvaluator("accuracy", random_state=0, polling=Polling(n_bins=4)).evaluate(
         models(), stream_of(csv_file, **roles)
     )
     found = load("out/result.npz")

@@ -47,6 +47,7 @@ from skstream.cli._protocols import (
 )
 from skstream.core.engine.failures import ModelError, ends_program
 from skstream.core.evaluators.evaluator import StreamEvaluator
+from skstream.core.evaluators.options import run_options
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.result.storage import load_result
 from skstream.evaluation import (
@@ -434,7 +435,9 @@ def _evaluated(
     try:
         return evaluator.evaluate(models, stream), 0
     except EvaluationInterrupted as interrupt:
-        goes_on = "" if evaluator.checkpoint is None else "; the same command goes on"
+        goes_on = (
+            "" if run_options(evaluator.run).checkpoint is None else "; the same command goes on"
+        )
         say(f"interrupted{goes_on}; this is the result so far")
         return interrupt.result, INTERRUPTED
     except (ModelError, StreamError) as error:

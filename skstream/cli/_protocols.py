@@ -21,7 +21,9 @@ from skstream.evaluation import (
     DriftMonitor,
     HoldoutEvaluator,
     KFoldEvaluator,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
 )
 from skstream.streams import Stream, as_stream, drop_rows, take_rows
 from skstream.streams._composition._base import ChangedRows
@@ -287,17 +289,20 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
     elif opened.protocol == "delay":
         delay = _delay(options)
         own |= {} if isinstance(delay, str) else {"delay": delay}
-        own |= {} if options.bins is None else {"n_bins": options.bins}
+        own |= {} if options.bins is None else {"polling": Polling(n_bins=options.bins)}
     common = {
         "n_jobs": options.n_jobs,
         "random_state": 0,
         "error_score": math.nan,
         "progress": options.progress,
-        "checkpoint": options.checkpoint,
     }
-    if options.monitor:
-        common["keep_tape"] = True  # monitors read it
-    check_parameters(given, kind.__name__, set(signature(kind).parameters) - {"metrics", *own})
+    if options.monitor:  # monitors read it
+        given.setdefault("keep_tape", True)
+    of_run = set(signature(RunOptions).parameters) - {"checkpoint"}
+    names = set(signature(kind).parameters) - {"metrics", "run", "polling", *own}
+    check_parameters(given, kind.__name__, names | of_run)
+    run = {name: given.pop(name) for name in of_run & set(given)}
+    common |= {"run": RunOptions(options.checkpoint, **run)}
     made: StreamEvaluator = kind(options.metric or None, **own, **common | given)
     return made
 

@@ -17,7 +17,7 @@ from skstream.core.measures.resolve import check_known_name, resolve_metrics
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.measures.running import block_length
 from skstream.core.measures.scores import Scores, make_sums
-from skstream.core.run.tape_rows import (
+from skstream.core.run.tape import (
     check_has_scores,
     lanes_of,
     rows_of,

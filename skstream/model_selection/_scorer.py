@@ -4,7 +4,7 @@ import inspect
 import numbers
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,7 +18,7 @@ from skstream.base import check_can_learn
 from skstream.core.evaluators.settings import named_models
 from skstream.core.forgetting import as_forgetting
 from skstream.core.measures.resolve import resolve_metrics, task_of
-from skstream.evaluation import PrequentialEvaluator
+from skstream.evaluation import PrequentialEvaluator, RunOptions
 from skstream.metrics import Measure
 from skstream.pipeline._pipeline import FittedPipeline, StreamPipeline
 from skstream.pipeline._transformers import check_goes_on
@@ -27,7 +27,6 @@ from skstream.utils._labels import as_labels, find_classes
 from skstream.utils._sklearn import (
     Interval,
     MetadataRequester,
-    StrOptions,
     n_rows_of,
     validate_parameter_constraints,
     variables_of_fit_and_score,
@@ -263,7 +262,7 @@ def continued(pipeline: Pipeline) -> StreamPipeline:
 
 _CONSTRAINTS = {
     "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
-    "engine": [StrOptions({"auto", "loop"})],
+    "kernels": ["boolean"],
 }
 
 
@@ -282,12 +281,12 @@ class PrequentialScorer(MetadataRequester):
         *,
         forgetting: Any = "cumulative",
         batch_size: int = 1,
-        engine: Literal["auto", "loop"] = "auto",
+        kernels: bool = True,
     ) -> None:
         self.metric = metric
         self.forgetting = forgetting
         self.batch_size = batch_size
-        self.engine = engine
+        self.kernels = kernels
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score a copy of a fitted model; see `score`."""
@@ -330,14 +329,14 @@ class PrequentialScorer(MetadataRequester):
             self.metric,
             forgetting=self.forgetting,
             batch_size=min(self.batch_size, n_rows_of(X)),
-            engine=self.engine,
             n_warmup=0,
-            warm_start=True,
             record_every=n_rows_of(X) if called else None,
-            keep_tape=called,
+            run=RunOptions(kernels=self.kernels, keep_tape=called),
             random_state=0,
         )
-        result = evaluator.evaluate(named, X, y, classes=classes, sample_weight=sample_weight)
+        result = evaluator.evaluate(
+            named, X, y, classes=classes, sample_weight=sample_weight, warm_start=True
+        )
         value = float(result.scores[name][metric])
         return -value if measure.higher_is_better is False else value
 
@@ -362,7 +361,7 @@ def prequential_scorer(
     *,
     forgetting: Any = "cumulative",
     batch_size: int = 1,
-    engine: Literal["auto", "loop"] = "auto",
+    kernels: bool = True,
 ) -> PrequentialScorer:
     """Make a scorer that goes on test-then-train from the fitted model.
 
@@ -380,8 +379,8 @@ def prequential_scorer(
         Which test rows the score remembers. "cumulative": all of them.
     batch_size : int, default=1
         Rows that are all predicted, then all learnt in one ``partial_fit``.
-    engine : {"auto", "loop"}, default="auto"
-        "auto" uses an exact kernel where there is one.
+    kernels : bool, default=True
+        Use an exact kernel where there is one. False: call the model row by row.
 
     Returns
     -------
@@ -417,7 +416,7 @@ def prequential_scorer(
 
     Notes
     -----
-    The score equals that of a `PrequentialEvaluator` with ``warm_start=True`` and ``n_warmup=0`` on
+    The score equals that of a `PrequentialEvaluator` with ``n_warmup=0`` and ``warm_start=True`` on
     the test rows, to the last bit. The baselines of the kappas begin with the first test row.
 
     The label of every test row is learnt before the next row is asked: a ``gap`` or
@@ -450,7 +449,7 @@ def prequential_scorer(
     >>> prequential_scorer("error")
     prequential_scorer('error') -> -error
     """
-    options = {"batch_size": batch_size, "engine": engine}
+    options = {"batch_size": batch_size, "kernels": kernels}
     validate_parameter_constraints(_CONSTRAINTS, options, caller_name="prequential_scorer")
     _check_metric(metric)
     if len(as_forgetting(forgetting)) > 1:
@@ -458,7 +457,7 @@ def prequential_scorer(
             f"A scorer gives one number, under one mechanism of forgetting. Got {forgetting!r}. "
             "Pass scikit-learn a dict of scorers: {name: prequential_scorer(...), ...}."
         )
-    return PrequentialScorer(metric, forgetting=forgetting, batch_size=batch_size, engine=engine)
+    return PrequentialScorer(metric, forgetting=forgetting, batch_size=batch_size, kernels=kernels)
 
 
 def _check_metric(metric: Any) -> None:

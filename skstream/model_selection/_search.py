@@ -68,7 +68,7 @@ def jackknife(result: EvaluationResult, metric: str, measure: Measure) -> Interv
     score = result.scores[name][metric]
     tape = result.tape
     if tape is None:
-        return Interval.none("it needs the answers; keep them with keep_tape=True")
+        return Interval.none("it needs the answers; keep them with run=RunOptions(keep_tape=True)")
     y, answers = np.asarray(tape.y), np.asarray(tape.answers[name][0])
     weight = None if tape.weight is None else np.asarray(tape.weight)
     scored = is_given(y) & is_given(answers)
@@ -282,9 +282,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         How the candidates are evaluated; None: ``PrequentialEvaluator()``. Its settings mean what
         they mean there, and for `random_state` and `n_jobs` see the notes. Taken are `forgetting`
         (one mechanism), `n_warmup`, `batch_size`, `record_every`, `missing_labels`, `unanswered`,
-        `keep_tape`, `engine`, `random_state`, `n_jobs` and `progress`. Refused are `metrics` and
-        `error_score`, for which a search has parameters of its own, `warm_start`, `return_models`
-        and `checkpoint`.
+        `run`, `random_state`, `n_jobs` and `progress`. Refused are `metrics` and `error_score`, for
+        which a search has parameters of its own, and checkpoints.
     n_iter : int, default=None
         Number of candidates to sample. None: all of the grid.
     metric : str, callable, Measure, or dict with one of them, default="kappa_plus"

@@ -20,6 +20,7 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
 from skstream.core.evaluators.execution import EvaluationInterrupted, Execution
+from skstream.core.evaluators.options import run_options
 from skstream.core.evaluators.settings import (
     Settings,
     check_can_answer,
@@ -32,14 +33,14 @@ from skstream.core.rows.arrays import begins_again, refuse_chunks
 from skstream.core.rows.stream import refuse_endless
 from skstream.core.run.input import encoded
 from skstream.core.run.run_outcome import Place
-from skstream.core.timelines.timeline import rows_of_warmup
+from skstream.core.timelines.timeline import Arrivals, rows_of_warmup
 from skstream.evaluation import PrequentialEvaluator
 from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
 from skstream.model_selection._search_run import HonestLoss, Rules, SearchRun, all_failed
 from skstream.streams import Drift, Stream, as_stream, take_rows
 from skstream.utils._choices import is_integer, is_real, told_apart, written
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import is_regressor, unfitted_copy
 from skstream.utils._warnings import warn
@@ -255,9 +256,6 @@ _REFUSED: dict[str, tuple[Any, str]] = {
         "raise",
         "A candidate that fails gets the error_score of the search itself.",
     ),
-    "checkpoint": (None, "Save the search, save(path), and go on with load_run and partial_fit."),
-    "warm_start": (False, "A search begins every candidate anew, fitted or not."),
-    "return_models": (False, "A search keeps the best model as best_estimator_."),
 }
 
 
@@ -291,6 +289,12 @@ def evaluator_of(search: Any) -> PrequentialEvaluator:
                 f"The evaluator of a search has {name}={value!r}, which a search does not take. "
                 f"{instead} Leave {name} of the evaluator {only!r}."
             )
+    path = run_options(given.run).checkpoint
+    if path is not None:
+        raise ValueError(
+            f"The evaluator of a search has checkpoint={path!r}, which a search does not take. "
+            "Save the search, save(path), and go on with load_run and partial_fit."
+        )
     evaluator = copy(given).set_params(metrics=metrics, error_score=search.error_score)
     evaluator._validate()
     return evaluator
@@ -431,7 +435,7 @@ class Plan:
         space, n_rows = LabelSpace(self.settings.classes), 0
         for chunk in stream:
             rows = encoded(chunk, space, "skip", first_row=n_rows)
-            learnable = rows.arrivals().learnable
+            learnable = Arrivals(0, is_given(rows.y), rows.weight).learnable
             n_rows += rows_of_warmup(n_missing, learnable)
             n_missing -= int(np.count_nonzero(learnable))
             if n_missing <= 0:

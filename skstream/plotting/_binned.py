@@ -100,10 +100,10 @@ class BinnedPerformanceDisplay(MeasureDisplay):
 
     Examples
     --------
-    >>> from skstream import DelayedEvaluator, Persistent
+    >>> from skstream import DelayedEvaluator, Persistent, Polling
     >>> from skstream.plotting import BinnedPerformanceDisplay
     >>> from skstream.streams import make_demo_stream
-    >>> evaluator = DelayedEvaluator("accuracy", delay=20, n_bins=5)
+    >>> evaluator = DelayedEvaluator("accuracy", delay=20, polling=Polling(n_bins=5))
     >>> result = evaluator.evaluate(Persistent(), make_demo_stream(500))
     >>> display = BinnedPerformanceDisplay.from_result(result)  # doctest: +SKIP
     >>> display.figure_.savefig("bins.png")  # doctest: +SKIP

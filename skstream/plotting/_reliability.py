@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length
 from skstream.core.engine.answers import TOLERANCE
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import Names, bin_meant, chosen, number
-from skstream.core.run.tape_rows import tape_of
+from skstream.core.run.tape import tape_of
 from skstream.plotting._axes import BASELINE_COLOR, give_title, model_styles, patch_key
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.stats._pairs import wilson

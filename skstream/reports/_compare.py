@@ -18,7 +18,7 @@ from skstream.core.result.select import (
     number,
     unit_of,
 )
-from skstream.core.run.tape_rows import tape_of
+from skstream.core.run.tape import tape_of
 from skstream.forgetting import Cumulative, Forgetting
 from skstream.metrics import Measure
 from skstream.reports._report import (

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skstream.core.engine.tape import Tape
 from skstream.core.forgetting import parse_forgetting
 from skstream.core.result.assemble import failed_refits
 from skstream.core.result.select import as_passed
-from skstream.core.run.cost import Cost
+from skstream.core.run.run_outcome import Cost
+from skstream.core.run.tape import Tape
 from skstream.forgetting import Cumulative
 from skstream.stats._report import forgetting_words, over_rows, plural
 from skstream.utils._label_space import is_given
@@ -78,7 +78,6 @@ DEFAULTS: dict[str, Any] = {
     "batch_size": 1,
     "n_warmup": 1,
     "strategy": "bootstrap",
-    "test_on": "all",
     "holdout": None,  # always said: it decides what a score is about
     "every": None,
     "holdout_size": None,
@@ -88,13 +87,12 @@ DEFAULTS: dict[str, Any] = {
     "reduce": "auto",
     "previous_label": "newest",
     "features": None,
-    "max_pending": None,
     "missing_labels": "error",
     "unanswered": "error",
     "warm_start": False,
 }
 #: Those that follow from what a stream is like, and may differ from stream to stream.
-OF_A_STREAM = frozenset({"delay", "features", "max_pending", "missing_labels"})
+OF_A_STREAM = frozenset({"delay", "features", "missing_labels"})
 #: Where fewer scored rows are in a window of time, its last values are said to be about few rows.
 FEW_ROWS = 30
 #: Objects without a text of their own show where they are in memory.
@@ -172,7 +170,8 @@ def of_folds(result: "EvaluationResult") -> str:
 
 def share_of_folds(result: "EvaluationResult") -> str:
     """Say how much the copy of a fold learns, as of a folded run alone: empty for others."""
-    strategy, n = result.parameters.get("strategy"), result.parameters.get("n_folds", 0)
+    strategy, n = result.parameters.get("strategy", ""), result.parameters.get("n_folds", 0)
+    strategy = strategy.partition(":")[0]
     shares = {
         "bootstrap": "about 63 % of the rows, some of them several times",
         "cross": f"{100 * (n - 1) / max(n, 1):.3g} % of the rows",

@@ -37,6 +37,7 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 from skstream import (
     Persistent,
     PrequentialEvaluator,
+    RunOptions,
     TemporalCorrection,
     TemporallyAugmented,
     make_stream_pipeline,
@@ -84,8 +85,10 @@ def hand_loop(model, rows, labels, weight=None):
 
 
 def evaluated(model, metric, rows, labels, **params):
-    evaluator = PrequentialEvaluator(metric, warm_start=True, n_warmup=0, **params)
-    return evaluator.evaluate({"m": model}, rows, labels, classes=["DOWN", "UP"]).scores["m"]
+    evaluator = PrequentialEvaluator(metric, n_warmup=0, **params)
+    return evaluator.evaluate(
+        {"m": model}, rows, labels, classes=["DOWN", "UP"], warm_start=True
+    ).scores["m"]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -96,8 +99,10 @@ def test_the_scorer_is_the_evaluator_on_the_same_rows(name, engine):
     # The loop is slow: fewer rows and measures.
     metrics, end = (METRICS, 240) if engine == "auto" else (METRICS[3:5], 110)
     rows, labels = X[N:end], Y[N:end]
-    expected = evaluated(model, metrics, rows, labels, engine=engine)
-    scores = {m: prequential_scorer(m, engine=engine)(model, rows, labels) for m in metrics}
+    expected = evaluated(model, metrics, rows, labels, run=RunOptions(kernels=engine == "auto"))
+    scores = {
+        m: prequential_scorer(m, kernels=engine == "auto")(model, rows, labels) for m in metrics
+    }
     assert scores == {m: -expected[m] if m == "error" else expected[m] for m in metrics}
     assert pickle.dumps(model) == before
 
@@ -118,9 +123,10 @@ def test_the_scorer_is_the_evaluator_under_all_settings(
 ):
     model = clone(MODELS[name]).fit(X[:begin], Y[:begin])
     rows, labels = X[begin : begin + size], Y[begin : begin + size]
-    options = {"forgetting": forgetting, "batch_size": batch_size, "engine": engine}
-    score = prequential_scorer(metric, **options)(model, rows, labels)
-    expected = evaluated(model, metric, rows, labels, **options)[metric]
+    options, kernels = {"forgetting": forgetting, "batch_size": batch_size}, engine == "auto"
+    score = prequential_scorer(metric, kernels=kernels, **options)(model, rows, labels)
+    run = RunOptions(kernels=kernels)
+    expected = evaluated(model, metric, rows, labels, run=run, **options)[metric]
     np.testing.assert_equal(score, -expected if metric == "error" else expected)
 
 
@@ -199,8 +205,8 @@ def test_weights_are_routed():
 def test_regressors_and_measures_of_which_lower_is_better():
     target = X @ [1.0, 2.0, 3.0, 4.0]
     model = SGDRegressor(random_state=0).fit(X[:N], target[:N])
-    evaluator = PrequentialEvaluator(["mae", "r2"], warm_start=True, n_warmup=0)
-    expected = evaluator.evaluate({"m": model}, X[N:], target[N:]).scores["m"]
+    evaluator = PrequentialEvaluator(["mae", "r2"], n_warmup=0)
+    expected = evaluator.evaluate({"m": model}, X[N:], target[N:], warm_start=True).scores["m"]
     for metric in ("mae", "neg_mean_absolute_error"):
         assert prequential_scorer(metric)(model, X[N:], target[N:]) == -expected["mae"]
     assert prequential_scorer("r2")(model, X[N:], target[N:]) == expected["r2"]
@@ -220,8 +226,8 @@ def test_functions_and_measures():
     f1 = prequential_scorer(partial(f1_score, pos_label="UP"))(model, X[N:], Y[N:])
     assert f1 == prequential_scorer("f1:UP")(model, X[N:], Y[N:])
     hindsight = prequential_scorer(partial(kappa_m_score, majority="hindsight"))
-    expected = PrequentialEvaluator(hindsight.metric, n_warmup=0, warm_start=True)
-    found = expected.evaluate({"m": model}, X[N:], Y[N:]).scores["m"]
+    expected = PrequentialEvaluator(hindsight.metric, n_warmup=0)
+    found = expected.evaluate({"m": model}, X[N:], Y[N:], warm_start=True).scores["m"]
     assert [hindsight(model, X[N:], Y[N:])] == list(found.values())
     assert repr(prequential_scorer(cost)) == "prequential_scorer(cost)"
 
@@ -307,11 +313,11 @@ def test_other_mistakes_with_fitted_models():
         (("accuracy", "fadign:0.9"), ValueError, "forgetting"),
         (("accuracy", ["cumulative", "adwin"]), TypeError, "one mechanism of forgetting"),
         (("accuracy", "cumulative", 0), ValueError, "'batch_size' parameter"),
-        (("accuracy", "cumulative", 1, "fast"), ValueError, "'engine' parameter"),
+        (("accuracy", "cumulative", 1, "fast"), ValueError, "'kernels' parameter"),
     ],
 )
 def test_mistakes_are_found_when_the_scorer_is_made(arguments, error, message):
-    names = ("forgetting", "batch_size", "engine")
+    names = ("forgetting", "batch_size", "kernels")
     options = dict(zip(names, arguments[1:], strict=False))
     with pytest.raises(error, match=message):
         prequential_scorer(arguments[0], **options)

@@ -18,6 +18,7 @@ from skstream import (
     MeanRegressor,
     Persistent,
     PersistentRegressor,
+    Polling,
     PrequentialEvaluator,
 )
 from skstream.evaluation import EvaluationResult
@@ -86,7 +87,9 @@ def result() -> EvaluationResult:
 
 @pytest.fixture(scope="module")
 def delayed() -> Any:
-    evaluator = DelayedEvaluator(["accuracy", "error"], delay=20, n_bins=4, poll_every=5)
+    evaluator = DelayedEvaluator(
+        ["accuracy", "error"], delay=20, polling=Polling(n_bins=4, poll_every=5)
+    )
     known = {"sgd": SGDClassifier(random_state=0), "last": Persistent()}
     return evaluator.evaluate(known, make_demo_stream(300))
 
