@@ -45,7 +45,7 @@ _MODELS: _Table = {
     "skstream.baselines.PersistentRegressor": "baselines.PersistentRegressorKernel",
     "skstream.baselines.RandomClass": "baselines.RandomClassKernel",
     "skstream.calibration.PrequentialCalibrator": "calibration.PrequentialCalibratorKernel",
-    "skstream.compat.RiverClassifier": "skstream.compat._river_kernel.RiverKernel",
+    "skstream.compat.RiverClassifier": "skstream.compat._river_tree.RiverKernel",
     "skstream.ensemble.DynamicWeightedMajority": "ensemble.DynamicWeightedMajorityKernel",
     "skstream.ensemble.OnlineBagging": "ensemble.OnlineBaggingKernel",
     "skstream.naive_bayes.IncrementalGaussianNB": "naive_bayes.gaussian.IncrementalGaussianKernel",

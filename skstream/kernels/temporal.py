@@ -15,8 +15,13 @@ from skstream.kernels.inner import InnerKernel
 from skstream.kernels.looped import LoopedModel
 from skstream.kernels.memory import State, showing
 from skstream.kernels.schema import refused_task, value_of
-from skstream.temporal._augmentation import extended_by_labels, warn_if_labels_are_dropped
-from skstream.temporal._correction import corrected, corrections, count_labels
+from skstream.temporal import (
+    corrected,
+    corrections,
+    count_labels,
+    extended_by_labels,
+    warn_if_labels_are_dropped,
+)
 from skstream.utils._label_space import LabelSpace, lags_after
 
 Codes = NDArray[np.int64]

@@ -28,7 +28,7 @@ from skstream.core.result.result import EvaluationResult
 from skstream.core.run.tape import Tape, lanes_of, scores_of_bin, tape_of
 from skstream.forgetting import Forgetting
 from skstream.logs._log_rows import as_floats
-from skstream.stats._wilson import wilson
+from skstream.stats._pairs import wilson
 from skstream.utils._choices import told_apart
 from skstream.utils._label_space import NO_LABEL, LabelSpace, is_given
 from skstream.utils._labels import as_labels, distinct_labels, is_missing
