@@ -280,7 +280,7 @@ def _unit_of_delays(options: argparse.Namespace) -> timedelta | None:
 
 def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluator:
     """Return the evaluator that the options say."""
-    given = dict(options.set)
+    given: dict[str, Any] = dict(options.set)
     kind = _EVALUATORS[opened.protocol]
     own: dict[str, Any] = {"forgetting": options.forgetting or "cumulative"}
     if opened.protocol == "holdout":
