@@ -280,8 +280,9 @@ def _unit_of_delays(options: argparse.Namespace) -> timedelta | None:
 
 def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluator:
     """Return the evaluator that the options say."""
-    given = dict(options.set)
-    kind, own = _EVALUATORS[opened.protocol], {"forgetting": options.forgetting or "cumulative"}
+    given: dict[str, Any] = dict(options.set)
+    kind = _EVALUATORS[opened.protocol]
+    own: dict[str, Any] = {"forgetting": options.forgetting or "cumulative"}
     if opened.protocol == "holdout":
         own = {"holdout": opened.holdout, "every": options.every or EVERY}
     elif opened.protocol == "folds":
@@ -289,21 +290,24 @@ def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluat
     elif opened.protocol == "delay":
         delay = _delay(options)
         own |= {} if isinstance(delay, str) else {"delay": delay}
-        own |= {} if options.bins is None else {"polling": Polling(n_bins=options.bins)}
+        own["polling"] = Polling() if options.bins is None else Polling(n_bins=options.bins)
     common = {
         "n_jobs": options.n_jobs,
         "random_state": 0,
         "error_score": math.nan,
         "progress": options.progress,
+        # monitors read the tape
+        "run": RunOptions(options.checkpoint, keep_tape=True if options.monitor else "auto"),
     }
-    if options.monitor:  # monitors read it
-        given.setdefault("keep_tape", True)
-    of_run = set(signature(RunOptions).parameters) - {"checkpoint"}
-    names = set(signature(kind).parameters) - {"metrics", "run", "polling", *own}
-    check_parameters(given, kind.__name__, names | of_run)
-    run = {name: given.pop(name) for name in of_run & set(given)}
-    common |= {"run": RunOptions(options.checkpoint, **run)}
-    made: StreamEvaluator = kind(options.metric or None, **own, **common | given)
+    # What the evaluator takes in an object is set by its own name.
+    inside = {name: f"run__{name}" for name in ("kernels", "keep_tape")}
+    if opened.protocol == "delay":
+        asked = ("poll_every", "reduce", "previous_label")
+        inside |= {name: f"polling__{name}" for name in asked}
+    names = set(signature(kind).parameters) - {"metrics", "run", *own} | set(inside)
+    check_parameters(given, kind.__name__, names)
+    made: StreamEvaluator = kind(options.metric or None, **own, **common)
+    made.set_params(**{inside.get(name, name): value for name, value in given.items()})
     return made
 
 
