@@ -305,16 +305,6 @@ REGRESSOR = (SGDRegressor(), X, np.arange(200.0))
             CLASSIFIER,
             "'d' has bin=0, and only results under del",
         ),
-        (
-            {"d": DriftMonitor(DDM(), on="fading:0.9")},
-            CLASSIFIER,
-            r"'d' reads numbers between 0 and 1, and its DDM refuses 0.5: .*DDM reads 0/1 losses",
-        ),
-        (
-            {"d": DriftMonitor(DDM(), loss_bound=1.0)},
-            REGRESSOR,
-            "'d' reads numbers between 0 and 1, and its DDM refuses 0.5",
-        ),
         ({"d": DriftMonitor(ADWIN(delta=2.0))}, CLASSIFIER, "'delta' parameter of ADWIN"),
         (
             {"d": DriftMonitor(PageHinkley(-1.0))},
