@@ -147,8 +147,6 @@ _READING = """\
 --no-header  CSV: the first line is data; the columns are called f0, f1, ...
 --null-value TEXT...  CSV: text that stands for a missing value beside nothing and ?, in place of
   NA, N/A, NaN and null, which do so in columns of numbers alone; repeatable
---on-bad-line {error,skip}  CSV: what becomes of a line with more or fewer values than there are
-  columns: an error (default), or it is left out and counted
 --encoding NAME  CSV, ARFF: encoding (default: utf-8)
 """
 _FILES += _TIMES
@@ -393,7 +391,6 @@ def reading(options: argparse.Namespace) -> dict[str, Any]:
         "decimal": options.decimal,
         "header": False if options.no_header else None,
         "encoding": options.encoding,
-        "on_bad_lines": options.on_bad_line,
         "null_values": [*MARKS_OF_TEXTS, *options.null_value] if options.null_value else None,
         **_reading_times(options),
     }

@@ -36,7 +36,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 #: Options for parameters that errors name, where they are not called alike.
 _OPTIONS = {
     **{"arrival": "time", "columns": "column", "metrics": "metric", "n_warmup": "warmup"},
-    **{"n_folds": "folds", "null_values": "null-value", "on_bad_lines": "on-bad-line"},
+    **{"n_folds": "folds", "null_values": "null-value"},
     **{"record_every": "every", "sample_weight": "weight"},
 }
 #: What the library says of durations, roles and dicts, which the command line takes as texts.

@@ -27,8 +27,7 @@ from skstream.evaluation import (
 from skstream.streams import Stream, as_stream, drop_rows, take_rows
 from skstream.streams._composition._base import ChangedRows
 from skstream.streams._composition._delay import check_delays, late
-from skstream.streams._file_stream import FileStream
-from skstream.streams._file_system import is_uri
+from skstream.streams._files import FileStream, is_uri
 from skstream.streams._open import open_files
 from skstream.streams._table import TableStream
 from skstream.utils._rows import stack_rows
@@ -41,7 +40,7 @@ EVERY = 1000
 _OF_FILES = (
     *("file", "target", "exclude", "column", "nominal", "numeric", "text", "max_categories"),
     *("delimiter", "decimal", "no_header", "null_value", "encoding"),
-    *("on_bad_line", "time", "label_time", "time_format", "sort_by"),
+    *("time", "label_time", "time_format", "sort_by"),
 )
 #: Ways to evaluate, of which there is one at a time, by the options that name them.
 _PROTOCOLS = {

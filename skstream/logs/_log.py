@@ -30,7 +30,7 @@ from skstream.logs._log_rows import (
     by_class,
     in_order_of_labels,
 )
-from skstream.streams._file_stream import FileStream
+from skstream.streams._files import FileStream
 from skstream.streams._open import open_files
 from skstream.utils._choices import check_choice, did_you_mean, names_as_text
 from skstream.utils._label_space import LabelSpace, classes_of_all, listed, ordered_classes

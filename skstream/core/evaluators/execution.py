@@ -487,7 +487,7 @@ def carrying(
     except (Exception, SystemExit) as error:
         with suppress(Exception):  # a failure here must not hide the error itself
             if isinstance(error, MissingLabelError):
-                error.add(stream.about_missing_label(error.row))
+                error.add(stream.place_of(error.row))
         with suppress(Exception):
             result = so_far(error)
             error.result = result  # type: ignore[union-attr]
