@@ -18,9 +18,8 @@ class Held:
         Whether it was.
     """
 
-    def __init__(self) -> None:
-        self.received = False
-        self.breaks = False
+    received = False
+    breaks = False
 
     def __enter__(self) -> None:
         self.breaks = True

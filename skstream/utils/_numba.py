@@ -36,8 +36,9 @@ def numba_enabled() -> bool:
     True if numba is installed and neither environment variable ``SKSTREAM_DISABLE_NUMBA`` nor
     ``NUMBA_DISABLE_JIT`` is set to anything but 0. Does not import numba.
     """
-    if any(os.environ.get(name, "") not in ("", "0") for name in DISABLING_VARIABLES):
-        return False
+    for name in DISABLING_VARIABLES:
+        if os.environ.get(name, "") not in ("", "0"):
+            return False
     return _is_installed()
 
 
@@ -49,20 +50,23 @@ def _at_a_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-_LOADING = local()
+class _OfThread(local):
+    """What compiling has cost a thread.
+
+    Attributes
+    ----------
+    seconds : float
+        In which it has imported numba, compiled functions, or loaded their code.
+    n_spared : int
+        Calls that ran as plain Python, since compiling would have taken longer.
+    """
+
+    seconds = 0.0
+    n_spared = 0
+
+
+LOADING = _OfThread()
 _LOADED = False  # whether numba was imported for a function
-
-
-def seconds_of_loading() -> float:
-    """Seconds in which this thread has imported numba, compiled functions, or loaded their code."""
-    seconds: float = getattr(_LOADING, "seconds", 0.0)
-    return seconds
-
-
-def n_calls_spared() -> int:
-    """Calls of this thread that ran as plain Python, since compiling would have taken longer."""
-    n: int = getattr(_LOADING, "n_spared", 0)
-    return n
 
 
 def numba_in_use() -> bool:
@@ -92,9 +96,12 @@ class Jitted(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function, compiled or plain."""
         if numba_enabled() and not self.pays:
-            _LOADING.n_spared = n_calls_spared() + 1
+            LOADING.n_spared += 1
         elif numba_enabled():
-            started, n_known = perf_counter(), self._n_compiled
+            started = perf_counter()
+            # Types of arguments for which there is machine code; -1: numba was not asked.
+            made: Any = vars(self).get("compiled")
+            n_known = -1 if made is None else len(made.overloads)
             if n_known < 1 and _at_a_terminal():
                 timer = Timer(_LONG, self._say_that_it_is_compiled)
                 timer.start()
@@ -104,8 +111,9 @@ class Jitted(Generic[P, R]):
                     timer.cancel()
             else:
                 answer = self.compiled(*args, **kwargs)
-            if self._n_compiled > n_known:  # the call is as short as the first rows of a run
-                _LOADING.seconds = seconds_of_loading() + perf_counter() - started
+            made = self.compiled
+            if len(made.overloads) > n_known:  # the call is as short as the first rows of a run
+                LOADING.seconds += perf_counter() - started
             return answer
         with np.errstate(all="ignore"):  # compiled code warns of nothing
             return self.uncompiled(*args, **kwargs)
@@ -136,11 +144,6 @@ class Jitted(Generic[P, R]):
     def _say_that_it_is_compiled(self) -> None:
         where = f"{self.plain.__module__}.{self.plain.__name__}"
         print(f"skstream: compiling {where}, once for all runs ...", file=sys.stderr, flush=True)
-
-    @property
-    def _n_compiled(self) -> int:
-        """Number of types of arguments for which there is machine code; -1: numba was not asked."""
-        return len(self.compiled.overloads) if self.is_compiled else -1  # type: ignore[attr-defined]
 
     @property
     def is_compiled(self) -> bool:

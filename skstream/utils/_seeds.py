@@ -85,11 +85,10 @@ def seed_estimator(estimator: Any, seed: int, *place: int | str) -> Any:
     """
     if not hasattr(estimator, "get_params"):
         return estimator
-    unset = {
-        path: derive_seed(seed, *place, path)
-        for path, value in estimator.get_params(deep=True).items()
-        if value is None and (path == "random_state" or path.endswith("__random_state"))
-    }
+    unset = {}
+    for path, value in estimator.get_params(deep=True).items():
+        if value is None and (path == "random_state" or path.endswith("__random_state")):
+            unset[path] = derive_seed(seed, *place, path)
     return estimator.set_params(**unset) if unset else estimator
 
 

@@ -11,7 +11,7 @@ from skstream.core.engine.block import Block
 from skstream.core.engine.failures import RAISED, BadAnswer, ends_program, in_short
 from skstream.core.engine.kernel import Declined, Kernel, Looped, NotFittedYet, find_kernel
 from skstream.core.engine.loop import LoopFailed
-from skstream.utils._numba import n_calls_spared, seconds_of_loading
+from skstream.utils._numba import LOADING
 
 # Memory that the rows of a part of a block may take in a kernel, and the least number of rows.
 _BYTES_AT_ONCE = 1 << 26
@@ -159,7 +159,7 @@ class ByKernel:
             If the kernel itself has given a bad answer.
         """
         n_rows = max(block.n_learns, block.n_asks)
-        started, loading, n_spared = perf_counter(), seconds_of_loading(), n_calls_spared()
+        started, loading, n_spared = perf_counter(), LOADING.seconds, LOADING.n_spared
         try:
             self._state, answers = checked_step(self.kernel, self._state, block, self._wanted)
             self._n_declined = self._n_waiting = 0
@@ -188,9 +188,9 @@ class ByKernel:
             self.may_come = False
             return None, False
         finally:
-            loading = seconds_of_loading() - loading
+            loading = LOADING.seconds - loading
             self.seconds_loading += loading
-            self._was_spared = self._was_spared or n_calls_spared() > n_spared
+            self._was_spared = self._was_spared or LOADING.n_spared > n_spared
             self.seconds += perf_counter() - started - loading
 
     def export(self) -> None:

@@ -189,7 +189,7 @@ class Steps(Exclusive):
 
     def _check_schema(self, X: Any) -> None:
         """Raise an error if rows are of another kind, or type, than those that the run has read."""
-        found, known = Schema.of(X).with_types(X), self._schema
+        found, known = Schema.of(X, with_types=True), self._schema
         if known is None:
             return
         pairs = zip(found.types, known.types, strict=False)  # of texts, they follow from the chunk
@@ -254,7 +254,7 @@ class Steps(Exclusive):
 
     def _learn_columns(self, X: Any) -> None:
         if self._schema is None and X.shape[0]:  # an empty chunk may have no columns
-            self._schema = Schema.of(X).with_types(X)
+            self._schema = Schema.of(X, with_types=True)
 
     def _take(
         self,
