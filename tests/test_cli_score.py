@@ -286,6 +286,6 @@ def test_logs_are_read_as_evaluate_reads_files(
     log.write_text(log.read_text().replace(",", ";").replace("0.", "0,"))
     given = ["--probabilities", "p"]
     status, _, words = score(*given)
-    assert (status, "Pass --delimiter ';' and --decimal ','" in words) == (2, True)
+    assert (status, "is said by --delimiter ';'" in words) == (2, True)
     status, table, _ = score(*given, "--delimiter", ";", "--decimal", ",")
     assert (status, "prediction log evaluation after 6 rows" in table) == (0, True)

@@ -22,8 +22,8 @@ from skstream.cli._arguments import ALL_OPTIONS
 from skstream.core.result.select import tidy_columns
 from skstream.reports._page import marks_of, page_path
 from skstream.utils._choices import did_you_mean
-from skstream.utils._files import atomic_write
 from skstream.utils._optional import optional_import
+from skstream.utils._saved import atomic_write
 
 #: Files of the folder given as --save.
 RESULT_FILE, SCORES_FILE, CURVE_FILE = "result.npz", "scores.csv", "curve.csv"

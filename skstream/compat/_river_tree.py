@@ -60,7 +60,7 @@ from skstream.tree._core import (
     exact_squares,
     run,
 )
-from skstream.utils._few_columns import best_columns
+from skstream.utils._rows import best_columns
 from skstream.utils._running_sums import running_sums
 
 #: Digest of the files below, of the versions of River whose trees are known.

@@ -13,9 +13,8 @@ from sklearn.base import clone
 
 from skstream.drift import DriftDetector
 from skstream.ensemble._base import Codes, Ensemble, Floats, fresh_member, start_seed
-from skstream.utils._few_columns import best_columns
 from skstream.utils._label_space import LabelSpace
-from skstream.utils._rows import own_rows
+from skstream.utils._rows import best_columns, own_rows
 from skstream.utils._seeds import poisson_weights
 from skstream.utils._sklearn import Interval
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import MetaClassifier, check_divisible_rows
-from skstream.utils._few_columns import best_columns
+from skstream.utils._rows import best_columns
 from skstream.utils._seeds import drawn_seed, seed_estimator
 from skstream.utils._validation import unfitted_copy
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.ensemble._base import Codes, Ensemble, Floats, fresh_member, start_seed
-from skstream.utils._few_columns import row_sums
 from skstream.utils._label_space import LabelSpace
-from skstream.utils._rows import own_rows
+from skstream.utils._rows import own_rows, row_sums
 from skstream.utils._sklearn import Interval, rows_of
 
 

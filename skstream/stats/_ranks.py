@@ -21,8 +21,7 @@ from skstream.stats._checks import (
 )
 from skstream.stats._report import SignificanceTest, against_alpha, format_p, number
 from skstream.stats._ties import average_ranks, rounding_of
-from skstream.utils._displays import display
-from skstream.utils._optional import optional_import
+from skstream.utils._optional import display, optional_import
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream._meta import MetaClassifier, inner_has, warn_if_scored_in_one_call
-from skstream.utils._few_columns import row_sums
 from skstream.utils._label_space import LabelSpace, lags_before
 from skstream.utils._masked import refuse_masked
 from skstream.utils._numba import jit
+from skstream.utils._rows import row_sums
 from skstream.utils._sklearn import Interval, StrOptions
 
 

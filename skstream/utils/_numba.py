@@ -2,12 +2,11 @@
 
 import functools
 import os
-import sys
 from collections.abc import Callable
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Timer, local
+from threading import local
 from time import perf_counter
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
@@ -40,14 +39,6 @@ def numba_enabled() -> bool:
         if os.environ.get(name, "") not in ("", "0"):
             return False
     return _is_installed()
-
-
-#: Seconds of a first call after which somebody at a terminal is told that it is being compiled.
-_LONG = 3.0
-
-
-def _at_a_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
 
 
 class _OfThread(local):
@@ -102,15 +93,7 @@ class Jitted(Generic[P, R]):
             # Types of arguments for which there is machine code; -1: numba was not asked.
             made: Any = vars(self).get("compiled")
             n_known = -1 if made is None else len(made.overloads)
-            if n_known < 1 and _at_a_terminal():
-                timer = Timer(_LONG, self._say_that_it_is_compiled)
-                timer.start()
-                try:
-                    answer = self.compiled(*args, **kwargs)
-                finally:
-                    timer.cancel()
-            else:
-                answer = self.compiled(*args, **kwargs)
+            answer = self.compiled(*args, **kwargs)
             made = self.compiled
             if len(made.overloads) > n_known:  # the call is as short as the first rows of a run
                 LOADING.seconds += perf_counter() - started
@@ -140,10 +123,6 @@ class Jitted(Generic[P, R]):
             return bool(compiled.overloads or compiled._cache._cache_file._load_index())
         except Exception:
             return type(getattr(compiled, "_cache", None)).__name__ != "NullCache"
-
-    def _say_that_it_is_compiled(self) -> None:
-        where = f"{self.plain.__module__}.{self.plain.__name__}"
-        print(f"skstream: compiling {where}, once for all runs ...", file=sys.stderr, flush=True)
 
     @property
     def is_compiled(self) -> bool:

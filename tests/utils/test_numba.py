@@ -142,33 +142,6 @@ def test_the_time_to_load_code_is_counted_once_for_each_type() -> None:
     assert LOADING.seconds > floats
 
 
-def test_somebody_at_a_terminal_is_told_that_a_loop_is_compiled(monkeypatch, capsys) -> None:
-    """Else a first evaluation would look frozen; who redirects the errors is not."""
-    pytest.importorskip("numba")
-
-    @jit
-    def thrice(x: float) -> float:
-        return 3.0 * x
-
-    class AtOnce:
-        def __init__(self, seconds: float, say: Callable[[], None]):
-            assert seconds == 3.0
-            self.start = say
-
-        def cancel(self) -> None:
-            pass
-
-    monkeypatch.setattr(_numba, "Timer", AtOnce)
-    for at_terminal in (False, True):
-        monkeypatch.setattr(_numba, "_at_a_terminal", lambda shown=at_terminal: shown)
-        vars(thrice).pop("compiled", None)
-        assert thrice(1.0) == 3.0
-        said = capsys.readouterr().err
-        assert ("compiling tests.utils.test_numba.thrice, once" in said) == at_terminal
-    assert thrice(2.0) == 6.0
-    assert capsys.readouterr().err == ""
-
-
 # -- compiled where it pays
 
 

@@ -29,8 +29,7 @@ from skstream.core.run.scoring import AskedOnce, RunScores
 from skstream.core.run.steps import Steps
 from skstream.core.timelines.delayed_blocks import Features
 from skstream.core.timelines.timeline import no_rows
-from skstream.utils._exclusive import exclusive
-from skstream.utils._interrupt import deferred_interrupt
+from skstream.utils._concurrency import deferred_interrupt, exclusive
 
 #: Rows after which the size of the models is measured first, and then whenever they have doubled.
 _FIRST_MEASURED = 1024

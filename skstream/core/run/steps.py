@@ -21,8 +21,7 @@ from skstream.core.run.read_checksums import PassChecksums, differences
 from skstream.core.run.run_outcome import Checksums, Place
 from skstream.core.timelines.delayed_blocks import Features
 from skstream.core.timelines.timeline import End
-from skstream.utils._exclusive import Exclusive, exclusive
-from skstream.utils._interrupt import Held, deferred_interrupt
+from skstream.utils._concurrency import Exclusive, Held, deferred_interrupt, exclusive
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._times import check_arrivals, clock
