@@ -18,11 +18,12 @@ from skstream import (
     ModelError,
     Persistent,
     PrequentialEvaluator,
+    RunOptions,
     SlidingWindow,
     load,
     load_run,
 )
-from skstream.streams import CSVStream, as_stream
+from skstream.streams import as_stream
 from tests._examples import examples
 
 METRICS = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "f1_macro"]
@@ -88,11 +89,12 @@ def test_every_row_with_the_next_as_holdout_is_prequential(seed, n, n_warmup, we
         "n_warmup": n_warmup,
         "missing_labels": "skip",
         "random_state": 0,
-        "return_models": True,
     }
     weight = rng.choice([0.0, 0.5, 1.0, 2.0], n) if weighted else None
     ours, theirs = (
-        evaluator.evaluate(models(), X, y, classes=["a", "b", "c"], sample_weight=weight)
+        evaluator.evaluate(
+            models(), X, y, classes=["a", "b", "c"], sample_weight=weight, return_models=True
+        )
         for evaluator in (
             HoldoutEvaluator(METRICS, holdout="next", every=1, **options),
             PrequentialEvaluator(METRICS, forgetting=SlidingWindow(1), record_every=1, **options),
@@ -144,9 +146,11 @@ def test_scores_are_those_of_a_frozen_copy(way):
 
 @pytest.mark.parametrize("way", ["fixed", "fresh"])
 def test_asking_changes_no_model(way):
-    asked = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0, return_models=True)
-    alone = PrequentialEvaluator(METRICS, random_state=0, return_models=True)
-    ours, theirs = (one.evaluate(models(), X[TRAIN], Y[TRAIN]) for one in (asked, alone))
+    asked = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0)
+    alone = PrequentialEvaluator(METRICS, random_state=0)
+    ours, theirs = (
+        one.evaluate(models(), X[TRAIN], Y[TRAIN], return_models=True) for one in (asked, alone)
+    )
     for name in models():
         assert joblib.hash(ours.models[name]) == joblib.hash(theirs.models[name])
 
@@ -290,8 +294,8 @@ def test_what_is_no_holdout_is_named(holdout):
 
 def test_no_score_rests_on_an_incomplete_set():
     X, y = np.zeros((1000, 1)), np.arange(1000) % 3
-    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=300, return_models=True)
-    result = evaluator.evaluate(MeetsRows(), X, y)
+    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=300)
+    result = evaluator.evaluate(MeetsRows(), X, y, return_models=True)
     assert result.checkpoints.tolist() == [301, 601, 901]
     assert result.models["MeetsRows"].n_learnt_ == 1000
     assert "holdout='next', every=300" in str(result)
@@ -339,7 +343,12 @@ def test_a_stream_of_held_out_rows_may_reuse_its_buffer():
 def test_a_fresh_set_may_end_where_a_chunk_ends(container):
     chunks = [(container(X[k : k + 20]), Y[k : k + 20]) for k in range(300, 400, 20)]
     evaluator = HoldoutEvaluator(
-        METRICS, holdout=chunks, every=70, holdout_size=20, random_state=0, keep_tape=True
+        METRICS,
+        holdout=chunks,
+        every=70,
+        holdout_size=20,
+        random_state=0,
+        run=RunOptions(keep_tape=True),
     )
     given = {"sgd": SGDClassifier(random_state=0), "nb": BernoulliNB(binarize=1.0)}
     run = evaluator.start(given, classes=["a", "b", "c"])
@@ -402,17 +411,10 @@ def test_an_iterator_of_held_out_rows_is_read_once(tmp_path):
 @pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, as_frame])
 def test_held_out_rows_of_the_stream_are_warned_of(kind, recwarn):
     rows = kind(X)
-    part = rows[250:]
-    for holdout, size in (((part, Y[250:]), {}), ([(part, Y[250:])], {"holdout_size": 50})):
-        evaluator = HoldoutEvaluator("accuracy", holdout=holdout, every=200, **size)
-        with pytest.warns(match="stream share rows of one array or data frame: models"):
-            evaluator.evaluate(Persistent(), rows[:300], Y[:300])
-        run = evaluator.start(Persistent(), classes=["a", "b", "c"]).update(rows[:200], Y[:200])
-        assert not recwarn.list
-        with pytest.warns(match="stream share rows of one array or data frame: models"):
-            run.update(rows[200:300], Y[200:300])
-        run.update(rows[300:], Y[300:])  # warned once
-        evaluator.evaluate(Persistent(), rows[:250], Y[:250])
+    evaluator = HoldoutEvaluator("accuracy", holdout=(rows[250:], Y[250:]), every=200)
+    with pytest.warns(match="stream share rows of one array or data frame: models"):
+        evaluator.evaluate(Persistent(), rows[:300], Y[:300])
+    evaluator.evaluate(Persistent(), rows[:250], Y[:250])
     apart = HoldoutEvaluator("accuracy", holdout=(rows[1::2], Y[1::2]))
     apart.evaluate(Persistent(), rows[::2], Y[::2])
     with pytest.warns(match="holdout rows and the stream are the same"):
@@ -420,13 +422,3 @@ def test_held_out_rows_of_the_stream_are_warned_of(kind, recwarn):
             Persistent(), FRESH, classes=["a", "b", "c"]
         )
     assert not recwarn.list
-
-
-def test_held_out_rows_of_the_same_file_are_warned_of(tmp_path):
-    pytest.importorskip("pyarrow")
-    for name in ("a.csv", "b.csv"):
-        (tmp_path / name).write_text("x,y\n" + "1,u\n2,v\n" * 30)
-    both = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    evaluator = HoldoutEvaluator("accuracy", holdout=CSVStream(both, "y"), every=50)
-    with pytest.warns(match=r"holdout rows and the stream both come from .*b\.csv: models"):
-        evaluator.evaluate(Persistent(), CSVStream(both[1], "y"))

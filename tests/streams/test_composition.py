@@ -17,6 +17,7 @@ from skstream import (
     HoldoutEvaluator,
     KFoldEvaluator,
     Persistent,
+    Polling,
     PrequentialEvaluator,
     PrequentialSearch,
     evaluate_over_seeds,
@@ -470,7 +471,7 @@ def test_delays_of_rows_that_arrive_at_datetimes():
 def test_late_labels_reach_the_evaluator():
     stream = drop_rows(with_delay(sea(1, 400), expon(scale=9)), 20)
     rows = rows_of(stream)
-    evaluator = DelayedEvaluator("accuracy", n_bins=3)
+    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=3))
     result = evaluator.evaluate(Persistent(), stream)
     given = {key: rows[key] for key in ("arrival", "label_time")}
     again = evaluator.evaluate(Persistent(), rows["X"], rows["y"], **given)
@@ -479,7 +480,7 @@ def test_late_labels_reach_the_evaluator():
 
 
 def test_an_evaluation_of_a_composition_goes_on_from_a_folder(tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
+    evaluator = PrequentialEvaluator("accuracy", run=tmp_path / "run")
     result = evaluator.evaluate(Persistent(), concat(in_memory(1), in_memory(2)))
     assert result.drifts == (Drift(60, 60),)
     again = evaluator.evaluate(Persistent(), concat(in_memory(1, 9), in_memory(2)))
@@ -702,7 +703,7 @@ def test_an_endless_stream_is_refused_before_its_first_row(call, monkeypatch):
 
 
 def test_no_folder_is_left_of_an_endless_stream(tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
+    evaluator = PrequentialEvaluator("accuracy", run=tmp_path / "run")
     with pytest.raises(ValueError, match="never ends"):
         evaluator.evaluate(Persistent(), sea(1, None))
     assert not list(tmp_path.iterdir())

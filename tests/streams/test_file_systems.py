@@ -126,7 +126,7 @@ def test_files_in_the_memory_of_another_process_are_explained(tmp_path, kind):
 
 def test_a_run_that_resumes_sees_that_a_file_behind_a_uri_has_grown(tmp_path):
     uri = fill(tmp_path / "days", "csv").as_uri()
-    evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
+    evaluator = PrequentialEvaluator("accuracy", run=tmp_path / "run")
     first = evaluator.evaluate(Persistent(), CSVStream(uri, "class"))
     assert evaluator.evaluate(Persistent(), CSVStream(uri, "class")).scores == first.scores
     with (tmp_path / "days/part 10.csv").open("a") as file:

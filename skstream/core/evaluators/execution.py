@@ -37,8 +37,6 @@ from skstream.utils._sklearn import QuietParallel
 from skstream.utils._warnings import warn
 
 NewRun = Callable[..., EvaluationRun]
-#: Seconds between two checkpoints.
-SECONDS_BETWEEN_CHECKPOINTS = 600.0
 #: Rows, times models and folds, from which a second process pays. To start workers takes about
 #: 1.5 s, and a model with a kernel .1 to .5 microseconds per row.
 ROWS_WORTH_WORKERS = 10_000_000
@@ -168,6 +166,8 @@ class Execution:
         Whether there is one.
     folder : CheckpointFolder, default=None
         Where the evaluation is saved, and from where it resumes.
+    seconds_between_checkpoints : float, default=600.0
+        How often.
     facts : dict of str to str, default=None
         What must be the same there.
     on_run : callable, default=None
@@ -182,6 +182,7 @@ class Execution:
     title: str
     progress: bool
     folder: CheckpointFolder | None = None
+    seconds_between_checkpoints: float = 600.0
     facts: Mapping[str, str] | None = None
     on_run: Callable[[Any], None] | None = None
 
@@ -256,7 +257,7 @@ class Execution:
             **{f"Model '{name}'": model for (name, _), model in self.models.items()},
             **{f"Measure '{name}'": one for name, one in self.settings.metrics.items()},
             "The stream": self.stream if getattr(self.stream, "files", None) else None,
-            "What is given as holdout, delay, monitors or reduce": self.new_run,
+            "What is given as holdout, delay or polling": self.new_run,
         }
         for name, part in parts.items():
             try:
@@ -286,7 +287,7 @@ class Execution:
         if self.folder is None or self.facts is None:
             return None
         seed = self.settings.parameters["seed"]
-        every = SECONDS_BETWEEN_CHECKPOINTS
+        every = self.seconds_between_checkpoints
         return self.folder.file(number, n_groups, facts=self.facts, seed=seed, every=every)
 
     def _bar(self, n_models: int) -> AbstractContextManager[Any]:
@@ -359,7 +360,7 @@ def why_one_process(
         return ""
     first = {place: model for place, model in models.items() if place[1] == 0}
     try:
-        loops = {name for name, _ in new_run(deepcopy(first)).reasons_of_loops}
+        loops = {name for name, _ in new_run(deepcopy(first)).looped}
     except Exception:  # the run raises it, with more details
         return ""
     if uses_threads:  # they are there already; two take longer than one where they take turns

@@ -7,21 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from skstream.core.engine.model import EngineChoice, Unanswered
+from skstream.core.engine.model import Unanswered
 from skstream.core.engine.run import Answered
 from skstream.core.evaluators.execution import carrying, progress_bar
+from skstream.core.evaluators.options import RunOptions
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 from skstream.core.evaluators.settings import Settings, named_models
 from skstream.core.rows.arrays import as_stream
 from skstream.core.run.input import EncodedRows, why_no_weight
+from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import Place
-from skstream.core.run.steps import Steps
-from skstream.utils._label_space import is_given
 from skstream.utils._sklearn import StrOptions, validate_parameter_constraints
 from skstream.utils._warnings import warn
 
 _CONSTRAINTS = {
     **PrequentialEvaluator._parameter_constraints,
+    "kernels": ["boolean"],
+    "warm_start": ["boolean"],
     "method": [StrOptions({"predict", "predict_proba", "decision_function"})],
 }
 
@@ -38,7 +40,7 @@ def prequential_predict(
     n_warmup: int = 1,
     missing_labels: str = "error",
     unanswered: Unanswered = "error",
-    engine: EngineChoice = "auto",
+    kernels: bool = True,
     warm_start: bool = False,
     random_state: int | None = 0,
     return_rows: bool = False,
@@ -72,8 +74,8 @@ def prequential_predict(
     unanswered : {"error", "wrong"}, default="error"
         A row that was asked and got no answer (None or NaN) is a failure of the model, or keeps
         None among the predictions of a classifier (NaN among probabilities).
-    engine : {"auto", "loop"}, default="auto"
-        "auto" uses an exact kernel where there is one.
+    kernels : bool, default=True
+        Use an exact kernel where there is one. False: call the model row by row.
     warm_start : bool, default=False
         Start from a copy of the fitted model instead of an unfitted clone.
     random_state : int, default=0
@@ -117,18 +119,18 @@ def prequential_predict(
         "n_warmup": n_warmup,
         "missing_labels": missing_labels,
         "unanswered": unanswered,
-        "engine": engine,
-        "warm_start": warm_start,
         "random_state": random_state,
         "progress": progress,
     }
     validate_parameter_constraints(
-        _CONSTRAINTS, {"method": method, **options}, caller_name="prequential_predict"
+        _CONSTRAINTS,
+        {"method": method, "kernels": kernels, "warm_start": warm_start, **options},
+        caller_name="prequential_predict",
     )
     ((name, model),) = named_models(estimator).items()
     stream = as_stream(X, y, sample_weight=sample_weight)
-    evaluator = PrequentialEvaluator(**options, keep_tape=False)
-    settings, prepared = evaluator._prepare({name: model}, classes, stream)
+    evaluator = PrequentialEvaluator(**options, run=RunOptions(kernels=kernels, keep_tape=False))
+    settings, prepared = evaluator._prepare({name: model}, classes, stream, warm_start=warm_start)
     run = _PredictingRun(replace(settings, method=method), prepared)
     with ExitStack() as stack:
         bar = stack.enter_context(
@@ -148,7 +150,7 @@ def prequential_predict(
     return (y_pred, rows) if return_rows else y_pred
 
 
-class _PredictingRun(Steps):
+class _PredictingRun(EvaluationRun):
     """Run of one model that keeps its answers, and scores none.
 
     Attributes
@@ -161,27 +163,29 @@ class _PredictingRun(Steps):
 
     def __init__(self, settings: Settings, models: Mapping[Place, Any]) -> None:
         super().__init__(settings, models)
+        self._measured_at = 1 << 62  # sizes say nothing here
         self._answered: list[Answered] = []
         self.n_learnable = 0
         self.has_weight = False
 
-    def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
-        super()._note_arrived(piece, answered)
-        positive = np.ones(piece.n_rows, bool) if piece.weight is None else piece.weight > 0
+    def _note_arrived(self, rows: EncodedRows, answered: list[Answered]) -> None:
+        labelled = self._note_rows(rows)
+        positive = np.ones(rows.n_rows, bool) if rows.weight is None else rows.weight > 0
         self.has_weight = self.has_weight or bool(positive.any())
-        self.n_learnable += int(np.count_nonzero(positive & is_given(piece.y)))
+        self.n_learnable += int(np.count_nonzero(positive & labelled))
+        self._note(answered)
 
     def _note(self, answered: list[Answered]) -> None:
         self._answered += answered
 
-    def _score_step(self) -> None:
+    def _score(self, *, all_of_it: bool = True) -> None:
         """Nothing is scored."""
 
     def predictions(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the answers, up to a failure, and the numbers of the rows asked."""
         answers = np.concatenate([one.answers for one in self._answered])
         rows = np.concatenate([one.operations.ask_rows for one in self._answered])
-        failure = self._engine.lanes[0].model.failure
+        failure = self._engine.models[0].failure
         if failure is not None:
             before = rows < failure.row
             answers, rows = answers[before], rows[before]
