@@ -9,7 +9,6 @@ from sklearn.naive_bayes import MultinomialNB
 
 from skstream import HoldoutEvaluator, PrequentialEvaluator, prequential_predict
 from skstream.core.forgetting import as_forgetting
-from skstream.core.measures.bins import brier_part
 from skstream.core.measures.registry import OF_CLASSES, PROBABILITIES, measure_of_name
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.measures.running import RunningMeasures
@@ -22,6 +21,7 @@ from skstream.metrics import (
     set_size,
     top_k_accuracy,
 )
+from skstream.metrics._calibration import brier_part
 from tests._examples import newest_alone
 from tests.metrics import _probability_reference as oracle
 from tests.metrics._reference import Reference

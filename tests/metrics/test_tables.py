@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from skstream.core.measures import running as running_module
 from skstream.core.measures import sums as sums_module
-from skstream.core.measures.columns import ColumnStates
 from skstream.core.measures.registry import CLASSIFICATION, REGRESSION
 from skstream.core.measures.rows import ScoredRows
-from skstream.core.measures.series import KINDS, Series, columns_of_kinds, values_of
+from skstream.core.measures.series import KINDS, ColumnStates, Series, columns_of_kinds, values_of
 from tests._examples import examples, newest_alone
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running
 

@@ -7,9 +7,8 @@ from functools import partial
 from numbers import Real
 from typing import Any
 
-from skstream.core.measures.columns import OfColumn
-from skstream.core.measures.formulas import Formula, MeanOf
-from skstream.core.measures.series import KINDS, KindOf, baselines_of, columns_of_kinds
+from skstream.core.measures.formulas import Formula
+from skstream.core.measures.series import KINDS, KindOf, OfColumn, baselines_of, columns_of_kinds
 from skstream.utils._choices import check_choice, check_count
 
 #: Loss of a single row, by the series whose mean is the measure.
@@ -250,24 +249,3 @@ def named(
         row_loss=ROW_LOSSES.get(str(series[0])) if len(series) == 1 else None,
         **facts,
     )
-
-
-def parametrised(
-    name: str,
-    formula: Formula,
-    series: tuple[KindOf, ...],
-    parameter: Any,
-    default: Any,
-    *,
-    higher_is_better: bool | None = False,
-    needs: str = "probabilities",
-    **facts: Any,
-) -> Measure:
-    """Measure of one parameter, which is part of its name where it is not the default."""
-    called = name if parameter == default else f"{name}:{parameter}"
-    return named(called, formula, *series, needs=needs, higher_is_better=higher_is_better, **facts)
-
-
-def mean_of(name: str, series: OfColumn, parameter: Any, default: Any, **facts: Any) -> Measure:
-    """Measure that is the mean of a column."""
-    return parametrised(name, MeanOf(series), (series,), parameter, default, **facts)

@@ -62,7 +62,7 @@ class ScoredRows:
         of the second class (0 where there is only one class); else one column per class. NaN where
         a model was not asked, gave no answer, or has none. None where no measure needs them.
     derived : dict of Column to tuple of ndarray, default=None
-        What measures of probabilities have made of the scores: see `core.measures.columns`.
+        What measures of probabilities have made of the scores: see `core.measures.series`.
         Arrays of shape (n_models, n_rows).
     row : ndarray of shape (n_rows,), dtype int64, default=None
         Numbers of the rows in the stream, for the tape; None where they come in their order.

@@ -13,7 +13,6 @@ from skstream.core.forgetting import (
 )
 from skstream.core.measures.adaptive_sums import AdaptiveSums
 from skstream.core.measures.checkpoints import Values
-from skstream.core.measures.columns import ColumnStates
 from skstream.core.measures.formulas import Formula, Sums
 from skstream.core.measures.measure import OF_SCORES, Measure
 from skstream.core.measures.rows import (
@@ -24,7 +23,7 @@ from skstream.core.measures.rows import (
     Integers,
     ScoredRows,
 )
-from skstream.core.measures.series import KindOf, baselines_of, columns_of_kinds
+from skstream.core.measures.series import ColumnStates, KindOf, baselines_of, columns_of_kinds
 from skstream.core.measures.sums import RunningSums, SumsByKind
 from skstream.core.measures.user import (
     ScoredTape,
