@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.core.forgetting import as_forgetting
+from skstream.core.measures.checkpoints import CheckpointRecorder
 from skstream.forgetting import Forgetting
 from skstream.stats._checks import FloatArray, as_pair, check_names
 from skstream.stats._weights import LARGEST_WEIGHT, WeightTally, as_weights, drop_unweighted
-from skstream.utils._checkpoints import CheckpointRecorder
 from skstream.utils._choices import check_count
 
 

@@ -331,24 +331,18 @@ def kind_of(kind: KindOf) -> Kind | OfColumn | Ranking:
     return KINDS[kind] if isinstance(kind, str) else kind
 
 
-def baselines_of(kinds: Iterable[KindOf]) -> set[str]:
+def baselines_of(kinds: Iterable[KindOf]) -> set[Any]:
     """Baselines that some kinds of series need."""
-    return {baseline for kind in kinds if (baseline := kind_of(kind).baseline) is not None}
+    return {kind.baseline for kind in map(kind_of, kinds)} - {None}
 
 
 def columns_of_kinds(kinds: Iterable[KindOf]) -> list[Column]:
     """Columns of scores that some kinds of series are sums of, each once."""
-    columns = [one.column for one in map(kind_of, kinds) if isinstance(one, OfColumn)]
-    return list(dict.fromkeys(columns))
-
-
-def expand(kinds: Iterable[KindOf], n_classes: int) -> list[Series]:
-    """All series of the given kinds."""
-    return [
-        Series(kind, code)
-        for kind in sorted(kinds, key=str)
-        for code in kind_of(kind).codes(n_classes)
-    ]
+    columns: dict[Column, None] = {}
+    for kind in map(kind_of, kinds):
+        if isinstance(kind, OfColumn):
+            columns[kind.column] = None
+    return list(columns)
 
 
 class ColumnStates:
@@ -401,9 +395,9 @@ class ColumnStates:
     ) -> tuple[Array, ...]:
         lines, after = [], []
         for number, state in enumerate(self.states[column]):
-            one = rows.model(number)
-            one = one if scored is None else one[scored]
-            arrays, state = read_scores(column, one, state, self.n_classes)
+            model = rows.models(slice(number, number + 1))
+            model = model if scored is None else model[scored]
+            arrays, state = read_scores(column, model, state, self.n_classes)
             lines.append([_placed(array, scored, len(rows)) for array in arrays])
             after.append(state)
         self.states = {**self.states, column: after}
