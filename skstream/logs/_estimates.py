@@ -478,7 +478,7 @@ def estimates_of(
     places = _moments(rows.time, every)
     log = Clock.of(came, known, end, _length(max_wait, dates))
     found = {
-        name: of_model(rows.model(k), len(classes), log, places, values, window, calibrate)
+        name: of_model(rows.models([k]), len(classes), log, places, values, window, calibrate)
         for k, name in enumerate(models)
     }
     fields = next(iter(found.values()))
