@@ -17,7 +17,7 @@ from skstream.kernels import Task
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.noise import LabelNoise, with_noise
 from skstream.streams import make_demo_stream
-from skstream.utils._row_hashes import row_hashes
+from skstream.utils._seeds import row_hashes
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
