@@ -109,27 +109,6 @@ def test_under_delay_rows_waiting_are_answered_first(name, times, every) -> None
     assert result.tape.answers["m"][0].tolist() == expected
 
 
-@pytest.mark.parametrize("name", PREDICTED)
-def test_rows_whose_label_never_comes_wait_as_in_a_live_run(name) -> None:
-    never = np.random.default_rng(1).random(N) < 0.3
-    options = {"n_bins": 2, "poll_every": 6, "random_state": 0, "keep_tape": True}
-    evaluator = DelayedEvaluator("accuracy", **options)
-    times = np.arange(N) + 5.0
-    late = evaluator.evaluate(
-        {"m": PREDICTED[name]}, X, Y, label_time=np.where(never, np.inf, times)
-    )
-    run = evaluator.start({"m": PREDICTED[name]}, classes=CLASSES)
-    events = [(row, row, False) for row in range(N)]
-    events += [(row + 5, row, True) for row in range(N) if not never[row]]
-    for time, row, is_label in sorted(events):
-        if is_label:
-            run.label([row], Y[[row]], t=time)
-        else:
-            run.ask(X[[row]], [row], t=time)
-    live = run.result()
-    np.testing.assert_array_equal(late.tape.answers["m"], live.tape.answers["m"])
-
-
 def test_live_answers_out_of_turn_and_refused_rows() -> None:
     warm = clone(PREDICTED["corrected"]).partial_fit(X[:20], Y[:20], classes=CLASSES)
     evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=None, warm_start=True)

@@ -17,8 +17,10 @@ from skstream import (
     load,
 )
 from skstream.baselines import MeanRegressor
+from skstream.core.run.cost import Cost
 from skstream.forgetting import SlidingWindow
 from skstream.reports._report import DEFAULTS
+from skstream.reports._slowest_part import faster, slow_part
 from skstream.stats._report import over_rows
 from skstream.streams import as_stream, make_demo_stream
 
@@ -75,15 +77,6 @@ def test_the_only_forgetting_is_said_in_the_heading(forgetting, words):
 )
 def test_every_forgetting_is_said_in_words(name, words):
     assert over_rows(name) == words
-
-
-def test_several_mechanisms_have_headings_in_words():
-    evaluator = PrequentialEvaluator(
-        "accuracy", forgetting={"mine": "window:50", "cumulative": "cumulative"}
-    )
-    shown = str(evaluator.evaluate(Persistent(), make_demo_stream(60, random_state=0)))
-    assert "mine (last 50 rows):" in shown
-    assert "cumulative (all rows so far):" in shown
 
 
 @pytest.mark.parametrize(
@@ -161,3 +154,47 @@ def test_a_window_of_time_with_few_scored_rows_is_named(protocol: str) -> None:
     for days, careful in ((29, True), (30, False)):
         text = str(result.rescore("accuracy", forgetting=f"window:{days}D"))
         assert (said.format(f"{days}D", days) in text) is careful
+
+
+# -- the sentence that names the slowest part, its share of the time, and what would be faster
+
+
+MIXED = "kernel; MLP by loop: MLP has no kernel; Imputer by loop: Imputer with a=1 has no kernel"
+
+
+def test_the_slowest_looped_part_is_named() -> None:
+    costs = {
+        "mlp": Cost(
+            seconds_asking=30.0,
+            seconds_learning=62.0,
+            seconds_in_kernel=4.0,
+            seconds_of_parts={"MLP": 90.0, "Imputer": 2.0},
+        ),
+        "sgd": Cost(seconds_in_kernel=4.0),
+    }
+    (line,) = slow_part(costs, {"mlp": MIXED, "sgd": "kernel"})
+    assert line == (
+        "MLP in mlp, called row by row, took 90 % of the time: a step or model that has a kernel "
+        "would be fast (skstream.kernels)"
+    )
+    path = "loop: SGD with average=True has no kernel"
+    (line,) = slow_part({"sgd": Cost(seconds_learning=9.0, seconds_asking=1.0)}, {"sgd": path})
+    assert line.endswith("took 100 % of the time: SGD without average=True would be fast")
+    (line,) = slow_part({"sgd": Cost(seconds_learning=10.0)}, {"sgd": path}, batch_size=1000)
+    assert line.startswith("sgd, called once for every batch of 1,000 rows, took 100 % of the time")
+    refits = Cost(seconds_learning=90.0, seconds_asking=10.0, seconds_refitting=80.0)
+    (line,) = slow_part({"hgb": refits}, {"hgb": "loop: PeriodicRefit with SVC has no kernel"})
+    assert line.startswith("Refits of hgb took 80 % of the time: fewer (every=) of fewer rows")
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ('Scaler with set_output(transform="pandas") has no kernel', "Scaler without set_output(t"),
+        ("F with a function other than a ufunc of NumPy has no kernel", "one that calls a"),
+        ("rows with NaN or infinity have no kernel", "rows without missing"),
+        ("", ""),
+    ],
+)
+def test_advice(reason: str, advice: str) -> None:
+    assert faster(reason).startswith(advice)
