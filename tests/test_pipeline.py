@@ -576,8 +576,10 @@ META = {
 }
 
 
-@pytest.mark.parametrize("name", META)
-@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [*((name, "auto") for name in META), ("pipeline", "loop"), ("without weights", "loop")],
+)
 def test_folds_need_no_requests_when_metadata_is_routed(name, engine) -> None:
     evaluator = KFoldEvaluator("accuracy", n_folds=2, engine=engine, random_state=0)
     plain = evaluator.evaluate(META[name], X, Y)
