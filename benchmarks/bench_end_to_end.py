@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 import skstream
 from skstream import MajorityClass, Persistent, PrequentialEvaluator, make_stream_pipeline
 from skstream.core.engine.model import ModelRun
-from skstream.core.engine.run import Engine, Lane
+from skstream.core.engine.run import Engine
 from skstream.core.timelines.timeline import Arrivals, PrequentialTimeline
 from skstream.forgetting import SlidingWindow
 from skstream.kernels import Task
@@ -42,8 +42,8 @@ def kernels_alone(X: np.ndarray, y: np.ndarray) -> None:
     """Ask and learn every row with every model; no scores, no tape."""
     task = Task(np.unique(y))
     timeline = PrequentialTimeline()
-    lanes = [Lane(ModelRun(name, 0, model, task), timeline) for name, model in models().items()]
-    engine = Engine(lanes)
+    runs = [ModelRun(name, 0, model, task) for name, model in models().items()]
+    engine = Engine(runs, [timeline] * len(runs))
     for begin in range(0, len(y), ROWS_AT_ONCE):
         part = slice(begin, begin + ROWS_AT_ONCE)
         n = len(y[part])

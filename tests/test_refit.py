@@ -48,12 +48,10 @@ from skstream import (
     load_run,
     make_stream_pipeline,
 )
-from skstream.core.run.cost import Cost
-from skstream.core.run.tape_rows import tape_of
+from skstream.core.run.tape import tape_of
 from skstream.drift import ADWIN, DDM, RandomAlarm
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import PrequentialDisplay
-from skstream.reports._slowest_part import slow_part
 from skstream.tree import HoeffdingTreeClassifier
 from tests._examples import examples
 
@@ -505,15 +503,6 @@ def test_failed_and_missing_refits_are_said(engine):
     assert all(one in str(result) for one in said)
     assert result.costs["fails"].n_failed_refits == 1
     assert result.costs["fails"].refit_rows == [[200, 300, 400]]
-
-
-def test_time_in_refits_is_said_to_be_that():
-    cost = Cost(seconds_learning=90.0, seconds_asking=10.0, seconds_refitting=80.0)
-    said = slow_part({"hgb": cost}, {"hgb": "loop: PeriodicRefit with SVC has no kernel"})
-    assert said == [
-        "Refits of hgb took 80 % of the time: fewer (every=) of fewer rows (window=) would be "
-        "faster"
-    ]
 
 
 def test_pictures_mark_refits():

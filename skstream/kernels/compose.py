@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
-from skstream.core.engine.block import Block
+from skstream.core.engine.block import Block, distinct_rows
 from skstream.core.engine.kernel import Declined, Kernel, TransformKernel
-from skstream.core.engine.rows import distinct_rows
 from skstream.utils._rows import stack_rows, take_rows
 
 

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from skstream.core.engine.answers import Task
-from skstream.core.engine.block import Block, part_of
+from skstream.core.engine.block import Block, bytes_of_rows, part_of
 from skstream.core.engine.kernel import Kernel, Looped, TransformKernel
 from skstream.core.engine.loop import LoopFailed
-from skstream.core.engine.sharing import bytes_of_rows
 from skstream.kernels import looped
 from skstream.kernels.compose import check_weights, shared_step
 from skstream.kernels.registry import find_part, find_transform_part

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.core.engine.answers import TOLERANCE
-from skstream.core.engine.tape import Tape
 from skstream.core.forgetting import as_forgetting
 from skstream.core.measures.measure import OF_SCORES, Measure
 from skstream.core.measures.resolve import resolve_metrics, task_of
@@ -20,8 +19,7 @@ from skstream.core.result.result import EvaluationResult, ResultDetails
 from skstream.core.rows.arrays import ArrayStream, as_stream, begins_again
 from skstream.core.rows.chunk import Chunk, as_meta
 from skstream.core.rows.stream import Stream, refuse_endless
-from skstream.core.run.tape_rows import fold_columns, measures_of
-from skstream.core.run.tape_writer import BYTES_OF_LARGE_TAPE, KeptTape
+from skstream.core.run.tape import BYTES_OF_LARGE_TAPE, KeptTape, Tape, fold_columns, measures_of
 from skstream.logs._log_rows import (
     Coder,
     Piece,
@@ -708,7 +706,7 @@ def scored(
         values=fold_columns({name: [curves.of_models(k)] for k, name in enumerate(models)}),
         measures={name: Measure(**measure.facts) for name, measure in measures.items()},
         classes=classes,
-        tape=None if tape is None else _tape(tape, classes, models, n_scores),
+        tape=None if tape is None else _tape(tape, classes, models),
         n_unlabelled=coder.n_unlabelled,
         n_unanswered=dict(zip(models, coder.n_unanswered.tolist(), strict=True)),
         parameters={"view": view, "unanswered": unanswered},
@@ -746,13 +744,12 @@ def _methods(first: Piece, measures: Mapping[str, Measure]) -> list[str | None] 
     return ["predict_proba" if name in first.shares else None for name in first.models]
 
 
-def _tape(
-    kept: KeptTape, classes: NDArray[Any] | None, models: list[str], n_scores: list[int]
-) -> Tape:
-    scores = {name: kept.scores(k)[np.newaxis] for k, name in enumerate(models) if n_scores[k]}  # type: ignore[index]
+def _tape(kept: KeptTape, classes: NDArray[Any] | None, models: list[str]) -> Tape:
+    lanes = {name: kept.lane(k) for k, name in enumerate(models)}
+    scores = {name: its[np.newaxis] for name, (_, its) in lanes.items() if its is not None}
     return Tape(
         classes=classes,
-        answers={name: kept.answers(k)[np.newaxis] for k, name in enumerate(models)},
+        answers={name: answers[np.newaxis] for name, (answers, _) in lanes.items()},
         scores=scores,
         methods=dict.fromkeys(scores, "predict_proba"),
         **kept.labels(),

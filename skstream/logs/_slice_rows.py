@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit
 
-from skstream.core.engine.tape import Tape, scores_of_bin
 from skstream.core.evaluators.delayed.result import DelayedResult
 from skstream.core.measures.checkpoints import Values, joined_values
 from skstream.core.measures.formulas import Sums
@@ -26,10 +25,10 @@ from skstream.core.measures.scores import Scores, make_sums
 from skstream.core.measures.series import KindOf, baselines_of, columns_of_kinds, kind_of
 from skstream.core.measures.sums import SumsByKind
 from skstream.core.result.result import EvaluationResult
-from skstream.core.run.tape_rows import lanes_of, tape_of
+from skstream.core.run.tape import Tape, lanes_of, scores_of_bin, tape_of
 from skstream.forgetting import Forgetting
 from skstream.logs._log_rows import as_floats
-from skstream.stats._wilson import wilson
+from skstream.stats._pairs import wilson
 from skstream.utils._choices import told_apart
 from skstream.utils._label_space import NO_LABEL, LabelSpace, is_given
 from skstream.utils._labels import as_labels, distinct_labels, is_missing

@@ -16,7 +16,7 @@ from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.result.rescore import final_value, rescored, with_scores
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import bin_meant, named, pick
-from skstream.core.run.tape_rows import tape_of
+from skstream.core.run.tape import tape_of
 from skstream.forgetting import Cumulative, Forgetting
 from skstream.logs._slice_rows import (
     LEAST_OF_OTHERS,

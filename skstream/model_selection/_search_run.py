@@ -16,7 +16,7 @@ from skstream.core.run.input import EncodedRows
 from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import LaneOutcome, Place, RunOutcome
 from skstream.core.run.scoring import RunScores
-from skstream.core.timelines.timeline import rows_of_warmup
+from skstream.core.timelines.timeline import Arrivals, rows_of_warmup
 from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
@@ -211,8 +211,8 @@ class SearchRun(EvaluationRun):
     def __getstate__(self) -> dict[str, Any]:
         # What models have learnt is in the attributes of estimators, wherever it was before: a run
         # whose models were asked in the meantime looks the same.
-        for lane in self._engine.lanes:
-            lane.model.estimator()
+        for model in self._engine.models:
+            model.estimator()
         return super().__getstate__()
 
     def _guard(self) -> AbstractContextManager[Any]:
@@ -232,7 +232,7 @@ class SearchRun(EvaluationRun):
     @property
     def has_learnt(self) -> bool:
         """Whether the models have learnt a row."""
-        return any(lane.model.has_learnt for lane in self._engine.lanes)
+        return any(model.has_learnt for model in self._engine.models)
 
     def close(self) -> Self:
         """Execute an incomplete batch, after which no rows can follow; else leave the run open."""
@@ -243,22 +243,23 @@ class SearchRun(EvaluationRun):
         self._check_chosen()
         return self
 
-    # -- pieces and the choice: at rows that follow from their numbers alone
+    # -- steps and the choice: at rows that follow from their numbers alone
 
-    def _prepare_piece(self, rows: EncodedRows, begin: int) -> int:
-        n_rows = super()._prepare_piece(rows, begin) - begin
+    def _end_of_step(self, rows: EncodedRows, begin: int) -> int:
+        n_rows = super()._end_of_step(rows, begin) - begin
         if self.tuned is None and self.rules.tuning is not None:
             n_rows = min(n_rows, self._n_before_choice(self.rules.tuning, rows, begin))
         return begin + max(1, n_rows)
 
     def _n_before_choice(self, tuning: int, rows: EncodedRows, begin: int) -> int:
         """Rows up to the end of the tuning rows, or then of the batch that is open."""
-        if self._n_arrived < tuning:
-            return tuning - self._n_arrived
+        if self.n_rows < tuning:
+            return tuning - self.n_rows
         state, n_warmup = self._engine.states[0], self._settings.n_warmup
         if state.n_learnt < n_warmup:
             n_missing = n_warmup - int(np.count_nonzero(state.learnable))
-            return rows_of_warmup(n_missing, rows.arrivals().learnable[begin:])
+            learnable = Arrivals(0, is_given(rows.y), rows.weight).learnable
+            return rows_of_warmup(n_missing, learnable[begin:])
         return self._settings.batch_size - len(state.rows)
 
     @property
@@ -270,12 +271,12 @@ class SearchRun(EvaluationRun):
     def _can_choose(self) -> bool:
         """Whether the tuning rows have come, and all rows so far were answered and learnt."""
         tuning = self.rules.tuning
-        return tuning is not None and tuning <= self._n_arrived == self._scores.n_rows
+        return tuning is not None and tuning <= self.n_rows == self._scores.n_rows
 
-    def _take_piece(self, piece: EncodedRows) -> None:
+    def _take_step(self, rows: EncodedRows) -> None:
         self._decide()  # what an interrupt after the last step has put off
         self._check_chosen()
-        super()._take_piece(piece)
+        super()._take_step(rows)
         self._decide()
         self._check_chosen()
 
@@ -382,12 +383,6 @@ class SearchRun(EvaluationRun):
         """Return what all candidates did on the tuning rows, without the run itself."""
         return replace(self.tuning_outcome(), run=None)
 
-    @property
-    def seconds_of(self) -> dict[Place, float]:
-        """Seconds that each candidate has taken so far, also those that have ended."""
-        tuned = [] if self.tuned is None else self.tuned.lanes
-        return {(lane.name, lane.fold): lane.cost.seconds for lane in tuned} | super().seconds_of
-
     def leave_group(self) -> Self:
         """Go on alone, after the others were evaluated elsewhere."""
         self._in_group = False
@@ -405,25 +400,21 @@ class SearchRun(EvaluationRun):
             )
         super()._require_open()
 
-    def _note(self, answered: list[Answered]) -> None:
-        super()._note(answered)
-        if self._honest is not None:
-            self._honest.measure()
-
-    def _keep(self, rows: ScoredRows) -> None:
-        super()._keep(rows)
+    def _note(self, answered: list[Answered]) -> ScoredRows:
+        rows: ScoredRows = super()._note(answered)
         if self.tuned is not None:
             if self.honest_loss is not None:
                 self.honest_loss.read(rows)
-            return
-        if self._honest is not None:
+        elif self._honest is not None:
             nothing = np.full((1, len(rows)), self._nothing, rows.answers.dtype)
             scores = None if rows.scores is None else np.full_like(rows.scores[:1], np.nan)
             self._honest.keep(ScoredRows(rows.y, nothing, rows.weight, scores=scores))
+            self._honest.measure()
+        return rows
 
     def estimator(self, number: int) -> Any:
         """Return the fitted model of a lane: the very one that goes on."""
-        return self._engine.lanes[number].model.estimator()
+        return self._engine.models[number].estimator()
 
     def name_of(self, number: int) -> str:
         """Return the name of a lane."""

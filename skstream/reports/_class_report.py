@@ -12,7 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skstream.core.forgetting import as_forgetting
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import bin_meant, number, pick
-from skstream.core.run.tape_rows import tape_of
+from skstream.core.run.tape import tape_of
 from skstream.stats._report import forgetting_words
 from skstream.utils._displays import display
 from skstream.utils._optional import optional_import

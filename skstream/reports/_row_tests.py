@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from skstream.core.engine.tape import Tape, scores_of_bin
 from skstream.core.measures.columns import Column, OfColumn, read_scores
 from skstream.core.measures.formulas import MeanOf
 from skstream.core.measures.proper import HIGHEST_LOG_LOSS, BrierLoss, LogLoss
 from skstream.core.measures.rows import ScoredRows
+from skstream.core.run.tape import Tape, scores_of_bin
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.stats._anytime import RunningAnytimeComparison

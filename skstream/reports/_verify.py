@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from skstream.core.engine.tape import Tape
 from skstream.core.evaluators.delayed import DelayedEvaluator
 from skstream.core.evaluators.evaluator import StreamEvaluator, known_classes
 from skstream.core.evaluators.holdout import HoldoutEvaluator
@@ -21,6 +20,7 @@ from skstream.core.evaluators.record import FREE
 from skstream.core.evaluators.settings import named_models
 from skstream.core.forgetting import as_forgetting
 from skstream.core.result.result import EvaluationResult
+from skstream.core.run.tape import Tape
 from skstream.stats._report import forgetting_words, plural
 from skstream.streams import Stream, as_stream
 from skstream.utils._label_space import LabelSpace

@@ -10,6 +10,7 @@ from skstream.streams._file_stream import FileStream
 from skstream.streams._file_system import find, has_password, is_uri
 from skstream.streams._parquet import ParquetStream
 from skstream.streams._svmlight import SVMLightStream
+from skstream.utils._choices import did_you_mean
 
 _PACKED = (".gz", ".bz2", ".zst", ".lz4")
 #: Kinds of files by their names in messages: endings, and streams.
@@ -82,6 +83,11 @@ def _check_options(kind: str, file: str, options: dict[str, Any]) -> None:
     """Raise an error for a parameter that the stream of a kind of files does not have."""
     for name in options:
         having = [known for known, (_, one) in _KINDS.items() if name in _names_of(one)]
+        if not having:
+            raise ValueError(
+                f"{name}= is no parameter of streams of files, and none of their options."
+                f"{did_you_mean(name, _names_of(_KINDS[kind][1]))}"
+            )
         if kind not in having:
             *most, last = [one.partition(" ")[2] for one in having]
             names = f"{', '.join(most)} and {last}" if most else last

@@ -27,7 +27,7 @@ from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import chosen, named
 from skstream.core.run.run_outcome import Place, ResultHeader, RunOutcome
 from skstream.reports._compare import higher_is_better
-from skstream.reports._which_stream import of_each_stream
+from skstream.reports._report import of_each_stream
 from skstream.stats import friedman_nemenyi
 from skstream.stats._ranks import FriedmanNemenyiResult, rank_rows
 from skstream.stats._report import plural

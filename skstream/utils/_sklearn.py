@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import sklearn
-from sklearn import get_config
 
 # Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
 from sklearn.utils import _safe_indexing
@@ -175,22 +174,6 @@ _FIT_AND_SCORE = {
 #: Methods that score by one call of a method that predicts.
 _SCORE_AT_ONCE = {("sklearn.metrics._scorer", "_score"), ("sklearn.base", "score")}
 _seen_scoring: WeakValueDictionary[int, Any] = WeakValueDictionary()  # not all have a hash
-
-
-def weights_of_fit_alone() -> list[str]:
-    """Name the weights that scikit-learn gave to ``fit`` alone, as seen by a scorer without any.
-
-    It tells a scorer nothing of them, so that this looks at the call that runs the scorer. Empty
-    outside of model selection, and with metadata routing, where everybody says what they ask for.
-    """
-    if get_config()["enable_metadata_routing"]:
-        return []
-    given = variables_of_fit_and_score().get("fit_params") or {}
-    return [
-        name
-        for name, value in given.items()
-        if name.rpartition("__")[2] == "sample_weight" and value is not None
-    ]
 
 
 def variables_of_fit_and_score() -> dict[str, Any]:

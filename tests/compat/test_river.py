@@ -20,7 +20,7 @@ from skstream import (
     RunOptions,
     prequential_predict,
 )
-from skstream.core.run.cost import pickled_size
+from skstream.core.run.run_outcome import pickled_size
 from skstream.evaluation import load_run
 from skstream.model_selection import PrequentialSearch
 from skstream.pipeline import make_stream_pipeline

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.core.timelines.pending import MIN_STORED, PendingRows, PendingTable, PollIndex
+from skstream.core.timelines.delayed import MIN_STORED, PendingRows, PendingTable, PollIndex
 from tests._examples import examples
 
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skstream.core.engine import rows as rows_module
-from skstream.core.engine.rows import MAX_SMALL_SEGMENTS, RowStore
+from skstream.core.engine import block as rows_module
+from skstream.core.engine.block import MAX_SMALL_SEGMENTS, RowStore
 from skstream.core.timelines.timeline import Operations
 from tests._examples import examples
 

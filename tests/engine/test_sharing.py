@@ -23,11 +23,11 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-import skstream.core.engine.sharing as sharing
+import skstream.core.engine.block as sharing
 from skstream import KFoldEvaluator, PrequentialEvaluator
 from skstream.core.engine.failures import ModelError
 from skstream.core.engine.model import ModelRun
-from skstream.core.engine.run import Engine, Lane
+from skstream.core.engine.run import Engine
 from skstream.core.timelines.timeline import Arrivals, PrequentialTimeline
 from skstream.kernels import Task, registered_kernels
 from skstream.kernels.linear.kernel import LinearClassifierKernel
@@ -95,17 +95,13 @@ def rows(seed=0):
 
 def engine_of(models, timelines):
     task = Task(np.array([0, 1]))
-    lanes = [
-        Lane(ModelRun("model", 0, clone(model), task), timeline)
-        for model, timeline in zip(models, timelines, strict=True)
-    ]
-    return Engine(lanes)
+    return Engine([ModelRun("model", 0, clone(model), task) for model in models], timelines)
 
 
 def run(engine, cuts, weight, saved_at=()):
     """Answers, failures, paths and estimators of every lane."""
     X, y = rows()
-    answers: list[list[Any]] = [[] for _ in engine.lanes]
+    answers: list[list[Any]] = [[] for _ in engine.models]
     for first, last in itertools.pairwise([0, *cuts, N]):
         if first in saved_at:
             engine = pickle.loads(pickle.dumps(engine))
@@ -122,7 +118,7 @@ def run(engine, cuts, weight, saved_at=()):
             model.by_kernel.path(),
             deepcopy(model.estimator()),
         )
-        for mine, model in zip(answers, (lane.model for lane in engine.lanes), strict=True)
+        for mine, model in zip(answers, engine.models, strict=True)
     ]
 
 
@@ -248,7 +244,7 @@ def test_every_model_has_its_own_fitted_steps(step):
     models = [make_stream_pipeline(step, sgd(alpha)) for alpha in (1e-4, 1e-3)]
     engine = engine_of(models, [PrequentialTimeline()] * 2)
     run(engine, [10], None)
-    parts = [list(parts_of(lane.model.estimator())) for lane in engine.lanes]
+    parts = [list(parts_of(model.estimator())) for model in engine.models]
     one, other = ({id(part) for part in its} for its in parts)
     assert len(one) > 3 and not one & other
 

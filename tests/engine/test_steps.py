@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 
 from skstream.core.engine.model import ModelRun
-from skstream.core.engine.run import Engine, Lane
+from skstream.core.engine.run import Engine
 from skstream.core.timelines.delayed import DatedArrivals, DelayedTimeline, Dropped, Labels
 from skstream.core.timelines.timeline import Arrivals, End, PrequentialTimeline
 from skstream.kernels import Task
@@ -20,7 +20,7 @@ class Interrupt(BaseException):
 
 def an_engine(timeline, features=None):
     task = Task(np.array([0, 1]))
-    return Engine([Lane(ModelRun("m", 0, SGDClassifier(), task), timeline)], features)
+    return Engine([ModelRun("m", 0, SGDClassifier(), task)], [timeline], features)
 
 
 def arrivals(first, n, **dates):
@@ -87,7 +87,7 @@ def test_an_interrupt_while_a_model_learns_is_known():
 
     task = Task(np.array([0, 1]))
     model = Interrupted("m", 0, SGDClassifier(), task)
-    engine = Engine([Lane(model, PrequentialTimeline())])
+    engine = Engine([model], [PrequentialTimeline()])
     with pytest.raises(Interrupt):
         engine.execute(*arrivals(0, 3))
     assert engine.is_inconsistent

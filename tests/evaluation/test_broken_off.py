@@ -29,7 +29,7 @@ from skstream.core.engine.run import Engine
 from skstream.core.evaluators import execution as _execution
 from skstream.core.evaluators.execution import portable_errors
 from skstream.core.rows.chunk import Chunk
-from skstream.core.run.pace import TARGET, Pace
+from skstream.core.run.run import TARGET, Pace
 from skstream.evaluation import EvaluationInterrupted
 from skstream.streams import StreamError, make_demo_stream
 from skstream.utils._sklearn import QuietParallel
@@ -154,7 +154,7 @@ def test_ctrl_c_leaves_all_rows_done(evaluator):
 def test_pieces_are_cut_by_time(evaluator, timing, monkeypatch):
     """With a clock that only the model moves, no piece takes long, whatever the chunks."""
     clock = [0.0]
-    monkeypatch.setattr("skstream.core.run.steps.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("skstream.core.run.run.perf_counter", lambda: clock[0])
     ticks = []
 
     class Ticking(Looped):

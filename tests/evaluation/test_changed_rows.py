@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import skstream as sk
-from skstream.core.run import pace as _pace
+from skstream.core.run import run as _pace
 from skstream.core.run.checkpoint import load_about, load_checkpoint
 from skstream.core.run.read_checksums import PassChecksums
 from skstream.streams import as_stream

@@ -19,8 +19,8 @@ from skstream import (
     load,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
-from skstream.core.engine.tape import Tape
 from skstream.core.measures.registry import CLASSIFICATION, REGRESSION
+from skstream.core.run.tape import Tape
 from skstream.evaluation import EvaluationResult
 from skstream.metrics import Measure, cost
 from skstream.naive_bayes import IncrementalGaussianNB

@@ -312,7 +312,7 @@ def test_features_that_fail_can_be_asked_again(tmp_path):
 def test_a_failure_ends_a_run_and_the_last_save_goes_on(
     evaluator, action, at, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("skstream.core.run.steps.Steps._rows_per_piece", 20)
+    monkeypatch.setattr("skstream.core.run.run.EvaluationRun._rows_per_step", 20)
     models = {"a": Trapped("a"), "b": Trapped("b")}
     expected = evaluator.evaluate(models, X, Y)
     run, path = evaluator.start(models, classes=CLASSES), tmp_path / "run"

@@ -60,20 +60,21 @@ def evaluated(**wrong: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("step", "words"),
+    "step",
     [
-        (lambda k, s, b: (s, [7.0] * b.n_asks), "are of type list to a block of 4 asks.* float64"),
-        (lambda k, s, b: (s, np.full(b.n_asks, "7")), r"shape \(4,\) and dtype <U1 to a block of"),
-        (lambda k, s, b: (s, np.full(b.n_asks, 7)), "dtype int64 to a block of 4"),
-        (lambda k, s, b: (s, np.full((b.n_asks, 1), 7.0)), r"an array of shape \(4, 1\) and"),
-        (lambda k, s, b: (s, np.full(b.n_asks - 1, 7.0)), r"an array of shape \(3,\) and"),
-        (lambda k, s, b: np.full(b.n_asks, 7.0), "returned an array of shape .* two values"),
-        (lambda k, s, b: None, "returned None. A kernel returns two values: the next state, and"),
-        (lambda k, s, b: (s, np.full(b.n_asks, 7.0), 1), "returned 3 values. A kernel returns two"),
+        lambda k, s, b: (s, [7.0] * b.n_asks),
+        lambda k, s, b: (s, np.full(b.n_asks, "7")),
+        lambda k, s, b: (s, np.full(b.n_asks, 7)),
+        lambda k, s, b: (s, np.full((b.n_asks, 1), 7.0)),
+        lambda k, s, b: (s, np.full(b.n_asks - 1, 7.0)),
+        lambda k, s, b: np.full(b.n_asks, 7.0),
+        lambda k, s, b: None,
+        lambda k, s, b: (s, np.full(b.n_asks, 7.0), 1),
     ],
 )
-def test_wrong_answers_name_the_kernel_and_the_model(step: Any, words: str) -> None:
-    with pytest.raises(ModelError, match=f"Model 'm' failed .* WrongKernel.step .*{words}"):
+def test_wrong_answers_name_the_kernel_and_the_model(step: Any) -> None:
+    words = r"WrongKernel.step returned [\s\S]* two values: .*; here float64 of shape \(4,\)"
+    with pytest.raises(ModelError, match=f"Model 'm' failed .* {words}"):
         evaluated(step=step)
 
 

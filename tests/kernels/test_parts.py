@@ -11,7 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-import skstream.core.engine.by_kernel as by_kernel
+import skstream.core.engine.kernel as by_kernel
 from skstream import PrequentialEvaluator, RunOptions, TemporalCorrection, TemporallyAugmented
 from skstream.core.engine.block import cuts, part_of
 from skstream.core.engine.model import ModelRun

@@ -38,7 +38,7 @@ from skstream import (
 from skstream.core.evaluators import execution as _execution
 from skstream.metrics import Measure
 from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch
-from skstream.model_selection._candidates import candidates_of
+from skstream.model_selection._search_plan import candidates_of
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import as_stream
 from skstream.utils._seeds import seed_estimator

@@ -18,7 +18,7 @@ from skstream import (
 )
 from skstream.core.rows.arrays import ArrayStream
 from skstream.drift import DDM, RandomAlarm
-from skstream.drift._detections import Detections
+from skstream.drift._detect import Detections
 from skstream.plotting import ComparisonDisplay, FoldDisplay, PrequentialDisplay
 from skstream.streams import SEA, Drift
 

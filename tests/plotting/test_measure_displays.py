@@ -24,9 +24,7 @@ from skstream import (
 from skstream.evaluation import EvaluationResult
 from skstream.metrics import Measure
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
-from skstream.plotting._axes import spread_apart
-from skstream.plotting._lines import COLORS
-from skstream.plotting._words import measure_words
+from skstream.plotting._axes import COLORS, measure_words, spread_apart
 from skstream.reports._report import forgetting_words
 from skstream.streams import make_demo_stream
 

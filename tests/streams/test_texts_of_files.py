@@ -103,5 +103,6 @@ def test_too_many_texts_for_categories_are_pointed_to_text(tmp_path):
 
 def test_the_command_line_reads_texts(tmp_path, capsys):
     model = "pipeline('sklearn.feature_extraction.text:HashingVectorizer', 'sgd')"
-    main(["evaluate", str(csv(tmp_path)), "--target", "label", "--text", "words", "--model", model])
+    command = ["evaluate", str(csv(tmp_path)), "--target", "label", "--read", "text=words"]
+    main([*command, "--model", model])
     assert "texts words" in capsys.readouterr().out

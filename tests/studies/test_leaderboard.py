@@ -23,7 +23,7 @@ from skstream import (
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.stats._boundaries import MixtureBoundary
+from skstream.stats._anytime import MixtureBoundary
 from skstream.streams import SEA, Sine
 from skstream.studies._leaderboard import (
     N_LOOKS,

@@ -75,8 +75,9 @@ class Task:
 
     def alone(self) -> list["Task"]:
         """Return the same task for each kind of answer."""
-        methods = [self.method] if self.scores is None else [self.method, self.scores]
-        return [self.asking(method) for method in methods]
+        if self.scores is None:
+            return [self]
+        return [self.asking(self.method), self.asking(self.scores)]
 
 
 def no_answers(task: Task, n: int = 0) -> np.ndarray:
@@ -223,39 +224,6 @@ def _checked_probabilities(values: NDArray[Any], n_rows: int, said: set[str]) ->
         said.add(words)
         warn(f"{words}made to sum to one.")
     return divided(values, rounded)
-
-
-def checked_step(kernel: Any, state: Any, block: Any, wanted: np.ndarray) -> tuple[Any, np.ndarray]:
-    """Step of any kernel; `BadAnswer` says what it returned instead of a state and answers.
-
-    `wanted` is of the type and form of answers.
-    """
-    came, name = kernel.step(state, block), f"{type(kernel).__name__}.step"
-    if not isinstance(came, tuple) or len(came) != 2:
-        what = f"{len(came)} values" if isinstance(came, tuple) else _in_words(came)
-        raise BadAnswer(
-            f"{name} returned {what}. A kernel returns two values: the next state, and an array "
-            "with one answer per ask, in their order."
-        )
-    answers = came[1]
-    if (
-        not isinstance(answers, np.ndarray)
-        or answers.shape != (block.n_asks, *wanted.shape[1:])
-        or answers.dtype.kind != wanted.dtype.kind
-    ):
-        shape = ", ".join(map(str, ["n_asks", *wanted.shape[1:]]))
-        raise BadAnswer(
-            f"{name} returned answers that are {_in_words(answers)} to a block of {block.n_asks} "
-            "asks. A kernel returns an array with one answer per ask, in their order: "
-            f"{wanted.dtype} of shape ({shape}{',' if wanted.ndim == 1 else ''})."
-        )
-    return came
-
-
-def _in_words(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape} and dtype {value.dtype}"
-    return "None" if value is None else f"of type {type(value).__name__}"
 
 
 def missing(answers: np.ndarray, task: Task) -> np.ndarray | None:

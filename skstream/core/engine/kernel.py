@@ -5,14 +5,17 @@ The engine knows this contract alone; what has kernels offers them by `offer_ker
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 
-from skstream.core.engine.answers import Task
-from skstream.core.engine.block import Block
-from skstream.core.engine.sharing import key_of
+from skstream.core.engine.answers import Task, no_answers
+from skstream.core.engine.block import Block, key_of
+from skstream.core.engine.failures import RAISED, BadAnswer, ends_program, in_short
+from skstream.core.engine.loop import LoopFailed
+from skstream.utils._numba import n_calls_spared, seconds_of_loading
 
 
 class Declined(Exception):
@@ -163,7 +166,12 @@ class TransformKernel(StateMachine):
         return 0
 
 
-_FIND: list[Callable[[Any, Task], Kernel]] = []
+def _no_kernels(estimator: Any, task: Task) -> Kernel:
+    raise Declined("no kernels are offered")
+
+
+#: What finds the kernel of an estimator; it raises `Declined` where only the loop is exact.
+_FIND: list[Callable[[Any, Task], Kernel]] = [_no_kernels]
 
 
 def offer_kernels(find: Callable[[Any, Task], Kernel]) -> None:
@@ -171,8 +179,200 @@ def offer_kernels(find: Callable[[Any, Task], Kernel]) -> None:
     _FIND[:] = [find]
 
 
-def find_kernel(estimator: Any, task: Task) -> Kernel:
-    """Kernel for an estimator; `Declined` says why only the loop is exact."""
-    if not _FIND:
-        raise Declined("no kernels are offered")
-    return _FIND[0](estimator, task)
+# Memory that the rows of a part of a block may take in a kernel, and the least number of rows.
+_BYTES_AT_ONCE = 1 << 26
+_LEAST_ROWS = 64
+# Rows of the first part, after which a kernel knows the memory per row.
+_FIRST_ROWS = 32
+# Rows of the parts in which a kernel is tried again after it declined some; and the largest number
+# of parts executed by the loop before the next try.
+ROWS_OF_RETRY = 512
+_MOST_WAITING = 64
+# The same where a part is looped, so that the loop of the whole gains little over a kernel.
+ROWS_OF_MIXED_RETRY = 16
+_MOST_ROWS = 1 << 40
+_SPARED = "not compiled, which takes longer than plain Python for so few rows"
+
+
+class ByKernel:
+    """The kernel of a model and what it has learnt; else why there is none, and when to look again.
+
+    Parameters
+    ----------
+    task : Task
+        Classes, kind of answer, batch size.
+
+    Attributes
+    ----------
+    kernel : Kernel or None
+        What executes the model now.
+    state : object
+        What the kernel has learnt.
+    may_come : bool
+        Whether there is a kernel, or one is tried again.
+    seconds : float
+        Time in the kernel.
+    seconds_loading : float
+        Time to load or make compiled code, which is no time of the model.
+    """
+
+    def __init__(self, task: Task):
+        self._task = task
+        self._wanted = no_answers(task)
+        self.kernel: Kernel | None = None
+        self.state: Any = None
+        self._reason = ""  # why some rows are executed by the loop
+        self._not_yet = ""  # why all are, until the first rows have been learnt
+        self.may_come = False
+        self._n_declined = 0  # parts declined one after the other
+        self._n_waiting = 0  # parts before the next try
+        self._n_rows = self._n_rows_of_retry = _MOST_ROWS
+        self._was_used = False
+        self._was_spared = False  # calls ran as plain Python
+        self._looped_before: list[Looped] = []  # by kernels that have ended
+        self.seconds = 0.0
+        self.seconds_loading = 0.0
+
+    def path(self) -> str:
+        """How the model was executed; after a colon, why not completely by a kernel."""
+        if self.kernel is None and not self._was_used:
+            reason = self._reason or self._not_yet
+            return f"loop: {reason}" if reason else "loop"
+        path = "kernel and loop" if self._reason else "kernel"
+        parts = self.looped_parts()
+        for part in parts:
+            path += f"; {part.name} by loop: {part.reason}"
+        if self._reason:
+            path += f"; some rows by loop: {self._reason}" if parts else f": {self._reason}"
+        if self._was_spared:
+            path += f"{';' if ': ' in path else ':'} {_SPARED}"
+        return path
+
+    @property
+    def loops(self) -> bool:
+        """Whether the model, or a part of it, is executed call by call."""
+        return self.kernel is None or bool(self.kernel.looped(self.state))
+
+    def looped_parts(self) -> list[Looped]:
+        """Parts that were executed call by call where the others had kernels, each once."""
+        newest = [] if self.kernel is None else self.kernel.looped(self.state)
+        if not newest:
+            return self._looped_before
+        sums: dict[tuple[str, str], Looped] = {}
+        for part in [*self._looped_before, *newest]:  # a kernel may be made several times
+            before = sums.get((part.name, part.reason), Looped(part.name, part.reason))
+            sums[part.name, part.reason] = replace(
+                part,
+                seconds_asking=part.seconds_asking + before.seconds_asking,
+                seconds_learning=part.seconds_learning + before.seconds_learning,
+            )
+        return list(sums.values())
+
+    def look_for(self, estimator: Any) -> None:
+        """Go on with the kernel of an estimator, if there is one, or wait for it."""
+        try:
+            kernel = _FIND[0](estimator, self._task)
+            state = kernel.initial_state()
+        except NotFittedYet as declined:
+            self._wait(declined.reason)
+        except Exception as error:  # left to the loop, which shows it at its row
+            why = f"making its kernel failed with a {in_short(error)}"
+            self._reason = self._reason or (error.reason if isinstance(error, Declined) else why)
+            self.may_come = False
+        else:
+            self.kernel, self.state = kernel, state
+            if not self.may_come or self._not_yet:
+                self._n_rows, self._n_rows_of_retry = _MOST_ROWS, ROWS_OF_RETRY
+                if kernel.looped(state):
+                    self._n_rows_of_retry = ROWS_OF_MIXED_RETRY
+                self.may_come, self._n_declined, self._n_waiting = True, 0, 0
+                self._not_yet = ""
+
+    def _wait(self, reason: str) -> None:
+        """Let the loop execute the first rows, as there is no kernel before."""
+        self._not_yet = reason
+        self.may_come, self._n_declined, self._n_waiting = True, 0, 0
+        self._n_rows = self._n_rows_of_retry = self._task.n_warmup
+
+    def look_again(self, estimator: Any) -> None:
+        """Look for a kernel before the next part, if it is time for the next try."""
+        self._n_waiting -= 1
+        if self.may_come and self._n_waiting < 0:
+            self.look_for(estimator)
+
+    def rows_at_once(self) -> int:
+        """Rows to execute together: by the memory that they take, or until the next try."""
+        if self.kernel is None:
+            return self._n_rows_of_retry if self.may_come else _MOST_ROWS
+        row_bytes = self.kernel.row_bytes(self.state)
+        if row_bytes is None:  # not known yet
+            return min(_FIRST_ROWS, self._n_rows)
+        return min(max(_BYTES_AT_ONCE // max(row_bytes, 1), _LEAST_ROWS), self._n_rows)
+
+    def step(self, block: Block) -> tuple[np.ndarray | None, bool]:
+        """Return the answers to a block, or None where the kernel declines it.
+
+        Also whether it may execute most of a block that it declines, in smaller parts; else the
+        loop has to execute the block.
+
+        Raises
+        ------
+        LoopFailed
+            If a part of the model that is looped has failed.
+        BadAnswer
+            If the kernel itself has given a bad answer.
+        """
+        n_rows = max(block.n_learns, block.n_asks)
+        started, loading, n_spared = perf_counter(), seconds_of_loading(), n_calls_spared()
+        try:
+            assert self.kernel is not None
+            came: Any = self.kernel.step(self.state, block)
+            answers = came[1] if isinstance(came, tuple) and len(came) == 2 else None
+            shape, kind = (block.n_asks, *self._wanted.shape[1:]), self._wanted.dtype.kind
+            if (
+                not isinstance(answers, np.ndarray)
+                or answers.shape != shape
+                or answers.dtype.kind != kind
+            ):
+                shown = came if answers is None else answers
+                raise BadAnswer(
+                    f"{type(self.kernel).__name__}.step returned {shown!r:.200}. A kernel "
+                    "returns two values: the next state, and an array with one answer per ask, in "
+                    f"their order; here {self._wanted.dtype} of shape {shape}."
+                )
+            self.state = came[0]
+            self._n_declined = self._n_waiting = 0
+            self._was_used = True
+            self._n_rows = min(2 * self._n_rows, _MOST_ROWS)
+            return answers, False
+        except NotFittedYet as declined:
+            self._wait(declined.reason)
+            return None, n_rows > self._n_rows
+        except Declined as declined:
+            self._reason = self._reason or declined.reason
+            self._n_waiting = min(2**self._n_declined, _MOST_WAITING) - 1
+            self._n_declined += 1
+            self._n_rows = self._n_rows_of_retry
+            return None, n_rows > 2 * self._n_rows
+        except LoopFailed as failure:
+            self.state, self._was_used = failure.state, True
+            raise
+        except BadAnswer:
+            raise
+        except RAISED as error:
+            if ends_program(error):
+                raise
+            # The loop meets the same error at its row, or continues without an error.
+            self._reason = f"its kernel failed with a {in_short(error)}"
+            self.may_come = False
+            return None, False
+        finally:
+            loading = seconds_of_loading() - loading
+            self.seconds_loading += loading
+            self._was_spared = self._was_spared or n_calls_spared() > n_spared
+            self.seconds += perf_counter() - started - loading
+
+    def leave(self) -> None:
+        """Give the kernel up, once its state was exported: the loop goes on from there."""
+        self._looped_before = self.looped_parts()
+        self.kernel = self.state = None

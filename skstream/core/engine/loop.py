@@ -1,6 +1,7 @@
 """The generic path: the model's own ``predict`` and ``partial_fit``, call by call."""
 
 from contextlib import suppress
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -8,12 +9,19 @@ import numpy as np
 
 from skstream.base import learner
 from skstream.core.engine.answers import Task, no_answers, with_scores
-from skstream.core.engine.block import Block, Company
+from skstream.core.engine.block import Block, Company, part_of
 from skstream.core.engine.failures import RAISED, BadAnswer, ends_program
 from skstream.utils._label_space import UNKNOWN, LabelSpace
 from skstream.utils._labels import array_of
-from skstream.utils._rows import not_finite, own_rows, take_rows
-from skstream.utils._validation import is_fitted, is_outlier_detector
+from skstream.utils._rows import (
+    copy_rows,
+    joined_weights,
+    not_finite,
+    own_rows,
+    stack_rows,
+    take_rows,
+)
+from skstream.utils._validation import is_fitted, is_outlier_detector, unfitted_copy
 
 _METHOD_NAMES = (
     *("fit", "partial_fit", "transform", "fit_transform", "partial_fit_transform"),
@@ -37,7 +45,7 @@ class LoopFailed(Exception):
     stopped : bool
         Whether the model did nothing after the failure. (A bad answer is found at the end.)
     block : Block or None
-        The block that positions belong to, if not the one given: see `core.engine.by_loop`.
+        The block that positions belong to, if not the one given: see `ByLoop`.
     n_taken : int or None
         Where that is a whole warm-up, how many of its rows the block given had.
     state : object
@@ -330,21 +338,25 @@ class Loop:
         """Answers as codes or numbers; raises an error at the first that is neither."""
         if not answers:
             return no_answers(self.task)
-        try:
+        with suppress(TypeError, ValueError):
             codes = self._encoded(answers)
-            if codes.dtype.kind == "f":
-                return codes  # numbers, of which every one may be an answer, or checked codes
-            known = codes != UNKNOWN
-            if known.all():
-                return codes
-            first = int(known.argmin())
-            wrong = _joined(answers)[first]
-            error: Exception = BadAnswer(self._unknown_answer(wrong))
-        except (TypeError, ValueError) as failed:
-            first, error = self._first_bad(answers, failed)
-            codes = self._codes(answers[:first])
-            first = len(codes)
-        raise LoopFailed("answering", first, codes[:first]) from error
+            if codes.dtype.kind == "f" or not (codes == UNKNOWN).any():
+                return codes  # floats are numbers, of which each may be an answer, or checked codes
+        kept, error = [no_answers(self.task)], None
+        for answer in answers:
+            try:
+                codes = self._encoded([answer])
+                if codes.dtype.kind != "f" and (codes == UNKNOWN).any():
+                    first = int((codes == UNKNOWN).argmax())
+                    codes, error = codes[:first], BadAnswer(self._unknown_answer(answer[first]))
+            except (TypeError, ValueError) as bad:
+                error = BadAnswer(f"{self.task.method} returned something else: {bad}")
+                codes = codes[:0]
+            kept.append(codes)
+            if error is not None:
+                break
+        before = np.concatenate(kept)
+        raise LoopFailed("answering", len(before), before) from error
 
     def _unknown_answer(self, answer: Any) -> str:
         """Say that an answer is none of the classes, and which labels an outlier detector needs."""
@@ -361,15 +373,6 @@ class Loop:
         if self.task.method != "predict" or self.task.classes is None or self.task.n_scores:
             return joined.astype(np.float64, copy=False)
         return self._space.encode_answers(joined)
-
-    def _first_bad(self, answers: list[np.ndarray], error: Exception) -> tuple[int, Exception]:
-        """Position of the first answer that cannot be read at all, and why."""
-        for position in range(len(answers)):
-            try:
-                self._encoded(answers[: position + 1][-2:])
-            except (TypeError, ValueError) as bad:
-                return position, BadAnswer(f"{self.task.method} returned something else: {bad}")
-        return 0, error
 
 
 def _reshaped(answer: np.ndarray, n_rows: int, task: Task) -> np.ndarray:
@@ -405,15 +408,19 @@ def changed_methods(estimator: Any) -> str | None:
     A method may be replaced on one instance, or on its class. Either way the loop calls what the
     kernel knows nothing of.
     """
-    kind = type(estimator)
+    of_class: dict[str, Any] = {}
+    for base in reversed(type(estimator).__mro__):
+        of_class.update(vars(base))
     for name in getattr(estimator, "__dict__", ()):
-        own = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+        own = of_class.get(name)
         if callable(own) or hasattr(own, "__get__"):
             return f"a {name} of its own"
     for name in _METHOD_NAMES:
-        home = next((base for base in kind.__mro__ if name in vars(base)), None)
-        if home is not None and not _is_of(home, name):
-            return f"a changed {name}"
+        for base in type(estimator).__mro__:
+            if name in vars(base):
+                if not _is_of(base, name):
+                    return f"a changed {name}"
+                break
     return None
 
 
@@ -432,3 +439,131 @@ def _is_of(home: type, name: str) -> bool:
             break
         method = method.__wrapped__
     return getattr(method, "__qualname__", None) == f"{home.__qualname__}.{name}"
+
+
+class ByLoop:
+    """Executes a model call by call.
+
+    A model learns the rows of its warm-up one by one, as it does all others. If its very first
+    ``partial_fit`` fails, as that of `IncrementalPCA` does with fewer rows than components, then it
+    is replaced by a copy that has learnt nothing, which learns the whole warm-up in one call.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The model.
+    task : Task
+        Classes, kind of answer, batch size.
+    direct : bool
+        As `Loop` takes it.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The model, or the copy that has taken its place.
+    loop : Loop or None
+        The calls of the model, once they have begun.
+    is_new : bool
+        Whether it was begun, and the model has not learnt anything in the loop.
+    gathers : bool
+        Whether the rows of the warm-up are collected, to be learnt in one call.
+    """
+
+    def __init__(self, estimator: Any, task: Task, *, direct: bool):
+        self.estimator = estimator
+        self.loop: Loop | None = None
+        self.is_new = False
+        self.gathers = False
+        self._task = task
+        self._direct = direct
+        self._fresh: Any = None  # a copy that has learnt nothing, as long as it may be needed
+        self._n_missing = 0  # of the rows of the warm-up
+        self._held: list[Block] = []  # those that have come
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether a model of another library is called without its wrapper.
+
+        Its calls are slower once it was pickled, which asks its objects for their attributes:
+        CPython before 3.13 then looks these up in a dictionary of each object, not in the object.
+        """
+        return self.loop is not None and self.loop.is_direct
+
+    def begin(self, n_warmup: int) -> None:
+        """Begin, or go on from what the model has learnt by now."""
+        self._begin_loop()
+        self.is_new, self._fresh = not is_fitted(self.estimator), None
+        if self.is_new and n_warmup > 1:
+            self._fresh = unfitted_copy(self.estimator)
+            self._n_missing, self._held = n_warmup, []
+
+    def _begin_loop(self) -> None:
+        before, self.loop = self.loop, Loop(self.estimator, self._task, direct=self._direct)
+        if before is not None:
+            self.loop.seconds_asking = before.seconds_asking
+            self.loop.seconds_learning = before.seconds_learning
+
+    def run(self, block: Block) -> np.ndarray:
+        """Return the answers to a block.
+
+        Raises
+        ------
+        LoopFailed
+            If a call has failed; its `block` is the one given, its rest after the warm-up, or the
+            whole warm-up.
+        """
+        assert self.loop is not None
+        if self.gathers:
+            return self._run_gathering(block)
+        try:
+            answers = self.loop.run(block)
+        except LoopFailed as failure:
+            is_first = failure.action == "learning" and failure.index == 0
+            if failure.index if failure.action == "learning" else block.stamp[failure.index]:
+                self.is_new, self._fresh = False, None  # it has learnt the rows before
+            # Models that need several rows raise a ValueError about it, or an error of their own.
+            other_cause = isinstance(failure.__cause__, TypeError | AttributeError | SystemExit)
+            if self._fresh is None or not is_first or block.batches is not None or other_cause:
+                failure.block = block
+                raise
+            self.gathers = True
+            self.estimator = unfitted_copy(self._fresh)
+            self._begin_loop()
+            return self._run_gathering(block)
+        if block.n_learns:
+            self.is_new, self._fresh = False, None
+        return answers
+
+    def _run_gathering(self, block: Block) -> np.ndarray:
+        """Collect rows of the warm-up; when all have come, learn them in one call, and go on."""
+        assert self.loop is not None
+        n = min(self._n_missing, block.n_learns)
+        first = part_of(block, slice(0, n), slice(0, 0))
+        X = copy_rows(first.learn_X, first.learn_index)
+        self._held.append(replace(first, learn_X=X, learn_index=np.arange(n), ask_X=X, shared=None))
+        self._n_missing -= n
+        if self._n_missing:
+            return no_answers(self._task, block.n_asks)
+        whole = _joined_learns(self._held)
+        whole = replace(whole, batches=np.array([0, whole.n_learns]))
+        try:
+            self.loop.run(whole)
+        except LoopFailed as failure:
+            failure.block, failure.n_taken = whole, n
+            raise
+        self.is_new, self.gathers, self._fresh = False, False, None
+        return self.run(part_of(block, slice(n, block.n_learns), slice(0, block.n_asks)))
+
+
+def _joined_learns(blocks: list[Block]) -> Block:
+    """Return the last block with the learns of all, in their order."""
+    starts = np.cumsum([0, *(block.learn_X.shape[0] for block in blocks[:-1])])
+    index = [block.learn_index + start for block, start in zip(blocks, starts, strict=True)]
+    return replace(
+        blocks[-1],
+        learn_X=stack_rows([block.learn_X for block in blocks]),
+        learn_index=np.concatenate(index),
+        y=np.concatenate([block.y for block in blocks]),
+        weight=joined_weights(*((block.weight, block.n_learns) for block in blocks)),
+        learn_rows=np.concatenate([block.learn_rows for block in blocks]),
+    )

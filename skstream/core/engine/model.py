@@ -4,14 +4,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skstream.base import asks_row_by_row
 from skstream.core.engine.answers import Task, first_answers, marked, missing, no_answers
 from skstream.core.engine.block import Block, cuts, part_of
-from skstream.core.engine.by_kernel import ByKernel
-from skstream.core.engine.by_loop import ByLoop
-from skstream.core.engine.failed_calls import failed_call, words_of_gap
 from skstream.core.engine.failures import BadAnswer, ModelError, failures_named, model_error
-from skstream.core.engine.loop import LoopFailed
+from skstream.core.engine.kernel import ByKernel
+from skstream.core.engine.loop import ByLoop, LoopFailed
+from skstream.utils._rows import not_finite, take_rows
 from skstream.utils._validation import is_fitted, is_plain
 
 #: How a missing answer (None or NaN) counts: as a failure of the model, a wrong answer, or the
@@ -88,11 +86,6 @@ class ModelRun:
     # -- what is known of it
 
     @property
-    def asks_row_by_row(self) -> bool:
-        """Whether an answer of a call may be used as a label for the next rows."""
-        return asks_row_by_row(self.by_loop.estimator)
-
-    @property
     def is_measured_late(self) -> bool:
         """Whether measuring the size of the model before the end would slow it down."""
         kernel = self.by_kernel.kernel
@@ -110,22 +103,13 @@ class ModelRun:
             asking, learning = asking + loop.seconds_asking, learning + loop.seconds_learning
         return {"asking": asking, "learning": learning, "kernel": kernel}
 
-    @property
-    def seconds_of_parts(self) -> dict[str, float]:
-        """Time in parts executed call by call where the others had kernels, by their names."""
-        seconds: dict[str, float] = {}
-        for part in self.by_kernel.looped_parts():
-            both = part.seconds_asking + part.seconds_learning
-            seconds[part.name] = seconds.get(part.name, 0.0) + both
-        return seconds
-
     def estimator(self) -> Any:
         """Return the fitted estimator, as ``partial_fit`` would have left it."""
         kernel = self.by_kernel.kernel
         if kernel is not None:
             action = f"{type(kernel).__name__}.export wrote its fitted attributes"
             with failures_named(self.name, self.fold, action, self.n_folds):
-                self.by_kernel.export()
+                kernel.export(self.by_kernel.state)
         return self.by_loop.estimator
 
     # -- executing a block
@@ -190,6 +174,8 @@ class ModelRun:
             answers = self._run_loop(block)
         if self.failure is not None:
             return answers
+        if missing(answers, self.task) is None:
+            return answers
         gap, answers = self._without_gaps(answers)
         return answers if gap is None else self._note_failure(gap, answers, block)
 
@@ -210,10 +196,6 @@ class ModelRun:
             return no_answers(self.task, block.n_asks) if whole_warmup else answers
 
     # -- failures
-
-    def forget_failure(self, n_unanswered: int) -> None:
-        """Undo the last block, in which nothing was learnt."""
-        self.failure, self.n_unanswered = None, n_unanswered
 
     def _after_failure_of_part(self, failure: LoopFailed, block: Block) -> np.ndarray:
         """Answers where a looped part has failed; what is wrong with one, the loop says."""
@@ -263,3 +245,51 @@ class ModelRun:
 
     def _error(self, action: str, cause: BaseException, row: int = -1) -> ModelError:
         return model_error(self.name, self.fold, self.n_folds, action, cause, row)
+
+
+def failed_call(failure: LoopFailed, block: Block) -> tuple[np.ndarray, int, str]:
+    """Return the rows of the call that failed, the one to name, and where that is, in words."""
+    begin = failure.index
+    rows, X = _rows_of_call(failure, block)
+    end, at = begin + len(rows), begin
+    if len(rows) > 1:
+        at += int(not_finite(X).argmax())
+    row = int(rows[at - begin])
+    checkpoint = None if failure.action == "learning" else block.checkpoint
+    held_out = "" if checkpoint is None else "holdout "
+    where = f"{held_out}row {row}"
+    if end > begin + 1:
+        where = f"{held_out}rows {int(rows.min())} to {int(rows.max())}"
+    if at > begin:
+        where += f" (row {row} is not finite)"
+    if checkpoint is not None:
+        where += f" at checkpoint {checkpoint[begin]} of the stream"
+    return rows, row, where
+
+
+def _rows_of_call(failure: LoopFailed, block: Block) -> tuple[np.ndarray, Any]:
+    """Return the numbers of the rows of the call that failed, and the rows."""
+    if failure.action == "learning":
+        numbers = block.learn_rows
+        bounds, X, index = block.batches, block.learn_X, block.learn_index
+    else:
+        numbers = block.ask_rows if block.n_asks else block.learn_rows
+        bounds, X, index = block.groups, block.ask_X, block.ask_index
+    begin, end = failure.index, failure.index + 1
+    if bounds is not None and not isinstance(failure.__cause__, BadAnswer):
+        end = int(bounds[np.searchsorted(bounds, begin, side="right")])
+    assert numbers is not None
+    return numbers[begin:end], take_rows(X, index[begin:end])
+
+
+def words_of_gap(answer: Any, task: Task) -> str:
+    """Say that an answer is missing or infinite, and what can be done."""
+    if task.method == "predict" and task.classes is None and np.isinf(answer):
+        return f"its answer is {answer}; predictions must be finite numbers."
+    advice = (
+        "" if task.classes is None else ' Pass unanswered="wrong" to score such rows as errors.'
+    )
+    if task.n_scores and answer[0] >= 0:
+        shown = ", ".join(map(str, answer[1:].tolist()))
+        return f"its {task.scores} gave NaN ({shown}) beside a label.{advice}"
+    return f"it gave no answer (None or NaN) where one was asked.{advice}"

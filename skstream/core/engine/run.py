@@ -1,17 +1,17 @@
 """The engine: executes all models together in one pass of the stream."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn import config_context, get_config
 
-from skstream.core.engine.block import Block
+from skstream.base import asks_row_by_row
+from skstream.core.engine.block import Block, RowStore, SharedWork
 from skstream.core.engine.failures import ModelError
 from skstream.core.engine.model import ModelRun
-from skstream.core.engine.rows import RowStore
-from skstream.core.engine.sharing import SharedWork
 from skstream.core.timelines.delayed import DatedArrivals, DelayedTimeline, Labels
 from skstream.core.timelines.delayed_blocks import Features, block_in_company, with_current_features
 from skstream.core.timelines.timeline import Arrivals, Operations, Timeline
@@ -20,16 +20,8 @@ HeldOut = Callable[[np.ndarray], tuple[Any, np.ndarray]]
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
-    """One model on one timeline."""
-
-    model: ModelRun
-    timeline: Timeline
-
-
-@dataclass(frozen=True, slots=True)
 class Answered:
-    """A step of one lane: its operations, and the answers to their asks.
+    """A step of one model: its operations, and the answers to their asks.
 
     Attributes
     ----------
@@ -45,17 +37,10 @@ class Answered:
     answers: np.ndarray
     scores: np.ndarray | None = None
 
-    @classmethod
-    def by(cls, model: ModelRun, operations: Operations, answers: np.ndarray) -> "Answered":
-        """Return the step of a model, its codes and scores apart."""
-        if not model.task.n_scores:
-            return cls(operations, answers)
-        return cls(operations, answers[:, 0].astype(np.int64), answers[:, 1:])
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What all lanes did with one event; `Engine.commit` makes it final.
+    """What all models did with one event; `Engine.commit` makes it final.
 
     Attributes
     ----------
@@ -64,7 +49,7 @@ class Step:
     states : list
         The state of every timeline after the event.
     answered : list of Answered
-        The operations and answers of every lane.
+        The operations and answers of every model.
     """
 
     event: Any
@@ -73,14 +58,16 @@ class Step:
 
 
 class Engine:
-    """Executes every lane's timeline, and stores the waiting rows.
+    """Executes models along their timelines, and stores the waiting rows.
 
-    Lanes that share a timeline object share its computation.
+    Models that share a timeline object share its computation.
 
     Parameters
     ----------
-    lanes : sequence of Lane
-        The models and their timelines. If a model fails, the others continue.
+    models : sequence of ModelRun
+        The models. If one fails, the others continue.
+    timelines : sequence of Timeline
+        That of each model.
     features : callable, default=None
         ``features(rows, times)`` where features change while a row waits for its label.
 
@@ -96,34 +83,43 @@ class Engine:
         their state is unknown.
     """
 
-    def __init__(self, lanes: Sequence[Lane], features: Features | None = None):
-        self.lanes = list(lanes)
+    def __init__(
+        self,
+        models: Sequence[ModelRun],
+        timelines: Sequence[Timeline],
+        features: Features | None = None,
+    ):
+        self.models = list(models)
+        self.states: list[Any] = []
+        self.held_out: HeldOut | None = None
+        self.is_inconsistent = False
         self._features = features
         self._timelines: list[Any] = []
         self._timeline_of: list[int] = []
-        self._chains: list[bool] = []
+        self._chains: list[bool] = []  # models that answer rows that get no label again
         numbers: dict[int, int] = {}
-        for lane in lanes:
-            number = numbers.setdefault(id(lane.timeline), len(numbers))
+        for model, timeline in zip(models, timelines, strict=True):
+            number = numbers.setdefault(id(timeline), len(numbers))
             if number == len(self._timelines):
-                self._timelines.append(lane.timeline)
+                self._timelines.append(timeline)
+                self.states.append(timeline.initial())
             self._timeline_of.append(number)
-            late = isinstance(lane.timeline, DelayedTimeline)
-            self._chains.append(late and lane.model.asks_row_by_row)
-        if any(self._chains):  # they answer rows that get no label again
+            late = isinstance(timeline, DelayedTimeline)
+            self._chains.append(late and asks_row_by_row(model.by_loop.estimator))
+        if any(self._chains):
             self._timelines[0] = replace(self._timelines[0], keep_unlabelled=True)
-        self.states = [timeline.initial() for timeline in self._timelines]
         self._store = RowStore()
-        self._shared = SharedWork() if len(self.lanes) > len(self._timelines) else None
+        self._shared = SharedWork() if len(self.models) > len(self._timelines) else None
         self._failures_before: list[tuple[ModelError | None, int]] = []
-        self.is_inconsistent = False
-        self.held_out: HeldOut | None = None
 
     @property
     def failures(self) -> dict[int, ModelError]:
-        """Why lanes have stopped, by position."""
-        lanes = enumerate(self.lanes)
-        return {k: one.model.failure for k, one in lanes if one.model.failure is not None}
+        """Why models have stopped, by position."""
+        failures = {}
+        for k, model in enumerate(self.models):
+            if model.failure is not None:
+                failures[k] = model.failure
+        return failures
 
     def raise_failure(self) -> None:
         """Raise the failure of the earliest row, if a model has failed."""
@@ -132,16 +128,16 @@ class Engine:
             raise min(failures.values(), key=lambda failure: failure.row)
 
     def keep(self, numbers: Sequence[int]) -> None:
-        """Go on with some of the lanes, in their order; the others are not called any more."""
-        self.lanes = [self.lanes[k] for k in numbers]
+        """Go on with some of the models, in their order; the others are not called any more."""
+        self.models = [self.models[k] for k in numbers]
         self._timeline_of = [self._timeline_of[k] for k in numbers]
         self._chains = [self._chains[k] for k in numbers]
         self._failures_before = []
-        if len(self.lanes) <= len(self._timelines):
+        if len(self.models) <= len(self._timelines):
             self._shared = None
 
     def execute(self, event: Any, X: Any = None, y: np.ndarray | None = None) -> Step:
-        """Let every lane do what follows from an event.
+        """Let every model do what follows from an event.
 
         Only the models change; all else does in `commit`. If this raises an exception before a
         model has learnt, as `features` may, the same event can be executed again.
@@ -154,9 +150,10 @@ class Engine:
             Features of the rows that arrived; codes or targets of these, or of the rows whose
             labels became known.
         """
-        self._failures_before = [
-            (lane.model.failure, lane.model.n_unanswered) for lane in self.lanes
-        ]
+        self._failures_before = []
+        for model in self.models:
+            self._failures_before.append((model.failure, model.n_unanswered))
+        states, operations = [], []
         try:
             if isinstance(event, Arrivals):
                 assert y is not None
@@ -164,7 +161,18 @@ class Engine:
             elif isinstance(event, Labels):
                 assert y is not None
                 self._store.set_labels(event.rows, y)
-            return self._run(event)
+            for timeline, state in zip(self._timelines, self.states, strict=True):
+                came = timeline.step(state, event)
+                if not (
+                    isinstance(came, tuple) and len(came) == 2 and isinstance(came[1], Operations)
+                ):
+                    raise TypeError(
+                        f"{type(timeline).__name__}.step returned {came!r}. A timeline returns two "
+                        "values: the next state, and Operations."
+                    )
+                states.append(came[0])
+                operations.append(came[1])
+            return Step(event, states, self._answered(operations))
         except BaseException:
             if not self.is_inconsistent:
                 self.abandon()
@@ -173,48 +181,28 @@ class Engine:
             if self._shared is not None:
                 self._shared.clear()
 
-    def _run(self, event: Any) -> Step:
-        states, operations = [], []
-        for timeline, state in zip(self._timelines, self.states, strict=True):
-            came = timeline.step(state, event)
-            if not (isinstance(came, tuple) and len(came) == 2 and isinstance(came[1], Operations)):
-                raise TypeError(
-                    f"{type(timeline).__name__}.step returned {came!r}. A timeline returns two "
-                    "values: the next state, and Operations."
-                )
-            states.append(came[0])
-            operations.append(came[1])
-        return Step(event, states, self._answered(operations))
-
     def _answered(self, operations: list[Any]) -> list[Answered]:
-        """Let all lanes execute the operations of their timelines."""
-        blocks = [self._block(one) for one in operations]
+        """Let all models execute the operations of their timelines."""
+        blocks = list(map(self._block, operations))
         if any(self._chains):
-            its, unlearnt = operations[0], self.states[0].unlearnt()
-            blocks.append(
-                block_in_company(
-                    its,
-                    its.asked,
-                    unlearnt,
-                    lambda rows, asked: self._block(replace(its, ask_rows=rows, asked=asked)),
-                )
-            )
+            blocks.append(block_in_company(operations[0], self.states[0].unlearnt(), self._block))
         if self._shared is not None:
-            blocks = [self._shared.show(block) for block in blocks]
-        routes, lanes = get_config()["enable_metadata_routing"], []
-        self.is_inconsistent = any(block.n_learns for block in blocks)
-        for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
-            asked, block = operations[k], blocks[-1] if is_chain else blocks[k]
-            if routes and asked.only_protocol_weights and asked.weight is not None:
-                # Weights of a fold mean that rows are left out or repeated. They are no metadata of
-                # the user: they reach every model and step, as without routing.
-                with config_context(enable_metadata_routing=False):
-                    answers = lane.model.run(block)
-            else:
-                answers = lane.model.run(block)
-            lanes.append(Answered.by(lane.model, asked, answers))
+            blocks = list(map(self._shared.show, blocks))
+        routes, answered = get_config()["enable_metadata_routing"], []
+        for model, k, is_chain in zip(self.models, self._timeline_of, self._chains, strict=True):
+            its, block = operations[k], blocks[-1] if is_chain else blocks[k]
+            # Weights of a fold mean that rows are left out or repeated. They are no metadata of the
+            # user: they reach every model and step, as without routing.
+            hides = routes and its.only_protocol_weights and its.weight is not None
+            self.is_inconsistent = self.is_inconsistent or block.n_learns > 0
+            with config_context(enable_metadata_routing=False) if hides else nullcontext():
+                answers = model.run(block)
+            scores = None
+            if model.task.n_scores:
+                answers, scores = answers[:, 0].astype(np.int64), answers[:, 1:]
+            answered.append(Answered(its, answers, scores))
         self.is_inconsistent = False
-        return lanes
+        return answered
 
     def commit(self, step: Step) -> None:
         """Make the event that was executed last final, and forget the rows no longer needed."""
@@ -224,9 +212,9 @@ class Engine:
     def abandon(self) -> None:
         """Undo the event that was executed last, in which nothing was learnt."""
         self._store.take_back()
-        for lane, (failure, n_unanswered) in zip(self.lanes, self._failures_before, strict=True):
+        for model, (failure, n_unanswered) in zip(self.models, self._failures_before, strict=True):
             if failure is None:
-                lane.model.forget_failure(n_unanswered)
+                model.failure, model.n_unanswered = None, n_unanswered
 
     def preview(self, event: DatedArrivals) -> list[np.ndarray]:
         """Answers to the rows of the event executed last, as if the warm-up were over."""

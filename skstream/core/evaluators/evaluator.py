@@ -38,7 +38,7 @@ from skstream.core.rows.stream import Stream, refuse_endless
 from skstream.core.run.checkpoint import CheckpointFolder
 from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import Place
-from skstream.core.run.tape_writer import automatic_tape
+from skstream.core.run.tape import automatic_tape
 from skstream.core.timelines.timeline import Timeline
 from skstream.utils._choices import did_you_mean
 from skstream.utils._labels import find_classes

@@ -360,7 +360,7 @@ def why_one_process(
         return ""
     first = {place: model for place, model in models.items() if place[1] == 0}
     try:
-        loops = {name for name, _ in new_run(deepcopy(first)).reasons_of_loops}
+        loops = {name for name, _ in new_run(deepcopy(first)).looped}
     except Exception:  # the run raises it, with more details
         return ""
     if uses_threads:  # they are there already; two take longer than one where they take turns

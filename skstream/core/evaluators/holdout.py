@@ -26,10 +26,11 @@ from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import Place, RunOutcome
 from skstream.core.run.scoring import AskedAtCheckpoints
 from skstream.core.timelines.timeline import HoldoutTimeline, NextRowsTimeline, Timeline
+from skstream.utils._rows import Schema
 from skstream.utils._sklearn import Interval
 
-# Questions that are asked in one piece of the stream.
-_ASKS_PER_PIECE = 1 << 16
+# Questions that are asked in one step.
+_ASKS_PER_STEP = 1 << 16
 # Iterators from which runs of any evaluator have taken held-out rows, by id while they exist.
 _BEGUN: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
@@ -217,23 +218,18 @@ class HoldoutRun(EvaluationRun):
         self._engine.held_out = self._held_out
         (timeline,) = settings.timelines
         if isinstance(timeline, HoldoutTimeline):
-            n_sets = max(1, _ASKS_PER_PIECE // timeline.size)
-            self._pace.max_size = min(self._rows_per_piece, timeline.every * n_sets)
-
-    def _check_columns(self, X: Any) -> None:
-        super()._check_columns(X)
-        if self._held_out is not None:
-            self._held_out.warn_of_rows(X)
+            n_sets = max(1, _ASKS_PER_STEP // timeline.size)
+            self._pace.max_size = min(self._rows_per_step, timeline.every * n_sets)
 
     def __getstate__(self) -> dict[str, Any]:
         if self._held_out is not None:
             self._held_out.check_can_be_saved()
         return super().__getstate__()
 
-    def _take_piece(self, piece: EncodedRows) -> None:
-        if self._held_out is not None and self._schema is not None and not self._n_arrived:
-            self._held_out.check_columns(self._schema)
-        super()._take_piece(piece)
+    def _take_step(self, rows: EncodedRows) -> None:
+        if self._held_out is not None and not self.n_rows:
+            self._held_out.check_columns(Schema.of(rows.X))
+        super()._take_step(rows)
 
     def go_on_as(self, new: Self) -> None:
         """Go on with the held-out rows of a new run, which must be those asked about so far.
@@ -271,9 +267,9 @@ class HoldoutRun(EvaluationRun):
         return max(self._scoring.n_valid)
 
     def _until_failure(self, rows: ScoredRows) -> ScoredRows:
-        self._n_arrived = min(map(self._n_valid, self._engine.failures))
+        self.n_rows = min(map(self._n_valid, self._engine.failures))
         assert rows.sets is not None
-        n_sets = int((rows.sets.checkpoints <= self._n_arrived).sum())
+        n_sets = int((rows.sets.checkpoints <= self.n_rows).sum())
         ends, checkpoints = rows.sets.ends[:n_sets], rows.sets.checkpoints[:n_sets]
         kept = rows[: ends[-1] if n_sets else 0]
         kept.sets = Sets(ends, checkpoints)

@@ -15,9 +15,8 @@ from skstream.core.evaluators.prequential import PrequentialEvaluator
 from skstream.core.evaluators.settings import Settings, named_models
 from skstream.core.rows.arrays import as_stream
 from skstream.core.run.input import EncodedRows, why_no_weight
+from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import Place
-from skstream.core.run.steps import Steps
-from skstream.utils._label_space import is_given
 from skstream.utils._sklearn import StrOptions, validate_parameter_constraints
 from skstream.utils._warnings import warn
 
@@ -151,7 +150,7 @@ def prequential_predict(
     return (y_pred, rows) if return_rows else y_pred
 
 
-class _PredictingRun(Steps):
+class _PredictingRun(EvaluationRun):
     """Run of one model that keeps its answers, and scores none.
 
     Attributes
@@ -164,27 +163,29 @@ class _PredictingRun(Steps):
 
     def __init__(self, settings: Settings, models: Mapping[Place, Any]) -> None:
         super().__init__(settings, models)
+        self._measured_at = 1 << 62  # sizes say nothing here
         self._answered: list[Answered] = []
         self.n_learnable = 0
         self.has_weight = False
 
-    def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
-        super()._note_arrived(piece, answered)
-        positive = np.ones(piece.n_rows, bool) if piece.weight is None else piece.weight > 0
+    def _note_arrived(self, rows: EncodedRows, answered: list[Answered]) -> None:
+        labelled = self._note_rows(rows)
+        positive = np.ones(rows.n_rows, bool) if rows.weight is None else rows.weight > 0
         self.has_weight = self.has_weight or bool(positive.any())
-        self.n_learnable += int(np.count_nonzero(positive & is_given(piece.y)))
+        self.n_learnable += int(np.count_nonzero(positive & labelled))
+        self._note(answered)
 
     def _note(self, answered: list[Answered]) -> None:
         self._answered += answered
 
-    def _score_step(self) -> None:
+    def _score(self, *, all_of_it: bool = True) -> None:
         """Nothing is scored."""
 
     def predictions(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the answers, up to a failure, and the numbers of the rows asked."""
         answers = np.concatenate([one.answers for one in self._answered])
         rows = np.concatenate([one.operations.ask_rows for one in self._answered])
-        failure = self._engine.lanes[0].model.failure
+        failure = self._engine.models[0].failure
         if failure is not None:
             before = rows < failure.row
             answers, rows = answers[before], rows[before]

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
-from skstream.core.engine.tape import Tape
 from skstream.core.result.rescore import cautions, end_at_failures, warn_of
 from skstream.core.result.result import EvaluationResult, ResultDetails
-from skstream.core.run.cost import Cost
-from skstream.core.run.run_outcome import EndedModel, LaneOutcome, ResultHeader, RunOutcome
-from skstream.core.run.tape_rows import fold_columns
+from skstream.core.run.run_outcome import Cost, EndedModel, LaneOutcome, ResultHeader, RunOutcome
+from skstream.core.run.tape import Tape, fold_columns
 from skstream.utils._warnings import warn
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skstream.core.engine.tape import Tape
 from skstream.core.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.core.measures.checkpoints import Curves
 from skstream.core.measures.measure import Measure
@@ -15,7 +14,8 @@ from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.measures.user import warn_of_calls
 from skstream.core.result.select import Result
 from skstream.core.run.run_outcome import last_values
-from skstream.core.run.tape_rows import (
+from skstream.core.run.tape import (
+    Tape,
     check_has_scores,
     curves_of_lanes,
     fold_columns,

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.core.engine.tape import Tape
 from skstream.core.forgetting import Forgetting
 from skstream.core.measures.measure import Measure
 from skstream.core.result.rescore import (
@@ -28,10 +27,9 @@ from skstream.core.result.select import (
     tidy_columns,
 )
 from skstream.core.rows.drifts import Drift
-from skstream.core.run.cost import Cost
 from skstream.core.run.input import why_no_weight
-from skstream.core.run.run_outcome import EndedModel
-from skstream.core.run.tape_rows import ValuesByModel, tape_of
+from skstream.core.run.run_outcome import Cost, EndedModel
+from skstream.core.run.tape import Tape, ValuesByModel, tape_of
 from skstream.utils._displays import display, report
 from skstream.utils._optional import optional_import
 from skstream.utils._saved import NOT_SAVED, save_npz

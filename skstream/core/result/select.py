@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from skstream.core.engine.tape import Tape
 from skstream.core.forgetting import Forgetting
 from skstream.core.run.run_outcome import FinalScores
+from skstream.core.run.tape import Tape
 from skstream.utils._choices import check_count, is_integer
 
 if TYPE_CHECKING:

@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from skstream.core.engine.tape import Tape
 from skstream.core.evaluators.delayed.counts import Waits
 from skstream.core.evaluators.delayed.result import DelayedResult
 from skstream.core.measures.measure import Measure
 from skstream.core.result.result import EvaluationResult, ResultDetails
 from skstream.core.rows.drifts import Drift
-from skstream.core.run.cost import Cost
-from skstream.core.run.run_outcome import EndedModel
-from skstream.core.run.tape_rows import BASELINES
+from skstream.core.run.run_outcome import Cost, EndedModel
+from skstream.core.run.tape import BASELINES, Tape
 from skstream.utils._saved import COUNTS, LABELS, NUMBERS, TIMES, check_array, check_types, load_npz
 
 #: Columns of a tape beside its labels, where it has them.

@@ -1,14 +1,12 @@
 """Held-out rows: one set, or fresh ones from a stream."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from itertools import product
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from skstream.core.rows.arrays import ArrayStream, as_stream
 from skstream.core.rows.stream import Stream
@@ -20,27 +18,19 @@ from skstream.core.run.read_checksums import (
 )
 from skstream.core.run.run_outcome import Checksums
 from skstream.utils._label_space import LabelSpace, is_given
-from skstream.utils._rows import Schema, is_frame, own_rows, stack_rows, take_rows
+from skstream.utils._rows import Schema, own_rows, stack_rows, take_rows
 from skstream.utils._warnings import warn
-
-#: What is said of rows in the same memory.
-_SHARED = "share rows of one array or data frame"
 
 
 def warn_of_overlap(stream: Stream, held_out: Stream) -> None:
-    """Warn if held-out rows come from memory or files from which the stream comes."""
-    files = sorted(set(getattr(stream, "files", ())) & set(getattr(held_out, "files", ())))
+    """Warn if held-out rows are the stream, or rows of the same array or data frame."""
     source = getattr(stream, "source", None)
-    if files:
-        warn_of_rows(f"both come from {files[0]}")
-    elif held_out is stream or (source is not None and getattr(held_out, "source", None) is source):
-        warn_of_rows("are the same")
-    elif _overlap(memory_of(stream), memory_of(held_out)):
-        warn_of_rows(_SHARED)
-
-
-def warn_of_rows(what: str) -> None:
-    """Warn of what the holdout rows and the stream have in common."""
+    if held_out is stream or (source is not None and getattr(held_out, "source", None) is source):
+        what = "are the same"
+    elif _share_memory(getattr(stream, "X", None), getattr(held_out, "X", None)):
+        what = "share rows of one array or data frame"
+    else:
+        return
     warn(
         f"The holdout rows and the stream {what}: models are asked about rows that they have "
         "learnt, and the scores are too good. Hold out rows that are not in the stream, such as "
@@ -48,36 +38,17 @@ def warn_of_rows(what: str) -> None:
     )
 
 
-def memory_of(stream: Stream) -> list[np.ndarray]:
-    """Return the memory of the rows that a stream holds; of frames, that of one column."""
-    source = getattr(stream, "source", None)
-    held: list[Any] = []
-    if isinstance(stream, ArrayStream):
-        held = [stream.X]
-    elif isinstance(source, list | tuple):
-        held = [chunk[0] for chunk in source if isinstance(chunk, tuple) and chunk]
-    return [array for X in held for array in _memory(X)]
-
-
-def _memory(X: Any) -> list[np.ndarray]:
-    """Return the array of rows, or a column of numbers of a frame; nothing is copied."""
-    if is_frame(X):
-        for name in X.columns:
-            dtype = getattr(X[name], "dtype", None)
-            # pandas has kinds of numbers, polars says whether they are numbers.
-            if getattr(dtype, "kind", "") in tuple("iuf") or getattr(dtype, "is_numeric", bool)():
-                return [X[name].to_numpy()]
-    X = X.data if sparse.issparse(X) else X
-    return [X] if isinstance(X, np.ndarray) else []
-
-
-def _overlap(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
+def _share_memory(X: Any, other: Any) -> bool:
+    """Whether the first columns of two arrays, or pandas frames, have rows in common."""
+    some, others = (
+        rows.iloc[:, 0].to_numpy() if hasattr(rows, "iloc") else rows for rows in (X, other)
+    )
     most: Any = 1 << 20  # as much work as NumPy takes to find out
-    for one, other in product(some, others):
-        with suppress(np.exceptions.TooHardError):  # not known
-            if np.shares_memory(one, other, max_work=most):
-                return True
-    return False
+    try:
+        arrays = isinstance(some, np.ndarray) and isinstance(others, np.ndarray)
+        return arrays and np.shares_memory(some, others, max_work=most)
+    except np.exceptions.TooHardError:  # not known
+        return False
 
 
 #: What to do where rows of a stream are needed twice.
@@ -116,7 +87,6 @@ class HeldOutRows:
     ) -> None:
         self.is_fresh = size is not None
         self._stream = stream
-        self._memory = memory_of(stream)
         self._space = LabelSpace(classes)
         self._missing_labels = missing_labels
         self._no_labels = np.empty(0, dtype=np.float64 if classes is None else np.int64)
@@ -140,7 +110,6 @@ class HeldOutRows:
     def copy(self) -> Self:
         """Return a copy that reads the rows from the beginning."""
         copied = copy(self)
-        copied._stream, copied._memory = self._stream, self._memory
         if self.is_fresh:
             copied._chunks, copied._held, copied._first, copied._n_read = None, [], 0, 0
             copied.n_asked = copied.n_unlabelled = 0
@@ -159,14 +128,8 @@ class HeldOutRows:
         """Warn if these rows are known to be rows of a stream, too."""
         warn_of_overlap(stream, self._stream)
 
-    def warn_of_rows(self, X: Any) -> None:
-        """Warn, once, if rows of a live run are in memory from which these came."""
-        if self._memory and _overlap(_memory(X), self._memory):
-            self._memory = []
-            warn_of_rows(_SHARED)
-
     def __getstate__(self) -> dict[str, Any]:
-        state = {**self.__dict__, "_chunks": None, "_memory": []}
+        state = {**self.__dict__, "_chunks": None}
         if not self.is_fresh:  # the one set has been read
             return {**state, "_stream": None}
         # A loaded run reads the stream again, also the rows about which no model has been asked.
@@ -181,7 +144,7 @@ class HeldOutRows:
         ValueError
             If it does not give these rows.
         """
-        self._stream, self._memory = other._stream, other._memory
+        self._stream = other._stream
         if not self.is_fresh:
             self._check_same(other._asked)
         elif self._asked.n_rows:

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.core.rows.chunk import Chunk
-from skstream.core.timelines.timeline import Arrivals
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._labels import refuse_single
 from skstream.utils._masked import unmasked
@@ -42,10 +41,6 @@ class EncodedRows:
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.y)
-
-    def arrivals(self, first_row: int = 0) -> Arrivals:
-        """Return what a timeline knows of the rows."""
-        return Arrivals(first_row, is_given(self.y), self.weight)
 
     def take(self, rows: slice | np.ndarray) -> Self:
         """Return some of the rows."""

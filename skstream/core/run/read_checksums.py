@@ -55,11 +55,15 @@ class PassChecksums:
 
     def add(self, X: Any, y: np.ndarray, meta: Mapping[str, np.ndarray]) -> None:
         """Add a checked chunk of a stream."""
-        self._add("features", _columns(X))
-        self._add("labels", [iter([y])])
+        columns = {"features": _columns(X), "labels": [[y]]}
         for key, name in _META.items():
             if key in meta:
-                self._add(name, [iter([meta[key]])])
+                columns[name] = [[meta[key]]]
+        for name, its in columns.items():
+            sums = self._sums.setdefault(name, [0] * len(its))
+            for k, arrays in enumerate(its):
+                for values in arrays:
+                    sums[k] = crc32(_cells(values), sums[k])
         self.n_rows += len(y)
 
     def noted(self, stream: Iterable[Chunk]) -> Iterator[Chunk]:
@@ -67,23 +71,18 @@ class PassChecksums:
         for chunk in stream:
             self._chunk, self._first = chunk, self.n_rows
             yield chunk
-            self.add_up_to(self._first + len(chunk.y))
-            self._chunk = None
+            begin, self._chunk = self.n_rows - self._first, None
+            if begin < len(chunk.y):
+                self.add(*chunk.part(begin, len(chunk.y)))
 
     def add_up_to(self, n_rows: int) -> None:
         """Add the rows of the chunk that was given last, up to a row of the stream."""
         if self._chunk is not None and n_rows > self.n_rows:
             self.add(*self._chunk.part(self.n_rows - self._first, n_rows - self._first))
 
-    def _add(self, name: str, columns: list[Iterator[np.ndarray]]) -> None:
-        before = self._sums.setdefault(name, [0] * len(columns))
-        for k, pieces in enumerate(columns):
-            for values in pieces:
-                before[k] = crc32(_cells(values), before[k])
-
     def sums(self) -> Checksums:
         """Return the checksums."""
-        return {name: tuple(sums) for name, sums in self._sums.items()}
+        return dict(zip(self._sums, map(tuple, self._sums.values()), strict=True))
 
 
 def differences(one: Checksums, other: Checksums) -> str:
@@ -92,7 +91,7 @@ def differences(one: Checksums, other: Checksums) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def _columns(X: Any) -> list[Iterator[np.ndarray]]:
+def _columns(X: Any) -> list[list[np.ndarray]]:
     """Values of features, in sequences that depend neither on chunking nor on the container."""
     if is_frame(X):
         if X.shape[1] and all(
@@ -103,11 +102,11 @@ def _columns(X: Any) -> list[Iterator[np.ndarray]]:
         table = np.empty(X.shape)
         for k in range(X.shape[1]):
             table[:, k] = _cells(_of_column(columns[:, k]))
-        return [iter([table])]
+        return [[table]]
     if hasattr(X, "indptr"):
-        return [iter([values]) for values in (X.data, X.indices, np.diff(X.indptr))]
+        return [[values] for values in (X.data, X.indices, np.diff(X.indptr))]
     n_at_once = max(1, _VALUES_AT_ONCE // max([1, *X.shape[1:]]))
-    return [(X[begin : begin + n_at_once] for begin in range(0, len(X), n_at_once))]
+    return [np.split(X, range(n_at_once, len(X), n_at_once))]
 
 
 def _of_column(column: Any) -> np.ndarray:
@@ -139,9 +138,13 @@ def _cells(values: np.ndarray) -> Any:
 
     Numbers are themselves as floats, other values the digest of their bytes.
     """
-    kind = values.dtype.kind
-    if kind in "fiub" and not (kind in "iu" and values.dtype.itemsize == 8 and _has_large(values)):
-        return _numbers(values)
+    kind, is_large = values.dtype.kind, False
+    if kind in "iu" and values.dtype.itemsize == 8 and values.size:
+        is_large = bool(values.max() > _EXACT or values.min() < -_EXACT)
+    if kind in "fiub" and not is_large:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        nan = np.isnan(values)
+        return np.where(nan, np.nan, values) if nan.any() else values  # NaN has many forms
     if kind in "mM":
         exact = values.astype(f"{kind}8[ns]")
         if np.array_equal(exact.astype(values.dtype), values, equal_nan=True):
@@ -151,25 +154,15 @@ def _cells(values: np.ndarray) -> Any:
     if kinds <= _NUMBERS and (
         int not in kinds or all(-_EXACT <= value <= _EXACT for value in flat if type(value) is int)
     ):
-        return _numbers(np.array(flat, dtype=np.float64).reshape(values.shape))
+        return _cells(np.array(flat, dtype=np.float64).reshape(values.shape))
     texts = {value: _cell(value) for value in {one for one in flat if type(one) is str}}
     cells = b"".join([texts[one] if type(one) is str else _cell(one) for one in flat])
     return np.frombuffer(cells, dtype=np.float64).reshape(values.shape)
 
 
-def _numbers(values: np.ndarray) -> np.ndarray:
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    nan = np.isnan(values)
-    return np.where(nan, np.nan, values) if nan.any() else values  # NaN has many forms
-
-
 def _cell(value: Any) -> bytes:
     text = _bytes_of(value)
     return text if len(text) == _N_BYTES else blake2b(text, digest_size=_N_BYTES).digest()
-
-
-def _has_large(values: np.ndarray) -> bool:
-    return values.size > 0 and bool(values.max() > _EXACT or values.min() < -_EXACT)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,15 +1,20 @@
-"""A run: models evaluated together while rows arrive."""
+"""A run: models evaluated together while rows arrive, step by step."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 
-from skstream.core.engine.failures import ModelError
-from skstream.core.engine.run import Answered
+from skstream.core.engine.model import ModelRun
+from skstream.core.engine.run import Answered, Engine, Step
 from skstream.core.evaluators.settings import Settings
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.measures.rows import ScoredRows
@@ -17,26 +22,44 @@ from skstream.core.result.assemble import assemble
 from skstream.core.result.result import EvaluationResult
 from skstream.core.rows.chunk import Chunk, last_time, table_times
 from skstream.core.run.checkpoint import save_checkpoint
-from skstream.core.run.cost import CostMeter
-from skstream.core.run.input import EncodedRows
+from skstream.core.run.input import EncodedRows, encoded
+from skstream.core.run.read_checksums import PassChecksums, differences
 from skstream.core.run.run_outcome import (
+    Checksums,
+    CostMeter,
     LaneOutcome,
     Place,
     RunOutcome,
     not_returned,
 )
 from skstream.core.run.scoring import AskedOnce, RunScores
-from skstream.core.run.steps import Steps
 from skstream.core.timelines.delayed_blocks import Features
-from skstream.core.timelines.timeline import no_rows
-from skstream.utils._exclusive import exclusive
-from skstream.utils._interrupt import deferred_interrupt
+from skstream.core.timelines.timeline import Arrivals, End, no_rows
+from skstream.utils._exclusive import Exclusive, exclusive
+from skstream.utils._interrupt import Held, deferred_interrupt
+from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._rows import Schema
+from skstream.utils._times import check_arrivals, clock
 
+_NUMBERS = re.compile(r"(u?int|float)\d+", re.IGNORECASE)
 #: Rows after which the size of the models is measured first, and then whenever they have doubled.
 _FIRST_MEASURED = 1024
+#: Intended duration of one step, in seconds.
+TARGET = 0.2
+FIRST_SIZE = 16
+#: Largest factor by which the next step may be longer than this one.
+GROWTH = 8
+#: A step is at least so many times as long as what it takes to begin one.
+WORTH = 4
+#: Weight of the steps before the last, when costs are estimated.
+FADING = 0.7
+#: Function that is called with the number of newly finished rows.
+OnRows = Callable[[int], object]
+#: What notes a step in a run; it calls no function of the user.
+Note = Callable[[list[Answered]], None]
 
 
-class EvaluationRun(Steps):
+class EvaluationRun(Exclusive):
     """Run of models along a stream: pass rows, and get the result at any time.
 
     Made by the ``start`` method of an evaluator.
@@ -50,9 +73,18 @@ class EvaluationRun(Steps):
     features : callable, default=None
         ``features(rows, times)`` where features change while a row waits for its label.
     scoring : AskedOnce or another strategy, default=None
-        What turns answers into scored rows; None: every row is asked once.
+        What turns answers into scored rows; None: every row is asked once, before it is learnt.
     width : int, default=1
         Lines of answers that are scored per model and fold.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows that have arrived.
+    is_closed : bool
+        Whether the stream has ended.
+    is_live : bool
+        Whether the user passes the rows: Ctrl-C then waits for the end of a call.
 
     Examples
     --------
@@ -64,6 +96,11 @@ class EvaluationRun(Steps):
     array([1, 2, 3])
     """
 
+    #: Most rows between two points at which a run can be interrupted.
+    _rows_per_step = 1 << 16
+    #: The last time in the tables that the user passed; see `last_time`.
+    _last_in_table: np.ndarray | None = None
+
     def __init__(
         self,
         settings: Settings,
@@ -72,13 +109,158 @@ class EvaluationRun(Steps):
         scoring: Any = None,
         width: int = 1,
     ) -> None:
-        super().__init__(settings, models, features)
-        self._meters = [CostMeter(model) for model in models.values()]
-        self._measured_at = _FIRST_MEASURED
+        super().__init__()
+        self._settings = settings
+        self._places = list(models)
+        self._meters = []
+        runs, timelines = [], []
+        for (name, fold), model in models.items():
+            task, n_folds = settings.task_of(name), len(settings.timelines)
+            rules = settings.kernels, settings.unanswered
+            runs.append(ModelRun(name, fold, model, task, *rules, n_folds=n_folds))
+            timelines.append(settings.timelines[fold])
+            self._meters.append(CostMeter(model))
+        self._engine = Engine(runs, timelines, features)
+        self._pace = Pace(self._rows_per_step)
+        self._space = LabelSpace(settings.classes)
+        self._schema: Schema | None = None  # of the first rows
         self._scores = RunScores(settings, self._places, width)
         self._scoring = scoring or AskedOnce(settings.classes, settings.n_scores)
+        self._measured_at = _FIRST_MEASURED
         self._n_unlabelled = 0
         self._unlabelled = no_rows()  # those without a label that a failure may still leave out
+        self.n_rows = 0
+        self._label_sum = 0  # checksum of their labels
+        self._has_labels = False
+        self._is_weighted = False  # whether a row so far had a weight
+        self._counts_time = settings.counts_time
+        self._last_time: np.ndarray | None = None  # of the newest row that says it
+        self.is_live = False
+        self.is_closed = False
+        self._ends_by_failure = False  # for good, as in an evaluation
+        self._has_failed = False  # this, or something else that ends the run
+        self._interrupt: Held | None = None  # delays Ctrl-C until the end of a call of a live run
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_interrupt": None}
+
+    @property
+    def _state(self) -> str:
+        if self._engine.is_inconsistent or self._has_failed:
+            return "broken"
+        return "closed" if self.is_closed else "open"
+
+    def _require_open(self) -> None:
+        broken = self._engine.is_inconsistent or self._has_failed
+        if self.is_closed and not broken:
+            raise RuntimeError("The run is closed: the stream has ended. Start another.")
+        if broken:
+            raise RuntimeError(
+                "The run was stopped in the middle of a row by a model that failed, another error, "
+                "or an interrupt: result() gives what came before, but it cannot go on. Go on from "
+                "a saved checkpoint (load_run), or start another; with error_score=nan the other "
+                "models go on without the one that fails."
+            )
+
+    @property
+    def looped(self) -> set[Place]:
+        """The models that go on which are executed, at least in part, call by call."""
+        models = zip(self._places, self._engine.models, strict=True)
+        return {place for place, model in models if model.by_kernel.loops}
+
+    # -- rows come
+
+    def follow(
+        self,
+        stream: Iterable[Chunk],
+        on_rows: Sequence[OnRows] = (),
+        read: PassChecksums | None = None,
+        taken: Checksums | None = None,
+    ) -> None:
+        """Take the rest of a stream, after the rows that the run has taken, and close the run.
+
+        Parameters
+        ----------
+        stream : iterable of Chunk
+            All rows.
+        on_rows : sequence of callable, default=()
+            Called with a number of rows whenever so many more are done.
+        read : PassChecksums, default=None
+            Gets all rows.
+        taken : dict, default=None
+            The checksums of the rows that the run has taken.
+
+        Raises
+        ------
+        ValueError
+            If the stream does not give the rows that the run has taken.
+        """
+        done, first, was_closed = self.n_rows, 0, self.is_closed
+        for chunk in stream if read is None else read.noted(stream):
+            n_done, n_rows = max(0, done - first), len(chunk.y)
+            first += n_rows
+            if read is not None and taken is not None:
+                self._check_schema(chunk.X)
+                if first > done:
+                    read.add_up_to(done)
+                    self._check_same(read.sums(), taken)
+                    taken = None
+            if first > done and not was_closed:
+                self.feed(chunk.part(n_done, n_rows) if n_done else chunk, on_rows)
+        if first < done or (was_closed and first > done):
+            raise ValueError(
+                f"The stream has changed: it has {first:,} rows, and the run had read {done:,}. "
+                "Give the stream as it was, or name another folder, checkpoint=."
+            )
+        if read is not None and taken is not None:
+            self._check_same(read.sums(), taken)
+        if not was_closed:
+            self.close()
+
+    def _check_schema(self, X: Any) -> None:
+        """Raise an error if rows are of another kind, or type, than those that the run has read."""
+        found, known = Schema.of(X).with_types(X), self._schema
+        if known is None:
+            return
+        pairs = zip(found.types, known.types, strict=False)  # of texts, they follow from the chunk
+        other = [
+            pair for pair in pairs if pair[0] != pair[1] and all(map(_NUMBERS.fullmatch, pair))
+        ]
+        if found != known or other:
+            raise ValueError(
+                f"The stream has changed: the types of its columns are {found.types} in a "
+                f"{found.kind}, and were {known.types} in a {known.kind}. Give the stream as it "
+                "was, or name another folder, checkpoint=."
+            )
+
+    def _check_same(self, read: Checksums, taken: Checksums) -> None:
+        differing = differences(read, taken)
+        if differing:
+            raise ValueError(
+                f"The stream has changed: its first {self.n_rows:,} rows have other "
+                f"{differing} than those that the run had read. Give the stream as it was, or name "
+                "another folder, checkpoint=."
+            )
+
+    @exclusive
+    def feed(self, chunk: Chunk, on_rows: Sequence[OnRows] = ()) -> Self:
+        """Process a chunk of a stream.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            Rows that a stream has checked; they are not checked again.
+        on_rows : sequence of callable, default=()
+            Called with a number of rows whenever so many more are done.
+
+        Returns
+        -------
+        self : EvaluationRun
+            The run.
+        """
+        self._require_open()
+        self._take(self._rows_of(chunk), on_rows=on_rows)
+        return self
 
     @exclusive
     def update(
@@ -122,68 +304,196 @@ class EvaluationRun(Steps):
         """
         self._require_open()
         meta = {"sample_weight": sample_weight, "arrival": arrival}
-        given = {name: one for name, one in meta.items() if one is not None}
-        chunk = Chunk.of(X, y, given, first_row=self._n_arrived)
+        given = {name: column for name, column in meta.items() if column is not None}
+        chunk = Chunk.of(X, y, given, first_row=self.n_rows)
         self._check_columns(chunk.X)
         last = self._last_in_table
         if arrival is None:
-            last = last_time(table_times(chunk.X, y), self._n_arrived, last)
+            last = last_time(table_times(chunk.X, y), self.n_rows, last)
         self._take(self._rows_of(chunk))
         self._last_in_table = last
         return self
 
-    def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
-        labelled = self._note_rows(piece)
+    @exclusive
+    def close(self) -> Self:
+        """End the stream: execute what is still waiting. No rows can follow.
+
+        Returns
+        -------
+        self : EvaluationRun
+            The run.
+        """
+        if not self.is_closed or self._has_failed:
+            self._require_open()
+            self._take_event(self._note, End())
+        return self
+
+    def _check_columns(self, X: Any) -> None:
+        """Raise an error if rows of the user do not have the columns of the first ones."""
+        if self._schema is not None:
+            self._schema.check(X, self.n_rows)
+
+    def _rows_of(self, chunk: Chunk) -> EncodedRows:
+        """Encode the next rows, which have been checked; an error leaves everything unchanged."""
+        rows = encoded(chunk, self._space, self._settings.missing_labels, first_row=self.n_rows)
+        if rows.weight is None and self._is_weighted:
+            rows = replace(rows, weight=np.ones(rows.n_rows))
+        came = chunk.meta.get("arrival")
+        if came is not None and rows.n_rows:
+            check_arrivals(came, self.n_rows, self._last_time)
+            rows = replace(rows, came=came, time=clock(came) if self._counts_time else None)
+        elif self._counts_time and rows.n_rows:
+            raise ValueError(
+                "The forgetting or record_every counts time, and the rows do not say when they "
+                "came: pass arrival=."
+            )
+        return rows
+
+    # -- a step: rows that arrive, or another event, for all models
+
+    def _take(self, rows: EncodedRows, on_rows: Sequence[OnRows] = ()) -> None:
+        """Take rows, some in each step."""
+        begin = 0
+        while begin < rows.n_rows:
+            end = self._end_of_step(rows, begin)
+            some = rows.take(slice(begin, end))
+            begin = end
+            self._take_step(some)
+            for call in on_rows:
+                call(some.n_rows)
+
+    def _end_of_step(self, rows: EncodedRows, begin: int) -> int:
+        """Return the end of the next step, which may be beyond the last row."""
+        return begin + self._pace.size
+
+    def _take_step(self, rows: EncodedRows) -> None:
+        arrivals = Arrivals(self.n_rows, is_given(rows.y), rows.weight)
+        self._take_event(partial(self._note_arrived, rows), arrivals, rows.X, rows.y)
+
+    def _take_event(self, note: Note, *event: Any) -> None:
+        """Execute an event, note it and score it.
+
+        If it raises an exception before a model has learnt, the run is as before.
+
+        Parameters
+        ----------
+        note : callable
+            Notes what happened.
+        event : tuple
+            What the engine executes: the event, and features and labels of its rows.
+        """
+        started, n_rows = perf_counter(), 0
+        with self._interrupt or nullcontext():
+            step = self._engine.execute(*event)
+        self._commit(step, note)
+        for answered in step.answered:
+            its = answered.operations
+            n_rows = max(n_rows, len(its.ask_rows), len(its.learn_rows))
+        if n_rows:  # else rows only wait
+            self._pace.took(n_rows, perf_counter() - started)
+
+    def _commit(self, step: Step, note: Note) -> None:
+        """Note and score what the models have answered; the failure of one may end the run."""
+        with nullcontext() if self._interrupt is not None else deferred_interrupt():
+            self._engine.commit(step)
+            ends = self._settings.error_score == "raise" and bool(self._engine.failures)
+            self._has_failed = self._ends_by_failure = ends
+            note(step.answered)
+            self.is_closed = isinstance(step.event, End)
+            try:
+                if self.n_rows >= self._measured_at:
+                    for model, meter in zip(self._engine.models, self._meters, strict=True):
+                        if not model.is_measured_late:
+                            meter.measure(model)
+                    while self._measured_at <= self.n_rows:
+                        self._measured_at *= 2
+                self._score(all_of_it=self.is_closed)
+            except Exception as error:
+                if self.is_live:
+                    error.add_note(
+                        "The rows and labels of this call have been taken. They will be scored "
+                        "when result() is called, once this can be done."
+                    )
+                raise
+        if self._has_failed:
+            self._engine.raise_failure()
+        if self._interrupt is not None and self._interrupt.received:
+            raise KeyboardInterrupt  # between two steps of a long call
+
+    def _guard(self) -> AbstractContextManager[Any]:
+        """In a live run, delay Ctrl-C until the end of every call."""
+        return self._delayed_interrupt() if self.is_live else nullcontext()
+
+    @contextmanager
+    def _delayed_interrupt(self) -> Iterator[None]:
+        """Delay Ctrl-C; a second one interrupts the models at once."""
+        if self._interrupt is not None:
+            yield
+            return
+        with deferred_interrupt() as self._interrupt:
+            try:
+                yield
+            finally:
+                self._interrupt = None
+
+    def _note_arrived(self, rows: EncodedRows, answered: list[Answered]) -> None:
+        """Note rows that arrived, and what models did with them."""
+        labelled = self._note_rows(rows)
         if len(self._unlabelled) or not labelled.all():
-            unlabelled = self._n_arrived - piece.n_rows + np.flatnonzero(~labelled)
+            unlabelled = self.n_rows - rows.n_rows + np.flatnonzero(~labelled)
             self._n_unlabelled += len(unlabelled)
-            open_ones = self._unlabelled[self._unlabelled >= self._n_finished]
-            self._unlabelled = np.concatenate([open_ones, unlabelled])
-        self._scoring.arrive(piece)
+            still_open = self._unlabelled[self._unlabelled >= self._n_finished]
+            self._unlabelled = np.concatenate([still_open, unlabelled])
+        self._scoring.arrive(rows)
         self._note(answered)
 
-    def _note(self, answered: list[Answered]) -> None:
-        """Note the rows that are finished in every lane, up to a failure that ends the run."""
+    def _note_rows(self, rows: EncodedRows) -> np.ndarray:
+        """Count rows that arrived; return which of them have a label."""
+        if self._schema is None:
+            self._schema = Schema.of(rows.X).with_types(rows.X)
+        labelled = is_given(rows.y)
+        values = np.where(labelled, rows.y, -1.0)  # without a label y may be anything
+        self._label_sum = crc32(values.data, self._label_sum)
+        self._has_labels = self._has_labels or bool(labelled.any())
+        self.n_rows += rows.n_rows
+        self._is_weighted |= rows.weight is not None
+        self._last_time = self._last_time if rows.came is None else rows.came[-1:]
+        return labelled
+
+    def _note(self, answered: list[Answered]) -> Any:
+        """Note the rows that all models have finished, up to a failure that ends the run."""
         rows = self._scoring.settle(answered)
         if self._ends_by_failure:
             rows = self._until_failure(rows)
-            self._n_unlabelled -= int(np.count_nonzero(self._unlabelled >= self._n_arrived))
-        self._keep(rows)
+            self._n_unlabelled -= int(np.count_nonzero(self._unlabelled >= self.n_rows))
+        self._scores.keep(rows)
+        return rows
 
     @property
     def _n_finished(self) -> int:
         """Rows that no failure leaves out any more."""
         return self._scores.n_rows
 
-    def _keep(self, rows: ScoredRows) -> None:
-        """Keep rows that are finished in every lane, for the scores."""
-        self._scores.keep(rows)
-
     def _until_failure(self, rows: ScoredRows) -> ScoredRows:
         """Leave out the rows after a failure: how many of them are in a step depends on time."""
-        self._n_arrived = max(0, min(one.begin for one in self._engine.failures.values()))
-        return rows[: max(0, self._n_arrived - self._scores.n_rows)]
+        self.n_rows = max(0, min(failure.begin for failure in self._engine.failures.values()))
+        return rows[: max(0, self.n_rows - self._scores.n_rows)]
 
     def _n_valid(self, lane: int) -> int:
-        """Return the rows of the curves of a lane that came before its failure."""
+        """Return the rows of the curves of a model that came before its failure."""
         return max(0, self._engine.failures[lane].begin)
+
+    def _keep_lanes(self, numbers: Sequence[int]) -> None:
+        """Go on with some models alone."""
+        self._engine.keep(numbers)
+        self._places = [self._places[k] for k in numbers]
+        self._meters = [self._meters[k] for k in numbers]
 
     # -- scores
 
-    def _score_step(self) -> None:
-        if self._n_arrived >= self._measured_at:
-            for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
-                if not lane.model.is_measured_late:
-                    meter.measure(lane.model)
-            while self._measured_at <= self._n_arrived:
-                self._measured_at *= 2
-        self._score(all_of_it=self._is_closed)
-        if self._is_closed:
-            self._scores.finish()
-
     def _score(self, *, all_of_it: bool = True) -> None:
         """Score what was noted. If a function of the user fails, this can be repeated."""
-        self._scores.measure()
+        self._scores.measure(is_end=self.is_closed)
 
     @exclusive
     def result(self) -> EvaluationResult:
@@ -219,52 +529,47 @@ class EvaluationRun(Steps):
 
     @exclusive
     def outcome(self) -> RunOutcome:
-        """Return the outcome of every lane, from which results are made."""
-        tape = self._scores.tape
-        labels = None if tape is None else tape.labels()
-        columns, schema = {}, self._schema
-        if schema is not None:
-            names = None if schema.names is None else list(map(str, schema.names))  # of arrays
-            columns = {"width": schema.width, "names": names, "types": schema.types}
-        return RunOutcome(
-            lanes=self._outcomes(),
-            labels=labels,
-            n_rows=self._n_arrived,
-            n_unlabelled=self._n_unlabelled,
-            drifts=self._settings.drifts,
-            labels_read=f"{self._n_arrived} rows {self._label_sum:08x}" if self._has_labels else "",
-            columns=columns,
-        )
-
-    def _outcomes(self) -> list[LaneOutcome]:
-        failures, settings = self._shown_failures(), self._settings
-        tape = self._scores.tape
-        outcomes = []
-        for k, of_lane in enumerate(self._scores.curves()):
-            (name, fold), meter = self._places[k], self._meters[k]
-            model = self._engine.lanes[k].model
+        """Return what every model did, from which results are made."""
+        settings, tape, schema = self._settings, self._scores.tape, self._schema
+        failures, lanes, columns = self._engine.failures, [], {}
+        if self._ends_by_failure:  # without what came after it
+            end = min(map(self._n_valid, failures))
+            failures = {k: error for k, error in failures.items() if self._n_valid(k) == end}
+        for k, curves in enumerate(self._scores.curves()):
+            (name, fold), meter, model = self._places[k], self._meters[k], self._engine.models[k]
             cost, lost = meter.cost(model), [meter.failure] * bool(meter.failure)
-            estimator = self._returned(name, model, lost) if settings.return_models else None
-            outcomes.append(
+            answers, scores = (None, None) if tape is None else tape.lane(k)
+            lanes.append(
                 LaneOutcome(
                     name=name,
                     fold=fold,
-                    curves=of_lane,
-                    answers=None if tape is None else tape.answers(k),
-                    scores=None if tape is None else tape.scores(k),
+                    curves=curves,
+                    answers=answers,
+                    scores=scores,
                     method=settings.score_methods.get(name),
                     cost=cost,
                     path=model.by_kernel.path(),
-                    estimator=estimator,
+                    estimator=self._returned(model, lost) if settings.return_models else None,
                     lost=tuple(lost),
                     failure=str(failures[k]) if k in failures else None,
                     n_valid=self._n_valid(k) if k in failures else None,
                     n_unanswered=model.n_unanswered,
                 )
             )
-        return outcomes
+        if schema is not None:
+            names = None if schema.names is None else list(map(str, schema.names))  # of arrays
+            columns = {"width": schema.width, "names": names, "types": schema.types}
+        return RunOutcome(
+            lanes=lanes,
+            labels=None if tape is None else tape.labels(),
+            n_rows=self.n_rows,
+            n_unlabelled=self._n_unlabelled,
+            drifts=settings.drifts,
+            labels_read=f"{self.n_rows} rows {self._label_sum:08x}" if self._has_labels else "",
+            columns=columns,
+        )
 
-    def _returned(self, name: str, model: Any, lost: list[str]) -> Any:
+    def _returned(self, model: ModelRun, lost: list[str]) -> Any:
         """Return the fitted model; None where that cannot be done, and why is in `lost`."""
         estimator = None
         try:
@@ -272,31 +577,9 @@ class EvaluationRun(Steps):
             # A copy: the run continues, and the user may change the returned model.
             return deepcopy(estimator)
         except Exception as error:  # copying may raise any error, as of a tree that has grown deep
-            if self._is_closed and estimator is not None:
+            if self.is_closed and estimator is not None:
                 return estimator  # nothing changes it any more
-            lost.append(not_returned(name, error))
-
-    def _shown_failures(self) -> dict[int, ModelError]:
-        """Why lanes have stopped: without what came after the failure that ends the evaluation."""
-        failures = self._engine.failures
-        if not self._ends_by_failure:
-            return failures
-        ends = {k: self._n_valid(k) for k in failures}
-        end = min(ends.values())
-        return {k: failure for k, failure in failures.items() if ends[k] == end}
-
-    # -- what is known of the models while they are evaluated
-
-    @property
-    def failure_of(self) -> dict[Place, str]:
-        """Why models have failed."""
-        return {self._places[k]: str(one) for k, one in self._shown_failures().items()}
-
-    def _keep_lanes(self, numbers: Sequence[int]) -> None:
-        """Go on with some lanes alone."""
-        self._engine.keep(numbers)
-        self._places = [self._places[k] for k in numbers]
-        self._meters = [self._meters[k] for k in numbers]
+            lost.append(not_returned(model.name, error))
 
     # -- checkpoints
 
@@ -352,5 +635,59 @@ class EvaluationRun(Steps):
         names = list(dict.fromkeys(name for name, _ in self._places))
         return (
             f"{type(self).__name__}({self._state}: {', '.join(names)} after "
-            f"{self._n_arrived:,} rows; see result(), save(path), close())"
+            f"{self.n_rows:,} rows; see result(), save(path), close())"
         )
+
+
+class Pace:
+    """Divides rows into steps that each take about a fifth of a second.
+
+    The first step is short, because a model may take a second per row. Steps are longer where
+    beginning one takes long by itself, as it does for kernels of data frames with many columns. The
+    division changes no answer and no score: Ctrl-C and progress bars work between two steps.
+
+    Parameters
+    ----------
+    max_size : int
+        Most rows of a step.
+
+    Attributes
+    ----------
+    size : int
+        Rows of the next step.
+    """
+
+    def __init__(self, max_size: int) -> None:
+        self.max_size = max_size
+        self.size = FIRST_SIZE
+        self._sums = np.zeros(5)
+        self._fixed = self._per_row = 0.0  # seconds of a step and of each of its rows
+
+    def took(self, n_rows: int, seconds: float) -> None:
+        """Note how long a step took.
+
+        From all steps follow the seconds of a step however short it is, and of each of its rows.
+        Without the first, steps that are slow to begin with would become shorter and shorter, and
+        slower on the whole.
+        """
+        if n_rows < self.size and seconds < TARGET:
+            return  # a short step says little
+        if self._sums[0]:
+            # A shorter step may take as long as those before, but not longer.
+            rows = max(n_rows, self._sums[1] / self._sums[0])
+            if seconds > 2 * (self._fixed + self._per_row * rows):
+                self._sums[:] = 0.0  # rows take longer than they did: what was is of no use
+        new = [1.0, n_rows, seconds, n_rows * n_rows, n_rows * seconds]
+        self._sums = FADING * self._sums + new
+        n, x, y, xx, xy = self._sums.tolist()
+        spread = xx * n - x * x  # a line through all steps
+        slope = (xy * n - x * y) / spread if spread > 1e-3 * xx * n else y / x
+        self._per_row = min(max(slope, 0.05 * y / x), y / x)
+        self._fixed = (y - self._per_row * x) / n
+        target = max(TARGET, WORTH * self._fixed)
+        wanted = int((target - self._fixed) / max(self._per_row, 1e-9))
+        if seconds < target:
+            wanted = max(self.size, wanted)
+        # Costs estimated from steps of about the same size may be far off.
+        growth = GROWTH if seconds < TARGET / 2 else 2
+        self.size = min(max(1, min(wanted, growth * self.size)), self.max_size)

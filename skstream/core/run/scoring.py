@@ -5,8 +5,9 @@ scored: once before a row is learnt, or again at checkpoints; `core.evaluators.d
 more. It knows rows and answers, neither measures nor models.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,15 @@ from skstream.core.measures.user import check_take_weights
 from skstream.core.run.holdout_sets import HeldOutRows
 from skstream.core.run.input import EncodedRows
 from skstream.core.run.run_outcome import Place
-from skstream.core.run.tape_rows import curves_of_lanes, measures_of, pieces_of
-from skstream.core.run.tape_writer import KeptTape
+from skstream.core.run.tape import KeptTape, curves_of_lanes, measures_of, pieces_of
 from skstream.core.timelines.timeline import sets_of
 from skstream.utils._label_space import LabelSpace, is_given
 
+_SETTLED = attrgetter("operations.settled")
 
-class AskedOnce:
-    """Every row is asked once, before it is learnt: prequential evaluation, and its folds.
+
+class Scoring:
+    """The labels of rows that have arrived, until it is settled which of them are scored.
 
     Parameters
     ----------
@@ -51,26 +53,29 @@ class AskedOnce:
         labels = ScoredRows(rows.y.astype(self._dtype), no_answers, rows.weight, time=rows.time)
         self._arrived = labels.after(self._arrived)
 
+
+class AskedOnce(Scoring):
+    """Every row is asked once, before it is learnt: prequential evaluation, and its folds."""
+
     def settle(self, answered: Sequence[Answered]) -> ScoredRows:
-        """Return the rows that a step has finished in every lane, perhaps none."""
+        """Return the rows that a step has finished for every model, perhaps none."""
         first = self._n_settled
-        self._n_settled = min(one.operations.settled for one in answered)
+        self._n_settled = min(map(_SETTLED, answered))
         n = self._n_settled - first
         answers = np.full((len(answered), n), self._nothing, self._dtype)
         scores = None
         if self._n_scores:
             scores = np.full((len(answered), n, self._n_scores), np.nan)
-        places: dict[int, Any] = {}  # lanes of one timeline share their operations
-        for lane, one in enumerate(answered):
-            at = places.get(id(one.operations))
-            if at is None:
-                at = one.operations.ask_rows - first
-                if len(at) == n and (n < 2 or np.array_equal(at, np.arange(n))):
-                    at = slice(None)  # which is faster
-                places[id(one.operations)] = at
-            answers[lane, at] = one.answers
-            if scores is not None and one.scores is not None:
-                scores[lane, at] = one.scores
+        operations: Any = None
+        asked: Any = None
+        for k, its in enumerate(answered):
+            if its.operations is not operations:  # models of one timeline share them
+                operations, asked = its.operations, its.operations.ask_rows - first
+                if len(asked) == n and (n < 2 or np.array_equal(asked, np.arange(n))):
+                    asked = slice(None)  # which is faster
+            answers[k, asked] = its.answers
+            if scores is not None and its.scores is not None:
+                scores[k, asked] = its.scores
         rows = self._arrived
         if n < len(rows):
             rows, self._arrived = rows[:n], rows[n:]
@@ -79,7 +84,7 @@ class AskedOnce:
         return ScoredRows(rows.y, answers, rows.weight, scores=scores, time=rows.time)
 
 
-class AskedAtCheckpoints(AskedOnce):
+class AskedAtCheckpoints(Scoring):
     """Models are asked about whole sets of rows, and do not learn meanwhile.
 
     The baselines do not learn either: within a set, the persistent one repeats the last label of
@@ -88,7 +93,7 @@ class AskedAtCheckpoints(AskedOnce):
     Parameters
     ----------
     classes, n_scores
-        As of `AskedOnce`.
+        As of `Scoring`.
     n_lanes : int
         Models times folds.
     held_out : HeldOutRows or None
@@ -207,19 +212,22 @@ class RunScores:
     def __init__(self, settings: Settings, places: Sequence[Place], width: int = 1) -> None:
         self._width = width
         self._places = list(places)
-        names, methods = [name for name, _ in places], settings.score_methods
+        methods, n_scores = [], []
+        for name, _ in places:
+            methods.append(settings.score_methods.get(name))
+            n_scores.append(settings.task_of(name).n_scores)
         self._measures = measures_of(
             settings.metrics,
             settings.forgetting,
             settings.classes,
-            len(names),
+            len(places),
             width,
             in_sets=bool(settings.scored_sets),
             record_every=settings.record_every,
             bounded=bool(settings.keep_tape),
             expected_rows=settings.expected_rows,
-            methods=[methods[name] for name in names] if methods else None,
-            **({"timed": True} if settings.counts_time else {}),
+            methods=methods if settings.score_methods else None,
+            timed=settings.counts_time,
         )
         self._metrics = settings.metrics
         self._has_weights = False
@@ -227,12 +235,7 @@ class RunScores:
         self._n_read = self.n_rows = 0
         self.tape: KeptTape | None = None
         if settings.keep_tape:
-            self.tape = KeptTape(
-                settings.classes,
-                len(names),
-                width,
-                n_scores=[settings.task_of(name).n_scores for name in names],
-            )
+            self.tape = KeptTape(settings.classes, len(places), width, n_scores=n_scores)
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `measure` lets the measures read them."""
@@ -246,19 +249,19 @@ class RunScores:
         if self.tape is not None:
             self.tape.keep(rows)
 
-    def measure(self) -> None:
-        """Let the measures read the rows kept; if a user's function fails, call again."""
+    def measure(self, *, is_end: bool = False) -> None:
+        """Let the measures read the rows kept; if a user's function fails, call again.
+
+        At the end they also measure the rows that they have buffered; no rows may follow.
+        """
         while self._unread:
             rows = self._unread[0]
             n_done = self._measures.n_rows - self._n_read  # before a function failed
             self._measures.read(rows[n_done:] if n_done else rows)
             self._n_read += len(rows)
             del self._unread[0]
-
-    def finish(self) -> None:
-        """Measure the rows that the measures have buffered; no rows may follow."""
-        self.measure()
-        self._measures.finish()
+        if is_end:
+            self._measures.finish()
 
     def measured_by(self, settings: Settings) -> "RunScores | None":
         """Return the rows on the tape, scored by named measures; None without a tape."""
@@ -266,10 +269,8 @@ class RunScores:
         if tape is None:
             return None
         scores = RunScores(replace(settings, keep_tape=False), self._places, self._width)
-        lanes = range(len(self._places))
         labels = {name: column for name, column in tape.labels().items() if name != "row"}
-        answers = [tape.answers(lane) for lane in lanes]
-        beside = [tape.scores(lane) for lane in lanes]
+        answers, beside = zip(*map(tape.lane, range(len(self._places))), strict=True)
         for rows in pieces_of(answers, beside, **labels):
             scores.keep(rows)
             scores.measure()
@@ -281,6 +282,6 @@ class RunScores:
         assert isinstance(self._measures, RunningMeasures)
         return self._measures.final()
 
-    def curves(self) -> list[Curves]:
-        """Return the curves of every lane, with a last axis of its lines where it has several."""
+    def curves(self) -> Iterator[Curves]:
+        """Yield the curves of every lane, with a last axis of its lines where it has several."""
         return curves_of_lanes(self._measures.curves(), len(self._places), self._width)

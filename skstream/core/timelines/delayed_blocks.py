@@ -82,10 +82,9 @@ def _features_at(features: Features, rows: np.ndarray, times: np.ndarray, n_colu
 
 
 def block_in_company(
-    operations: Any,
-    asked: Asked,
+    operations: DelayedOperations,
     unlearnt: np.ndarray,
-    block_of: Callable[[np.ndarray, Asked], Block],
+    block_of: Callable[[DelayedOperations], Block],
 ) -> Block:
     """Return the block of some operations, with the other rows of each call in `company`.
 
@@ -96,22 +95,19 @@ def block_in_company(
 
     Parameters
     ----------
-    operations : Operations
+    operations : DelayedOperations
         What is learnt and asked.
-    asked : Asked
-        All questions, in order.
     unlearnt : ndarray of int64
         The rows that waited before, ascending, with those whose labels never come.
     block_of : callable
-        ``block_of(rows, asked)`` makes the block with the same learns that asks about some rows.
+        ``block_of(operations)`` makes the block of operations.
     """
-    waiting: list[int] = unlearnt.tolist()
-    calls: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # rows, their kinds, those asked
-    times, event = [], []
-    questions = zip(
+    asked, waiting = operations.asked, unlearnt.tolist()
+    rows, kinds, times, calls = [], [], [], []
+    n_left, begin, event = len(operations.ask_rows), 0, []
+    for row, kind, time, answered in zip(
         asked.row.tolist(), asked.kind.tolist(), asked.time, asked.answered, strict=True
-    )
-    for row, kind, time, answered in questions:
+    ):
         if answered:
             event.append(row)
         if kind == POLL:
@@ -119,30 +115,33 @@ def block_in_company(
         if kind == FIRST:
             waiting.append(row)
         if event:
-            rows = np.array(waiting[: bisect_right(waiting, max(event))], dtype=np.int64)
-            kinds = np.full(len(rows), POLL, dtype=np.int8)
+            its = np.array(waiting[: bisect_right(waiting, max(event))], dtype=np.int64)
+            rows.append(its)
+            kinds.append(np.full(len(its), POLL, dtype=np.int8))
             if kind == FIRST:
-                kinds[-1] = FIRST  # its features are those of its arrival
-            calls.append((rows, kinds, np.searchsorted(rows, event)))
-            times.append(np.repeat(time, len(rows)))
+                kinds[-1][-1] = FIRST  # its features are those of its arrival
+            times.append(np.repeat(time, len(its)))
+            calls.append((n_left, begin, np.searchsorted(its, event)))
+            n_left, begin = n_left - len(event), begin + len(its)
         if kind == LAST:
             waiting.remove(row)
         event = []
     if not calls:
-        return replace(block_of(operations.ask_rows, asked), company={})
-    rows, kinds = (np.concatenate(parts) for parts in list(zip(*calls, strict=True))[:2])
-    block = block_of(
-        rows, Asked(rows, kinds, np.concatenate(times), np.ones(len(rows), dtype=bool))
+        return replace(block_of(operations), company={})
+    everyone = Asked(
+        np.concatenate(rows),
+        np.concatenate(kinds),
+        np.concatenate(times),
+        np.ones(begin, dtype=bool),
     )
-    n_left, begin, company, places = len(operations.ask_rows), 0, {}, []
-    for rows, _, its_asks in calls:
-        end = begin + len(rows)
-        company[n_left] = Company(block.ask_index[begin:end], its_asks)
-        places.append(begin + its_asks)
-        n_left, begin = n_left - len(its_asks), end
+    block = block_of(replace(operations, ask_rows=everyone.row, asked=everyone))
+    company = {
+        n_left: Company(block.ask_index[begin : begin + len(its)], its_asks)
+        for (n_left, begin, its_asks), its in zip(calls, rows, strict=True)
+    }
     return replace(
         block,
-        ask_index=block.ask_index[np.concatenate(places)],
+        ask_index=block.ask_index[np.concatenate([begin + its for _, begin, its in calls])],
         stamp=operations.stamp,
         groups=operations.groups,
         company=company,

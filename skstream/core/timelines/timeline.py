@@ -5,6 +5,7 @@ without access to models or features. The engine executes the operations.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -52,9 +53,8 @@ class End:
     """The stream has ended: no event follows."""
 
 
-def no_rows() -> np.ndarray:
-    """Return the numbers of no rows."""
-    return np.empty(0, dtype=np.int64)
+#: Makes the numbers of no rows.
+no_rows = partial(np.empty, 0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +147,8 @@ def operate_rows(
     operations : Operations
         The asks and learns.
     """
-    learnable, weight, n = arrivals.learnable, arrivals.weight, arrivals.n_rows
-    warm = 0
+    learnable, weight, warm = arrivals.learnable, arrivals.weight, 0
+    n = len(learnable)
     if n_learnt < n_warmup:
         warm = rows_of_warmup(n_warmup - n_learnt, learnable)
         n_learnt += int(np.count_nonzero(learnable[:warm]))
@@ -191,7 +191,7 @@ class PrequentialState:
 
     n_learnt: int = 0
     rows: np.ndarray = field(default_factory=no_rows)
-    learnable: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=bool))
+    learnable: np.ndarray = field(default_factory=partial(np.empty, 0, dtype=bool))
     weight: np.ndarray | None = None
     next_row: int = 0
 

@@ -10,7 +10,7 @@ from skstream.core.evaluators.delayed.counts import Waits
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import checkpoint, in_words
 from skstream.core.run.input import why_no_weight
-from skstream.core.run.tape_rows import tape_of
+from skstream.core.run.tape import tape_of
 from skstream.utils._choices import check_choice
 from skstream.utils._displays import display
 

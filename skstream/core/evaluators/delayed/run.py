@@ -77,7 +77,7 @@ class DelayedRun(EvaluationRun):
     array(['b'], dtype='<U1')
     """
 
-    _rows_per_piece = 1 << 13
+    _rows_per_step = 1 << 13
     _scoring: AskedWhileWaiting
 
     def __init__(
@@ -150,7 +150,7 @@ class DelayedRun(EvaluationRun):
         later rows; in this order, the results are equal.
         """
         self._require_open()
-        ids, X = as_ids(ids), as_rows(X, first_row=self._n_arrived)
+        ids, X = as_ids(ids), as_rows(X, first_row=self.n_rows)
         n = X.shape[0]
         if len(ids) != n:
             raise ValueError(f"There are {n} rows and {len(ids)} ids.")
@@ -159,10 +159,10 @@ class DelayedRun(EvaluationRun):
         if not n:  # as an empty frame of a queue
             return {name: self._space.decode(none) for name, _ in self._places}
         self._ids.check_new(ids)
-        clock, arrival = self._clock.event(t, self._n_arrived, n)
+        clock, arrival = self._clock.event(t, self.n_rows, n)
         last = self._last_in_table
         if t is None:
-            last = last_time(table_times(X), self._n_arrived, last)
+            last = last_time(table_times(X), self.n_rows, last)
         rows = DatedRows.waiting(X, ids, arrival, self._space)
         state = self._timeline_state
         if state.n_dated:  # rows of a stream: labels come by themselves
@@ -175,10 +175,9 @@ class DelayedRun(EvaluationRun):
         try:
             step, codes = self._ask(rows)
         except ModelError as error:
-            its_id = ids[error.row - self._n_arrived]
+            its_id = ids[error.row - self.n_rows]
             error.add_note(f"The row has the id {its_id!r}. No row of the call waits.")
             raise
-        self._learn_columns(X)
         self._clock, self._last_in_table = clock, last
         self._commit(step, partial(self._note_asked, rows))
         return {
@@ -271,7 +270,7 @@ class DelayedRun(EvaluationRun):
                     f"t holds {len(t):,} times. Pass one time for all labels of the call, or "
                     "labels of several times as a frame: update(None, labels)."
                 )
-            clock, now = clock.event(t, self._n_arrived, len(ids))
+            clock, now = clock.event(t, self.n_rows, len(ids))
             clock = clock.at(float(now.values[0]), now.shown(0))
         known = self._ids.rows_of(ids, on_unknown)
         its_weight = None if sample_weight is None else weight[known.places]
@@ -343,13 +342,12 @@ class DelayedRun(EvaluationRun):
             return self
         names = {"id": id, "time": time, "label": label, "sample_weight": sample_weight}
         batch = read_batch(
-            rows, labels, names, self._ids, on_unknown, self._clock, self._space, self._n_arrived
+            rows, labels, names, self._ids, on_unknown, self._clock, self._space, self.n_rows
         )
         X = batch.rows.X
         if batch.rows.n_rows:
             self._check_columns(X)
-            self._learn_columns(X)
-        self._clock = batch.clock
+            self._clock = batch.clock
         known = batch.known
         dated = Dated(known.rows, batch.known_times, batch.known_weight)
         self._take_labels(known, batch.known_y, dated, batch.clock)
@@ -396,7 +394,7 @@ class DelayedRun(EvaluationRun):
     # -- rows whose label times are known
 
     def _rows_of(self, chunk: Chunk) -> DatedRows:
-        first = self._n_arrived
+        first = self.n_rows
         rows = encoded(chunk, self._space, "skip", first_row=first)
         clock, arrival = self._clock.arrivals(chunk.meta.get("arrival"), first, rows.n_rows)
         times = self._label_times.times(chunk, arrival, first, clock)
@@ -409,7 +407,6 @@ class DelayedRun(EvaluationRun):
             now,
             optional=self._settings.missing_labels != "error",
         )
-        self._learn_columns(chunk.X)
         self._clock = clock
         if "label_time" not in chunk.meta:
             self._n_delayed = first + rows.n_rows
@@ -420,7 +417,7 @@ class DelayedRun(EvaluationRun):
             label_time=np.where(labelled, times, np.inf),
         )
 
-    def _prepare_piece(self, rows: EncodedRows, begin: int) -> int:
+    def _end_of_step(self, rows: EncodedRows, begin: int) -> int:
         """Let the labels come that are due before a row, if they are many.
 
         Return how far rows can be processed at once with the labels that come between them.
@@ -439,17 +436,17 @@ class DelayedRun(EvaluationRun):
             end = begin + (end - begin) // 2
         return end
 
-    def _take_piece(self, piece: EncodedRows) -> None:
-        assert isinstance(piece, DatedRows)
-        self._label_times_read = crc32(piece.label_time.data, self._label_times_read)
-        note = partial(self._note_arrived, piece)
-        with self._label_times.advice(piece.X, self._n_arrived):
-            self._take_event(note, self._arrivals(piece), piece.X, piece.y)
+    def _take_step(self, rows: EncodedRows) -> None:
+        assert isinstance(rows, DatedRows)
+        self._label_times_read = crc32(rows.label_time.data, self._label_times_read)
+        note = partial(self._note_arrived, rows)
+        with self._label_times.advice(rows.X, self.n_rows):
+            self._take_event(note, self._arrivals(rows), rows.X, rows.y)
 
     def _arrivals(self, rows: DatedRows) -> DatedArrivals:
         """Return the event of rows that arrive; in a live run all of them wait for a label."""
         return DatedArrivals(
-            self._n_arrived,
+            self.n_rows,
             is_given(rows.y),
             rows.weight,
             arrival=rows.arrival,
@@ -457,14 +454,14 @@ class DelayedRun(EvaluationRun):
             expected=np.isfinite(rows.label_time) | (rows.ids is not None),
         )
 
-    def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
-        assert isinstance(piece, DatedRows)
-        if piece.ids is not None:
-            self._ids.add(piece.ids.tolist(), self._n_arrived)
-            self._ids.labelled(piece.ids[np.isfinite(piece.label_time)].tolist())
-        self._scoring.arrive(piece)
-        self._note_rows(piece)
-        self._clock = self._clock.at(float(piece.arrival[-1]), piece.last_shown)
+    def _note_arrived(self, rows: EncodedRows, answered: list[Answered]) -> None:
+        assert isinstance(rows, DatedRows)
+        if rows.ids is not None:
+            self._ids.add(rows.ids.tolist(), self.n_rows)
+            self._ids.labelled(rows.ids[np.isfinite(rows.label_time)].tolist())
+        self._scoring.arrive(rows)
+        self._note_rows(rows)
+        self._clock = self._clock.at(float(rows.arrival[-1]), rows.last_shown)
         self._note(answered)
 
     def _let_labels_come(self, horizon: float) -> None:
@@ -515,8 +512,8 @@ class DelayedRun(EvaluationRun):
             first = self._timeline_state.first_answered
             self._scores.keep(self._scoring.settle(self._clock, first, failed))
             if failed:
-                self._n_arrived = self._scoring.n_arrived
-            self._scores.measure()
+                self.n_rows = self._scoring.n_arrived
+        self._scores.measure(is_end=self.is_closed)
 
     def _n_valid(self, lane: int) -> int:
         return self._scoring.n_answered[lane]
@@ -528,11 +525,11 @@ class DelayedRun(EvaluationRun):
             self._score()
         scoring = self._scoring
         n_labelled = scoring.poll_costs.n_labels
-        n_never = scoring.n_never - int(np.count_nonzero(self._awaited[0] < self._n_arrived))
+        n_never = scoring.n_never - int(np.count_nonzero(self._awaited[0] < self.n_rows))
         waits = Waits(
             n_bins=self._polling.n_bins,
             n_labelled=n_labelled,
-            n_pending=self._n_arrived - n_labelled - n_never - self._n_dropped,
+            n_pending=self.n_rows - n_labelled - n_never - self._n_dropped,
             n_never=n_never,
             n_unanswered=scoring.n_unanswered,
             n_dropped=self._n_dropped,

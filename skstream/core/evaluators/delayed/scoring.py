@@ -15,8 +15,15 @@ from skstream.core.evaluators.settings import Settings
 from skstream.core.measures.columns import all_wrong
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.run.input import EncodedRows
-from skstream.core.timelines.delayed import LAST, POLL, DelayedOperations, History, history_of
-from skstream.core.timelines.pending import Columns, PendingRows
+from skstream.core.timelines.delayed import (
+    LAST,
+    POLL,
+    Columns,
+    DelayedOperations,
+    History,
+    PendingRows,
+    history_of,
+)
 from skstream.utils._label_space import UNANSWERED, is_given
 
 #: Questions after whose answers the labelled rows are scored: a live run has few per call.
