@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from functools import partial, wraps
 from inspect import signature
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -97,6 +98,8 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "unanswered": [StrOptions({"error", "wrong", "first"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
+    "warm_start": ["boolean"],  # of evaluate and start
+    "return_models": ["boolean"],
     "run": [RunOptions, str, os.PathLike, None],
 }
 
@@ -324,6 +327,10 @@ class StreamEvaluator(BaseEstimator):
             folder = CheckpointFolder.opened(options.checkpoint)
         seed = None if folder is None else folder.seed
         settings, prepared = self._prepare(models, classes, stream, seed, **called)
+        if folder is not None:
+            facts = facts_of_call(self, named_models(models), settings, called)
+            seed = settings.parameters["seed"]
+            folder = replace(folder, facts=facts, seed=seed, every=options.seconds)
         execution = Execution(
             settings=settings,
             new_run=self._new_run(settings, stream),
@@ -333,10 +340,6 @@ class StreamEvaluator(BaseEstimator):
             title=type(self).__name__,
             progress=self.progress,
             folder=folder,
-            seconds_between_checkpoints=options.seconds,
-            facts=None
-            if folder is None
-            else facts_of_call(self, named_models(models), settings, called),
         )
         groups = execution.groups()
         knows, header = stream.knows_drifts, settings.header
@@ -378,13 +381,8 @@ class StreamEvaluator(BaseEstimator):
         `stream` is what will be evaluated, and must end; None for a live run. `seed` is the one
         drawn by a call that resumes.
         """
-        self._validate()
         called = {"warm_start": warm_start, "return_models": return_models}
-        validate_parameter_constraints(
-            {name: ["boolean"] for name in called},
-            called,
-            caller_name=f"{type(self).__name__}.evaluate",
-        )
+        self._validate(**called)
         n_rows, source = None, "classes"
         drifts: tuple[Drift, ...] = ()
         if stream is not None:
@@ -436,10 +434,11 @@ class StreamEvaluator(BaseEstimator):
         """Return the number of answers of one model in one fold to a stream of so many rows."""
         return n_rows
 
-    def _validate(self) -> None:
+    def _validate(self, **called: Any) -> None:
+        """Refuse wrong parameters; `called` are those of evaluate or start."""
         validate_parameter_constraints(
             self._parameter_constraints,
-            self.get_params(deep=False),
+            self.get_params(deep=False) | called,
             caller_name=type(self).__name__,
         )
 
@@ -479,7 +478,10 @@ class StreamEvaluator(BaseEstimator):
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data, for the record of a result."""
-        return {name: _plain(value) for name, value in self._parameters().items()}
+        plain = self._parameters()
+        for name, value in plain.items():
+            plain[name] = _plain(value)
+        return plain
 
     def _settings(
         self,
@@ -526,8 +528,12 @@ class StreamEvaluator(BaseEstimator):
         lacking = "all have them" if all_have_scores else self.error_score
         score_methods = scores_asked(named, metrics, lacking)
         timelines = self._checked_timelines(seed)
+        baselines = []
+        for name, one in named.items():
+            if getattr(type(one), "is_baseline", False):
+                baselines.append(name)
         settings = Settings(
-            **{name: getattr(self, name) for name in _AS_GIVEN},
+            **dict(zip(_AS_GIVEN, attrgetter(*_AS_GIVEN)(self), strict=True)),
             classes=labels,
             metrics=metrics,
             forgetting=as_forgetting(self.forgetting),
@@ -535,9 +541,7 @@ class StreamEvaluator(BaseEstimator):
             keep_tape=options.keep_tape is True,
             kernels=options.kernels,
             return_models=called["return_models"],
-            baselines=tuple(
-                name for name, one in named.items() if getattr(type(one), "is_baseline", False)
-            ),
+            baselines=tuple(baselines),
             parameters={**self._plain_parameters(), **called, "seed": seed},
             expected_rows=n_rows or 0,
             drifts=drifts,
@@ -550,9 +554,8 @@ class StreamEvaluator(BaseEstimator):
         )
         if options.keep_tape == "auto" and n_rows is not None:
             n_answers = len(timelines) * self._n_answers(n_rows)
-            n_scores = [settings.task_of(name).n_scores for name in named]
-            keep = automatic_tape(n_answers, labels, n_scores)
-            settings = replace(settings, keep_tape=keep)
+            n_scores = list(map(attrgetter("n_scores"), map(settings.task_of, named)))
+            settings = replace(settings, keep_tape=automatic_tape(n_answers, labels, n_scores))
         return settings
 
 
@@ -629,7 +632,9 @@ def _plain(value: Any) -> Any:
 
 def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
     for name, model in models.items():
-        if any(is_plain_gaussian_nb(part) for part in learning_parts(model, refitted=False)):
+        for part in learning_parts(model, refitted=False):
+            if not is_plain_gaussian_nb(part):
+                continue
             warn(
                 f"Model '{name}' learns with GaussianNB row by row. GaussianNB takes its variance "
                 "floor from the rows of the current call, and from a single row that is 0: "

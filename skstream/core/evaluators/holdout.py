@@ -114,8 +114,8 @@ class HoldoutEvaluator(StreamEvaluator):
         size = len(self.holdout[1]) if isinstance(self.holdout, tuple) else self._size
         return n_rows // self.every * size
 
-    def _validate(self) -> None:
-        super()._validate()
+    def _validate(self, **called: Any) -> None:
+        super()._validate(**called)
         holdout = self.holdout
         if isinstance(holdout, str) and holdout != "next":
             raise ValueError(

@@ -70,8 +70,8 @@ class KFoldEvaluator(StreamEvaluator):
     n_folds: int = 10
     strategy: str = "bootstrap"
 
-    def _validate(self) -> None:
-        super()._validate()
+    def _validate(self, **called: Any) -> None:
+        super()._validate(**called)
         strategy, _ = _STRATEGIES[self.strategy]
         if self.n_folds == 1 and strategy == "cross":
             raise ValueError(
