@@ -33,8 +33,8 @@ from skstream.studies._leaderboard import Leaderboard
 from skstream.studies._over_seeds import StreamStudy
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import did_you_mean
-from skstream.utils._files import atomic_write, no_such_file
-from skstream.utils._interrupt import terminated_as_interrupted
+from skstream.utils._concurrency import terminated_as_interrupted
+from skstream.utils._saved import atomic_write, no_such_file
 from skstream.utils._sklearn import QuietParallel
 
 SHIPPED = Path(__file__).with_name("suite.toml")

@@ -24,8 +24,8 @@ from skstream.reports._answer import answer
 from skstream.reports._compare import higher_is_better
 from skstream.reports._page import marks_of, page_path
 from skstream.utils._choices import did_you_mean
-from skstream.utils._files import atomic_write
 from skstream.utils._optional import optional_import
+from skstream.utils._saved import atomic_write
 from skstream.utils._tables import aligned, listed
 
 #: Files of the folder given as --save.

@@ -28,8 +28,7 @@ from skstream.evaluation import (
 from skstream.streams import Stream, as_stream, drop_rows, take_rows
 from skstream.streams._composition._base import ChangedRows
 from skstream.streams._composition._delay import check_delays, late
-from skstream.streams._file_stream import FileStream
-from skstream.streams._file_system import is_uri
+from skstream.streams._files import FileStream, is_uri
 from skstream.streams._open import open_files
 from skstream.streams._table import TableStream
 from skstream.utils._choices import did_you_mean

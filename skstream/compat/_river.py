@@ -13,13 +13,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from skstream.base import check_can_learn, learner, offered_if
-from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow, RowCalls, labels_at
+from skstream.compat._by_row import (
+    ByRow,
+    ClassifierByRow,
+    RegressorByRow,
+    RowCalls,
+    RowDicts,
+    labels_at,
+)
 from skstream.core.evaluators.adapted import offer_adapter
 from skstream.utils._content import NotComparable, content
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of, find_classes
 from skstream.utils._optional import optional_import
-from skstream.utils._row_dicts import RowDicts
 from skstream.utils._seeds import derive_seed
 from skstream.utils._sklearn import StrOptions
 from skstream.utils._validation import is_classifier, is_fitted, is_regressor, unfitted_copy

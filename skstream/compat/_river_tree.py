@@ -63,8 +63,8 @@ from skstream.tree._core import (
     run,
 )
 from skstream.utils._content import content
-from skstream.utils._few_columns import best_columns
 from skstream.utils._numba import Jitted, numba_enabled
+from skstream.utils._rows import best_columns
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
 

@@ -509,7 +509,7 @@ def _series(
         # The persistent baseline of the last line knows later labels than that of the others.
         uses_previous = np.full(len(lanes), width == 1 or one.bin < width - 1)
         methods = [tape.methods.get(name) for name, _ in lanes] if tape.methods else None
-        mechanisms = {"": partial(make_sums, one.forgetting)}
+        mechanisms = [partial(make_sums, one.forgetting)]
         scores = Scores({"": one.measure}, mechanisms, tape.classes, uses_previous, methods)
         size = block_length([one.forgetting], _BLOCK)
     first = 0
@@ -522,7 +522,7 @@ def _series(
             values: Any = rows.answers if one.loss_bound is not None else rows.answers != rows.y
         else:
             ends = np.arange(1, len(rows) + 1)
-            values = one.loss_of(np.array(scores.advance(rows, ends, first + ends)[""][""], float))
+            values = one.loss_of(np.array(scores.advance(rows, ends, first + ends)))
         for lane, (of_lane, mask) in enumerate(zip(np.asarray(values, float), scored, strict=True)):
             known = mask & np.isfinite(of_lane)
             yield lane, of_lane[known], numbers[known]

@@ -20,10 +20,9 @@ from skstream.kernels.schema import (
     refused_task,
 )
 from skstream.optimal import moved_columns
-from skstream.utils._few_columns import best_columns
-from skstream.utils._row_hashes import row_hashes, uniform_draws
-from skstream.utils._rows import take_rows
+from skstream.utils._rows import best_columns, take_rows
 from skstream.utils._running_sums import running_sums
+from skstream.utils._seeds import row_hashes, uniform_draws
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -20,8 +20,7 @@ from skstream.stats._checks import (
     check_names,
 )
 from skstream.stats._report import SignificanceTest, against_alpha, format_p, number
-from skstream.utils._displays import display
-from skstream.utils._optional import optional_import
+from skstream.utils._optional import display, optional_import
 
 # Half of 1e-12, because the allowances of the two compared values are added.
 _ROUNDING = 0.5e-12

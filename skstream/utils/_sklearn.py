@@ -204,6 +204,27 @@ def _variables_of(functions: set[tuple[str, str]]) -> dict[str, Any]:
     return {}
 
 
+def arff_values(text: str) -> Any:
+    """Values in a line of an ARFF file; of a sparse row, by their places; None if one is missing.
+
+    Examples
+    --------
+    >>> from skstream.utils._sklearn import arff_values
+    >>> arff_values("1.5, ?, 'a, b', '?'"), arff_values("{1 0.5}")
+    (['1.5', None, 'a, b', '?'], {1: '0.5'})
+    """
+    from sklearn.externals import _arff
+
+    try:
+        return _arff._parse_values(text)
+    except (_arff.BadLayout, ValueError):
+        raise ValueError(
+            f"{text[:60]!r} cannot be split into values: a quote is not closed or is followed by "
+            "more than a comma, a text with spaces needs quotes, or there is a weight {...} behind "
+            "the row: make that a column, and name it in roles={'sample_weight': ...}."
+        ) from None
+
+
 class QuietParallel(Parallel):
     """joblib's Parallel that does not warn of tasks cancelled where the work was broken off."""
 

@@ -47,9 +47,9 @@ from river import (
 from river import bandit as bandit_policies
 
 from skstream.compat import from_river
+from skstream.compat._by_row import dicts_of
 from skstream.compat._river import RiverClassifier, RiverRegressor
 from skstream.utils._numba import numba_enabled
-from skstream.utils._row_dicts import dicts_of
 
 RNG = np.random.default_rng(0)
 N = 100

@@ -489,17 +489,17 @@ def test_an_evaluation_of_a_composition_goes_on_from_a_folder(tmp_path):
         evaluator.evaluate(Persistent(), join_streams(in_memory(1), in_memory(2), 30))
 
 
-def test_the_source_of_a_row_without_a_label_is_asked():
+def test_the_place_of_a_row_is_asked_of_its_source():
     class Told(ArrayStream):
-        def about_missing_label(self, row):
+        def place_of(self, row):
             return f"{self.X[row, 0]:g} {row}"
 
     one, other = (Told(np.full((60, 3), k), ["no"] * 60) for k in (1, 2))
-    assert concat(one, other).about_missing_label(63) == "2 3"
-    assert drop_rows(one, 7).about_missing_label(3) == "1 10"
-    assert join_streams(one, other, 30).about_missing_label(31) == "2 1"
-    assert recurring(one, other, length=9).about_missing_label(20) == "1 11"
-    assert concat(one, other).about_missing_label(120) == ""
+    assert concat(one, other).place_of(63) == "2 3"
+    assert drop_rows(one, 7).place_of(3) == "1 10"
+    assert join_streams(one, other, 30).place_of(31) == "2 1"
+    assert recurring(one, other, length=9).place_of(20) == "1 11"
+    assert concat(one, other).place_of(120) == ""
 
 
 def test_seeds_in_use_twice_are_said():

@@ -81,11 +81,14 @@ def test_dictionaries_of_texts(tmp_path):
     ("options", "message"),
     [
         ({"text": "Words"}, "text names the column 'Words'.*Did you mean"),
-        ({"text": "amount"}, "'amount', which has the type double and no texts"),
+        ({"text": "amount"}, "'amount', which holds no texts but double"),
         ({"text": "label"}, "text names the column 'label', which is the target"),
-        ({"text": "words", "nominal": ["words"]}, "named in text= and in nominal= or numeric="),
-        ({"text": "words", "columns": ["words", "amount"]}, "are more. Pass as_frame=True"),
-        ({"text": ["words", "amount"]}, "are more. Pass as_frame=True"),
+        ({"text": "words", "nominal": ["words"]}, "is named in nominal= and in text="),
+        (
+            {"text": "words", "columns": ["words", "amount"]},
+            "there are more: .*as_frame=True",
+        ),
+        ({"text": ["words", "amount"]}, "there are more: .*as_frame=True"),
     ],
 )
 def test_wrong_columns_of_texts(tmp_path, options, message):

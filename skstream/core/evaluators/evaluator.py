@@ -29,8 +29,8 @@ from skstream.core.evaluators.settings import (
     warn_of_codes,
 )
 from skstream.core.forgetting import Forgetting, as_forgetting
+from skstream.core.measures.measure import warn_of_calls
 from skstream.core.measures.resolve import resolve_metrics
-from skstream.core.measures.user import warn_of_calls
 from skstream.core.result.assemble import assemble
 from skstream.core.result.result import EvaluationResult
 from skstream.core.rows.arrays import as_stream

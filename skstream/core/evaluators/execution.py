@@ -31,7 +31,7 @@ from skstream.core.run.input import MissingLabelError
 from skstream.core.run.read_checksums import HELD_OUT, PassChecksums, differences
 from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import Place, ResultHeader, RunOutcome
-from skstream.utils._dask import on_cluster
+from skstream.utils._concurrency import on_cluster
 from skstream.utils._optional import optional_import
 from skstream.utils._sklearn import QuietParallel
 from skstream.utils._warnings import warn
@@ -462,7 +462,7 @@ def carrying(
     except (Exception, SystemExit) as error:
         with suppress(Exception):  # a failure here must not hide the error itself
             if isinstance(error, MissingLabelError):
-                error.add(stream.about_missing_label(error.row))
+                error.add(stream.place_of(error.row))
         with suppress(Exception):
             result = so_far(error)
             error.result = result  # type: ignore[union-attr]

@@ -131,21 +131,21 @@ class ComposedStream(Stream):
             options |= {f"{place}.{name}": one for name, one in part.row_options().items()}
         return options
 
-    def about_missing_label(self, row: int) -> str:
-        """Ask the part that has given the row.
+    def place_of(self, row: int) -> str:
+        """Return where a row is in a file of the part that has given it; see `Stream`.
 
         Parameters
         ----------
         row : int
-            Number of the row.
+            Number of the row in this stream.
 
         Returns
         -------
-        words : str
-            Sentences that end an error.
+        place : str
+            Row, counted from 0, and file; empty if that is not known.
         """
         for k, number, _ in self._runs(row, row + 1):
-            return self.parts[k].about_missing_label(number)
+            return self.parts[k].place_of(number)
         return ""
 
     @property

@@ -40,8 +40,7 @@ from skstream.core.timelines.delayed import (
 )
 from skstream.core.timelines.timeline import no_rows
 from skstream.utils._choices import check_choice
-from skstream.utils._exclusive import exclusive
-from skstream.utils._interrupt import deferred_interrupt
+from skstream.utils._concurrency import deferred_interrupt, exclusive
 from skstream.utils._label_space import is_given
 from skstream.utils._rows import as_rows
 
