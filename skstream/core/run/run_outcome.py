@@ -266,19 +266,16 @@ class EndedModel:
     scores: FinalScores
 
     @classmethod
-    def of_lanes(cls, lanes: Sequence["LaneOutcome"]) -> "EndedModel | None":
-        """Join what the folds of a model say of its end; None if it did not end early."""
-        ends = [lane.ended for lane in lanes if lane.ended is not None]
-        if not ends:
-            return None
-        joined = {
+    def joined(cls, ends: Sequence["EndedModel"]) -> "EndedModel":
+        """Join what the folds of a model say of its end."""
+        scores = {
             forgetting: {
                 metric: [value for one in ends for value in one.scores[forgetting][metric]]
                 for metric in by_metric
             }
             for forgetting, by_metric in ends[0].scores.items()
         }
-        return replace(ends[0], scores=joined)
+        return replace(ends[0], scores=scores)
 
 
 @dataclass(frozen=True, kw_only=True)
