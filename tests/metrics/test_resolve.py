@@ -6,7 +6,14 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import f1_score, get_scorer
 
 from skstream import MeanRegressor, PrequentialEvaluator
-from skstream.core.measures.registry import CLASSIFICATION, MAJORITIES, REGRESSION
+from skstream.core.measures.registry import (
+    CLASSIFICATION,
+    MAJORITIES,
+    MEANINGS,
+    OF_CLASS,
+    OF_CLASSES,
+    REGRESSION,
+)
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.metrics import (
     Measure,
@@ -156,3 +163,11 @@ def test_names_of_scikit_learn_scorers_are_measures(regression: bool, least: int
         wanted = scorer._sign * scorer._score_func(y[1:], answers, **scorer._kwargs)
         assert result.scores["m"][name] == pytest.approx(wanted, rel=1e-9), name
     assert n_known >= least
+
+
+def test_every_named_measure_is_explained_in_a_few_words() -> None:
+    assert MEANINGS.keys() == {*OF_CLASSES, *REGRESSION, *OF_CLASS}
+    for name, words in MEANINGS.items():
+        assert 1 <= len(words.split()) <= 16 and len(words) <= 80, name
+        assert words[0].islower() or words.startswith("Matthews"), name
+        assert not words.endswith("."), name
