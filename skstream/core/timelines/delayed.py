@@ -55,8 +55,8 @@ class PendingRows(Columns):
     ----------
     row, arrival, label_time : ndarray of shape (n_pending,)
         Number, arrival and time of the label (infinite: not known yet).
-    labels_at_arrival : ndarray of shape (n_pending,), dtype int64
-        How many labels had come before the row arrived.
+    phase : ndarray of shape (n_pending,), dtype int64
+        How many labels had come before the row arrived, modulo those between two polls.
     learnable : ndarray of shape (n_pending,), dtype bool
         Whether it will be learnt: it has a label and a positive weight.
     weight : ndarray of shape (n_pending,), dtype float64
@@ -66,7 +66,7 @@ class PendingRows(Columns):
     row: np.ndarray
     arrival: np.ndarray
     label_time: np.ndarray
-    labels_at_arrival: np.ndarray
+    phase: np.ndarray
     learnable: np.ndarray
     weight: np.ndarray
 
@@ -97,15 +97,12 @@ class PendingTable(Generic[C]):
         Entries in use, dropped ones included.
     n_pending : int
         Entries that are pending.
-    indexes : dict
-        Whatever is known about the positions of these entries; empty when they have moved.
     """
 
     stored: C
     is_pending: np.ndarray
     n: int
     n_pending: int
-    indexes: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: C) -> "PendingTable[C]":
@@ -146,14 +143,14 @@ class PendingTable(Generic[C]):
         for name in self.stored.__match_args__:
             getattr(self.stored, name)[begin:end] = getattr(rows, name)
         self.is_pending[begin:end] = True
-        return PendingTable(self.stored, self.is_pending, end, self.n_pending + n, self.indexes)
+        return PendingTable(self.stored, self.is_pending, end, self.n_pending + n)
 
     def drop(self, positions: np.ndarray) -> "PendingTable[C]":
         """Remove the rows at positions."""
         is_pending = self.is_pending.copy()
         is_pending[positions] = False
         n_pending = self.n_pending - len(positions)
-        left = PendingTable(self.stored, is_pending, self.n, n_pending, self.indexes)
+        left = PendingTable(self.stored, is_pending, self.n, n_pending)
         if self.n > MIN_STORED and 2 * n_pending < self.n:
             return PendingTable.of(left.rows())
         return left
@@ -183,66 +180,6 @@ class PendingTable(Generic[C]):
         is_pending = np.zeros(capacity, dtype=bool)
         is_pending[:n_rows] = True
         return PendingTable(type(rows)(*columns), is_pending, n_rows, n_rows)
-
-
-class PollIndex:
-    """Finds the rows to poll at a label: those that arrived a multiple of `every` labels ago.
-
-    Rows are in buckets, by the number of labels before their arrival modulo `every`, so that only
-    one bucket is read at a label.
-
-    Parameters
-    ----------
-    every : int
-        Labels between two polls of a row.
-    """
-
-    def __init__(self, every: int):
-        self.every = every
-        self._n = 0
-        self._old: dict[int, np.ndarray] = {}
-        self._new: dict[int, list[int]] = {}
-
-    @classmethod
-    def of(cls, table: PendingTable[PendingRows], every: int) -> "PollIndex":
-        """Return the index of a table, up to date."""
-        index = table.indexes.get(every)
-        if index is None:
-            index = table.indexes[every] = cls(every)
-        index._follow(table)
-        return index
-
-    def _follow(self, table: PendingTable[PendingRows]) -> None:
-        """Add the entries that are new in the table."""
-        first, self._n = self._n, table.n
-        if first == table.n:
-            return
-        n_labels = table.stored.labels_at_arrival[first : table.n]
-        if first == 0:
-            bucket = n_labels % self.every
-            order = np.argsort(bucket, kind="stable")
-            names, starts = np.unique(bucket[order], return_index=True)
-            self._old = dict(zip(names.tolist(), np.split(order, starts[1:]), strict=True))
-        elif n_labels[0] == n_labels[-1]:
-            new = self._new.setdefault(int(n_labels[0]) % self.every, [])
-            new.extend(range(first, table.n))
-        else:
-            for position, one in enumerate(n_labels.tolist(), first):
-                self._new.setdefault(one % self.every, []).append(position)
-
-    def positions(self, label: int, is_pending: np.ndarray) -> np.ndarray:
-        """Return the positions of the rows of a label's bucket that still wait, ascending."""
-        bucket = label % self.every
-        positions = self._old.get(bucket)
-        new = self._new.pop(bucket, None)
-        if new is not None:
-            added = np.asarray(new, dtype=np.intp)
-            positions = added if positions is None else np.concatenate([positions, added])
-        if positions is None:
-            return np.empty(0, dtype=np.intp)
-        still: np.ndarray = positions[is_pending[positions]]
-        self._old[bucket] = still
-        return still
 
 
 FIRST, POLL, LAST = 0, 1, 2
@@ -522,7 +459,7 @@ class DelayedTimeline:
             rows,
             event.arrival,
             event.label_time,
-            np.full(len(rows), state.n_labels),
+            np.full(len(rows), state.n_labels % (self.poll_every or 1)),
             event.learnable,
             np.ones(len(rows)) if event.weight is None else event.weight,
         )
@@ -590,11 +527,15 @@ class DelayedTimeline:
         events = candidates.take(due)
         events = events.take(np.lexsort((events.row, events.label_time))[:most])
         labels_before = _labels_before(arrived, events)
-        arrived = replace(arrived, labels_at_arrival=state.n_labels + labels_before)
+        phase = (state.n_labels + labels_before) % (self.poll_every or 1)
+        arrived = replace(arrived, phase=phase)
         waiting = held.followed_by(arrived.take(expected))
         event_of = np.full(len(waiting), len(events), dtype=np.int64)
         event_of[np.searchsorted(waiting.row, events.row)] = np.arange(len(events))
-        polled, poll_event = self._polls(waiting.labels_at_arrival, event_of, state.n_labels)
+        first_polls = self._first_polls(state, held.phase)
+        polled, poll_event = self._polls(
+            np.concatenate([first_polls, labels_before[expected]]), event_of
+        )
         operations = self._in_order(
             state,
             arrived,
@@ -625,18 +566,13 @@ class DelayedTimeline:
         if self.poll_every is None:
             return no_rows(), no_rows()
         n, table = len(at), state.pending
-        index = PollIndex.of(table, self.poll_every)
-        labels = range(state.n_labels, state.n_labels + min(n, self.poll_every))
-        found = [index.positions(label, table.is_pending) for label in labels]
-        if n == 1:  # as in a live call
-            positions = found[0][found[0] != at[0]]
-            return table.stored.row[positions], np.zeros(len(positions), dtype=np.int64)
-        positions = np.concatenate(found)
+        phases = (state.n_labels + np.arange(min(n, self.poll_every))) % self.poll_every
+        is_polled = table.is_pending[: table.n] & np.isin(table.stored.phase[: table.n], phases)
+        positions = np.flatnonzero(is_polled)
         event = np.minimum(np.searchsorted(at, positions), n - 1)
         event_of = np.where(at[event] == positions, event, n)
-        which, poll_event = self._polls(
-            table.stored.labels_at_arrival[positions], event_of, state.n_labels
-        )
+        first_polls = self._first_polls(state, table.stored.phase[positions])
+        which, poll_event = self._polls(first_polls, event_of)
         return table.stored.row[positions[which]], poll_event
 
     def _in_order(
@@ -710,23 +646,22 @@ class DelayedTimeline:
         )
         return after, operations
 
-    def _polls(
-        self, labels_at_arrival: np.ndarray, event_of: np.ndarray, n_labels: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _first_polls(self, state: DelayedState, phase: np.ndarray) -> np.ndarray:
+        """At which events (from 0 in this step) rows are polled first that have arrived before."""
+        return (phase - state.n_labels) % (self.poll_every or 1)
+
+    def _polls(self, first: np.ndarray, event_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Positions of rows polled and the events (from 0 in this step) at which they are.
 
         A row that arrived after c labels is polled at the labels number c, c + K, c + 2K, ...
         before its own. This is an arithmetic progression, so no event is examined twice.
         """
-        if self.poll_every is None or not len(labels_at_arrival):
+        if self.poll_every is None or not len(first):
             return no_rows(), no_rows()
-        every = self.poll_every
-        since = labels_at_arrival - n_labels
-        first = np.where(since >= 0, since, since % every)
-        count = np.maximum(0, -(-(event_of - first) // every))
-        polled = np.repeat(np.arange(len(labels_at_arrival)), count)
+        count = np.maximum(0, -(-(event_of - first) // self.poll_every))
+        polled = np.repeat(np.arange(len(first)), count)
         nth = np.arange(len(polled)) - np.repeat(np.cumsum(count) - count, count)
-        return polled, first[polled] + every * nth
+        return polled, first[polled] + self.poll_every * nth
 
 
 def _with_labels(rows: PendingRows, event: Labels) -> PendingRows:
