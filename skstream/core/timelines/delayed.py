@@ -477,10 +477,8 @@ class DelayedTimeline:
         at = table.look_up(event.rows)
         labelled = _with_labels(table.take(at), event)
         polled, poll_event = self._polled_at(state, at)
-        operations = self._in_order(
-            state, _NONE, labelled, no_rows(), polled, poll_event, labelled.row
-        )
-        return self._after(state, operations, table.drop(at), 0)
+        left = replace(state, pending=table.drop(at), n_dated=0)
+        return self._in_order(left, _NONE, labelled, no_rows(), polled, poll_event, labelled.row)
 
     def _date(self, state: DelayedState, event: Labels) -> DelayedState:
         """Note when the labels of waiting rows come."""
@@ -496,8 +494,8 @@ class DelayedTimeline:
     ) -> tuple[DelayedState, DelayedOperations]:
         at = state.pending.look_up(rows)
         n_dated = state.n_dated - _n_dated(state.pending.take(at))
-        operations = replace(self._nothing(state), released=rows)
-        return self._after(state, operations, state.pending.drop(at), n_dated)
+        left = replace(state, pending=state.pending.drop(at), n_dated=n_dated)
+        return left, replace(self._nothing(state), released=rows)
 
     def _let_come(
         self, state: DelayedState, horizon: float, most: int | None = None
@@ -536,7 +534,9 @@ class DelayedTimeline:
         polled, poll_event = self._polls(
             np.concatenate([first_polls, labels_before[expected]]), event_of
         )
-        operations = self._in_order(
+        left = waiting.take(event_of == len(events))
+        state = replace(state, pending=PendingTable.of(left), n_dated=_n_dated(left))
+        return self._in_order(
             state,
             arrived,
             events,
@@ -545,8 +545,6 @@ class DelayedTimeline:
             poll_event,
             np.concatenate([events.row, arrived.row[~expected]]),
         )
-        left = waiting.take(event_of == len(events))
-        return self._after(state, operations, PendingTable.of(left), _n_dated(left))
 
     def _only_ask(
         self, state: DelayedState, arrived: PendingRows, expected: np.ndarray
@@ -557,9 +555,9 @@ class DelayedTimeline:
         if not expected.all():
             waiting, gone = arrived.take(expected), arrived.row[~expected]
         before = np.zeros(len(arrived), dtype=np.int64)
-        operations = self._in_order(state, arrived, _NONE, before, nothing, nothing, gone)
-        pending = state.pending.append(waiting)
-        return self._after(state, operations, pending, state.n_dated + _n_dated(waiting))
+        n_dated = state.n_dated + _n_dated(waiting)
+        state = replace(state, pending=state.pending.append(waiting), n_dated=n_dated)
+        return self._in_order(state, arrived, _NONE, before, nothing, nothing, gone)
 
     def _polled_at(self, state: DelayedState, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows polled at the labels of waiting rows, by position, and at which of them each is."""
@@ -584,10 +582,11 @@ class DelayedTimeline:
         polled: np.ndarray,
         poll_event: np.ndarray,
         gone: np.ndarray,
-    ) -> DelayedOperations:
+    ) -> tuple[DelayedState, DelayedOperations]:
         """Sort the questions of arrivals, polls and labels, and the learns, into their order.
 
-        `gone` are the rows that got their label, then those that get none.
+        `state` has the rows that wait after the step, and `gone` are the rows that got their label
+        in it, then those that get none.
         """
         learns, n_arrived, n_events = events.learnable, len(arrived), len(events)
         row = np.concatenate([arrived.row, polled, events.row])
@@ -605,7 +604,7 @@ class DelayedTimeline:
             first = min([first, *row[answered & (kind == FIRST)][:1].tolist()])
         answered &= row >= first
         n_released = n_events if self.keep_unlabelled else len(gone)
-        return DelayedOperations(
+        operations = DelayedOperations(
             learn_rows=events.row[learns],
             weight=events.weight[learns] if state.is_weighted and n_events else None,
             ask_rows=row[answered],
@@ -619,30 +618,16 @@ class DelayedTimeline:
             polls_per_label=np.bincount(poll_event, minlength=n_events),
             labels_before=labels_before,
         )
-
-    def _after(
-        self,
-        state: DelayedState,
-        operations: DelayedOperations,
-        pending: PendingTable[PendingRows],
-        n_dated: int,
-    ) -> tuple[DelayedState, DelayedOperations]:
-        asked, first = operations.asked, state.first_answered
-        if first == NONE_YET:
-            rows = asked.row[asked.answered & (asked.kind == FIRST)]
-            first = int(rows[0]) if len(rows) else first
         unlabelled = state.unlabelled
         if len(operations.unlabelled):
             unlabelled = np.concatenate([unlabelled, operations.unlabelled])
-        after = DelayedState(
-            pending=pending,
-            n_dated=n_dated,
-            n_labels=state.n_labels + len(operations.labelled),
+        after = replace(
+            state,
+            n_labels=state.n_labels + n_events,
             n_learnt=state.n_learnt + len(operations.learn_rows),
             next_row=operations.settled,
             first_answered=first,
             unlabelled=unlabelled,
-            is_weighted=state.is_weighted,
         )
         return after, operations
 
