@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import attrgetter, itemgetter
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -27,7 +29,7 @@ class Columns:
 
     def take(self, index: np.ndarray | slice) -> Self:
         """Entries at positions, or where a mask is true."""
-        return type(self)(*[getattr(self, name)[index] for name in self.__match_args__])
+        return type(self)(*map(itemgetter(index), attrgetter(*self.__match_args__)(self)))
 
     def look_up(self, numbers: np.ndarray) -> np.ndarray:
         """Return the positions of rows, given by number, where `row` ascends."""
@@ -36,12 +38,11 @@ class Columns:
 
     def followed_by(self, *others: Self) -> Self:
         """These entries, then others."""
-        parts = [self, *(other for other in others if len(other))]
+        parts = [self, *filter(len, others)]
         if len(parts) == 1:
             return self
-        return type(self)(
-            *[np.concatenate([getattr(p, name) for p in parts]) for name in self.__match_args__]
-        )
+        columns = zip(*map(attrgetter(*self.__match_args__), parts), strict=True)
+        return type(self)(*map(np.concatenate, columns))
 
 
 C = TypeVar("C", bound=Columns)
@@ -273,9 +274,7 @@ class DelayedState:
         Whether any weight was given so far: from then on models learn with weights.
     """
 
-    pending: PendingTable[PendingRows] = field(
-        default_factory=lambda: PendingTable.of(PendingRows.empty())
-    )
+    pending: PendingTable[PendingRows] = field(default_factory=partial(PendingTable.of, _NONE))
     n_dated: int = 0
     n_labels: int = 0
     n_learnt: int = 0
@@ -380,23 +379,26 @@ class History:
 
 def history_of(steps: Sequence[Any]) -> History:
     """Combine the operations of consecutive steps."""
-    asked = [step.asked for step in steps]
-    labelled = [step.labelled for step in steps]
-    n_before = np.cumsum([0, *(len(rows) for rows in labelled)])[:-1]
-    n_arrived = [len(step.labels_before) for step in steps]
-    dropped = [no_rows() if len(step.asked.row) else step.released for step in steps]
+    asked, labelled, polls, labels_before, released = [], [], [], [], []
+    dropped, dropped_after, n_labels = [no_rows()], [no_rows()], 0
+    for step in steps:
+        asked.append(step.asked)
+        polls.append(step.polls_per_label)
+        labels_before.append(step.labels_before + n_labels)
+        released += [step.released, step.unlabelled]
+        if not len(step.asked.row):
+            dropped.append(step.released)
+            dropped_after.append(np.full(len(step.released), n_labels))
+        labelled.append(step.labelled)
+        n_labels += len(step.labelled)
     return History(
         asked=asked[0].followed_by(*asked[1:]),
         labelled=labelled[0].followed_by(*labelled[1:]),
-        polls_per_label=np.concatenate([step.polls_per_label for step in steps]),
-        labels_before=(
-            np.concatenate([step.labels_before for step in steps]) + np.repeat(n_before, n_arrived)
-        ),
-        released=np.concatenate(
-            [rows for step in steps for rows in (step.released, step.unlabelled)]
-        ),
+        polls_per_label=np.concatenate(polls),
+        labels_before=np.concatenate(labels_before),
+        released=np.concatenate(released),
         dropped=np.concatenate(dropped),
-        dropped_after=np.repeat(n_before, [len(rows) for rows in dropped]),
+        dropped_after=np.concatenate(dropped_after),
     )
 
 
