@@ -566,9 +566,10 @@ class DelayedTimeline:
         if self.poll_every is None:
             return no_rows(), no_rows()
         n, table = len(at), state.pending
-        phases = (state.n_labels + np.arange(min(n, self.poll_every))) % self.poll_every
-        is_polled = table.is_pending[: table.n] & np.isin(table.stored.phase[: table.n], phases)
-        positions = np.flatnonzero(is_polled)
+        phase = table.stored.phase[: table.n]
+        due = (state.n_labels + np.arange(min(n, self.poll_every))) % self.poll_every
+        is_due = phase == due[0] if n == 1 else np.isin(phase, due)  # of one, as in a live call
+        positions = np.flatnonzero(is_due & table.is_pending[: table.n])
         event = np.minimum(np.searchsorted(at, positions), n - 1)
         event_of = np.where(at[event] == positions, event, n)
         first_polls = self._first_polls(state, table.stored.phase[positions])
