@@ -37,8 +37,7 @@ help:
 	@echo "make clean   remove environments, caches and build results"
 
 demo: $(DEMO)
-	.venv/demo/bin/skstream demo --out build/demo \
-	    $(addprefix --data ,$(wildcard $(SKSTREAM_DATA)/electricity.parquet))
+	.venv/demo/bin/skstream demo --out build/demo
 
 # What uses one processor runs side by side; the tests use several themselves.
 test:

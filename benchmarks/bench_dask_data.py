@@ -14,7 +14,7 @@ import numpy as np
 from dask.distributed import Client, LocalCluster
 from joblib import parallel_config
 
-from skstream import MajorityClass, PrequentialEvaluator
+from skstream import MajorityClass, PrequentialEvaluator, RunOptions
 
 N_ROWS = 2_500
 N_MODELS = 10
@@ -34,7 +34,9 @@ def main() -> None:
     X = np.random.default_rng(0).normal(size=(N_ROWS, width))
     y = (X[:, 0] > 0).astype(int)
     models = {f"model {number}": MajorityClass() for number in range(N_MODELS)}
-    evaluator = PrequentialEvaluator("accuracy", n_jobs=-1, batch_size=250, engine="loop")
+    evaluator = PrequentialEvaluator(
+        "accuracy", n_jobs=-1, batch_size=250, run=RunOptions(kernels=False)
+    )
     with (
         LocalCluster(
             n_workers=options.workers,

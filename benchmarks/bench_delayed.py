@@ -22,7 +22,7 @@ import sklearn
 from sklearn.linear_model import SGDClassifier
 
 import skstream
-from skstream import DelayedEvaluator, Persistent
+from skstream import DelayedEvaluator, Persistent, Polling, RunOptions
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import as_stream
 
@@ -45,10 +45,12 @@ def electricity(options: argparse.Namespace) -> None:
         "SGD": SGDClassifier(),
         "persistent": Persistent(),
     }
-    evaluator = DelayedEvaluator(n_bins=50, poll_every=10, delay=delay, random_state=0)
+    evaluator = DelayedEvaluator(
+        delay=delay, random_state=0, polling=Polling(n_bins=50, poll_every=10)
+    )
     for name, model in models.items():
         for engine in ("auto", "loop") if options.loop else ("auto",):
-            evaluator.set_params(engine=engine)
+            evaluator.set_params(run__kernels=engine == "auto")
             seconds = []
             for _ in range(options.repeat):
                 started = perf_counter()
@@ -66,7 +68,11 @@ def long(options: argparse.Namespace) -> None:
     X, y = demo_rows(options.rows)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     evaluator = DelayedEvaluator(
-        "accuracy", n_bins=50, poll_every=100, delay=1000, keep_tape=False, random_state=0
+        "accuracy",
+        delay=1000,
+        random_state=0,
+        run=RunOptions(keep_tape=False),
+        polling=Polling(n_bins=50, poll_every=100),
     )
     started = perf_counter()
     result = evaluator.evaluate({"SGD": SGDClassifier()}, as_stream(X, y))
@@ -88,7 +94,11 @@ def linear(options: argparse.Namespace) -> None:
     warm_up.evaluate({"SGD": SGDClassifier()}, X[:1000], y[:1000])
     for delay, every in ((1000, None), (1000, 100), (1000, 20), (100, 20), (10_000, 200)):
         evaluator = DelayedEvaluator(
-            "accuracy", n_bins=10, poll_every=every, delay=delay, keep_tape=False, random_state=0
+            "accuracy",
+            delay=delay,
+            random_state=0,
+            run=RunOptions(keep_tape=False),
+            polling=Polling(n_bins=10, poll_every=every),
         )
         started = perf_counter()
         result = evaluator.evaluate({"SGD": SGDClassifier()}, X, y)
@@ -130,7 +140,9 @@ def soak(options: argparse.Namespace) -> None:
     X, y = demo_rows(options.rows, 5)
     arrival, label_time = random_events(options.rows, options.pending)
     evaluator = DelayedEvaluator(
-        ["accuracy", "kappa"], n_bins=10, poll_every=options.pending // 4, random_state=0
+        ["accuracy", "kappa"],
+        random_state=0,
+        polling=Polling(n_bins=10, poll_every=options.pending // 4),
     )
     models = {"SGD": SGDClassifier()}
     run = evaluator.start(models, classes=[0, 1])
@@ -175,11 +187,9 @@ def live(options: argparse.Namespace) -> None:
     for (name, model), every, pending in product(models.items(), (None, 10), (200, 20_000)):
         evaluator = DelayedEvaluator(
             "accuracy",
-            n_bins=10,
-            poll_every=every,
-            keep_tape=False,
             random_state=0,
-            engine="loop" if name.endswith("(loop)") else "auto",
+            run=RunOptions(kernels=not name.endswith("(loop)"), keep_tape=False),
+            polling=Polling(n_bins=10, poll_every=every),
         )
         seconds = live_seconds(evaluator, model, X, y, pending, n_events)
         print(

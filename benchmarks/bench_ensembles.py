@@ -22,7 +22,7 @@ import river
 from river import ensemble, naive_bayes
 
 import skstream
-from skstream import DynamicWeightedMajority, OnlineBagging, PrequentialEvaluator
+from skstream import DynamicWeightedMajority, OnlineBagging, PrequentialEvaluator, RunOptions
 from skstream.drift import ADWIN
 from skstream.naive_bayes import IncrementalGaussianNB
 
@@ -56,7 +56,9 @@ def made(n_rows: int, n_features: int = 10) -> tuple[np.ndarray, np.ndarray]:
 def ours(model: Any, n_rows: int, engine: str) -> tuple[float, float]:
     """Rows per second, and the accuracy."""
     X, y = made(n_rows)
-    evaluator = PrequentialEvaluator("accuracy", engine=engine, random_state=0)
+    evaluator = PrequentialEvaluator(
+        "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+    )
     started = process_time()
     result = evaluator.evaluate({"m": model}, X, y)
     seconds = process_time() - started

@@ -25,7 +25,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.utils import all_estimators
 
 import skstream
-from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline
 from skstream.core.engine.failures import ModelError
 
 N_FEATURES, N_CLASSES, N_WARMUP = 10, 3, 20
@@ -57,7 +57,9 @@ class Case:
 
     def evaluate(self, n_rows: int, engine: str) -> Any:
         """Evaluate the model on the first rows."""
-        evaluator = PrequentialEvaluator(n_warmup=N_WARMUP, engine=engine, random_state=0)
+        evaluator = PrequentialEvaluator(
+            n_warmup=N_WARMUP, random_state=0, run=RunOptions(kernels=engine == "auto")
+        )
         return evaluator.evaluate({"model": self.model}, self.X[:n_rows], self.y[:n_rows])
 
 

@@ -14,7 +14,7 @@ import sklearn
 from sklearn.linear_model import SGDClassifier
 
 import skstream
-from skstream import PrequentialEvaluator
+from skstream import PrequentialEvaluator, RunOptions
 
 
 def bare_loop(X: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -30,7 +30,7 @@ def bare_loop(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def generic_path(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Evaluate with the generic path of the engine, measures included."""
-    evaluator = PrequentialEvaluator(engine="loop")
+    evaluator = PrequentialEvaluator(run=RunOptions(kernels=False))
     result = evaluator.evaluate({"sgd": SGDClassifier(random_state=0)}, X, y)
     return result.predictions("sgd", every_row=True)[1:].astype(y.dtype)
 

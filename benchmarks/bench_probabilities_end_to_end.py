@@ -16,7 +16,7 @@ from importlib import metadata
 import numpy as np
 from sklearn.linear_model import SGDClassifier
 
-from skstream import PrequentialEvaluator, prequential_predict
+from skstream import PrequentialEvaluator, RunOptions, prequential_predict
 
 ALONE = "probabilities alone"
 
@@ -41,7 +41,7 @@ def cases(X, y):
         ALONE: lambda: prequential_predict(model, X, y, method="predict_proba"),
         "accuracy": evaluated("accuracy"),
         "log_loss": evaluated("log_loss"),
-        "log_loss, no tape": evaluated("log_loss", keep_tape=False),
+        "log_loss, no tape": evaluated("log_loss", run=RunOptions(keep_tape=False)),
         "log_loss, window of 1,000": evaluated("log_loss", forgetting="window:1000"),
         "accuracy, log_loss, brier": evaluated("accuracy", "log_loss", "brier"),
         "auc at checkpoints": evaluated("auc"),

@@ -20,7 +20,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.frozen import FrozenEstimator
 
 import skstream
-from skstream import DelayedEvaluator, ParquetStream, PeriodicRefit, PrequentialEvaluator
+from skstream import DelayedEvaluator, ParquetStream, PeriodicRefit, Polling, PrequentialEvaluator
 from skstream.streams import Stream, make_demo_stream
 
 N_FROZEN = 1_000_000
@@ -79,7 +79,9 @@ def main() -> None:
     print(f"skstream {skstream.__version__}, scikit-learn {sklearn.__version__}, {len(X):,} rows")
     print(f"{'':<52}{'seconds':>9}{'by hand':>9}{'ratio':>8}")
     prequential = PrequentialEvaluator("accuracy", random_state=0)
-    late = DelayedEvaluator("accuracy", delay=336, n_bins=10, poll_every=10, random_state=0)
+    late = DelayedEvaluator(
+        "accuracy", delay=336, random_state=0, polling=Polling(n_bins=10, poll_every=10)
+    )
     for name, model, every, window, rows in (
         ("boosting (100 iterations), weekly, last 5,000", boosting, 336, 5_000, len(X)),
         ("forest (100 trees), daily, last 2,000; 10,000 rows", forest, 48, 2_000, 10_000),

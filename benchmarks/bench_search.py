@@ -25,7 +25,13 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks._kernel_speed import versions
 from benchmarks.bench_folds import electricity, median_seconds
-from skstream import PrequentialEvaluator, TemporalCorrection, as_stream, make_stream_pipeline
+from skstream import (
+    PrequentialEvaluator,
+    RunOptions,
+    TemporalCorrection,
+    as_stream,
+    make_stream_pipeline,
+)
 
 N_FEATURES = 20
 CHUNK_ROWS = 1 << 16
@@ -125,7 +131,7 @@ def on_generated_rows(rows: int, repeat: int) -> None:
     models = candidates((1.0,))
     print(f"\n{rows:,} x {N_FEATURES} generated rows, {len(models)} candidates, no tape")
     print(f"{'rows':24}{'seconds':>10}{'processor':>11}{'rows x candidates / s':>24}{'peak MB':>9}")
-    evaluator = PrequentialEvaluator("accuracy", keep_tape=False, random_state=0)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(keep_tape=False))
     for n in (rows // 10, rows):
         stream = as_stream(Chunks(n))
         clock, processor = median_seconds(

@@ -25,7 +25,14 @@ from sklearn.metrics import matthews_corrcoef
 from benchmarks._delayed_streams import electricity_rows
 from benchmarks._fidelity import Row, add_json_option, record
 from benchmarks._kernel_speed import versions
-from skstream import HoldoutEvaluator, MajorityWindow, PrequentialEvaluator, metrics, stats
+from skstream import (
+    HoldoutEvaluator,
+    MajorityWindow,
+    PrequentialEvaluator,
+    RunOptions,
+    metrics,
+    stats,
+)
 from skstream.streams import SEA
 from skstream.tree import HoeffdingTreeClassifier
 
@@ -149,7 +156,7 @@ def million(n_rows: int) -> list[Row]:
     for number, (start, stop) in enumerate(pairwise(bounds)):
         fresh = SEA(n_fresh, thresholds=(CONCEPTS[number],), random_state=100 + number)
         holdout = HoldoutEvaluator(
-            "accuracy", holdout=fresh.rows(0, n_fresh), every=every, keep_tape=False
+            "accuracy", holdout=fresh.rows(0, n_fresh), every=every, run=RunOptions(keep_tape=False)
         )
         one = holdout.evaluate({"tree": HoeffdingTreeClassifier()}, X[:stop], y[:stop])
         inside = one.checkpoints > start

@@ -174,7 +174,10 @@ def repetition(
         "noise .10": LabelNoise(fixed, noise=0.10),
     }
     evaluator = KFoldEvaluator(
-        "accuracy", strategy=strategy, test_on=test_on, n_folds=n_folds, random_state=number
+        "accuracy",
+        n_folds=n_folds,
+        random_state=number,
+        strategy=f"{strategy}:{test_on}".removesuffix(":all"),
     )
     result = evaluator.evaluate(models, X, y)
     assert set(result.paths.values()) == {"kernel"}, "without kernels this takes days"

@@ -32,6 +32,8 @@ from skstream import (
     MeanRegressor,
     Persistent,
     PersistentRegressor,
+    Polling,
+    RunOptions,
     make_stream_pipeline,
 )
 from skstream.compat import from_river
@@ -114,11 +116,10 @@ def print_rows(name: str, stream: DelayedStream, options: argparse.Namespace) ->
             models.pop(left_out, None)
         evaluator = DelayedEvaluator(
             "mae" if regression else "accuracy",
-            n_bins=options.bins,
-            poll_every=options.poll_every,
             n_warmup=n_warmup,
             random_state=0,
-            keep_tape=False,
+            run=RunOptions(keep_tape=False),
+            polling=Polling(n_bins=options.bins, poll_every=options.poll_every),
         )
         started = perf_counter()
         result = evaluator.evaluate(
@@ -226,7 +227,10 @@ def hyperparameters() -> list[Row]:
 
     def run(n_bins: int, poll_every: int) -> DelayedResult:
         evaluator = DelayedEvaluator(
-            "accuracy", n_bins=n_bins, poll_every=poll_every, n_warmup=0, keep_tape=False
+            "accuracy",
+            n_warmup=0,
+            run=RunOptions(keep_tape=False),
+            polling=Polling(n_bins=n_bins, poll_every=poll_every),
         )
         times = {"arrival": stream.arrival, "label_time": stream.label_time}
         return evaluator.evaluate({"NC": Persistent()}, X, stream.y, **times)

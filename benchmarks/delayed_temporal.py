@@ -21,6 +21,7 @@ from benchmarks._delayed_streams import numbers, read_columns
 from skstream import (
     DelayedEvaluator,
     Persistent,
+    Polling,
     TemporalCorrection,
     TemporallyAugmented,
     make_stream_pipeline,
@@ -59,13 +60,13 @@ def main() -> None:
         evaluator = DelayedEvaluator(
             ["accuracy", "kappa_temporal"],
             delay=delay,
-            n_bins=1,
-            poll_every=None,
             random_state=0,
-            previous_label="newest",
+            polling=Polling(n_bins=1, poll_every=None, previous_label="newest"),
         )
         newest = evaluator.evaluate(models(), X, y)
-        known = evaluator.set_params(previous_label="known_at_arrival").evaluate(models(), X, y)
+        known = evaluator.set_params(polling__previous_label="known_at_arrival").evaluate(
+            models(), X, y
+        )
         for name in newest.model_names:
             accuracy = newest.by_bin(name, "accuracy")[0]
             kappas = [result.by_bin(name, "kappa_temporal")[0] for result in (newest, known)]

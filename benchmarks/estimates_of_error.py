@@ -28,7 +28,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import skstream
 from benchmarks._fidelity import Row, add_json_option, record
-from skstream import HoldoutEvaluator, PrequentialEvaluator
+from skstream import HoldoutEvaluator, PrequentialEvaluator, RunOptions
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import LED, GeneratedStream, RandomRBF, RandomTree, Waveform
 from skstream.tree import HoeffdingTreeClassifier
@@ -70,7 +70,9 @@ def errors(
     X, y = X[:n_rows], y[:n_rows]
     prequential = PrequentialEvaluator("error", forgetting=FORGETTING, record_every=EVERY)
     result = prequential.evaluate({"m": model}, X, y)
-    held_out = HoldoutEvaluator("error", holdout=fresh, every=EVERY, keep_tape=False)
+    held_out = HoldoutEvaluator(
+        "error", holdout=fresh, every=EVERY, run=RunOptions(keep_tape=False)
+    )
     asked = held_out.evaluate({"m": model}, X, y, classes=stream.classes)
     curves = {FRESH: 100 * asked.curve("m")[:, 0]}
     for estimate in FORGETTING:

@@ -32,7 +32,14 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks._delayed_streams import PERIODS_OF_A_DAY, numbers, read_columns
 from benchmarks._fidelity import Row, add_json_option, record
 from benchmarks._kernel_speed import versions
-from skstream import DriftMonitor, DriftReset, PrequentialEvaluator, detect, make_stream_pipeline
+from skstream import (
+    DriftMonitor,
+    DriftReset,
+    PrequentialEvaluator,
+    RunOptions,
+    detect,
+    make_stream_pipeline,
+)
 from skstream.drift import PageHinkley
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.stats import mcnemar_curve
@@ -107,8 +114,10 @@ class Race:
 def race(X: np.ndarray, y: np.ndarray) -> Race:
     """Evaluate both, and note where the second one was replaced."""
     model = IncrementalGaussianNB()
-    evaluator = PrequentialEvaluator("error", return_models=True, keep_tape=True)
-    run = evaluator.start({PLAIN: model, RELEARNT: DriftReset(model)}, classes=np.unique(y))
+    evaluator = PrequentialEvaluator("error", run=RunOptions(keep_tape=True))
+    run = evaluator.start(
+        {PLAIN: model, RELEARNT: DriftReset(model)}, classes=np.unique(y), return_models=True
+    )
     resets: list[int] = []
     for start in range(0, len(y), PIECE):
         run.update(X[start : start + PIECE], y[start : start + PIECE])

@@ -35,7 +35,14 @@ from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks._fidelity import Row, add_json_option, record
 from benchmarks._kernel_speed import versions
-from skstream import DriftMonitor, DriftReset, MajorityClass, PrequentialEvaluator, detect
+from skstream import (
+    DriftMonitor,
+    DriftReset,
+    MajorityClass,
+    PrequentialEvaluator,
+    RunOptions,
+    detect,
+)
 from skstream.drift import ErrorRatio, PageHinkley, score_detections
 from skstream.drift._score import DetectionResult
 from skstream.forgetting import equivalent_window
@@ -177,7 +184,7 @@ def watched(name: str, seed: int, n_after: int, *, trees: bool) -> dict[str, Wat
     stream = SETTINGS[name].make(change, change + n_after, seed)
     X, y = rows_of(name, stream, as_indicators=not trees)
     models = learners(name, list(getattr(stream, "nominal_features", ())), trees=trees)
-    result = PrequentialEvaluator("error", keep_tape=True).evaluate(models, X, y)
+    result = PrequentialEvaluator("error", run=RunOptions(keep_tape=True)).evaluate(models, X, y)
     detections = detect(result, MONITORS)
     spans = ((change - 5000, change), (change, change + 1000), (change + 9000, change + 10_000))
     found = {}
@@ -345,7 +352,7 @@ def print_stationary(n_losses: int) -> None:
         # A model that always answers 0 is wrong where the label is 1.
         y = (rng.random(n_losses) < error).astype(np.int64)
         y[0] = 0
-        evaluator = PrequentialEvaluator("error", keep_tape=True)
+        evaluator = PrequentialEvaluator("error", run=RunOptions(keep_tape=True))
         result = evaluator.evaluate({"zero": MajorityClass()}, np.zeros((n_losses, 1)), y)
         assert np.isclose(result.scores["zero"]["error"] * (n_losses - 1), y.sum())
         detections = detect(result, MONITORS)

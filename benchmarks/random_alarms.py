@@ -25,12 +25,7 @@ import numpy as np
 from benchmarks._delayed_streams import feature_names, numbers, read_columns
 from benchmarks._fidelity import Row, add_json_option, record
 from benchmarks._kernel_speed import versions
-from skstream import (
-    DriftReset,
-    MajorityClass,
-    Persistent,
-    PrequentialEvaluator,
-)
+from skstream import DriftReset, MajorityClass, Persistent, PrequentialEvaluator, RunOptions
 from skstream.drift import RandomAlarm
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import shuffle_rows, shuffle_within_class
@@ -74,7 +69,9 @@ def accuracies(stream: str, version: str, n_seeds: int, warm_up: int) -> dict[st
     """Accuracy of each model, the mean over the seeds."""
     scores = []
     for seed in range(n_seeds):
-        evaluator = PrequentialEvaluator("accuracy", random_state=seed, keep_tape=False)
+        evaluator = PrequentialEvaluator(
+            "accuracy", random_state=seed, run=RunOptions(keep_tape=False)
+        )
         result = evaluator.evaluate(learners(warm_up), *version_of(stream, version, seed))
         scores.append([one["accuracy"] for one in result.scores.values()])
     means = np.mean(scores, axis=0).tolist()

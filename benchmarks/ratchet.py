@@ -5,7 +5,7 @@
 
 A change that must make one larger raises the number in the file in the same commit, and says why in
 its changelog fragment. How things are counted is said in `benchmarks/_size.py`. Imports from the
-core into wings count inside functions, too; `skstream.utils._displays` alone, through which results
+core into wings count inside functions, too; `skstream.utils._optional` alone, through which results
 reach their pictures and reports, imports by name.
 """
 

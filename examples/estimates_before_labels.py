@@ -27,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from skstream import (
     DelayedEvaluator,
     ParquetStream,
+    Polling,
     PrequentialCalibrator,
     estimate_unlabelled,
     make_stream_pipeline,
@@ -67,7 +68,7 @@ def estimated(name: str, path: Path, n_rows: int | None, calibrate: str) -> Labe
         "Bayes, calibrated": PrequentialCalibrator(bayes),
     }
     evaluator = DelayedEvaluator(
-        METRICS, delay=setting.delay, n_bins=1, poll_every=None, random_state=0
+        METRICS, delay=setting.delay, random_state=0, polling=Polling(n_bins=1, poll_every=None)
     )
     tape = evaluator.evaluate(models, stream).tape
     # Rows stand on the tape in the order of their labels, here that of their arrival.

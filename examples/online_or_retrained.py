@@ -29,6 +29,7 @@ from skstream import (
     ParquetStream,
     PeriodicRefit,
     Persistent,
+    Polling,
     PrequentialEvaluator,
     TemporallyAugmented,
     make_stream_pipeline,
@@ -107,7 +108,9 @@ def evaluated(name: str, path: Path, delay: int, n_rows: int | None) -> Evaluati
     models = models_for(setting, places)
     if not delay:
         return PrequentialEvaluator(METRICS, random_state=0).evaluate(models, stream)
-    evaluator = DelayedEvaluator(METRICS, n_bins=1, poll_every=None, delay=delay, random_state=0)
+    evaluator = DelayedEvaluator(
+        METRICS, delay=delay, random_state=0, polling=Polling(n_bins=1, poll_every=None)
+    )
     return evaluator.evaluate(models, stream).select(bins=0)  # the answers at arrival
 
 

@@ -111,8 +111,9 @@ class DriftReset(InnerMethods, MetaClassifier):
     >>> side = np.where(np.arange(4000) < 2000, y, 1 - y)  # the classes change places
     >>> X = rng.normal(size=(4000, 2)) + side[:, np.newaxis]
     >>> model = IncrementalGaussianNB()
-    >>> evaluator = PrequentialEvaluator("accuracy", random_state=0, return_models=True)
-    >>> result = evaluator.evaluate({"alone": model, "reset": DriftReset(model)}, X, y)
+    >>> evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    >>> models = {"alone": model, "reset": DriftReset(model)}
+    >>> result = evaluator.evaluate(models, X, y, return_models=True)
     >>> {name: round(scores["accuracy"], 2) for name, scores in result.scores.items()}
     {'alone': 0.52, 'reset': 0.73}
     >>> result.models["reset"].n_resets_

@@ -156,11 +156,12 @@ def nested(estimator: Any) -> Iterator[Any]:
     waiting = [estimator]
     while waiting:
         part = waiting.pop(0)
-        if id(part) in seen:
+        has_params = hasattr(part, "get_params")
+        if id(part) in seen or not (has_params or part is estimator):
             continue
         seen.add(id(part))
         yield part
-        if hasattr(part, "get_params") and not isinstance(part, type):
+        if has_params and not isinstance(part, type):
             # Pipelines hold their steps in a list: only deep parameters show them one by one.
             found = part.get_params(deep=True)
             if not isinstance(found, Mapping):
@@ -169,7 +170,7 @@ def nested(estimator: Any) -> Iterator[Any]:
                     f"{reprlib.repr(found)} of type {type(found).__name__}. An object that has "
                     "every attribute, such as a mock or a proxy, is no model: give it a get_params."
                 )
-            waiting += [value for value in found.values() if hasattr(value, "get_params")]
+            waiting += found.values()
 
 
 def learning_parts(estimator: Any, *, refitted: bool = True) -> Iterator[Any]:
@@ -177,14 +178,15 @@ def learning_parts(estimator: Any, *, refitted: bool = True) -> Iterator[Any]:
 
     With refitted=False, neither those that a `PeriodicRefit` fits on many rows in one call.
     """
-    frozen = [
-        part.estimator
-        for part in nested(estimator)
-        if isinstance(part, FrozenEstimator)
-        or (not refitted and getattr(part, "_learns_by", "") == "fit")
-    ]
-    kept = {id(part) for inner in frozen for part in nested(inner)}
-    return (part for part in nested(estimator) if id(part) not in kept)
+    parts: list[Any] = list(nested(estimator))
+    frozen: set[int] = set()
+    for part in parts:
+        is_refitted = not refitted and getattr(part, "_learns_by", "") == "fit"
+        if is_refitted or isinstance(part, FrozenEstimator):
+            frozen.update(map(id, nested(part.estimator)))
+    for part in parts:
+        if id(part) not in frozen:
+            yield part
 
 
 def supports_sample_weight(estimator: Any) -> bool:

@@ -17,9 +17,8 @@ from skstream.utils._calibration_maps import (
     fit_calibration,
     scores_of,
 )
-from skstream.utils._few_columns import best_columns
 from skstream.utils._labels import array_of
-from skstream.utils._rows import own_rows
+from skstream.utils._rows import best_columns, own_rows
 from skstream.utils._sklearn import Interval, StrOptions, rows_of
 from skstream.utils._validation import unfitted_copy
 

@@ -9,9 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import MetaClassifier, inner_has
 from skstream.utils._label_space import LabelSpace
-from skstream.utils._row_hashes import Hashes, row_hashes, uniform_draws
 from skstream.utils._running_sums import running_sums
-from skstream.utils._seeds import drawn_seed
+from skstream.utils._seeds import Hashes, drawn_seed, row_hashes, uniform_draws
 from skstream.utils._sklearn import Interval
 
 __all__ = ["LabelNoise"]

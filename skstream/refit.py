@@ -232,8 +232,8 @@ class PeriodicRefit(OrderedScore, InnerMethods, MetaEstimator):
     ...     "weekly": PeriodicRefit(tree, every=336, window=1000),
     ...     "daily": PeriodicRefit(tree, every=48, window=1000),
     ... }
-    >>> evaluator = PrequentialEvaluator("accuracy", random_state=0, return_models=True)
-    >>> result = evaluator.evaluate(models, make_demo_stream(2000))
+    >>> evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    >>> result = evaluator.evaluate(models, make_demo_stream(2000), return_models=True)
     >>> {name: model.n_refits_ for name, model in result.models.items()}
     {'weekly': 5, 'daily': 41}
     """

@@ -206,8 +206,10 @@ def test_pickled_in_a_warning_it_goes_on() -> None:
 def test_an_evaluator_sets_the_seeds_inside() -> None:
     X, y, _ = rows(0, 60)
     model = DriftReset(SGDClassifier(), detector=RandomAlarm(0.2, warm_up=0), warm_up=0)
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, return_models=True)
-    one, again = (evaluator.evaluate({"m": model}, X, y).models["m"] for _ in range(2))
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    one, again = (
+        evaluator.evaluate({"m": model}, X, y, return_models=True).models["m"] for _ in range(2)
+    )
     seeds = [one.estimator.random_state, one.detector.random_state]
     assert one.estimator_.random_state == seeds[0] and one.detector_.random_state == seeds[1]
     assert len(set(seeds)) == 2 and all(seed != derive_seed(0) for seed in seeds)

@@ -66,7 +66,7 @@ WITHIN_LAYER = {
 }
 
 # The one way from results to what draws them, by name and when something is drawn.
-DISPLAYS_BY_NAME = "skstream.utils._displays"
+DISPLAYS_BY_NAME = "skstream.utils._optional"
 
 SKLEARN_PRIVATE_HOME = "skstream.utils._sklearn"
 OPTIONAL_PACKAGES = {*EXTRAS}

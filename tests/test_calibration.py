@@ -14,7 +14,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import SGDClassifier
 
-from skstream import DelayedEvaluator, PrequentialCalibrator, PrequentialEvaluator
+from skstream import (
+    DelayedEvaluator,
+    Polling,
+    PrequentialCalibrator,
+    PrequentialEvaluator,
+    RunOptions,
+)
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.utils._calibration_maps import METHODS, fit_calibration
@@ -226,7 +232,11 @@ def test_no_label_changes_an_earlier_answer(delay: int) -> None:
     models = {"m": PrequentialCalibrator(IncrementalGaussianNB(), every=2, method="isotonic")}
     for engine in ("auto", "loop"):
         evaluator = DelayedEvaluator(
-            "log_loss", delay=delay, n_bins=1, engine=engine, random_state=0, keep_tape=True
+            "log_loss",
+            delay=delay,
+            random_state=0,
+            run=RunOptions(kernels=engine == "auto", keep_tape=True),
+            polling=Polling(n_bins=1),
         )
         tapes = [evaluator.evaluate(models, X, labels).tape for labels in (y, other)]
         first, again = (tape.scores["m"][0] for tape in tapes)

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skstream import __version__, load
+from skstream import RunOptions, __version__, load
 from skstream.cli import _commands as cli
 from skstream.cli import _protocols
-from skstream.cli._model_strings import make_model
-from skstream.cli._models import MODELS, model_of
-from skstream.cli._output import in_options, one_line_warnings
+from skstream.cli._from_text import MODELS, make_model, model_of
+from skstream.cli._output import one_line_warnings
 from skstream.core.measures.registry import MEANINGS, OF_CLASS
 from skstream.evaluation import (
     EvaluationInterrupted,
@@ -24,7 +23,6 @@ from skstream.evaluation import (
     PrequentialEvaluator,
 )
 from skstream.streams import CSVStream, StreamError, make_demo_stream
-from tests._data import data_path
 from tests._examples import newest_alone
 
 N_ROWS = 600
@@ -121,18 +119,18 @@ def test_options_reach_the_evaluator(
             seen.update(self.get_params(deep=False))
             raise ValueError("seen enough")
 
-    monkeypatch.setattr(_protocols, "PrequentialEvaluator", Evaluator)
+    monkeypatch.setitem(_protocols._EVALUATORS, "prequential", Evaluator)
     status, _, errors = run(
-        "evaluate", csv_file, "--target", "label", "--batch-size", "7", "--warmup", "5",
-        "--n-jobs", "2", "--random-state", "3", "--progress", "--forgetting", "adwin",
-        "--unanswered", "wrong", "--missing-labels", "skip",
+        "evaluate", csv_file, "--target", "label", "--set", "batch_size=7", "--set", "n_warmup=5",
+        "--n-jobs", "2", "--set", "random_state=3", "--progress", "--forgetting", "adwin",
+        "--set", "unanswered=wrong", "--set", "missing_labels=skip",
         "--metric", "kappa", "--checkpoint", "run",
     )  # fmt: skip
     assert (status, errors) == (2, "skstream: error: seen enough\n")
     wanted = {
         "batch_size": 7, "n_warmup": 5, "n_jobs": 2, "random_state": 3, "progress": True,
         "forgetting": ["adwin"], "metrics": ["kappa"], "unanswered": "wrong",
-        "missing_labels": "skip", "checkpoint": Path("run"),
+        "missing_labels": "skip", "run": RunOptions(Path("run")),
     }  # fmt: skip
     assert {name: seen[name] for name in wanted} == wanted
 
@@ -145,10 +143,9 @@ def test_the_same_command_goes_on_from_its_folder(run: Run, csv_file: Path, tmp_
     again = run(*command, "--checkpoint", folder)
     assert first == again
     assert (folder / "1-of-1.checkpoint").stat().st_mtime_ns == written
-    status, _, error = run(*command, "--checkpoint", folder, "--warmup", 7)
+    status, _, error = run(*command, "--checkpoint", folder, "--set", "n_warmup=7")
     assert status == 2
     assert "is of another evaluation: the parameter n_warmup is 7 and was 1" in error
-    assert "or name another folder, --checkpoint" in error
     status, _, error = run(*command, "--checkpoint", csv_file)
     assert status == 2
     assert "is a file: name a folder" in error
@@ -167,10 +164,10 @@ def test_the_picture_shows_one_measure_and_is_closed(
     command = ["evaluate", csv_file, "--target", "label", "--plot", "p.png"]
     command += ["--metric", "kappa", "--metric", "accuracy"]
     status, output, _ = run(*command)
-    assert status == run(*command, "--plot-metric", "accuracy")[0] == 0
+    assert status == 0
     assert "Picture: p.png" in output
     assert Path("p.png").read_bytes().startswith(b"\x89PNG")
-    assert [one.metric for one in drawn] == ["kappa", "accuracy"]
+    assert [one.metric for one in drawn] == ["kappa"]
     assert pyplot.get_fignums() == before
 
 
@@ -221,7 +218,7 @@ def test_traceback_on_request(run: Run) -> None:
     "arguments",
     [
         [],
-        ["evaluate", "a.csv", "--target", "y", "--missing", "drop"],
+        ["evaluate", "a.csv", "--target", "y", "--set", "n_warmup"],
         ["score", "log.csv"],
     ],
 )
@@ -296,36 +293,6 @@ def test_demo_without_a_file_is_generated_and_says_so(run: Run) -> None:
     assert Path("out", "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_demo_reads_the_file_given_and_no_other(run: Run, parquet_file: Path) -> None:
-    pytest.importorskip("matplotlib")
-    found = Path("..", "shared", "data", "electricity.parquet")
-    found.parent.mkdir(parents=True)
-    parquet = pytest.importorskip("pyarrow.parquet")
-    table = parquet.read_table(parquet_file)
-    names = ["class" if name == "label" else name for name in table.column_names]
-    parquet.write_table(table.rename_columns(names), found)
-    _, output, _ = run("demo")
-    assert output.startswith("Stream: generated")
-    status, output, _ = run("demo", "--data", found)
-    assert status == 0
-    assert output.startswith(f"Stream: {found}")
-    assert f"{N_ROWS} rows" in output
-    assert Path("skstream-demo", "demo.png").is_file()
-
-
-def test_demo_on_electricity(run: Run) -> None:
-    pytest.importorskip("matplotlib")
-    path = data_path("electricity")
-    pytest.importorskip("pyarrow")
-    status, _, errors = run("demo", "--data", path, "--out", "out")
-    assert (status, errors) == (0, "")
-    scores = saved_scores(Path("out"))
-    accuracy = {m: v for (f, m, k), v in scores.items() if (f, k) == ("cumulative", "accuracy")}
-    assert accuracy["persistent"] == 38_664 / 45_311
-    assert scores["cumulative", "persistent", "kappa_temporal"] == 0.0
-    assert max(accuracy.values()) == accuracy["persistent"]  # no model sees the price of the row
-
-
 def test_the_module_is_the_program_and_help_answers_what_a_newcomer_asks() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "skstream", "evaluate", "--help"],
@@ -390,67 +357,56 @@ def test_files_may_be_uris(run: Run, here: Path) -> None:
     assert f"Holdout: {held_out.as_uri()}" in out
     status, out, err = run("evaluate", f"{here.as_uri()}/day#1.tsv", *target)
     assert (status, out) == (2, "")
-    assert err.endswith("Write %23.\n")
+    assert "Write %23, or" in err
 
 
 def test_how_to_read_a_csv_file_can_be_said(run: Run, here: Path) -> None:
     text = "".join(f"{i % 7},5;{i % 3};-;{i % 2}\n" for i in range(40))
     write(here / "rows.txt", text)
     status, output, errors = run(
-        "evaluate", "rows.txt", "--target", "f3", "--no-header", "--delimiter", ";",
-        "--decimal", ",", "--nominal", "f1", "--null-value", "-", "--exclude", "f2",
-        "--model", "scaled-sgd", "--metric", "accuracy",
+        "evaluate", "rows.txt", "--target", "f3", "--read", "header=False",
+        "--read", "delimiter=;", "--read", "decimal=,", "--read", "nominal=['f1']",
+        "--read", "null_values=['-']", "--exclude", "f2", "--model", "scaled-sgd",
+        "--metric", "accuracy",
     )  # fmt: skip
     assert (status, errors) == (0, "")
     assert "Features: numbers f0; categories f1" in output
     write(here / "rows.tsv", ROWS.replace(",", "\t"))
-    assert run("evaluate", "rows.tsv", "--target", "class", "--column", "x")[0] == 0
+    assert run("evaluate", "rows.tsv", "--target", "class", "--read", "columns=['x']")[0] == 0
 
 
 MANY = "x,class\n" + "".join(f"{i},{i * 7}\n" for i in range(1001))
-NAMELESS = ROWS.partition("\n")[2]
 
 
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        (ROWS.replace(",", ";"), [], "semicolons: 'x;day;class'. Pass --delimiter ';'."),
-        (NAMELESS, [], "pass --no-header, and the columns are called f0"),
-        (ROWS.replace("day", "x", 1), [], "have the same name, 'x'"),
-        (ROWS.replace("day,", "Class ,", 1), ["--target", "Class"], "Did you mean 'Class '?"),
-        (ROWS.replace("4,a", '"4,5",a'), [], "If it is a decimal comma, pass --decimal ','"),
-        (ROWS.replace("4,a", ",a"), [], "row 4, column 'x'. Fill gaps, for example"),
-        (ROWS.replace("4,a,d", "4,a,"), [], 'pass --missing-labels "skip"'),
-        (ROWS + "1,2\n", [], "line 42 has 2 values, but the lines before it have 3: '1,2'"),
-        ("", [], "it is empty"),
-        ("x,class\n", [], "rows.csv has no row"),
+        (ROWS.replace(",", ";"), [], "semicolons: 'x;day;class'. Pass options={'delimiter': ';'}"),
         ("class\na\nb\n", [], "has no column beside the target 'class'"),
+        ("x,class\n1,a\n2,a\n", [], "holds one label only, 'a'"),
         (MANY, [], "holds 1,001 different values, each of which would be a label"),
-        (ROWS.replace("4,a", "-,a"), [], "stands for a missing value, name it in --null-value"),
-        (ROWS.replace("4,a", "4.5,a"), ["--decimal", ","], "decimal point ('4.5')"),
-        (ROWS, ["--max-categories", "1"], "leave it out with --exclude, or raise --max-cat"),
-        (ROWS, ["--metric", "kappa", "--plot-metric", "kappa"], "needs --plot FILE"),
+        (ROWS, ["--read", "delimitr=;"], "delimitr= is no parameter of streams of files"),
+        (ROWS, ["--set", "n_warmpu=5"], "has no such parameter, or an option of its own for it."),
+        (ROWS, ["--set", "forgetting=adwin"], "Valid are: batch_size, "),
     ],
 )
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-def test_errors_about_files_name_the_options_that_help(
+def test_what_a_file_or_an_option_has_wrong_is_said(
     text: str, arguments: list[str], message: str, run: Run, here: Path
 ) -> None:
     write(here / "rows.csv", text)
-    status, _, errors = run(
+    status, output, errors = run(
         "evaluate", "rows.csv", "--target", "class", "--model", "scaled-sgd", *arguments
     )
-    assert status == 2
-    lines = errors.splitlines()
-    assert message.lower() in lines[-1].lower()
-    assert [line for line in lines[:-1] if "result so far" not in line] == []
+    assert (status, output) == (2, "")
+    (line,) = errors.splitlines()
+    assert message in line
 
 
 def test_what_the_errors_recommend_works(run: Run, here: Path) -> None:
     write(here / "rows.csv", ROWS.replace("4,a,d", ",a,", 1).replace("5,b", ",b"))
     status, _, errors = run(
         "evaluate", "rows.csv", "--target", "class", "--model", "scaled-sgd",
-        "--missing", "0", "--missing-labels", "skip",
+        "--read", "missing=0", "--set", "missing_labels=skip",
     )  # fmt: skip
     assert (status, errors) == (0, "")
 
@@ -463,8 +419,6 @@ def test_pictures_are_checked_before_the_run(
     (tmp_path / "taken").write_text("a file")
     (tmp_path / "folder.png").mkdir()
     for arguments, message in [
-        (["--plot", "p.png", "--plot-metric", "acuracy"], "Did you mean 'accuracy'?"),
-        (["--plot", "p.png", "--plot-metric", "kappa", "--metric", "mcc"], "evaluation: mcc."),
         (["--plot", "picture"], "--plot picture must be a file whose ending says its format"),
         (["--plot", "picture.xyz"], ".png, "),
         (["--plot", tmp_path / "folder.png"], "is a folder; name a file in it"),
@@ -547,9 +501,7 @@ def test_a_target_of_fractions_is_regression(run: Run, csv_file: Path) -> None:
     [
         ("--n-rows", "many", "'many' is no whole number of at least 1"),
         ("--n-rows", "-5", "'-5' is no whole number of at least 1"),
-        ("--batch-size", "0", "'0' is no whole number of at least 1"),
-        ("--warmup", "-1", "'-1' is no whole number of at least 0"),
-        ("--random-state", "x", "'x' is no whole number"),
+        ("--set", "5=n_warmup", "'5=n_warmup' is not NAME=VALUE, such as n_warmup=100"),
     ],
 )
 def test_bad_numbers_are_refused_in_words(
@@ -559,16 +511,6 @@ def test_bad_numbers_are_refused_in_words(
         cli.main(["evaluate", "a.csv", "--target", "y", f"{option}={value}"])
     errors = capsys.readouterr().err
     assert f"argument {option}: {message}" in errors
-    assert "_" not in errors.rpartition("error:")[2]
-
-
-def test_files_of_two_kinds_are_refused(run: Run, csv_file: Path, parquet_file: Path) -> None:
-    status, _, errors = run("evaluate", csv_file, parquet_file, "--target", "label")
-    assert status == 2
-    assert "is a CSV file and" in errors
-    status, _, errors = run("evaluate", parquet_file, "--target", "label", "--delimiter", ";")
-    assert status == 2
-    assert "--delimiter is about CSV files" in errors
 
 
 @pytest.mark.parametrize(
@@ -580,7 +522,7 @@ def test_files_of_two_kinds_are_refused(run: Run, csv_file: Path, parquet_file: 
             2,
             [
                 "stopped by an error; this is the result so far",
-                "error: rows.csv cannot be read on; see --exclude.",
+                "error: rows.csv cannot be read on; see exclude=.",
             ],
         ),
     ],
@@ -603,7 +545,7 @@ def test_the_result_so_far(
             error.result = super().evaluate(models, X[:50], y[:50])
             raise error
 
-    monkeypatch.setattr(_protocols, "PrequentialEvaluator", Evaluator)
+    monkeypatch.setitem(_protocols._EVALUATORS, "prequential", Evaluator)
     status, output, errors = run("evaluate", csv_file, "--target", "label", "--save", tmp_path)
     assert status == expected
     assert errors.splitlines() == [f"skstream: {line}" for line in words]
@@ -622,29 +564,6 @@ def test_a_reader_that_wants_no_more_is_no_error(csv_file: Path) -> None:
         program.stdout.close()
         assert program.stderr.read() == b""
     assert program.returncode == 2
-
-
-def test_a_column_that_is_not_there_is_named_by_its_option() -> None:
-    text = in_options("columns names the column 'nope', which is not in a.csv.")
-    assert text == "--column names the column 'nope', which is not in a.csv."
-
-
-def test_parameters_of_generators_and_models_stay_as_they_are_written() -> None:
-    for given in (
-        "--generator SEA(n_rows=200, random_state=3)",
-        "--generator with_delay('Sine(random_state=1)', delay=3, random_state=3)",
-        "--model slow=sgd(n_jobs=2)",
-        "the generator 'SEA(nois=.2, random_state=3)'",
-        "the generator \"take_rows('SEA(random_state=3)', n=9)\"",
-        "the model 'slow=sgd(loss=[1], random_state=a)'",
-        "the model 'sgd(alpha=1, random_state=3, random_s'...",
-    ):
-        assert in_options(f"it has {given}; pass n_jobs=1") == f"it has {given}; pass --n-jobs 1"
-
-
-def test_values_of_keep_tape_are_those_of_its_option() -> None:
-    text = in_options("Under keep_tape='auto' so; pass keep_tape=True or keep_tape=False.")
-    assert text == "Under --keep-tape 'auto' so; pass --keep-tape yes or --keep-tape no."
 
 
 @pytest.mark.parametrize("way", ["rows", "file", "next"])
@@ -687,7 +606,7 @@ def test_held_out_rows_are_asked_at_checkpoints(
         (["--holdout", "50", "--n-rows", "50"], "leaves none of the 50 rows to learn"),
         (["--holdout", "{file}"], "is a file of the stream itself"),
         (["--holdout", "next", "--forgetting", "adwin"], "--forgetting does not go with"),
-        (["--holdout", "next", "--batch-size", "2"], "--batch-size does not go with"),
+        (["--holdout", "next", "--set", "batch_size=2"], "HoldoutEvaluator has no such parameter"),
     ],
 )
 def test_wrong_options_of_holdout_are_named(
@@ -706,19 +625,12 @@ def test_a_holdout_file_without_rows_is_named(run: Run, csv_file: Path, here: Pa
     assert "--holdout none.csv holds no row" in errors
 
 
-def test_nothing_scored_is_an_error(run: Run, csv_file: Path) -> None:
-    status, output, errors = run("evaluate", csv_file, "--target", "label", "--warmup", N_ROWS)
-    assert (status, output) == (2, "")
-    assert f"--warmup {N_ROWS} rows are learnt unasked, and there are {N_ROWS}" in errors
-
-
 def test_without_a_warmup_the_baselines_are_asked(run: Run, csv_file: Path) -> None:
-    given = ("evaluate", csv_file, "--target", "label", "--warmup", 0)
+    given = ("evaluate", csv_file, "--target", "label", "--set", "n_warmup=0")
     status, output, _ = run(*given)
     assert status == 0 and f"after {N_ROWS} rows; n_warmup=0" in output
     status, _, errors = run(*given, "--model", "sgd")
-    assert status == 2 and "warm_start" not in errors
-    assert "--warmup 0 asks it for the first row. Pass --warmup 1. (Of the baselines" in errors
+    assert status == 2 and "n_warmup=0 asks it for the first row" in errors
 
 
 def test_a_replaced_result_is_said(run: Run, csv_file: Path, tmp_path: Path) -> None:
@@ -748,8 +660,6 @@ def test_a_saved_result_is_written_as_a_page(run: Run, csv_file: Path) -> None:
         assert run("report", given, "--out", "report.html")[0] == 0
         Path("report.html").unlink()
         assert pages[given] == pages["at once"]
-    assert run("report", "out", "--out", "titled", "--title", "A <run>")[0] == 0
-    assert "<h1>A &lt;run&gt;</h1>" in Path("titled.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -794,38 +704,6 @@ def test_arff_and_svmlight_files_give_what_csv_files_give(run: Run) -> None:
     assert "Features: 2 numbers (sparse)\nTarget: first on each line (labels 0.0, 1.0)" in output
     tables.append([line.split()[:2] for line in output.partition("\n\n")[2].splitlines()])
     assert tables[0] == tables[1] == tables[2]
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "options", "message"),
-    [
-        ("r.csv", "x,y\n1,a\n", [], "is a CSV file: name the column of its labels with --target."),
-        ("r.svm", "1 1:2\n", ["--target", "y"], "--target is about Parquet, CSV and ARFF files"),
-        ("r.svm", "1 1:2\n", ["--nominal", "y"], "--nominal is about Parquet, CSV and ARFF"),
-        ("r.arff", ARFF, ["--target", "label", "--decimal", ","], "--decimal is about CSV files"),
-        (
-            "r.arff",
-            ARFF + "1,a,u\n2,c,u\n",
-            ["--target", "label"],
-            "line 6: 'c' in column 'd' is not one",
-        ),
-        ("r.svm", "1 1:2\n1 1:2\n", [], "The target holds one label only, 1.0"),
-        (
-            "r.svm",
-            "1 1:2\n0 1:2\n1 2:nan\n",
-            ["--model", "sgd"],
-            "The first missing value is in row 2, feature 1 (from 0).",
-        ),
-    ],
-)
-def test_what_is_wrong_with_arff_and_svmlight_files(
-    run: Run, file: str, text: str, options: list[str], message: str
-) -> None:
-    pytest.importorskip("pyarrow")
-    Path(file).write_text(text)
-    status, _, errors = run("evaluate", file, *options)
-    assert status == 2
-    assert message in errors
 
 
 def test_a_saved_result_is_verified_by_its_own_command(run: Run, csv_file: Path) -> None:

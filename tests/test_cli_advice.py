@@ -1,24 +1,17 @@
 """Errors of the command line about files say what stands there, and what to do."""
 
-import ast
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import skstream
 from skstream import load
 from skstream.cli import main
-from skstream.cli._arguments import make_parser
-from skstream.cli._commands import _COMMANDS
-from skstream.cli._output import _PHRASES, _python_advice, in_options, one_line_warnings
 from skstream.utils._saved import FORMAT
 
 pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
 
-_ROLES = " ".join(_PHRASES.values())
 ROWS = [(x / 10, -x / 7, "up" if x % 3 else "down") for x in range(-30, 30)]
 
 
@@ -39,79 +32,6 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return output.err
 
 
-@pytest.mark.parametrize("more", [[], ["--model", "sgd", "--n-jobs", "2"], ["--n-rows", "20"]])
-@pytest.mark.parametrize("text", ["null", "NA"])
-def test_a_label_that_reads_as_missing_is_shown_with_its_line(
-    text: str, more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = written(tmp_path, lambda i: text if i == 3 else i % 2)
-    words = refused(capsys, "evaluate", file, "--target", "class", *more)
-    assert f"Row 3 is line 5 of {file}, where the text '{text}' stands in column 'class'" in words
-    assert "If it is a label, pass --nominal 'class'." in words
-    assert main(["evaluate", file, "--target", "class", "--nominal", "class"]) == 0
-    labels = ", ".join(sorted(("0", "1", text)))
-    assert f"(labels {labels})" in capsys.readouterr().out
-
-
-def test_an_empty_label_is_shown_with_its_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = written(tmp_path, lambda i: "" if i == 7 else ("up", "down")[i % 2])
-    words = refused(capsys, "evaluate", file, "--target", "class")
-    assert f"Row 7 is line 9 of {file}, where column 'class' is empty." in words
-    assert main(["evaluate", file, "--target", "class", "--missing-labels", "skip"]) == 0
-    assert "1 row without a label: neither learnt nor scored" in capsys.readouterr().out
-
-
-def test_semicolons_and_decimal_commas_are_recognised_in_the_header(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = written(tmp_path, names="a;b;class", comma=True)
-    words = refused(capsys, "evaluate", file, "--target", "class")
-    assert "separated by semicolons: 'a;b;class'. Pass --delimiter ';' and --decimal ','" in words
-    options = ["--delimiter", ";", "--decimal", ","]
-    assert main(["evaluate", file, "--target", "class", *options]) == 0
-
-
-def test_a_target_of_one_label_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = written(tmp_path, lambda i: "up")
-    for more in ([], ["--model", "sgd"]):
-        words = refused(capsys, "evaluate", file, "--target", "class", *more)
-        assert "The target column 'class' holds one label only, 'up'" in words
-
-
-@pytest.mark.filterwarnings("default:.*same number")
-def test_labels_that_are_the_same_number_are_warned_of(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = written(tmp_path, lambda i: ("01", "1", "2")[i % 3])
-    assert main(["evaluate", file, "--target", "class"]) == 0
-    output = capsys.readouterr()
-    assert "column 'class' holds '01' and '1', which are the same number" in output.err
-    assert "--nominal 'class'" in output.err
-    assert main(["evaluate", file, "--target", "class", "--nominal", "class"]) == 0
-    output = capsys.readouterr()
-    assert output.err == ""
-    assert "labels 01, 1, 2" in output.out
-
-
-def test_labels_with_leading_zeros_that_stay_apart_are_fine(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = written(tmp_path, lambda i: ("01", "02", "10")[i % 3])
-    assert main(["evaluate", file, "--target", "class"]) == 0
-    assert capsys.readouterr().err == ""
-
-
-def test_the_demo_refuses_a_target_of_fractions_as_evaluate_does(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = written(tmp_path, lambda i: i / 8)
-    words = refused(capsys, "demo", "--data", file, "--out", str(tmp_path / "out"))
-    assert "holds numbers with fractions, which a regressor predicts" in words
-    assert "--model sgd-regressor" in words
-
-
 @pytest.mark.parametrize("option", [["--model", "sgd"], ["--forgetting", "window:9"]])
 def test_what_is_given_twice_is_refused(
     option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -120,49 +40,12 @@ def test_what_is_given_twice_is_refused(
     assert f"{option[0]} {option[1]} was given twice" in words
 
 
-def test_the_target_cannot_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = refused(
-        capsys, "evaluate", written(tmp_path), "--target", "class", "--exclude", "class"
-    )
-    assert "--exclude names the column 'class', which is the target" in words
-
-
-def test_whole_numbers_that_no_float_holds_are_labels(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first = 2**53 + 1
-    file = written(tmp_path, lambda i: first + 2 * (i % 2))
-    assert main(["evaluate", file, "--target", "class"]) == 0
-    assert f"(labels {first}, {first + 2})" in capsys.readouterr().out
-
-
 def test_control_characters_of_names_are_escaped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = written(tmp_path, names="a\x1b[31mred\x9b,b,class")
     assert main(["evaluate", file, "--target", "class"]) == 0
     assert r"numbers a\x1b[31mred\x9b, b" in capsys.readouterr().out
-
-
-@pytest.mark.filterwarnings("always:2 lines have")
-def test_lines_of_another_width_are_left_out_and_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = Path(written(tmp_path))
-    command = ["evaluate", str(file), "--target", "class"]
-    assert main(command) == 0
-    table = capsys.readouterr().out.partition("accuracy")[2].split()
-    lines = file.read_text().splitlines()
-    file.write_text("\n".join([*lines[:4], "1,2,3,up", "", *lines[4:9], "1", *lines[9:], "1,2,"]))
-    assert "or are left out by --on-bad-line 'skip'" in refused(capsys, *command)
-    command += ["--on-bad-line", "skip"]
-    # The file as it was, but for a last row without a label, whose line is named.
-    assert f"Row 60 is line {len(lines) + 4} of {file}" in refused(capsys, *command)
-    assert main([*command, "--missing-labels", "skip"]) == 0
-    output = capsys.readouterr()
-    assert "2 lines have more or fewer values" in output.err
-    assert "The first is line 5 with 4 values for 3 columns, '1,2,3,up'" in output.err
-    assert output.out.partition("accuracy")[2].split()[:13] == table[:13]
 
 
 def test_models_have_names_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,7 +101,7 @@ def test_a_model_that_fails_ends_no_other(
     bayes = "sklearn.naive_bayes:GaussianNB"
     command = ["evaluate", written(tmp_path), "--target", "class", "--metric", "log_loss"]
     command += ["--model", bayes, "--model", "sgd", "--checkpoint", str(tmp_path / "run")]
-    assert main([*command, "--error-score", "raise"]) == 2
+    assert main([*command, "--set", "error_score=raise"]) == 2
     assert "row 1" in capsys.readouterr().err
     assert main(command) == 2  # the same folder, where the others go on
     output = capsys.readouterr()
@@ -226,7 +109,7 @@ def test_a_model_that_fails_ends_no_other(
     assert table[bayes] == "nan" and float(table["sgd"]) > 0
     assert f"{bayes} failed: the error below says why" in output.out
     assert f"error: Model '{bayes}' failed while answering row 1" in output.err
-    assert main([*command[:-2], "--warmup", "30"]) == 0
+    assert main([*command[:-2], "--set", "n_warmup=30"]) == 0
 
 
 @pytest.mark.parametrize("base", ["", "(sklearn.base.ClassifierMixin, sklearn.base.BaseEstimator)"])
@@ -261,36 +144,3 @@ def test_a_pipe_is_refused_in_words(capsys: pytest.CaptureFixture[str]) -> None:
 
 def _out(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
-
-
-def messages() -> list[str]:
-    """All texts in the source of the package that name something followed by "="."""
-    found = []
-    for path in sorted(Path(skstream.__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.JoinedStr):
-                parts = [one.value if isinstance(one, ast.Constant) else "x" for one in node.values]
-                found.append("".join(map(str, parts)))
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.append(node.value)
-    return [text for text in found if re.search(r"[a-z]=", text) and "\n" not in text]
-
-
-@pytest.mark.parametrize("command", ["evaluate", "score", "verify"])
-def test_no_message_advises_what_is_no_option_of_the_command(command: str) -> None:
-    made = {"verify": ["result.npz"], "score": ["log.csv", "--target", "y"], "evaluate": ["a.csv"]}
-    parser = make_parser(**dict.fromkeys(_COMMANDS, print))
-    options = vars(parser.parse_args([command, *made[command]]))
-    known = {f"--{name.replace('_', '-')}" for name in options}
-    texts = messages()
-    assert len(texts) > 300 and any("classes=[...]" in text for text in texts)
-    parameter, _ = _python_advice()
-    with one_line_warnings(options):
-        for text in texts:
-            # Options that the source itself writes are of the command that says so.
-            said = in_options(f"It is so. {text}")
-            named = set(re.findall(r"(?<!\w)--[a-z][\w-]+", said))
-            assert named - set(re.findall(r"--[a-z][\w-]+", text + _ROLES)) <= known, said
-            for sentence in re.split(r"(?<=[.!?]) (?=[A-Z])", re.sub(r"\(.*\)", "", said))[1:]:
-                assert not parameter.search(sentence), said
-    assert in_options("pass classes=['a', 'b'].") == "pass --classes 'a' 'b'."  # of any command

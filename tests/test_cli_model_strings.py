@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Perceptron
 from sklearn.pipeline import make_pipeline
 
-from skstream.cli._model_strings import ModelStringError, make_model, parse_model_string
+from skstream.cli._from_text import ModelStringError, make_model, parse_model_string
 from tests._examples import examples
 
 KNOWN = {

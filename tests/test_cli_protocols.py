@@ -16,13 +16,14 @@ from skstream import (
     EvaluationResult,
     HoldoutEvaluator,
     KFoldEvaluator,
+    Polling,
     PrequentialEvaluator,
     detect,
     load,
 )
 from skstream import drift as detectors
 from skstream.cli import main
-from skstream.cli._models import model_of
+from skstream.cli._from_text import model_of
 from skstream.cli._protocols import DETECTORS
 from skstream.drift import DDM, PageHinkley
 from skstream.drift._detect import each
@@ -119,7 +120,7 @@ def test_label_times_of_columns(
     status, output, errors = run(*options, "--bins", "4", "--save", "out")
     assert (status, errors) == (0, "")
     assert "Features: numbers x0, x1, x2, x3\n" in output
-    expected = DelayedEvaluator("accuracy", n_bins=4, random_state=0).evaluate(
+    expected = DelayedEvaluator("accuracy", random_state=0, polling=Polling(n_bins=4)).evaluate(
         models(), stream_of(csv_file, **roles)
     )
     found = load("out/result.npz")
@@ -169,7 +170,7 @@ def test_a_generator_that_says_when_labels_come_is_evaluated_so(
     assert "delayed evaluation after 300 rows; n_bins=3" in output
     assert "bayes-optimal" not in output  # it takes the rows learnt as the time
     assert verified(capsys).startswith("identical: ")
-    for options in (["--folds", "2"], ["--holdout", "next"], ["--batch-size", "2"]):
+    for options in (["--folds", "2"], ["--holdout", "next"]):
         assert main([*command, *options]) == 2
         assert f"and {options[0]} takes no account of it" in capsys.readouterr().err
     assert main([*command, "--delay", "2"]) == 2
@@ -201,7 +202,7 @@ def test_held_out_rows_may_have_times(run: Run, csv_file: Path) -> None:
 def test_folds_with_deviations_and_ranks(
     strategy: Any, run: Run, csv_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = [] if strategy is None else ["--strategy", strategy]
+    options = [] if strategy is None else ["--set", f"strategy={strategy}"]
     status, output, errors = run(
         "--folds", "6", *options, "--forgetting", "cumulative", "--forgetting", "window:50",
         "--save", "out",
@@ -338,16 +339,6 @@ def assert_same_alarms(found: Any, expected: Any) -> None:
         np.testing.assert_array_equal(one.alarms, other.alarms)
 
 
-def test_monitors_of_numbers_need_a_bound(run: Run) -> None:
-    regression: Any = {"target": "number", "model": "sgd-regressor"}
-    status, _, errors = run("--monitor", "adwin", **regression)
-    assert status == 2
-    assert "pass --loss-bound, the error from which on" in errors
-    status, output, errors = run("--monitor", "adwin", "--loss-bound", "5", **regression)
-    assert (status, errors) == (0, "")
-    assert "alarms of adwin: " in output
-
-
 @pytest.mark.parametrize("options", [[], ["--folds", "2"], ["--delay", "9"]])
 def test_alarms_are_in_the_picture(
     options: list[str], run: Run, monkeypatch: pytest.MonkeyPatch
@@ -388,28 +379,26 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
         (["--delay", "5", "--holdout", "9"], "and --delay lets labels come late: leave one of"),
         (["--folds", "3", "--label-time", "known"], "and --label-time lets labels come late"),
         (["--delay", "5", "--label-time", "known"], "come late, and so does --label-time: leave"),
-        (["--delay", "5", "--batch-size", "2"], "--batch-size does not go with --delay: labels"),
-        (["--label-time", "known", "--batch-size", "2"], "does not go with --label-time"),
-        (["--folds", "2", "--batch-size", "2"], "--batch-size does not go with --folds"),
+        (["--delay", "5", "--set", "batch_size=2"], "DelayedEvaluator has no such parameter"),
         (["--holdout", "9", "--monitor", "ddm"], "--monitor does not go with --holdout"),
         (["--bins", "3"], "say when labels come, --label-time COL or --delay DELAY"),
-        (["--strategy", "cross"], "--strategy says which folds learn a row: add --folds"),
+        (["--set", "strategy=cross"], "PrequentialEvaluator has no such parameter"),
         (["--delay-unit", "1h"], "--delay-unit says what a delay of 1 is: add --delay"),
         (["--delay", "5", "--delay-unit", "1h"], "--delay-unit is for a column of numbers"),
         (["--delay", "wait", "--delay-unit", "x"], "--delay-unit x is no time, such as 1h"),
         (["--delay", "wait", "--delay-unit", "1h"], "is for rows that arrive at dates"),
         (["--delay=-5"], "--delay -5 is not at least 0"),
         (["--delay", "nan"], "--delay nan is not at least 0"),
-        (["--delay", "wait", "--time", "came"], "Say what a delay of 1 is: --delay-unit 1h."),
-        (["--delay", "5", "--time", "came"], "Pass a time, such as --delay 1D."),
+        (
+            ["--delay", "wait", "--time", "came"],
+            "say what a delay of 1 is: unit=timedelta(hours=1)",
+        ),
+        (["--delay", "5", "--time", "came"], "Pass a timedelta"),
         (["--delay", "came"], "The column of --delay holds times and no delays"),
-        (["--delay", "label"], "--delay names the column 'label', which holds categories"),
-        (["--delay", "wiat"], "--delay names the column 'wiat', which is not in"),
-        (["--time", "cam"], "--time names the column 'cam', which is not in"),
+        (["--delay", "label"], "label_time names the column 'label', which holds categories"),
+        (["--delay", "wiat"], "label_time names the column 'wiat', which is not in"),
+        (["--time", "cam"], "arrival names the column 'cam', which is not in"),
         (["--label-time", "knwn"], "'came', 'known', 'wait', 'row_known', 'label', 'number'."),
-        (["--loss-bound", "3"], "--loss-bound bounds the errors that a detector reads: add --mon"),
-        (["--monitor", "ddm", "--loss-bound", "3"], "Monitor 'ddm' has --loss-bound 3.0"),
-        (["--monitor", "ddm", "--keep-tape", "no"], "--keep-tape no keeps none"),
         (["--monitor", "dmd"], "The detector 'dmd' is not known."),
         (["--monitor", "ddm(x=3)"], "DDM takes warning_level"),
         (["--monitor", "ddm", "--monitor", "ddm"], "--monitor ddm was given twice"),
@@ -421,8 +410,6 @@ def test_runs_go_on_from_their_folder(run: Run, capsys: pytest.CaptureFixture[st
             ["--compare-with-best", "kappa_se", "--metric", "kappa_se"],
             "It is not known whether a h",
         ),
-        (["--compare-with-best", "--keep-tape", "no"], "--keep-tape no keeps none"),
-        (["--compare", "nb", "majority", "--keep-tape", "no"], "--compare reads the predictions"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(arguments: list[str], words: str, run: Run) -> None:
@@ -431,18 +418,13 @@ def test_options_that_make_no_sense_are_refused(arguments: list[str], words: str
     assert words in errors
 
 
-def test_a_file_that_was_taken_as_a_measure(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "--target", "y", "--compare-with-best", "power.csv"]) == 2
-    assert "--compare-with-best has taken 'power.csv' as a measure" in capsys.readouterr().err
-
-
 def test_files_and_generators_without_columns_of_times(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "rows.svm"
     path.write_text("1 1:2\n0 1:3\n" * 10)
     assert main(["evaluate", str(path), "--time", "t"]) == 2
-    assert "a column of times (--time, --label-time, --delay) is about" in capsys.readouterr().err
+    assert "roles= is about Parquet, CSV and ARFF files" in capsys.readouterr().err
     command = ["evaluate", "--generator", "SEA(n_rows=200)"]
     assert main([*command, "--time", "t"]) == 2
     assert "--time is about files, and --generator makes the rows" in capsys.readouterr().err

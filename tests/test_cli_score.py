@@ -92,10 +92,10 @@ def test_a_young_log_without_a_fraud_is_scored(
         ["--probabilities", f"m={first}:first,{second}:second"],
         ["--probabilities", f"m={second}:second"],
         ["--predictions", "m=said", "--probabilities", f"m={second}:second"],
-        ["--classes", first, second, "--probabilities", "m=first,second"],
-        ["--classes", f"{second},{first}", "--probabilities", "m=second,first"],
-        ["--classes", f"{first},{second}", "--probabilities", "m=second"],
-        [*in_order, "--classes", f"{first},{second}"],
+        ["--set", f"classes={[first, second]}", "--probabilities", "m=first,second"],
+        ["--set", f"classes={[second, first]}", "--probabilities", "m=second,first"],
+        ["--set", f"classes={[first, second]}", "--probabilities", "m=second"],
+        [*in_order, "--set", f"classes={[first, second]}"],
     ):
         status, _, errors = run(*arguments)
         assert (status, errors) == (0, ""), arguments
@@ -103,27 +103,12 @@ def test_a_young_log_without_a_fraud_is_scored(
         assert result.scores["m"]["log_loss"] == pytest.approx(loss), arguments
         assert list(map(str, result.classes)) == sorted(labels)
     status, _, errors = run("--probabilities", "m=second")
-    assert status == 2 and "or all labels that can occur as --classes." in errors
+    assert status == 2 and "or all labels that can occur as classes=" in errors
     if sorted(labels) != list(labels):  # predictions know the order of the columns
         status, out, errors = run(*in_order)
         assert status == 0
         assert "in the order ['fraud', 'legit']" in errors
-        assert "pass --classes 'legit' 'fraud', or name" in errors
         assert "in this order of the classes: fraud, legit." in out
-
-
-@pytest.mark.filterwarnings("always:probabilities of 'm'")
-def test_the_tolerance_of_rounded_probabilities_is_an_option(tmp_path: Path, capsys: Any) -> None:
-    pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
-    path = tmp_path / "rounded.csv"
-    path.write_text("y,a,b\n0,0.70,0.25\n1,0.3,0.7\n0,0.7,0.3\n")
-    command = ["score", str(path), "--target", "y", "--probabilities", "m=a,b"]
-    assert main([*command, "--metric", "accuracy"]) == 0
-    assert capsys.readouterr().err == ""
-    assert main([*command, "--metric", "log_loss"]) == 2
-    assert "pass a larger --tolerance" in capsys.readouterr().err
-    assert main([*command, "--metric", "log_loss", "--tolerance", "0.06"]) == 0
-    assert capsys.readouterr().err.count("off by at most 0.06 are made to sum to 1") == 1
 
 
 def test_days_and_views(score: Run, tmp_path: Path) -> None:
@@ -140,7 +125,7 @@ def test_days_and_views(score: Run, tmp_path: Path) -> None:
     assert [float(row.split(",")[-1]) for row in rows] == pytest.approx(
         [1.0, 1.0, np.nan, 2 / 3], nan_ok=True
     )
-    assert score(*options, "--view", "as_known")[0] == 0
+    assert score(*options, "--set", "view=as_known")[0] == 0
     known = load(tmp_path / "result.npz")
     assert known.checkpoints.tolist() == [1, 2, 2, 4, 5, 5, 5, 5, 6]
 
@@ -152,10 +137,6 @@ def test_rows_without_labels_are_estimated(score: Run, log: Path) -> None:
     assert (status, errors) == (0, "")
     assert "m: 1 of 7 rows wait for their labels." in out
     assert "m: which estimate is closest to the truth is not known yet." in out
-    assert "having waited longer than max_wait: 1." in score(*options, "--max-wait", "1D")[1]
-    status, out, errors = score(*options, "--max-wait", "7")
-    assert status and not out
-    assert 'pass --max-wait such as "30D"' in errors
 
 
 def test_groups_are_scored(score: Run) -> None:
@@ -202,22 +183,22 @@ def test_one_command_scores_groups_and_what_waits(tmp_path: Path, capsys: Any) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "pass --predictions, --probabilities, or both"),
+        ((), "There is nothing to score"),
         (("--predictions", "xgb"), "predictions or probabilities name the column 'xgb'"),
         (("--predictions", "m=gbm", "--predictions", "m=gbm"), "names the model 'm' twice"),
         (("--predictions", "p"), "'p' holds the number 0.1, which is no class label"),
-        (("--probabilities", "yes=p"), "too: --probabilities NAME=CLASS:COLUMN"),
         (("--probabilities", "p", "--metric", "average_precision"), "'average_precision:yes'"),
-        (("--predictions", "gbm", "--metric", "auc"), "needs probabilities: pass --probabilities."),
-        (("--predictions", "gbm", "--view", "as_known"), "pass --time and --label-time"),
-        (("--predictions", "gbm", "--classes", "no,maybe"), "can occur as --classes."),
-        (("--predictions", "gbm", "--forgetting", "window:1D"), "pass --time"),
-        (("--predictions", "gbm", "--label-time", "known"), "--label-time needs --time"),
-        (("--predictions", "gbm", "--plot-metric", "auc"), "needs --plot FILE"),
-        (("--predictions", "gbm", "--max-wait", "9D"), "needs --estimate"),
+        (("--predictions", "gbm", "--metric", "auc"), "Measure 'auc' needs probabilities"),
+        (
+            ("--predictions", "gbm", "--set", "view=as_known"),
+            "view='as_known' orders rows by their labels",
+        ),
+        (("--predictions", "gbm", "--set", "classes=['no', 'maybe']"), "can occur as classes="),
+        (("--predictions", "gbm", "--forgetting", "window:1D"), "pass arrival="),
+        (("--predictions", "gbm", "--label-time", "known"), "label_time= needs arrival="),
         (("--probabilities", "m=time", "--metric", "accuracy"), "not in [0, 1]"),
         (("--predictions", "gbm", "--estimate"), "There are no probabilities"),
-        (("--probabilities", "p", "--estimate"), "pass --time"),
+        (("--probabilities", "p", "--estimate"), "Which rows wait for labels is known only"),
         (("--predictions", "gbm", "--forgetting", "window:1M"), "or a duration in"),
     ],
 )
@@ -276,16 +257,10 @@ def test_texts_that_stand_for_missing_numbers_are_labels_and_groups(
         words.append(capsys.readouterr().out)
     assert words[0] == words[1]
     assert "without a label" not in words[0]
-    assert main(["score", str(path), *given, "--null-value", "NA", "--unanswered", "skip"]) == 0
+    assert (
+        main(
+            ["score", str(path), *given, "--read", "null_values=['NA']", "--set", "unanswered=skip"]
+        )
+        == 0
+    )
     assert "10 rows without a label" in capsys.readouterr().out
-
-
-def test_logs_are_read_as_evaluate_reads_files(
-    log: Path, score: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log.write_text(log.read_text().replace(",", ";").replace("0.", "0,"))
-    given = ["--probabilities", "p"]
-    status, _, words = score(*given)
-    assert (status, "Pass --delimiter ';' and --decimal ','" in words) == (2, True)
-    status, table, _ = score(*given, "--delimiter", ";", "--decimal", ",")
-    assert (status, "prediction log evaluation after 6 rows" in table) == (0, True)

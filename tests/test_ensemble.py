@@ -327,9 +327,9 @@ def test_a_fitted_bag_refuses_other_members_and_detectors(began: Any, new: Any, 
     model.fit(X, y).partial_fit(X, y).set_params(**new)
     with pytest.raises(ValueError, match=rf"{said}.*fixed at the first call.*fit"):
         model.partial_fit(X, y)
-    evaluator = PrequentialEvaluator("accuracy", warm_start=True, random_state=0)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
     with pytest.raises(ModelError, match=said):
-        evaluator.evaluate({"m": model}, X, y)
+        evaluator.evaluate({"m": model}, X, y, warm_start=True)
     model.fit(X, y)
     assert len(model.estimators_) == model.n_estimators
 

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from benchmarks.bench_estimators import Case, cases, how
-from skstream import DelayedEvaluator, HoldoutEvaluator, KFoldEvaluator, PrequentialEvaluator
+from skstream import (
+    DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    Polling,
+    PrequentialEvaluator,
+)
 from skstream.core.engine.failures import ModelError
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "estimators.md"
@@ -19,7 +25,7 @@ CASES = {case.name: case for case in cases(N_ROWS)}
 EVALUATORS = [
     PrequentialEvaluator("error", n_warmup=20, random_state=0),
     KFoldEvaluator("error", n_folds=2, n_warmup=20, random_state=0),
-    DelayedEvaluator("error", delay=3, n_bins=2, n_warmup=20, random_state=0),
+    DelayedEvaluator("error", delay=3, n_warmup=20, random_state=0, polling=Polling(n_bins=2)),
     HoldoutEvaluator("error", holdout="next", every=10, n_warmup=20, random_state=0),
 ]
 

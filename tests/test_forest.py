@@ -134,7 +134,7 @@ def test_after_a_drift_it_is_better_than_one_tree() -> None:
         ),
         "tree": HoeffdingTreeClassifier(),
     }
-    result = PrequentialEvaluator("accuracy", return_models=True).evaluate(models, stream)
+    result = PrequentialEvaluator("accuracy").evaluate(models, stream, return_models=True)
     scores = {name: result.scores[name]["accuracy"] for name in models}
     assert scores["forest"] > scores["fixed"] + 0.01
     assert scores["forest"] > scores["tree"] + 0.01

@@ -20,6 +20,7 @@ from skstream import (
     Persistent,
     PersistentRegressor,
     PrequentialEvaluator,
+    RunOptions,
 )
 from skstream.drift import DriftDetector
 from skstream.metrics import Measure
@@ -122,7 +123,7 @@ def test_a_protocol() -> None:
         run.update(X[rows], y[rows])
     assert run.close().result().scores == whole.scores
     assert str(whole).startswith("every n-th row evaluation after 400 rows")
-    evaluator.engine = "loop"
+    evaluator.run = RunOptions(kernels=False)
     assert evaluator.evaluate(SGDClassifier(), X, y).scores == whole.scores
     asked = np.array(
         [answer is not None for answer in whole.predictions("SGDClassifier", every_row=True)]
@@ -172,8 +173,8 @@ def test_a_kernel(cuts: list[int], seed: int) -> None:
     X = np.zeros((200, 1))
     found = {}
     for engine in ("auto", "loop"):
-        evaluator = PrequentialEvaluator("mae", engine=engine, return_models=True)
-        run = evaluator.start(model)
+        evaluator = PrequentialEvaluator("mae", run=RunOptions(kernels=engine == "auto"))
+        run = evaluator.start(model, return_models=True)
         for rows in np.split(np.arange(200), sorted(cuts)):
             run.update(X[rows], y[rows])
         found[engine] = result = run.close().result()

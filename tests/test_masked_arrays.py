@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from skstream import (
     DelayedEvaluator,
     Persistent,
+    Polling,
     PrequentialEvaluator,
     TemporalCorrection,
     TemporallyAugmented,
@@ -116,7 +117,7 @@ def test_masked_weights_are_refused():
 
 def test_a_masked_label_time_is_never():
     times = masked(np.arange(6) + 2)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2)
+    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=2))
     seen = evaluator.evaluate(Persistent(), X, Y, arrival=np.arange(6), label_time=times)
     never = evaluator.evaluate(
         Persistent(), X, Y, arrival=np.arange(6), label_time=times.astype(float).filled(np.inf)
@@ -129,12 +130,16 @@ def test_a_masked_label_time_is_never():
 
 
 def test_masked_rows_and_labels_asked_live():
-    run = DelayedEvaluator("accuracy", n_bins=2).start(SGDClassifier(), classes=[0, 1])
+    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
+        SGDClassifier(), classes=[0, 1]
+    )
     run.ask(X[:2], ["a", "b"], 0)
     run.label(["a", "b"], [0, 1], 1)
     with pytest.raises(ValueError, match="NaN"):
         run.ask(masked(X[:2], np.eye(2, dtype=bool)), ["c", "d"], 2)
-    run = DelayedEvaluator("accuracy", n_bins=2).start(Persistent(), classes=[0, 1])
+    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
+        Persistent(), classes=[0, 1]
+    )
     run.ask(X[:2], ["a", "b"], 0)
     with pytest.raises(ValueError, match="Label 1 of those given is missing"):
         run.label(["a", "b"], masked([0, 1], [False, True]), 1)

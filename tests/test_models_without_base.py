@@ -16,6 +16,7 @@ from skstream import (
     KFoldEvaluator,
     ModelError,
     PrequentialEvaluator,
+    RunOptions,
     prequential_predict,
 )
 from skstream.adaptive import DriftReset
@@ -150,13 +151,15 @@ def test_without_classes_they_go_on_after_a_checkpoint(tmp_path) -> None:
     expected = prequential_predict(WithoutClasses(), X, Y).tolist()
     models = {"alone": WithoutClasses(), "in a pipeline": make_stream_pipeline(WithoutClasses())}
     models["augmented"] = TemporallyAugmented(WithoutClasses())
-    evaluator = PrequentialEvaluator("accuracy", keep_tape=True)
+    evaluator = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
     run = evaluator.start(models, classes=["down", "up"])
     run.update(X[:20], Y[:20])
     run.save(tmp_path / "run")
     run = load_run(tmp_path / "run")
     run.update(X[20:], Y[20:])
-    folder = PrequentialEvaluator("accuracy", keep_tape=True, checkpoint=tmp_path / "folder")
+    folder = PrequentialEvaluator(
+        "accuracy", run=RunOptions(checkpoint=tmp_path / "folder", keep_tape=True)
+    )
     for result in (run.result(), folder.evaluate(models, X, Y)):
         for name in models:
             assert result.predictions(name, every_row=True)[1:].tolist() == expected
@@ -227,7 +230,7 @@ def test_what_they_lack_is_named(model, message) -> None:
             pipeline.partial_fit(X, Y, classes=["down", "up"])
     for warm_start in (False, True):
         with pytest.raises((TypeError, ModelError), match=f"Model 'm'.*{type(model).__name__}"):
-            PrequentialEvaluator("accuracy", warm_start=warm_start).evaluate({"m": pipeline}, X, Y)
+            PrequentialEvaluator("accuracy").evaluate({"m": pipeline}, X, Y, warm_start=warm_start)
     with pytest.raises(TypeError, match=r"'m': WithoutPredict .* no method transform"):
         StreamPipeline([("m", WithoutPredict()), ("n", Counter())]).fit(X, Y)
     with pytest.raises(TypeError, match=r"gives none.*Use a model with predict_proba"):
@@ -285,8 +288,8 @@ def test_what_they_have_learnt_before_is_warned_of() -> None:
         for model in (Knows(), Counter(start=2), Drawn(), hides, Mean()):
             measure = "mae" if isinstance(model, Mean) else "accuracy"
             PrequentialEvaluator(measure).evaluate(model, X, X[:, 0] if measure == "mae" else Y)
-        warm = PrequentialEvaluator("accuracy", warm_start=True, n_warmup=0, keep_tape=True)
-        result = warm.evaluate({"m": learnt}, X, Y)
+        warm = PrequentialEvaluator("accuracy", n_warmup=0, run=RunOptions(keep_tape=True))
+        result = warm.evaluate({"m": learnt}, X, Y, warm_start=True)
     assert np.random.get_state()[2] == before
     assert result.predictions("m", every_row=True)[0] == learnt.predict(X[:1])[0]
 
@@ -305,7 +308,7 @@ def test_what_parts_have_learnt_before_is_warned_of() -> None:
             PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            PrequentialEvaluator("accuracy", warm_start=True).evaluate({"m": model}, X, Y)
+            PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y, warm_start=True)
             PrequentialEvaluator("accuracy").evaluate({"m": frozen}, X, Y)
 
 
@@ -313,15 +316,19 @@ def test_what_parts_have_learnt_is_left_out_with_a_warning() -> None:
     """What is around them makes clones, which know nothing; unless it has learnt itself."""
     learnt = SGDClassifier(random_state=0).partial_fit(X, Y, classes=np.unique(Y))
     scaled = make_stream_pipeline(StandardScaler(), learnt)
-    warm = PrequentialEvaluator("accuracy", warm_start=True, keep_tape=True)
+    warm = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
     for model in (scaled, TemporallyAugmented(learnt)):
         with pytest.warns(UserWarning, match="SGDClassifier inside model 'm' has learnt, and the"):
-            result = warm.evaluate({"m": model}, X, Y)
+            result = warm.evaluate({"m": model}, X, Y, warm_start=True)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            new = PrequentialEvaluator("accuracy", keep_tape=True).evaluate({"m": model}, X, Y)
-            warm.evaluate({"m": clone(model).partial_fit(X, Y, classes=np.unique(Y))}, X, Y)
-            warm.evaluate({"m": learnt}, X, Y)
+            new = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True)).evaluate(
+                {"m": model}, X, Y
+            )
+            warm.evaluate(
+                {"m": clone(model).partial_fit(X, Y, classes=np.unique(Y))}, X, Y, warm_start=True
+            )
+            warm.evaluate({"m": learnt}, X, Y, warm_start=True)
         assert list(result.predictions("m", every_row=True)) == list(
             new.predictions("m", every_row=True)
         )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
-from skstream import DelayedEvaluator, PrequentialEvaluator
+from skstream import DelayedEvaluator, Polling, PrequentialEvaluator, RunOptions
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._data import load_stream
 from tests._examples import examples
@@ -197,13 +197,13 @@ def test_probabilities_sum_to_one_where_likelihoods_are_tiny(engine: str) -> Non
     shares = model.predict_proba(X[300:])
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X[300:])), shares, rtol=1e-9)
-    evaluator = PrequentialEvaluator("log_loss", engine=engine)
+    evaluator = PrequentialEvaluator("log_loss", run=RunOptions(kernels=engine == "auto"))
     assert np.isfinite(evaluator.evaluate({"m": model}, X, y).scores["m"]["log_loss"])
 
 
 def test_electricity_with_late_labels_is_scored_to_its_end() -> None:
     X, y = load_stream("electricity", 6000)
-    evaluator = DelayedEvaluator("log_loss", delay=48, n_bins=1, poll_every=None)
+    evaluator = DelayedEvaluator("log_loss", delay=48, polling=Polling(n_bins=1, poll_every=None))
     scores = evaluator.evaluate({"m": IncrementalGaussianNB()}, X, y).scores["m"]
     assert np.isfinite(scores["log_loss"])
 
@@ -216,9 +216,9 @@ def test_very_large_and_small_numbers_are_answered_as_in_the_loop(scale: float) 
     y = rng.integers(0, 3, 300)
     X = scale * (rng.normal(size=(300, 2)) + y[:, None])
     kernel, loop = (
-        PrequentialEvaluator("log_loss", engine=engine, n_warmup=20, random_state=0).evaluate(
-            {"m": IncrementalGaussianNB()}, X, y
-        )
+        PrequentialEvaluator(
+            "log_loss", n_warmup=20, random_state=0, run=RunOptions(kernels=engine == "auto")
+        ).evaluate({"m": IncrementalGaussianNB()}, X, y)
         for engine in ("auto", "loop")
     )
     assert kernel.scores["m"]["log_loss"] == pytest.approx(loop.scores["m"]["log_loss"], rel=1e-9)

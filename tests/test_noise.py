@@ -11,13 +11,13 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
-from skstream import KFoldEvaluator, PrequentialEvaluator, make_stream_pipeline
+from skstream import KFoldEvaluator, PrequentialEvaluator, RunOptions, make_stream_pipeline
 from skstream.baselines import MajorityClass
 from skstream.kernels import Task
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.noise import LabelNoise, with_noise
 from skstream.streams import make_demo_stream
-from skstream.utils._row_hashes import row_hashes
+from skstream.utils._seeds import row_hashes
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -161,7 +161,13 @@ def test_folds_agree_between_kernel_and_loop(strategy):
     stream = make_demo_stream(120)
     models = {"noisy": LabelNoise(SGDClassifier()), "plain": SGDClassifier()}
     fast, slow = (
-        KFoldEvaluator("accuracy", strategy=strategy, n_folds=2, random_state=0, engine=engine)
+        KFoldEvaluator(
+            "accuracy",
+            n_folds=2,
+            random_state=0,
+            strategy=strategy,
+            run=RunOptions(kernels=engine == "auto"),
+        )
         for engine in ("auto", "loop")
     )
     result = fast.evaluate(models, stream)
@@ -206,9 +212,9 @@ def test_the_kernel_gives_the_probabilities_of_the_loop(n_classes):
         ),
     }
     results = [
-        PrequentialEvaluator("log_loss", engine=engine, random_state=0, keep_tape=True).evaluate(
-            models, X, y
-        )
+        PrequentialEvaluator(
+            "log_loss", random_state=0, run=RunOptions(kernels=engine == "auto", keep_tape=True)
+        ).evaluate(models, X, y)
         for engine in ("auto", "loop")
     ]
     assert results[0].paths["bayes"] == "kernel" and "loop" in results[0].paths["looped inside"]

@@ -11,6 +11,7 @@ from skstream import (
     KFoldEvaluator,
     LabelNoise,
     PrequentialEvaluator,
+    RunOptions,
     prequential_predict,
 )
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
@@ -129,19 +130,19 @@ def test_rows_without_a_label_are_no_time():
 
 
 def test_rows_with_another_number_are_refused():
-    evaluator = PrequentialEvaluator("error", warm_start=True)
+    evaluator = PrequentialEvaluator("error")
     later = drop_rows(STREAM, 9950)
     with pytest.raises(
         ValueError, match=r"Row 0 of the stream evaluated is row 9,950 .* drop_rows\("
     ):
-        evaluator.evaluate(BayesOptimal(STREAM), later)
+        evaluator.evaluate(BayesOptimal(STREAM), later, warm_start=True)
     with pytest.raises(ValueError, match="Row 0 of the stream evaluated is row 9,950"):
         prequential_predict(BayesOptimal(STREAM), later)
     twice = concat(take_rows(STREAM, 30), take_rows(STREAM, 30))
     with pytest.raises(ValueError, match="Row 59 of the stream evaluated is row 29 of"):
-        evaluator.evaluate(BayesOptimal(STREAM), twice)
+        evaluator.evaluate(BayesOptimal(STREAM), twice, warm_start=True)
     at_its_beginning = BayesOptimal(STREAM).fit(*STREAM.rows(0, 9950))
-    result = evaluator.evaluate(at_its_beginning, later)
+    result = evaluator.evaluate(at_its_beginning, later, warm_start=True)
     best = STREAM.bayes_predict(STREAM.rows(9950, 10_001)[0], np.arange(9950, 10_001))
     assert np.array_equal(result.predictions("BayesOptimal", every_row=True)[1:], best[1:])
 
@@ -158,7 +159,7 @@ def test_a_stream_of_other_components_is_refused():
 def test_columns_in_another_order_are_refused(engine):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=STREAM.feature_names)
-    evaluator = PrequentialEvaluator("error", engine=engine)
+    evaluator = PrequentialEvaluator("error", run=RunOptions(kernels=engine == "auto"))
     for rows in (frame, frame.set_axis(["a", "b"], axis=1)):
         found = evaluator.evaluate(BayesOptimal(STREAM), rows, Y).scores["BayesOptimal"]["error"]
         assert (

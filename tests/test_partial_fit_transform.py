@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDRegressor
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skstream import PrequentialEvaluator
+from skstream import PrequentialEvaluator, RunOptions
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 
 ROWS = np.arange(12.0).reshape(6, 2) ** 2
@@ -187,7 +187,9 @@ def test_an_evaluator_that_loops_over_it_alone_gives_the_same(step: Any) -> None
     model = make_stream_pipeline(step, SGDRegressor(random_state=0))
     answers = []
     for engine in ("loop", "auto"):
-        evaluator = PrequentialEvaluator("mae", engine=engine, n_warmup=3)
+        evaluator = PrequentialEvaluator(
+            "mae", n_warmup=3, run=RunOptions(kernels=engine == "auto")
+        )
         result = evaluator.evaluate({"m": model}, X, y)
         answers.append(result.predictions("m", every_row=True))
     np.testing.assert_allclose(*answers, rtol=1e-12)

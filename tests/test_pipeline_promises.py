@@ -18,7 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import get_tags
 
-from skstream import KFoldEvaluator, ModelError, PrequentialEvaluator
+from skstream import KFoldEvaluator, ModelError, PrequentialEvaluator, RunOptions
 from skstream.adaptive import DriftReset
 from skstream.baselines import MajorityClass
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
@@ -101,7 +101,9 @@ def test_names_that_cannot_tell_steps_apart_are_refused_on_every_path(case, engi
     with pytest.raises(ValueError, match=message):
         clone(model).partial_fit(X, Y, classes=["down", "up"])
     with pytest.raises(ModelError, match=message):
-        PrequentialEvaluator("accuracy", engine=engine).evaluate(model, X, Y)
+        PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+            model, X, Y
+        )
 
 
 @pytest.mark.parametrize("steps", [[("a", StandardScaler), ("b", SGD)], [("a", SGDClassifier)]])
@@ -242,9 +244,9 @@ class TestSetParams:
         with pytest.raises(ValueError, match=f"'{name}' was set after rows .* Call fit, "):
             model.partial_fit(X, Y)
         for engine in ("auto", "loop"):
-            evaluator = PrequentialEvaluator("accuracy", engine=engine, warm_start=True)
+            evaluator = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto"))
             with pytest.raises(ModelError, match="was set after rows"):
-                evaluator.evaluate(model, X, Y)
+                evaluator.evaluate(model, X, Y, warm_start=True)
         assert isinstance(model.fit(X, Y)[0], MinMaxScaler)
         model.partial_fit(X, Y)
 
@@ -271,7 +273,9 @@ META = {
 @pytest.mark.parametrize("name", META)
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 def test_folds_need_no_requests_when_metadata_is_routed(name, engine) -> None:
-    evaluator = KFoldEvaluator("accuracy", n_folds=2, engine=engine, random_state=0)
+    evaluator = KFoldEvaluator(
+        "accuracy", n_folds=2, random_state=0, run=RunOptions(kernels=engine == "auto")
+    )
     plain = evaluator.evaluate(META[name], X, Y)
     with sklearn.config_context(enable_metadata_routing=True):
         routed = evaluator.evaluate(META[name], X, Y)

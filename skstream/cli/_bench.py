@@ -23,33 +23,27 @@ from typing import Any
 from sklearn.utils.parallel import delayed
 
 from skstream.cli._arguments import OPTIONS_OF_STREAMS
-from skstream.cli._generators import KNOWN_STREAMS
-from skstream.cli._model_strings import GENERATOR, parse_model_string
+from skstream.cli._from_text import GENERATOR, KNOWN_STREAMS, parse_model_string
 from skstream.cli._output import draw, make_folder, one_line_warnings, say, show, with_command
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.result.storage import load_result
-from skstream.core.run.read_checksums import PassChecksums
 from skstream.evaluation import EvaluationResult
 from skstream.stats._report import plural
 from skstream.studies._leaderboard import Leaderboard
 from skstream.studies._over_seeds import StreamStudy
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import did_you_mean
-from skstream.utils._files import atomic_write, no_such_file
-from skstream.utils._interrupt import terminated_as_interrupted
+from skstream.utils._concurrency import terminated_as_interrupted
+from skstream.utils._saved import atomic_write, no_such_file
 from skstream.utils._sklearn import QuietParallel
 
 SHIPPED = Path(__file__).with_name("suite.toml")
 SUITE, RESULTS, TABLE, SUMMARY = "suite.toml", "results", "table.md", "summary.json"
 RANKS_PICTURE = "critical_difference.png"
-#: Options of `evaluate` that hold for all streams.
-PROTOCOL = ("batch-size", "missing", "missing-labels", "n-rows", "unanswered", "warmup")
 KEYS = ("alpha", "certify", "metric", "models", "protocol", "references", "seeds", "streams")
 #: A model that is shown where the truth is known, and never competes.
 OPTIMAL = "bayes-optimal"
 DIFFERENT, FAILED, INTERRUPTED = 1, 2, 130
-#: Options of streams that take no value.
-_FLAGS = ("no-header",)
 _STREAM_NAME = re.compile(r"[\w+-][\w.+-]*")
 
 #: Reads the words of a command, and returns what they plan.
@@ -101,7 +95,7 @@ class Suite:
     alpha : float
         Level of the tests and of the leaderboard.
     protocol : dict of str to object
-        Options of `evaluate`.
+        Parameters of the evaluator.
     """
 
     text: str
@@ -129,18 +123,16 @@ class Suite:
             own["generator"] = seeded(str(own["generator"]), seed_of(name, seed))
         files: Any = own.pop("file", [])
         words = ["evaluate", *([files] if isinstance(files, str) else files)]
-        for key, value in (self.protocol | own).items():
+        for key, value in (own | {"set": self.protocol}).items():
             words += _option(key, value)
         words += _option("metric", list(self.metrics))
         words += _option("model", [f"{name}={model}" for name, model in self.models.items()])
-        return (*words, "--keep-tape", "yes", "--random-state", str(seed))
+        return (*words, "--set", "keep_tape=True", "--set", f"random_state={seed}")
 
 
 def _option(key: str, value: Any) -> list[str]:
-    if isinstance(value, bool) and not value and key not in _FLAGS:
-        raise ValueError(f"{key} = false says nothing: leave the option out, or give it a value.")
-    if isinstance(value, bool):
-        return [f"--{key}"] if value else []
+    if isinstance(value, dict):  # of parameters
+        value = [f"{name}={one!r}" for name, one in value.items()]
     values = value if isinstance(value, list) else [value]
     return [word for one in values for word in (f"--{key}", str(one))]
 
@@ -219,8 +211,7 @@ def read_suite(path: Path | None) -> Suite:
     models, streams = (_table(data, name, path) for name in ("models", "streams"))
     protocol = data.get("protocol", {})
     if not isinstance(protocol, dict):
-        raise ValueError(f"{path}: [protocol] must be a table of options. Got {protocol!r}.")
-    _check_keys(protocol, PROTOCOL, f"[protocol] of {path}", "option")
+        raise ValueError(f"{path}: [protocol] must be a table of parameters. Got {protocol!r}.")
     for name, text_of in models.items():
         if not isinstance(text_of, str) or re.search(r"[=()'\"]", name):
             raise ValueError(
@@ -333,7 +324,6 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
     runs = suite.runs(folder)
     found = finished(runs, folder)
     left = [run for run in runs if run.path not in found]
-    _check_same_rows([run for run in runs if run.path in found], found, planned)
     _check_plans([run for run in left if run.seed == suite.seeds[0]] or left[:1], suite, planned)
     make_folder(folder / RESULTS, "--out")
     _write(folder / SUITE, suite.text)
@@ -343,7 +333,6 @@ def bench(options: argparse.Namespace, planned: Plan) -> int:
         with terminated_as_interrupted():
             for run, seconds in _do_all(left, options.n_jobs, planned):
                 found[run.path] = load_result(run.path)
-                _check_same_files(runs, found)
                 say(f"{len(found)} of {len(runs)}: {run.stream}, seed {run.seed}, {seconds:.1f} s")
     except KeyboardInterrupt:
         say(
@@ -394,50 +383,7 @@ def finished(runs: Sequence[Run], folder: Path) -> dict[Path, EvaluationResult]:
                 "folder; for other models, measures or options name another folder with --out."
             )
         found[path] = result
-    _check_same_files(runs, found)
     return found
-
-
-def _check_same_files(runs: Sequence[Run], found: Mapping[Path, EvaluationResult]) -> None:
-    """Raise an error if a file was read for one seed, and another one for the next."""
-    first: dict[str, Path] = {}
-    for run in runs:
-        if run.path not in found or "--generator" in run.words:
-            continue
-        one, other = found[run.path], found[first.setdefault(run.stream, run.path)]
-        if one.details.record.get("stream") != other.details.record.get("stream"):
-            raise ValueError(
-                f"The file of the stream {run.stream} has changed: {run.path} is of other data "
-                f"({one.n_rows:,} rows) than {first[run.stream]} ({other.n_rows:,} rows). Name "
-                "another folder with --out, or move the results of this stream away."
-            )
-
-
-def _check_same_rows(
-    runs: Sequence[Run], found: Mapping[Path, EvaluationResult], planned: Plan
-) -> None:
-    """Raise an error if a stream does not give the rows any more that a result is of."""
-    of_files: dict[str, Any] = {}  # which are read once for all seeds
-    for run in runs:
-        known = found[run.path].details.record["stream"]
-        now = of_files.get(run.stream)
-        if now is None:
-            read = PassChecksums()
-            for _ in read.noted(planned(run.words).opened.stream):
-                pass
-            now = {"rows": read.n_rows} | {
-                name: [f"{one:08x}" for one in sums] for name, sums in read.sums().items()
-            }
-        if "--generator" not in run.words:
-            of_files[run.stream] = now
-        then = {"rows": known["rows"], **known["checksums"]}
-        other = [name for name in now if now[name] != then.get(name)]
-        if other:
-            raise ValueError(
-                f"The stream {run.stream} has changed: {run.path} is of other {other[-1]} "
-                f"({then['rows']:,} rows) than those that it gives now ({now['rows']:,} rows). "
-                "Name another folder with --out, or move the results of this stream away."
-            )
 
 
 def _difference(then: Sequence[str], now: Sequence[str]) -> str:

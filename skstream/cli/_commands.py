@@ -1,38 +1,38 @@
-"""The command line: ``skstream demo``, ``evaluate``, ``score``, ``verify`` and others."""
+"""The command line: skstream demo, evaluate, score, verify and others."""
 
 import argparse
 import os
 import shlex
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from skstream.cli import _bench
-from skstream.cli._arguments import make_parser, reading
-from skstream.cli._below import check_comparisons, show_below
-from skstream.cli._generators import best_possible
-from skstream.cli._models import (
+from skstream.cli._arguments import make_parser
+from skstream.cli._from_text import (
     CLASSIFIER_BASELINES,
     REGRESSOR_BASELINES,
+    best_possible,
     model_of,
     models_given,
 )
 from skstream.cli._output import (
     RESULT_FILE,
+    check_comparisons,
     check_outputs,
-    in_options,
+    draw,
     make_folder,
-    metric_of,
     one_line_warnings,
     say,
     show,
+    show_below,
     with_command,
     write,
     write_report,
@@ -40,30 +40,150 @@ from skstream.cli._output import (
 from skstream.cli._protocols import (
     Opened,
     check_options,
+    check_parameters,
     make_evaluator,
     monitors_given,
     open_stream,
 )
-from skstream.cli._score import score
 from skstream.core.engine.failures import ModelError, ends_program
 from skstream.core.evaluators.evaluator import StreamEvaluator
-from skstream.core.evaluators.settings import check_can_answer
+from skstream.core.evaluators.options import run_options
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.result.storage import load_result
 from skstream.evaluation import (
     DriftMonitor,
     EvaluationInterrupted,
+    EvaluationResult,
+    PredictionLog,
     PrequentialEvaluator,
     detect,
+    score_slices,
 )
 from skstream.evaluation import verify as verify_result
+from skstream.logs._slices import SliceScores
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
-from skstream.streams._file_system import is_uri
-from skstream.streams._open import open_files
-from skstream.streams._profile import label_columns, time_features, words_of
+from skstream.streams._files import is_uri
+from skstream.streams._profile import label_columns, words_of
 from skstream.utils._show_versions import show_versions
 from skstream.utils._tables import shown
 from skstream.utils._validation import is_regressor
+
+#: Parameters of a log that options of their own give.
+_BY_OPTIONS = {
+    *("self", "source", "target", "predictions", "probabilities", "arrival", "label_time"),
+    *("options", "metrics", "forgetting", "record_every"),
+}
+
+
+def score(options: argparse.Namespace) -> int:
+    """Score the predictions of a log, and write what was asked for."""
+    check_outputs(options.plot, options.save, options.report)
+    given = dict(options.set)
+    names = [*signature(PredictionLog).parameters, *signature(PredictionLog.score).parameters]
+    check_parameters(given, "PredictionLog", set(names) - _BY_OPTIONS)
+    of_score = {n: given.pop(n) for n in ("view", "unanswered", "keep_tape") if n in given}
+    log = PredictionLog(
+        options.file[0] if len(options.file) == 1 else options.file,
+        target=options.target,
+        predictions=_predictions(options.predictions) or None,
+        probabilities=_probabilities(options.probabilities) or None,
+        arrival=options.time,
+        label_time=options.label_time,
+        options=dict(options.read),
+        **given,
+    )
+    result = log.score(
+        options.metric or None,
+        forgetting=options.forgetting or "cumulative",
+        record_every=options.every,
+        **of_score,
+    )
+    slices = _slices(log, result, options) if options.slices else None
+    skipped: Any = "skip" if "unanswered" in of_score else "error"
+    estimates = log.estimate(unanswered=skipped) if options.estimate else None
+    show(result)
+    show(_about_guesses(result))
+    if not all(isinstance(one, dict) for one in log.probabilities.values()):
+        order = ", ".join(map(str, given.get("classes", np.asarray(result.classes).tolist())))
+        show(f"Probabilities are read in this order of the classes: {order}.")
+    further = [more for more in (slices, estimates) if more is not None]
+    for more in further:
+        show(f"\n{more}")
+    with ExitStack() as last:  # all are done, the newest first, even if some fail
+        last.callback(write_report, result, options.report, also=further)
+        last.callback(write, result, options.plot, None)
+        last.callback(write, result, None, options.save)
+    if options.plot is not None:
+        if slices is not None:
+            draw(slices.plot(result.metric_names[0], kind="bars"), _beside(options.plot, "slices"))
+        if estimates is not None:
+            draw(estimates.plot(), _beside(options.plot, "estimates"))
+    return 0
+
+
+def _about_guesses(result: EvaluationResult) -> str:
+    """Say why the table has no naive guess, and what stands in its place."""
+    zeros = [name for name, one in result.measures.items() if one.baseline_is_zero]
+    known = f"A naive guess has 0 in {', '.join(zeros)}" if zeros else "Kappas compare with one"
+    return (
+        f"No naive guess is in the table, since no model is run. {known}"
+        f"{'' if zeros else ' (--metric kappa_m, kappa_temporal)'}; skstream evaluate has guesses "
+        "in its table, on a file with features."
+    )
+
+
+def _beside(picture: Path, what: str) -> Path:
+    return picture.with_name(f"{picture.stem}-{what}{picture.suffix}")
+
+
+def _slices(
+    log: PredictionLog, result: EvaluationResult, options: argparse.Namespace
+) -> SliceScores:
+    """Scores of groups; over all rows first, which has intervals."""
+    groups = {name: log.column(name) for name in options.slices}
+    return score_slices(
+        result,
+        groups if len(groups) > 1 else next(iter(groups.values())),
+        metrics=options.metric or None,
+        forgetting=["cumulative", *(one for one in options.forgetting if one != "cumulative")],
+        record_every=options.every,
+    )
+
+
+def _predictions(given: Sequence[str]) -> dict[str, str]:
+    """Columns of predictions by model: NAME=COLUMN, or the column alone."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, column = _named(text)
+        _check_new("--predictions", name, found)
+        found[name] = column
+    return found
+
+
+def _probabilities(given: Sequence[str]) -> dict[str, Any]:
+    """Columns of probabilities by model: NAME=COLUMN,COLUMN or NAME=CLASS:COLUMN,CLASS:COLUMN."""
+    found: dict[str, Any] = {}
+    for text in given:
+        name, columns = _named(text)
+        _check_new("--probabilities", name, found)
+        parts = columns.split(",")
+        labels = [part.partition(":")[::2] for part in parts]
+        if all(column for _, column in labels):
+            found[name] = dict(labels)
+        else:
+            found[name] = parts[0] if len(parts) == 1 else parts
+    return found
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, columns = text.partition("=")
+    return (name, columns) if equals and name and columns else (text, text)
+
+
+def _check_new(option: str, name: str, found: dict[str, Any]) -> None:
+    if name in found:
+        raise ValueError(f"{option} names the model {name!r} twice.")
+
 
 #: A target of more values is hardly a label.
 MAX_LABELS = 1000
@@ -73,8 +193,6 @@ DEMO_MODELS = (
     *("tree", "augmented('tree')"),
 )
 DEMO_FORGETTING = ("cumulative", "window:1000")
-#: Inputs of Electricity from which its label is not read off.
-FORECAST_INPUTS = ("day", "period", "nswdemand", "vicdemand", "transfer")
 DEMO_ROWS = 20_000
 
 #: Page that `report` writes, if no other is named.
@@ -115,7 +233,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     """Run the command, and say its errors in one line."""
-    with one_line_warnings(vars(options)):
+    with one_line_warnings():
         try:
             status = int(options.run(options))
             sys.stdout.flush()
@@ -127,7 +245,7 @@ def _run(options: argparse.Namespace) -> int:
         except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
             if options.traceback:
                 raise
-            say(f"error: {in_options(str(error))}")
+            say(f"error: {error}")
             return FAILED
         except SystemExit as error:
             if ends_program(error):  # a signal, such as SIGTERM
@@ -143,33 +261,31 @@ class _Planned:
     opened: Opened
     models: dict[str, Any]
     classes: Any
-    metrics: list[str]
     evaluator: StreamEvaluator
     monitors: dict[str, DriftMonitor]
 
 
 def evaluate(options: argparse.Namespace) -> int:
     """Evaluate the models on a file or a generator, and write what was asked for."""
-    check_outputs(options.plot, options.save, options.plot_metric, options.report)
+    check_outputs(options.plot, options.save, options.report)
     plan = _planned(options)
     stream = plan.opened.stream
-    drawn = metric_of(options.plot_metric, plan.metrics)
     result, status = _evaluated(plan.evaluator, plan.models, stream, traceback=options.traceback)
     if result is not None:
         result = with_command(result, options.words)
-        show(f"{_about(plan.opened, plan.classes, options.time)}\n")
+        show(f"{_about(plan.opened, plan.classes)}\n")
         # Why models failed is said once, by the error that ends.
         show(replace(result, failures=dict.fromkeys(result.failures, "the error below says why")))
         found = detect(result, plan.monitors) if plan.monitors else {}
         with ExitStack() as last:  # all are done, the newest first, even if some fail
             last.callback(write_report, result, options.report, detections=found)
-            last.callback(write, result, options.plot, None, drawn, detections=found)
+            last.callback(write, result, options.plot, None, detections=found)
             last.callback(write, result, None, options.save)
             compared = show_below(result, options, found)
         if status == 0 and not compared:
             status = FAILED
         if status == 0 and result.failures:
-            status = f"error: {_words(result.failures.values(), stream)}"
+            status = f"error: {'; '.join(result.failures.values())}"
         if status == 0 and result._why_nothing_scored():
             return FAILED  # a warning has said why
     return _ended(status)
@@ -216,7 +332,7 @@ def verify(options: argparse.Namespace) -> int:
 def report(options: argparse.Namespace) -> int:
     """Write a saved result as a page."""
     page = options.out or Path(PAGE)
-    check_outputs(None, None, report=page)
+    check_outputs(None, None, page)
     if options.out is None and page.exists():
         raise FileExistsError(
             f"{page} is there already: name the file to write, --out FILE; it is replaced then."
@@ -228,7 +344,7 @@ def report(options: argparse.Namespace) -> int:
             f"{path} holds the results of many runs, and a page is about one: name its file"
             + (f", such as {results[0]}." if results else ".")
         )
-    write_report(load_result(path), page, title=options.title)
+    write_report(load_result(path), page)
     return 0
 
 
@@ -255,7 +371,7 @@ def _planned(options: argparse.Namespace) -> _Planned:
     _check_repeated("--monitor", options.monitor)
     given = models_given(options.model)
     check_options(options)
-    opened = open_stream(options, **_reading(options))
+    opened = open_stream(options, **dict(options.read), exclude=options.exclude or None)
     files, stream = opened.files, opened.stream
     if given and files is not None and files.feature_names == []:
         raise ValueError(
@@ -264,25 +380,18 @@ def _planned(options: argparse.Namespace) -> _Planned:
         )
     target = _target_in_words(options.target)
     models = _with_baselines(models_given(options.model, stream) if given else {}, stream, target)
-    if files is None and opened.protocol == "prequential" and options.batch_size == 1:
+    in_turn = opened.protocol == "prequential" and dict(options.set).get("batch_size", 1) == 1
+    if files is None and in_turn:
         models |= best_possible(stream)  # it takes the number of rows learnt as the time
     classes = None if _regression(models) else stream.classes
     if files is not None and classes is not None:
         _check_labels(options, target, classes)
-    if opened.holdout is None and stream.n_rows is not None and 0 < stream.n_rows <= options.warmup:
-        raise ValueError(
-            f"n_warmup={options.warmup} rows are learnt unasked, and there are {stream.n_rows:,}: "
-            "no row would be scored. Pass a smaller number."
-        )
-    if options.warmup == 0:
-        check_can_answer({(name, 0): model for name, model in models.items()}, "Pass n_warmup=1.")
     measures = resolve_metrics(options.metric or None, classes=classes)
     check_comparisons(options, list(models), measures)
     return _Planned(
         opened=opened,
         models=models,
         classes=classes,
-        metrics=list(measures),
         evaluator=make_evaluator(options, opened),
         monitors=monitors_given(options, classes),
     )
@@ -293,14 +402,8 @@ def demo(options: argparse.Namespace) -> int:
     picture = options.out / "demo.png"
     make_folder(options.out, "--out")
     check_outputs(picture, None)
-    stream, description = _demo_stream(options.data)
-    if stream.classes is None:
-        raise ValueError(
-            "The target column 'class' holds numbers with fractions, which a regressor predicts, "
-            "and the demo compares classifiers. Evaluate regressors: skstream evaluate "
-            f"{shlex.quote(description)} --target class --model sgd-regressor."
-        )
-    show(f"Stream: {description}")
+    stream = make_demo_stream(DEMO_ROWS)
+    show(f"Stream: generated, {DEMO_ROWS:,} rows with temporal dependence and a drift")
     show(f"Labels: {label_profile(stream).advice}\n")
     evaluator = PrequentialEvaluator(
         forgetting=DEMO_FORGETTING,
@@ -322,15 +425,7 @@ def versions(options: argparse.Namespace) -> int:
     return 0
 
 
-_COMMANDS = {
-    **{"demo": demo, "evaluate": evaluate, "score": score},
-    **{
-        "verify": verify,
-        "report": report,
-        "bench": bench,
-        "versions": versions,
-    },
-}
+_COMMANDS = {one.__name__: one for one in (demo, evaluate, score, verify, report, bench, versions)}
 
 
 def _evaluated(
@@ -340,35 +435,24 @@ def _evaluated(
     try:
         return evaluator.evaluate(models, stream), 0
     except EvaluationInterrupted as interrupt:
-        goes_on = "" if evaluator.checkpoint is None else "; the same command goes on"
+        goes_on = (
+            "" if run_options(evaluator.run).checkpoint is None else "; the same command goes on"
+        )
         say(f"interrupted{goes_on}; this is the result so far")
         return interrupt.result, INTERRUPTED
     except (ModelError, StreamError) as error:
         # What fails at its first row has a wrong parameter or the wrong data: nothing is lost.
         result = error.result if error.row else None
-        if traceback:
+        if traceback or result is None:
             raise
-        words = _words([str(error)], stream)
-        if result is None:
-            raise ValueError(words) from error
         say("stopped by an error; this is the result so far")
-        return result, f"error: {words}"
+        return result, f"error: {error}"
     except Exception as error:  # such as of a disk that is full
         result = getattr(error, "result", None)
         if traceback or result is None:
             raise
         say("stopped by an error; this is the result so far")
-        return result, f"error: {in_options(str(error))}"
-
-
-def _words(failures: Collection[str], stream: Stream) -> str:
-    """Say why models have failed, with the first missing value if that is the reason."""
-    gap = _first_gap(stream) if any("NaN" in why for why in failures) else None
-    if gap is None:
-        return in_options("; ".join(failures))
-    # Of long advice about NaN, and about the place of a single one, ours is enough.
-    short = [why.partition("\n")[0].partition(" Column ")[0].rstrip(".") for why in failures]
-    return f"{in_options('; '.join(short))}. {gap}"
+        return result, f"error: {error}"
 
 
 def _ended(status: int | str) -> int:
@@ -386,15 +470,11 @@ def _regression(models: dict[str, Any]) -> bool:
 
 def _check_labels(options: argparse.Namespace, target: str, classes: Any) -> None:
     """Raise an error for a target that is hardly one of labels."""
-    if len(classes) > MAX_LABELS and options.target not in options.nominal:
-        all_the_same = (
-            ""
-            if options.target is None
-            else f" If they are labels all the same, pass --nominal {shlex.quote(options.target)}."
-        )
+    if len(classes) > MAX_LABELS and options.target not in dict(options.read).get("nominal", ()):
         raise ValueError(
             f"{target} holds {len(classes):,} different values, each of which would be a label. "
-            f"Numbers are predicted by regressors: --model sgd-regressor.{all_the_same}"
+            "Numbers are predicted by regressors: --model sgd-regressor. If they are labels all "
+            f"the same, pass --read \"nominal=['{options.target}']\"."
         )
     if len(classes) == 1:
         raise ValueError(
@@ -422,20 +502,8 @@ def _target_in_words(target: str | None) -> str:
     return "The target" if target is None else f"The target column {target!r}"
 
 
-def _reading(options: argparse.Namespace) -> dict[str, Any]:
-    """How the files are to be read, in the words of the streams; None where nothing was said."""
-    return {
-        **reading(options),
-        "exclude": options.exclude or None,
-        "columns": options.column or None,
-        "text": options.text,
-        "missing": options.missing,
-        "max_categories": options.max_categories,
-    }
-
-
-def _about(opened: Opened, classes: Any, arrival: str | None) -> str:
-    """Say what was read, and as what; `arrival` is the column of --time, if there is one."""
+def _about(opened: Opened, classes: Any) -> str:
+    """Say what was read, and as what."""
     files, names = opened.files, [Path(file).name for file in opened.names]
     holdout = f"Holdout: {opened.about}\n" if opened.about else ""
     order = f"{len(names)} files in this order: " if len(names) > 1 else ""
@@ -446,23 +514,13 @@ def _about(opened: Opened, classes: Any, arrival: str | None) -> str:
             f"Stream: {opened.names[0]}\n{holdout}Features: {shown(stream.feature_names or [])}\n"
             f"Target: {labels}\nDrifts: {_drifts_in_words(stream.drifts)}"
         )
-    times = time_features(files)
-    leak = f"\nCareful. {_of_times(times)}" if len(times) > 1 and arrival is None else ""
+    leak = ""
     if classes is not None and not any(map(is_uri, opened.names)):
         found = label_columns(opened.stream)
-        leak += f"\nCareful. {words_of(found).replace('exclude=', '--exclude')}" if found else ""
+        leak = f"\nCareful. {words_of(found)}" if found else ""
     return (
         f"Stream: {order}{shown(names)}\n{holdout}Features: {files.features_in_words()}\n"
         f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){leak}"
-    )
-
-
-def _of_times(times: Sequence[str]) -> str:
-    """Say what several columns of times among the features may be."""
-    return (
-        f"{len(times)} columns of times are features: {shown(list(times))}. Is one of them when "
-        "the label became known? A model then reads the label off it. Say what they are, --time "
-        "and --label-time, or leave them out with --exclude."
     )
 
 
@@ -474,56 +532,6 @@ def _drifts_in_words(drifts: Sequence[Drift]) -> str:
         for drift in drifts
     ]
     return shown(words) if words else "none known"
-
-
-def _first_gap(stream: Stream) -> str | None:
-    """Say where the first missing feature is, and what can be done; None if there is none."""
-    first_row = 0
-    for X, y, _ in stream:
-        gap = _first_nan(X)
-        if gap is not None:
-            row, place = first_row + gap[0], gap[1]
-            if stream.feature_names is None:
-                return f"The first missing value is in row {row}, feature {place} (from 0)."
-            column = stream.feature_names[place]
-            return (
-                f"The first missing value is in row {row}, column {column!r}. Fill gaps, for "
-                "example, by --model \"prepared('sgd')\", which also scales numbers and makes "
-                "columns of categories; --missing 0 puts 0 in the place of a missing number (and "
-                "the code -1 in that of a category); "
-                f"--exclude {shlex.quote(column)} leaves the column out."
-            )
-        first_row += len(y)
-    return None
-
-
-def _first_nan(X: Any) -> tuple[int, int] | None:
-    """Row and column of the first NaN in a matrix, which may be sparse; None if there is none."""
-    if sparse.issparse(X):
-        cells = X.tocoo()
-        is_gap = np.isnan(cells.data)
-        places: Any = sorted(
-            zip(cells.row[is_gap].tolist(), cells.col[is_gap].tolist(), strict=True)
-        )
-    else:
-        places = np.argwhere(np.isnan(X)).tolist()
-    return (places[0][0], places[0][1]) if places else None
-
-
-def _demo_stream(path: str | None) -> tuple[Stream, str]:
-    """Return the file given, else the generated stream; and say which it is."""
-    if path is not None:
-        stream = open_files([path], "class")
-        if not set(FORECAST_INPUTS) < set(stream.feature_names or ()):
-            return stream, path
-        # Electricity: of its other columns, a price gives the label.
-        return open_files([path], "class", columns=list(FORECAST_INPUTS)), (
-            f"{path}, the five inputs of the literature ({', '.join(FORECAST_INPUTS)})"
-        )
-    return make_demo_stream(DEMO_ROWS), (
-        f"generated, {DEMO_ROWS:,} rows with temporal dependence and a drift (name a file with "
-        "--data)"
-    )
 
 
 def _check_repeated(option: str, given: list[str]) -> None:

@@ -1,29 +1,32 @@
-"""What the command line prints and writes."""
+"""What the command line prints, below the table too, and writes."""
 
+import argparse
 import csv
 import os
 import re
 import sys
+import textwrap
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import replace
-from functools import cache
-from inspect import getmembers, isclass, isfunction, signature
-from itertools import count, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from sklearn.exceptions import FitFailedWarning
 
-from skstream import evaluation, stats, streams
-from skstream.cli._arguments import ALL_OPTIONS
 from skstream.core.result.select import tidy_columns
+from skstream.drift._detect import FoundByMonitor, each
+from skstream.evaluation import EvaluationResult
+from skstream.metrics import Measure
+from skstream.reports._answer import answer
+from skstream.reports._compare import higher_is_better
 from skstream.reports._page import marks_of, page_path
 from skstream.utils._choices import did_you_mean
-from skstream.utils._files import atomic_write
 from skstream.utils._optional import optional_import
+from skstream.utils._saved import atomic_write
+from skstream.utils._tables import aligned, listed
 
 #: Files of the folder given as --save.
 RESULT_FILE, SCORES_FILE, CURVE_FILE = "result.npz", "scores.csv", "curve.csv"
@@ -33,52 +36,10 @@ _OF_A_SCORE = ("model", "metric", "value")
 
 #: All control characters but the tab and the line feed.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-#: Options for parameters that errors name, where they are not called alike.
-_OPTIONS = {
-    **{"arrival": "time", "columns": "column", "metrics": "metric", "n_warmup": "warmup"},
-    **{"n_folds": "folds", "null_values": "null-value", "on_bad_lines": "on-bad-line"},
-    **{"record_every": "every", "sample_weight": "weight"},
-}
-#: What the library says of durations, roles and dicts, which the command line takes as texts.
-_PHRASES = {
-    "pass datetimes (of seconds since 1970 np.asarray(seconds, 'datetime64[s]')), say what numbers "
-    "in files count": "say what they count",
-    "Give a timedelta, or say what a delay of 1 is: unit=timedelta(hours=1)": (
-        "Say what a delay of 1 is: --delay-unit 1h"
-    ),
-    "Pass a timedelta (datetime.timedelta or numpy.timedelta64) as the delay": (
-        "Pass a time, such as --delay 1D"
-    ),
-    "roles=": "a column of times (--time, --label-time, --delay)",
-    "{'model': {...}}": "--probabilities NAME=CLASS:COLUMN",
-}
-#: Values of keep_tape and sort_by, which the command line calls by words.
-_TAPE = {"True": "yes", "False": "no"}
-_PARAMETER = re.compile(
-    r"(?<![\w.(\"'/{-])(?P<name>[a-z_]+)"
-    r"(?:=(?!\0)|(?= (?:names the column|goes back|is missing at) ))"
-    r"(?P<value>\[.*?\]|'[^']*'|\"[^\"]*\"|\w+)?"
-)
-#: How files are read, which the library takes as one parameter.
-_READING = re.compile(r"options=\{('.*?)\}(?=\W|$)")
-_KEY = re.compile(r"'(\w+)': ('.*?'|\[\.\.\.\]|[\w.]+)")
-#: A model, a generator or another call, whose parameters are no options; also as it is quoted.
-_CALL = re.compile(
-    r"[\w.]+\((?:[^()]|\([^()]*\))*\)|(?<!\w)'[\w.=+-]+\([^']*'|(?<!\w)\"[\w.=+-]+\([^\"]*\""
-)
-#: Options of the command that runs, or else of all commands.
-_COMMAND: ContextVar[set[str]] = ContextVar("command", default=ALL_OPTIONS)
 
 
-def check_outputs(
-    picture: Path | None,
-    folder: Path | None,
-    metric: str | None = None,
-    report: Path | None = None,
-) -> None:
-    """Fail before the evaluation rather than after it; `metric` is to be drawn."""
-    if metric is not None and picture is None:
-        raise ValueError("--plot-metric says what to draw, and needs --plot FILE.")
+def check_outputs(picture: Path | None, folder: Path | None, report: Path | None = None) -> None:
+    """Fail before the evaluation rather than after it."""
     if picture is not None:
         bases = optional_import("matplotlib.backend_bases", "A picture")
         formats = bases.FigureCanvasBase.get_supported_filetypes()
@@ -104,17 +65,6 @@ def _check_file(path: Path, option: str) -> None:
         )
     if not os.access(path.parent, os.W_OK):  # a new file takes the place of the old one
         raise PermissionError(f"{option} {path}: the folder {path.parent} is read-only.")
-
-
-def metric_of(asked: str | None, metrics: Sequence[str], option: str = "--plot-metric") -> str:
-    """Name of the measure that an option names: the first, if it names none."""
-    if asked and asked not in metrics:
-        raise ValueError(
-            f"{option} {asked} is not among the measures of this evaluation: "
-            f"{', '.join(metrics)}.{did_you_mean(str(asked), metrics)} Others are asked for with "
-            "--metric."
-        )
-    return asked or metrics[0]
 
 
 def make_folder(folder: Path, option: str) -> None:
@@ -211,28 +161,20 @@ def _save_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 @contextmanager
-def one_line_warnings(command: Iterable[str] = ()) -> Iterator[None]:
-    """Show warnings as the program's own words, each text once and without a source line.
-
-    `command` has the options of the command that runs, which all advice is about.
-    """
-    options = ALL_OPTIONS & {name.replace("_", "-") for name in command} or _COMMAND.get()
+def one_line_warnings() -> Iterator[None]:
+    """Show warnings as the program's own words, each text once and without a source line."""
     shown: set[str] = set()
 
     def one_line(message: Warning | str, *_: Any, **__: Any) -> None:
         text = str(message)
         if text not in shown:
             shown.add(text)
-            say(f"warning: {in_options(text)}")
+            say(f"warning: {text}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitFailedWarning)  # the table says it
         warnings.showwarning = one_line
-        token = _COMMAND.set(options)
-        try:
-            yield
-        finally:
-            _COMMAND.reset(token)
+        yield
 
 
 def show(text: Any) -> None:
@@ -250,65 +192,119 @@ def _without_controls(text: str) -> str:
     return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def in_options(message: str) -> str:
-    """Let an error name options instead of parameters.
+# -- below the table
 
-    Parameters
-    ----------
-    message : str
-        Message of an error, in which parameters are followed by "=".
+ALPHA = 0.05
+_WIDTH = 88
+#: Most rows of alarms that are named.
+_MOST_ROWS = 10
+#: What is said where the same folds are ranked and tested pair by pair.
+_OF_TWO_TESTS = (
+    "The average ranks above use less of the scores than these tests of pairs (Wilcoxon's), and "
+    "may not tell apart models that these do: quote the one that you planned."
+)
 
-    Returns
-    -------
-    str
-        The same, with the options of the command line. Advice to pass a parameter for which there
-        is no option is left out.
 
-    Examples
-    --------
-    >>> from skstream.cli._output import in_options
-    >>> in_options("Leave it out with exclude=, or pass missing_labels='skip'.")
-    "Leave it out with --exclude, or pass --missing-labels 'skip'."
+def check_comparisons(
+    options: argparse.Namespace, models: Sequence[str], measures: Mapping[str, Measure]
+) -> None:
+    """Raise an error for comparisons that cannot be made, before the evaluation."""
+    for name in options.compare or ():
+        if name not in models:
+            raise ValueError(
+                f"--compare names the model {name!r}, which is not evaluated."
+                f"{did_you_mean(name, models)} Models: {', '.join(models)}."
+            )
+    if options.compare and options.compare[0] == options.compare[1]:
+        raise ValueError(f"--compare names the model {options.compare[0]!r} twice.")
+    if options.compare_with_best is not None:
+        metric = options.compare_with_best or next(iter(measures))
+        if metric not in measures:
+            raise ValueError(
+                f"--compare-with-best {metric} is not among the measures of this evaluation: "
+                f"{', '.join(measures)}.{did_you_mean(metric, measures)} Others are asked for with "
+                "--metric."
+            )
+        higher_is_better(metric, measures[metric])
+
+
+def show_below(
+    result: EvaluationResult, options: argparse.Namespace, detections: FoundByMonitor
+) -> bool:
+    """Print what was asked for below the table; False if a comparison could not be made."""
+    for text in (*_deviations(result), *_alarms(result, detections)):
+        show(text)
+    asked: list[tuple[str, Callable[[], Any]]] = []
+    if result.n_folds > 1:
+        asked.append(("ranks over folds", result.rank))
+    if options.compare:
+        asked.append(("--compare", lambda: _compared(result, *options.compare)))
+    if options.compare_with_best is not None:
+        metric = options.compare_with_best or result.metric_names[0]
+        asked.append(("--compare-with-best", lambda: _best(result, metric)))
+    whole = True
+    for what, compare in asked:
+        try:
+            show(f"\n{compare()}")
+        except ValueError as error:
+            say(f"{what}: {error}")
+            whole = whole and not what.startswith("--")
+    return whole
+
+
+def _deviations(result: EvaluationResult) -> Iterator[str]:
+    """Standard deviations over folds, where there are some."""
+    if result.n_folds < 2 or not len(result.checkpoints):
+        return
+    for forgetting in result.forgetting_names:
+        rows = []
+        for name, by_metric in result.values.items():
+            spread = [curve[-1].std(ddof=1) for curve in by_metric[forgetting].values()]
+            rows.append([name, *(f"{value:.4f}" for value in spread), ""])
+        of = f" ({forgetting})" if len(result.forgetting_names) > 1 else ""
+        yield f"\nstandard deviations over {result.n_folds} folds{of}:"
+        lines = aligned(["model", *result.metric_names, ""], rows)
+        yield "\n".join(line.rstrip() for line in lines)
+
+
+def _alarms(result: EvaluationResult, detections: FoundByMonitor) -> Iterator[str]:
+    """How many alarms each monitor raised, and of one fold at which rows, counted from 0.
+
+    Alarms of naive guesses are only counted where a model is watched, too.
     """
-    message = message.replace(", or pass options={'filesystem': ...} and the plain path", "")
-    message = _READING.sub(_as_parameters, message)
-    if "no-header" in _COMMAND.get():
-        message = re.sub("header=False|the option header", "--no-header", message)
-    for text, ours in _PHRASES.items():
-        message = message.replace(text, ours)
-    message = re.sub(r"time_format=\{'(\w+)': '(.*?)'\}", r"--time-format '\1=\2'", message)
-    calls, places = _CALL.findall(message), count()
-    message = _CALL.sub(lambda _: f"\0{next(places)}\0", message)
-    message = _PARAMETER.sub(_option, message)
-    parameter, clause = _python_advice()
-    first, *others = (clause.sub("", one) for one in re.split(r"(?<=[.!?])(?=\s+[A-Z])", message))
-    message = "".join([first, *(one for one in others if not parameter.search(one))])
-    return re.sub("\0(\\d+)\0", lambda found: calls[int(found[1])], message)
+    n_folds = result.n_folds
+    for monitor, by_model in detections.items():
+        counts: dict[str, int] = {}
+        for one in each({monitor: by_model}):
+            counts[one.model] = counts.get(one.model, 0) + len(one.alarms)
+        shown = [f"{model} {n / n_folds:,.{n_folds > 1:d}f}" for model, n in counts.items()]
+        each_fold = ", mean per fold" if n_folds > 1 else ""
+        yield f"alarms of {monitor}{each_fold}: {listed(shown, _MOST_ROWS, 'models')}"
+    if n_folds > 1:
+        return
+    unit = "row" if result.bins is None else "labelled row"
+    naive = set(result.details.baselines)
+    if naive >= set(result.model_names):
+        naive = set()
+    for found in each(detections):
+        n = len(found.alarms)
+        if n and found.model not in naive:
+            rows = listed([f"{row:,}" for row in found.alarms.tolist()], _MOST_ROWS)
+            yield f"{found.monitor} of {found.model}: alarm{'s' * (n > 1)} at {unit} {rows}"
 
 
-@cache
-def _python_advice() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Find a parameter of the library that is no option, and the clause that advises it."""
-    public = [vars(p)[name] for p in (evaluation, stats, streams) for name in p.__all__]
-    methods = [one for kind in public if isclass(kind) for _, one in getmembers(kind, isfunction)]
-    functions = [*filter(isfunction, public), *methods]
-    names = {name for one in functions for name in signature(one).parameters if len(name) > 2}
-    value = r"(?:\[.*?\]|'[^']*'|\"[^\"]*\"|\w+(?:\.\w+)*)?"
-    parameter = rf"(?<![\w.(\"'/{{-])(?:{'|'.join(sorted(names))})={value}"
-    clause = rf"(?:,? or|[,;:]) (?:[^,;:]*? )?{parameter}[^,;:]*?(?=[.]?$|[,;:])"
-    return re.compile(parameter), re.compile(clause)
+def _compared(result: EvaluationResult, a: str, b: str) -> Any:
+    """Compare two models; errors of numbers, which have no bounds, as rows become many.
+
+    Under delayed labels, the answers at arrival are compared, as in `answer`.
+    """
+    unbounded = result.n_folds == 1 and result.classes is None
+    options: Any = {"boundary": "asymptotic"} if unbounded else {}
+    return result.compare(a, b, bin=None if result.bins is None else result.bins[0], **options)
 
 
-def _as_parameters(found: re.Match[str]) -> str:
-    pairs = _KEY.findall(found[1])
-    return " and ".join(f"{name}={'' if '...' in value else value}" for name, value in pairs)
-
-
-def _option(found: re.Match[str]) -> str:
-    name, value = found["name"], found["value"]
-    option = _OPTIONS.get(name, name.replace("_", "-"))
-    if option not in _COMMAND.get():
-        return found[0]
-    if name in ("keep_tape", "sort_by"):
-        value = _TAPE.get(value, value)
-    return f"--{option}" if value is None else f"--{option} {value.strip('[]').replace(', ', ' ')}"
+def _best(result: EvaluationResult, metric: str) -> str:
+    """Say which model has the best score, and from which others it is told apart."""
+    found = answer(result.select(metrics=[metric]), ALPHA)
+    lines = [found.headline, *found.details, *([_OF_TWO_TESTS] if result.n_folds > 1 else [])]
+    return "\n".join(textwrap.fill(line, width=_WIDTH) for line in lines)

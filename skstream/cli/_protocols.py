@@ -1,19 +1,18 @@
 """What is evaluated, and how: files or a generator, and the evaluator that the options say."""
 
 import argparse
-import inspect
-import re
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from skstream import drift
-from skstream.cli._generators import make_stream
-from skstream.cli._model_strings import DETECTOR, make_model
-from skstream.cli._models import by_name
+from skstream.cli._arguments import EVERY
+from skstream.cli._from_text import DETECTOR, DETECTORS, by_name, make_model, make_stream
 from skstream.core.evaluators.evaluator import StreamEvaluator
 from skstream.core.rows.chunk import Chunk
 from skstream.drift._detect import watched
@@ -22,27 +21,23 @@ from skstream.evaluation import (
     DriftMonitor,
     HoldoutEvaluator,
     KFoldEvaluator,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
 )
 from skstream.streams import Stream, as_stream, drop_rows, take_rows
 from skstream.streams._composition._base import ChangedRows
 from skstream.streams._composition._delay import check_delays, late
-from skstream.streams._file_stream import FileStream
-from skstream.streams._file_system import is_uri
+from skstream.streams._files import FileStream, is_uri
 from skstream.streams._open import open_files
 from skstream.streams._table import TableStream
+from skstream.utils._choices import did_you_mean
 from skstream.utils._rows import stack_rows
 from skstream.utils._times import parse_duration
 
 NEXT = "next"
-#: Rows between two checkpoints at which held-out rows are asked.
-EVERY = 1000
 #: Options about files.
-_OF_FILES = (
-    *("file", "target", "exclude", "column", "nominal", "numeric", "text", "max_categories"),
-    *("delimiter", "decimal", "no_header", "null_value", "encoding"),
-    *("on_bad_line", "time", "label_time", "time_format", "sort_by"),
-)
+_OF_FILES = ("file", "target", "exclude", "read", "time", "label_time")
 #: Ways to evaluate, of which there is one at a time, by the options that name them.
 _PROTOCOLS = {
     "holdout": "asks rows that are never learnt",
@@ -50,29 +45,10 @@ _PROTOCOLS = {
     "delay": "lets labels come late",
     "label_time": "lets labels come late",
 }
-#: Options that a way to evaluate does not have, and why.
-_WITHOUT = {
-    "holdout": (
-        ("forgetting", "batch_size", "monitor"),
-        "rows are learnt one by one, and every set of held-out rows is scored on its own.",
-    ),
-    "folds": (("batch_size",), "folds weigh and learn rows one by one."),
-    "delay": (("batch_size",), "labels come, and are learnt, one by one."),
-}
 #: Options that say more about another one.
 _NEEDS = {
     "every": ("holdout", "says how often held-out rows are asked"),
-    "strategy": ("folds", "says which folds learn a row"),
     "delay_unit": ("delay", "says what a delay of 1 is"),
-    "loss_bound": ("monitor", "bounds the errors that a detector reads"),
-}
-#: Detectors by their names.
-DETECTORS: dict[str, Any] = {
-    re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower(): kind
-    for name in drift.__all__
-    if inspect.isclass(kind := getattr(drift, name))
-    and issubclass(kind, drift.DriftDetector)
-    and kind is not drift.DriftDetector
 }
 
 
@@ -152,11 +128,7 @@ def check_options(options: argparse.Namespace) -> None:
                 "them out."
             )
     elif not options.file:
-        taken = options.compare_with_best
-        raise ValueError(
-            "Name a FILE to read, or a stream to make: --generator NSGT."
-            + (f" --compare-with-best has taken {taken!r} as a measure: put it last." * bool(taken))
-        )
+        raise ValueError("Name a FILE to read, or a stream to make: --generator NSGT.")
     for name, (needed, words) in _NEEDS.items():
         if _given(options, name) and not _given(options, needed):
             raise ValueError(f"{_shown(name)} {words}: add {_shown(needed)}.")
@@ -166,21 +138,16 @@ def check_options(options: argparse.Namespace) -> None:
         more = "" if _PROTOCOLS[one] == _PROTOCOLS[other] else f", and {_shown(other)} "
         more = f"{more}{_PROTOCOLS[other]}" if more else f", and so does {_shown(other)}"
         raise ValueError(f"{_shown(one)} {_PROTOCOLS[one]}{more}: leave one of them out.")
-    if ways:
-        _check_goes_with(options, ways[0])
-
-
-def _check_goes_with(options: argparse.Namespace, way: str) -> None:
-    """Raise an error for options that a way to evaluate does not have."""
-    names, why = _WITHOUT["delay" if way == "label_time" else way]
-    for name in names:
-        if _given(options, name):
-            raise ValueError(f"{_shown(name)} does not go with {_shown(way)}: {why}")
+    for name in ("forgetting", "monitor"):
+        if _given(options, "holdout") and _given(options, name):
+            raise ValueError(
+                f"--{name} does not go with --holdout: every set of held-out rows is scored on its "
+                "own."
+            )
 
 
 def _given(options: argparse.Namespace, name: str) -> bool:
-    value = getattr(options, name)
-    return bool(value > 1) if name == "batch_size" else value is not None and value != []
+    return getattr(options, name) not in (None, [])
 
 
 def _shown(name: str) -> str:
@@ -195,7 +162,7 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
     reading["roles"] = {"arrival": options.time, "label_time": options.label_time or delays}
     reading["roles"] = {key: name for key, name in reading["roles"].items() if name} or None
     if options.generator is None:
-        files = _open_files(options, options.file, **reading)
+        files = open_files(options.file, options.target, **reading)
         names = files.files
     whole: Stream = make_stream(options.generator) if files is None else files
     if delays is not None:
@@ -210,18 +177,18 @@ def open_stream(options: argparse.Namespace, **reading: Any) -> Opened:
         about = "" if held is None else "the next rows"
         return Opened(files, names, stream, held, about, protocol)
     if files is not None and (is_uri(held) or Path(held).exists()):
-        apart = _open_files(options, [held], **reading).files
+        apart = open_files([held], options.target, **reading).files
         if set(apart) & set(names):
             raise ValueError(
                 f"--holdout {held} is a file of the stream itself. Name another, or a number of "
                 "rows: the last ones of the stream."
             )
-        if options.sort_by not in (None, "no"):
-            raise ValueError("--sort-by would mix the rows of FILE and --holdout: sort the files.")
+        if reading.get("sort_by"):
+            raise ValueError("sort_by would mix the rows of FILE and --holdout: sort the files.")
         if isinstance(files, TableStream):
             files._say_order()
         first, n_learnt, about = files.n_rows or 0, stream.n_rows, held
-        whole = files = _open_files(options, [*names, *apart], **reading | {"sort_by": False})
+        whole = files = open_files([*names, *apart], options.target, **reading | {"sort_by": False})
         stop = files.n_rows or 0
         if first == stop:
             raise ValueError(
@@ -250,16 +217,6 @@ def _number(text: str) -> int:
     return int(digits)
 
 
-def _open_files(options: argparse.Namespace, paths: list[str], **reading: Any) -> FileStream:
-    try:
-        return open_files(paths, options.target, **reading)
-    except (TypeError, ValueError) as error:
-        if options.delay is None:
-            raise
-        # The column of delays is read in the place of label times.
-        raise type(error)(str(error).replace("label_time names", "--delay names")) from error
-
-
 def _protocol(options: argparse.Namespace, stream: Stream) -> str:
     """Return the way to evaluate; a generated stream may say itself when its labels come."""
     way = next((name for name in _PROTOCOLS if _given(options, name)), "prequential")
@@ -268,9 +225,8 @@ def _protocol(options: argparse.Namespace, stream: Stream) -> str:
         said = "The stream of --generator says when its labels come"
         if way == "delay":
             raise ValueError(f"{said}, and --delay says it too: leave one of them out.")
-        if way != "prequential" or options.batch_size > 1:
-            other = "batch_size" if way == "prequential" else way
-            raise ValueError(f"{said}, and {_shown(other)} takes no account of it: leave one out.")
+        if way != "prequential":
+            raise ValueError(f"{said}, and {_shown(way)} takes no account of it: leave one out.")
         way = "delay"
     if options.bins is not None and way != "delay":
         raise ValueError(
@@ -323,49 +279,60 @@ def _unit_of_delays(options: argparse.Namespace) -> timedelta | None:
 
 def make_evaluator(options: argparse.Namespace, opened: Opened) -> StreamEvaluator:
     """Return the evaluator that the options say."""
-    common = {
-        "n_warmup": options.warmup,
-        "missing_labels": options.missing_labels,
-        "unanswered": options.unanswered,
-        "error_score": options.error_score,
-        "keep_tape": _keep_tape(options),
-        "n_jobs": options.n_jobs,
-        "random_state": options.random_state,
-        "progress": options.progress,
-        "checkpoint": options.checkpoint,
-    }
-    metrics = options.metric or None
+    given: dict[str, Any] = dict(options.set)
+    kind = _EVALUATORS[opened.protocol]
+    own: dict[str, Any] = {"forgetting": options.forgetting or "cumulative"}
     if opened.protocol == "holdout":
-        every = options.every or EVERY
-        return HoldoutEvaluator(metrics, holdout=opened.holdout, every=every, **common)
-    common |= {"forgetting": options.forgetting or "cumulative"}
-    if opened.protocol == "folds":
-        own = {} if options.strategy is None else {"strategy": options.strategy}
-        return KFoldEvaluator(metrics, n_folds=options.folds, **own, **common)
-    if opened.protocol == "delay":
+        own = {"holdout": opened.holdout, "every": options.every or EVERY}
+    elif opened.protocol == "folds":
+        own["n_folds"] = options.folds
+    elif opened.protocol == "delay":
         delay = _delay(options)
-        own = {} if isinstance(delay, str) else {"delay": delay}
-        own |= {} if options.bins is None else {"n_bins": options.bins}
-        return DelayedEvaluator(metrics, **own, **common)
-    return PrequentialEvaluator(metrics, batch_size=options.batch_size, **common)
+        own |= {} if isinstance(delay, str) else {"delay": delay}
+        own["polling"] = Polling() if options.bins is None else Polling(n_bins=options.bins)
+    common = {
+        "n_jobs": options.n_jobs,
+        "random_state": 0,
+        "error_score": math.nan,
+        "progress": options.progress,
+        # monitors read the tape
+        "run": RunOptions(options.checkpoint, keep_tape=True if options.monitor else "auto"),
+    }
+    # What the evaluator takes in an object is set by its own name.
+    inside = {name: f"run__{name}" for name in ("kernels", "keep_tape")}
+    if opened.protocol == "delay":
+        asked = ("poll_every", "reduce", "previous_label")
+        inside |= {name: f"polling__{name}" for name in asked}
+    names = set(signature(kind).parameters) - {"metrics", "run", *own} | set(inside)
+    check_parameters(given, kind.__name__, names)
+    made: StreamEvaluator = kind(options.metric or None, **own, **common)
+    made.set_params(**{inside.get(name, name): value for name, value in given.items()})
+    return made
 
 
-def _keep_tape(options: argparse.Namespace) -> Any:
-    if options.monitor and options.keep_tape == "auto":
-        return True  # monitors read it
-    return {"yes": True, "no": False}.get(options.keep_tape, options.keep_tape)
+_EVALUATORS: dict[str, Any] = {
+    "prequential": PrequentialEvaluator,
+    "holdout": HoldoutEvaluator,
+    "folds": KFoldEvaluator,
+    "delay": DelayedEvaluator,
+}
+
+
+def check_parameters(given: Mapping[str, Any], of: str, names: Collection[str]) -> None:
+    """Raise an error for a parameter of --set that there is not, or that has its own option."""
+    for name in given:
+        if name not in names:
+            raise ValueError(
+                f"--set {name}={given[name]}: {of} has no such parameter, or an option of its own "
+                f"for it.{did_you_mean(name, names)} Valid are: {', '.join(sorted(names))}."
+            )
 
 
 def monitors_given(options: argparse.Namespace, classes: Any) -> dict[str, DriftMonitor]:
     """Return the monitors of --monitor, checked: each watches the errors of every model."""
     monitors = {
-        name: DriftMonitor(make_model(text, DETECTORS, DETECTOR), loss_bound=options.loss_bound)
+        name: DriftMonitor(make_model(text, DETECTORS, DETECTOR))
         for name, text in by_name("--monitor", options.monitor).items()
     }
-    if monitors and options.keep_tape == "no":
-        raise ValueError(
-            "--monitor reads the predictions row by row, and --keep-tape no keeps none: leave one "
-            "of them out."
-        )
     watched(monitors, classes)
     return monitors

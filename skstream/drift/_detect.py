@@ -1,4 +1,4 @@
-"""Drift detectors that read the losses of models from the tape of a result."""
+"""Detectors on the losses of a result: what they watch, and what they found."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from skstream.core.detector import DRIFT, NORMAL, WARNING, DriftDetector, check_detector
@@ -23,7 +24,6 @@ from skstream.core.run.tape import (
     tape_of,
     width_of,
 )
-from skstream.drift._detections import Detections
 from skstream.utils._choices import check_place, is_integer, is_real, names_as_text
 from skstream.utils._label_space import is_given
 from skstream.utils._seeds import seed_estimator
@@ -31,6 +31,70 @@ from skstream.utils._warnings import warn
 
 if TYPE_CHECKING:
     from skstream.core.result.result import EvaluationResult
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Detections:
+    """Rows at which the detector of a monitor warned and raised alarms, for one model.
+
+    Rows are those of the result's checkpoints, counted from 0: rows of the stream, or under
+    delayed labels the labelled rows in the order of their labels.
+
+    Attributes
+    ----------
+    monitor, model : str
+        Names of the monitor and of the model that it watched.
+    fold : int
+        The fold; 0 where there is one.
+    bin : int or None
+        Under delayed labels, the bin whose answers were watched; else None.
+    n_folds : int
+        Number of folds of the evaluation.
+    alarms : ndarray of shape (n_alarms,), dtype int64
+        The rows whose value raised an alarm, increasing.
+    warnings : ndarray of shape (n_warnings,), dtype int64
+        The first row of every warning zone, increasing; none where the detector never warns.
+
+    See Also
+    --------
+    score_detections : How good alarms are, where the drifts are known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.drift._detect import Detections
+    >>> rows = np.array([120, 480])
+    >>> Detections(monitor="ddm", model="sgd", alarms=rows, warnings=rows - 20)
+    Detections(ddm of sgd: 2 alarms, at rows 120, 480; 2 warnings)
+    """
+
+    monitor: str
+    model: str
+    fold: int = 0
+    bin: int | None = None
+    n_folds: int = 1
+    alarms: NDArray[np.int64]
+    warnings: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        """Protect the rows against changes."""
+        for rows in (self.alarms, self.warnings):
+            rows.flags.writeable = False
+
+    def __repr__(self) -> str:
+        n = len(self.alarms)
+        first = ", ".join(map(str, self.alarms[:3].tolist()))
+        where = f", at {'row' if n == 1 else 'rows'} {first}{', ...' if n > 3 else ''}" if n else ""
+        fold = f" in fold {self.fold}" if self.fold or self.n_folds > 1 else ""
+        return (
+            f"{type(self).__name__}({self.monitor} of {self.model}{fold}: {_counted(n, 'alarm')}"
+            f"{where}; {_counted(len(self.warnings), 'warning')})"
+        )
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
 
 #: By model: what a monitor found, a list with one for each of several folds.
 FoundByModel = dict[str, Detections | list[Detections]]
@@ -445,7 +509,7 @@ def _series(
         # The persistent baseline of the last line knows later labels than that of the others.
         uses_previous = np.full(len(lanes), width == 1 or one.bin < width - 1)
         methods = [tape.methods.get(name) for name, _ in lanes] if tape.methods else None
-        mechanisms = {"": partial(make_sums, one.forgetting)}
+        mechanisms = [partial(make_sums, one.forgetting)]
         scores = Scores({"": one.measure}, mechanisms, tape.classes, uses_previous, methods)
         size = block_length([one.forgetting], _BLOCK)
     first = 0
@@ -458,7 +522,7 @@ def _series(
             values: Any = rows.answers if one.loss_bound is not None else rows.answers != rows.y
         else:
             ends = np.arange(1, len(rows) + 1)
-            values = one.loss_of(np.array(scores.advance(rows, ends, first + ends)[""][""], float))
+            values = one.loss_of(np.array(scores.advance(rows, ends, first + ends)))
         for lane, (of_lane, mask) in enumerate(zip(np.asarray(values, float), scored, strict=True)):
             known = mask & np.isfinite(of_lane)
             yield lane, of_lane[known], numbers[known]

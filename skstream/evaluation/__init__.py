@@ -5,6 +5,7 @@ from skstream.core.evaluators.delayed import DelayedEvaluator
 from skstream.core.evaluators.execution import EvaluationInterrupted
 from skstream.core.evaluators.holdout import HoldoutEvaluator
 from skstream.core.evaluators.kfold import KFoldEvaluator
+from skstream.core.evaluators.options import Polling, RunOptions
 from skstream.core.evaluators.predict import prequential_predict
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 from skstream.core.result.result import EvaluationResult
@@ -25,8 +26,10 @@ __all__ = [
     "HoldoutEvaluator",
     "KFoldEvaluator",
     "ModelError",
+    "Polling",
     "PredictionLog",
     "PrequentialEvaluator",
+    "RunOptions",
     "class_report",
     "detect",
     "estimate_unlabelled",

@@ -11,7 +11,6 @@ from skstream.adaptive import new_detector, read_until_alarm, rows_untested
 from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block, cuts, part_of
 from skstream.drift import DriftDetector
-from skstream.kernels.base import value_of
 from skstream.kernels.inner import (
     Member,
     OneModelKernel,
@@ -19,7 +18,7 @@ from skstream.kernels.inner import (
     with_tests,
 )
 from skstream.kernels.memory import State
-from skstream.kernels.schema import refused_task
+from skstream.kernels.schema import refused_task, value_of
 from skstream.utils._validation import unfitted_copy
 
 # Rows that a model learns before it is found out whether it is replaced among them: at most, and

@@ -1,4 +1,4 @@
-"""Kernels of the baselines: their answers are functions of the labels learnt before."""
+"""Kernels of what models are compared with: answers by the labels before, and the best possible."""
 
 from functools import partial
 from typing import Any
@@ -7,15 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.baselines import drawn_codes
-from skstream.core.engine.answers import Task, answers_to
+from skstream.core.engine.answers import Task, answers_to, best_or_all
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.memory import MemoryKernel, SeededKernel
-from skstream.kernels.schema import refused_seed, refused_task
-from skstream.utils._few_columns import best_columns
-from skstream.utils._row_hashes import row_hashes, uniform_draws
-from skstream.utils._rows import take_rows
+from skstream.kernels.input import EXACT_OR_SINGLE, read_block
+from skstream.kernels.memory import MemoryKernel, SeededKernel, State
+from skstream.kernels.schema import (
+    OTHER_CLASSES,
+    OTHER_COLUMNS,
+    class_labels,
+    refused_seed,
+    refused_task,
+)
+from skstream.optimal import moved_columns
+from skstream.utils._rows import best_columns, take_rows
 from skstream.utils._running_sums import running_sums
+from skstream.utils._seeds import row_hashes, uniform_draws
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -179,3 +186,40 @@ def _targets(block: Block) -> Floats:
     if not np.isfinite(block.y).all():
         raise Declined("targets that are not finite have no kernel")
     return block.y.astype(np.float64, copy=False)
+
+
+class BayesOptimalKernel(MemoryKernel):
+    """The number of a row is that of the rows learnt before it, the memory."""
+
+    _attributes = ("n_rows_learnt_",)
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse other answers, and other labels than those of the stream that it knows."""
+        refused = refused_task(estimator, task, ("predict", "predict_proba"))
+        if refused is not None:
+            return refused
+        same = np.array_equal(np.asarray(estimator.stream.classes), class_labels(task))
+        return None if same else OTHER_CLASSES
+
+    def _no_memory(self) -> int:
+        return 0
+
+    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
+        if block.weight is not None:
+            raise Declined("BayesOptimal with sample weights has no kernel")
+        rows = read_block(block, state.columns, dtypes=EXACT_OR_SINGLE)
+        if rows.columns.number not in (None, len(self.estimator.stream.feature_names)):
+            raise Declined(OTHER_COLUMNS)
+        if moved_columns(rows.columns.names, self.estimator.stream) is not None:
+            raise Declined("BayesOptimal has no kernel for columns in another order")
+        answers: NDArray[Any] = np.empty((0, self._n_classes))
+        if block.n_asks:
+            answers = self.estimator.stream.posterior(rows.ask, state.memory + block.stamp)
+        after = state.after(block, rows.columns, state.memory + block.n_learns)
+        return after, answers_to(self.task, partial(best_or_all, answers))
+
+    def _write(self, memory: int) -> None:
+        super()._write(memory)
+        self.estimator.classes_ = np.asarray(self.estimator.stream.classes)

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream import ensemble
 from skstream.core.engine.answers import Task, answers_to, best_or_all
 from skstream.core.engine.block import Block, cuts, part_of, some_learns
-from skstream.ensemble import _bagging as bagging
-from skstream.ensemble import _weighted_majority as majority
-from skstream.ensemble._base import fresh_member, start_seed
+from skstream.ensemble import fresh_member, start_seed
 from skstream.kernels.inner import (
     Member,
     MembersKernel,
@@ -110,7 +109,7 @@ class _Replacements(NamedTuple):
 
     n_rows: int
     n_replaced: Codes
-    errors: bagging.Errors | None
+    errors: ensemble.Errors | None
 
 
 class OnlineBaggingKernel(EnsembleKernel):
@@ -130,24 +129,24 @@ class OnlineBaggingKernel(EnsembleKernel):
         if (
             refused is None
             and is_fitted(estimator)
-            and bagging.changed_parameter(estimator) is not None
+            and ensemble.changed_parameter(estimator) is not None
         ):
             return "other parameters than at the first call"  # the loop says which
         return refused
 
     def _first_models(self) -> list[Any]:
-        return bagging.first_members(self.estimator, self._seed)
+        return ensemble.first_members(self.estimator, self._seed)
 
     def _method(self, model: Any) -> str:
         return "predict_proba" if hasattr(model, "predict_proba") else "predict"
 
     def _no_memory(self) -> _Replacements:
         n, detector = self.estimator.n_estimators, self.estimator.detector
-        errors = None if detector is None else bagging.Errors.none(detector, n)
+        errors = None if detector is None else ensemble.Errors.none(detector, n)
         return _Replacements(0, np.zeros(n, dtype=np.int64), errors)
 
     def _read(self) -> _Replacements:
-        one, errors = self.estimator, bagging.Errors.of(self.estimator)
+        one, errors = self.estimator, ensemble.Errors.of(self.estimator)
         return deepcopy(_Replacements(one.n_rows_learnt_, one.n_replaced_, errors))
 
     def _replaces(self, state: State) -> bool:
@@ -167,7 +166,7 @@ class OnlineBaggingKernel(EnsembleKernel):
         after, shares = [member for member, _ in ran], [its_shares for _, its_shares in ran]
         done, labels = 0, block.y[tests]
         wrong = np.array(
-            [bagging.is_wrong(its_shares[tested.tests], labels) for its_shares in shares]
+            [ensemble.is_wrong(its_shares[tested.tests], labels) for its_shares in shares]
         )
         while errors is not None and done < len(tests):
             ahead = deepcopy(errors)
@@ -185,10 +184,10 @@ class OnlineBaggingKernel(EnsembleKernel):
             rest, n_before = from_learn(tested.block, begin)
             after[worst], later = self._run(worst, fresh, rest, n_rows + begin, True)
             shares[worst] = np.concatenate([shares[worst][:n_before], later])
-            wrong[worst, done:] = bagging.is_wrong(
+            wrong[worst, done:] = ensemble.is_wrong(
                 shares[worst][tested.tests[done:]], labels[done:]
             )
-        asked = bagging.mean_shares(its_shares[tested.asked] for its_shares in shares)
+        asked = ensemble.mean_shares(its_shares[tested.asked] for its_shares in shares)
         return after, _Replacements(n_rows + block.n_learns, n_replaced, errors), asked
 
     def _run(
@@ -196,11 +195,11 @@ class OnlineBaggingKernel(EnsembleKernel):
     ) -> tuple[Member, Floats]:
         """Execute a block on a member; return it after the block, and its probabilities."""
         place, mean = (number, n_learnt, block.n_learns), self.estimator.mean_weight
-        weights = bagging.member_weights(self._seed, *place, mean, first=is_first)
+        weights = ensemble.member_weights(self._seed, *place, mean, first=is_first)
         kept = np.flatnonzero(weights)
         own = (weights * block.weights)[kept]
         member, answers = member.step(some_learns(block, kept, own))
-        return member, bagging.votes(answers, self._n_classes) if answers.ndim == 1 else answers
+        return member, ensemble.votes(answers, self._n_classes) if answers.ndim == 1 else answers
 
     def _write(self, memory: _Replacements) -> None:
         self.estimator.n_rows_learnt_ = memory.n_rows
@@ -231,20 +230,20 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
         self, members: tuple[Member, ...], memory: tuple[int, Floats, int], block: Block
     ) -> tuple[list[Member], tuple[int, Floats, int], Floats]:
         n_rows, weights, n_made = memory
-        updates = majority.rows_of_update(n_rows, block.n_learns, self.estimator.period)
+        updates = ensemble.rows_of_update(n_rows, block.n_learns, self.estimator.period)
         if block.batches is not None:  # a batch is learnt up to the row of a change, and from it on
             block = replace(block, batches=np.union1d(block.batches, updates))
         tested = with_tests(block, updates)
         ran = [member.step(tested.block) for member in members]
         after, answers = [member for member, _ in ran], [codes for _, codes in ran]
-        sums = majority.no_votes(block.n_asks, self._n_classes)
+        sums = ensemble.no_votes(block.n_asks, self._n_classes)
         n_done = 0
         for learn, test in zip(updates.tolist(), tested.tests.tolist(), strict=True):
             asked = int(np.searchsorted(block.stamp, learn, side="right"))
             self._vote(sums, tested.asked, slice(n_done, asked), answers, weights)
             n_done = asked
             at_test = np.array([codes[test] for codes in answers])
-            change = majority.changed_weights(
+            change = ensemble.changed_weights(
                 self.estimator, weights, at_test, int(block.y[learn]), self._n_classes
             )
             after = [after[number] for number in change.kept]
@@ -258,7 +257,7 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
                 n_made += 1
         self._vote(sums, tested.asked, slice(n_done, None), answers, weights)
         memory = n_rows + block.n_learns, weights, n_made
-        return after, memory, majority.shares_of_votes(sums)
+        return after, memory, ensemble.shares_of_votes(sums)
 
     def _vote(
         self, sums: Floats, asked: Any, some: slice, answers: list[Codes], weights: Floats
@@ -266,4 +265,4 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
         """Add the votes at some asks, in place."""
         places = asked[some]
         if len(places):
-            majority.add_votes(sums[some], [codes[places] for codes in answers], weights)
+            ensemble.add_votes(sums[some], [codes[places] for codes in answers], weights)

@@ -12,8 +12,8 @@ from skstream.kernels.inner import InnerKernel
 from skstream.kernels.memory import SeededKernel, State
 from skstream.kernels.schema import refused_seed, refused_task
 from skstream.noise import exchanged, weights_so_far, with_noise
-from skstream.utils._row_hashes import row_hashes
 from skstream.utils._rows import take_rows
+from skstream.utils._seeds import row_hashes
 
 
 class LabelNoiseKernel(SeededKernel, InnerKernel):

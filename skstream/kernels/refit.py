@@ -14,7 +14,6 @@ from skstream.core.engine.answers import Task, no_answers
 from skstream.core.engine.block import Block, part_of
 from skstream.core.engine.kernel import Declined, Kernel
 from skstream.core.engine.loop import Loop, LoopFailed
-from skstream.kernels.base import value_of
 from skstream.kernels.inner import Member, with_tests
 from skstream.kernels.memory import MemoryKernel, State
 from skstream.kernels.schema import (
@@ -22,6 +21,7 @@ from skstream.kernels.schema import (
     class_labels,
     has_valid_parameters,
     knows_classes,
+    value_of,
 )
 from skstream.refit import (
     PeriodicRefit,

@@ -45,13 +45,13 @@ _MODELS: _Table = {
     "skstream.baselines.PersistentRegressor": "baselines.PersistentRegressorKernel",
     "skstream.baselines.RandomClass": "baselines.RandomClassKernel",
     "skstream.calibration.PrequentialCalibrator": "calibration.PrequentialCalibratorKernel",
-    "skstream.compat.RiverClassifier": "skstream.compat._river_kernel.RiverKernel",
+    "skstream.compat.RiverClassifier": "skstream.compat._river_tree.RiverKernel",
     "skstream.ensemble.DynamicWeightedMajority": "ensemble.DynamicWeightedMajorityKernel",
     "skstream.ensemble.OnlineBagging": "ensemble.OnlineBaggingKernel",
     "skstream.naive_bayes.IncrementalGaussianNB": "naive_bayes.gaussian.IncrementalGaussianKernel",
     "skstream.neighbors.WindowedKNeighborsClassifier": "neighbors.WindowedNeighborsKernel",
     "skstream.noise.LabelNoise": "noise.LabelNoiseKernel",
-    "skstream.optimal.BayesOptimal": "optimal.BayesOptimalKernel",
+    "skstream.optimal.BayesOptimal": "baselines.BayesOptimalKernel",
     "skstream.pipeline.StreamPipeline": "pipeline.StreamPipelineKernel",
     "skstream.refit.PeriodicRefit": "refit.PeriodicRefitKernel",
     "skstream.tree.HoeffdingTreeClassifier": "tree.TreeKernel",
@@ -215,10 +215,9 @@ def _made(table: _Table, estimator: Any, task: Task) -> Any:
         kernel = _loaded(table, key)
         if task.scores is not None and not getattr(kernel, "gives_scores", True):
             raise Declined(f"the kernel of {kind.__name__} gives no {task.scores} beside labels")
-        refusals = (kernel.refusal(estimator, one) for one in task.alone())
-        refused = changed_methods(estimator) or next(
-            (one for one in refusals if one is not None), None
-        )
+        refused = changed_methods(estimator)
+        for answer in task.alone():
+            refused = kernel.refusal(estimator, answer) if refused is None else refused
         if refused is not None and not (isinstance(refused, str) and refused):
             raise TypeError(
                 f"{kernel.__name__}.refusal returned {refused!r}; it returns None, or what cannot "

@@ -14,10 +14,14 @@ from sklearn.utils.validation import validate_data
 from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.base import OTHER_COLUMNS, value_of
+from skstream.utils._numba import numba_enabled
 from skstream.utils._sklearn import output_container
 from skstream.utils._validation import is_classifier, is_fitted
 
+#: Reasons that several kernels give.
+OTHER_COLUMNS = "rows with other columns than those learnt first have no kernel"
+OTHER_PRECISION = "float32 and float64 rows together have no kernel"
+DENSE_AND_SPARSE = "dense and sparse rows together have no kernel"
 #: Why a fitted model is refused whose labels are others than those of the stream.
 OTHER_CLASSES = "other classes_ than the labels of the stream"
 
@@ -167,3 +171,18 @@ def has_valid_parameters(estimator: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def decline_uncompiled(n: int, what: str, most: int) -> None:
+    """Decline where loops would run uncompiled over more than `most` numbers at every row.
+
+    There the estimator's own loop, whose inner loops are compiled, is no slower.
+    """
+    if n > most and not numba_enabled():
+        raise Declined(f'{n} {what} have a kernel only with numba (pip install "skstream[fast]")')
+
+
+def value_of(estimator: Any, name: str) -> str:
+    """Name and value of a parameter that a kernel refuses."""
+    value = repr(getattr(estimator, name))
+    return f"{name}={value}" if len(value) <= 40 else f"this {name}"

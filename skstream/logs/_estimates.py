@@ -18,9 +18,8 @@ from skstream.logs._log_rows import Coder, Piece
 from skstream.logs._waiting_rows import OPEN, Clock, of_model, row_values_of
 from skstream.utils._calibration_maps import METHODS as MAPS
 from skstream.utils._choices import check_choice, check_count, is_real
-from skstream.utils._displays import display
 from skstream.utils._label_space import listed
-from skstream.utils._optional import optional_import
+from skstream.utils._optional import display, optional_import
 from skstream.utils._rows import joined_weights
 from skstream.utils._tables import aligned
 
@@ -479,7 +478,7 @@ def estimates_of(
     places = _moments(rows.time, every)
     log = Clock.of(came, known, end, _length(max_wait, dates))
     found = {
-        name: of_model(rows.model(k), len(classes), log, places, values, window, calibrate)
+        name: of_model(rows.models([k]), len(classes), log, places, values, window, calibrate)
         for k, name in enumerate(models)
     }
     fields = next(iter(found.values()))

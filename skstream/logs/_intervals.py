@@ -11,8 +11,7 @@ from skstream.logs._log import score_predictions
 from skstream.logs._log_rows import as_floats
 from skstream.stats._report import forgetting_words
 from skstream.utils._choices import is_real
-from skstream.utils._displays import display
-from skstream.utils._optional import optional_import
+from skstream.utils._optional import display, optional_import
 
 Floats = NDArray[np.float64]
 

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.core.engine.answers import TOLERANCE
 from skstream.core.forgetting import as_forgetting
-from skstream.core.measures.measure import OF_SCORES, Measure
+from skstream.core.measures.measure import OF_SCORES, Measure, check_take_weights, warn_of_calls
 from skstream.core.measures.resolve import resolve_metrics, task_of
 from skstream.core.measures.rows import ScoredRows
-from skstream.core.measures.user import check_take_weights, warn_of_calls
 from skstream.core.result.result import EvaluationResult, ResultDetails
 from skstream.core.rows.arrays import ArrayStream, as_stream, begins_again
 from skstream.core.rows.chunk import Chunk, as_meta
@@ -28,7 +27,7 @@ from skstream.logs._log_rows import (
     by_class,
     in_order_of_labels,
 )
-from skstream.streams._file_stream import FileStream
+from skstream.streams._files import FileStream
 from skstream.streams._open import open_files
 from skstream.utils._choices import check_choice, did_you_mean, names_as_text
 from skstream.utils._label_space import LabelSpace, classes_of_all, listed, ordered_classes

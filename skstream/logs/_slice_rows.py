@@ -16,19 +16,18 @@ from scipy import stats
 from scipy.special import expit
 
 from skstream.core.evaluators.delayed.result import DelayedResult
-from skstream.core.measures.checkpoints import Values, joined_values
 from skstream.core.measures.formulas import Sums
 from skstream.core.measures.measure import OF_SCORES, Measure
 from skstream.core.measures.rows import NOT_GIVEN, NOT_GIVEN_TARGET, ScoredRows
 from skstream.core.measures.running import block_length
-from skstream.core.measures.scores import Scores, make_sums
+from skstream.core.measures.scores import Scores, Values, joined_values, make_sums
 from skstream.core.measures.series import KindOf, baselines_of, columns_of_kinds, kind_of
 from skstream.core.measures.sums import SumsByKind
 from skstream.core.result.result import EvaluationResult
 from skstream.core.run.tape import Tape, lanes_of, scores_of_bin, tape_of
 from skstream.forgetting import Forgetting
 from skstream.logs._log_rows import as_floats
-from skstream.stats._wilson import wilson
+from skstream.stats._pairs import wilson
 from skstream.utils._choices import told_apart
 from skstream.utils._label_space import NO_LABEL, LabelSpace, is_given
 from skstream.utils._labels import as_labels, distinct_labels, is_missing
@@ -510,9 +509,14 @@ class Lines:
         ends, firsts, at = np.unique(counts, return_index=True, return_inverse=True)
         begun = int(len(ends) > 0 and ends[0] == 0)
         values = self._read(rows, ends[begun:], checkpoints[firsts[begun:]])
-        found = {}
-        for mechanism, metric in product(self.mechanisms, self.measures):
-            table = np.array(values[mechanism][metric])
+        found, tables = (
+            {},
+            np.array(values).reshape(
+                len(self.mechanisms) * len(self.measures), len(self.lanes), len(ends) - begun
+            ),
+        )
+        series = product(self.mechanisms, self.measures)
+        for (mechanism, metric), table in zip(series, tables, strict=True):
             table = np.concatenate([np.full((len(table), begun), np.nan), table], axis=1)
             for model in dict.fromkeys(name for name, _ in self.lanes):
                 found[model, mechanism, metric] = table[self._folds(model)].T[at]
@@ -560,7 +564,7 @@ class Lines:
     def _without_each(self, rows: Integers, blocks: Integers) -> Floats:
         """Values of all lines without one block after the other, and of all blocks."""
         ends, n_values = np.array([len(rows)]), N_BLOCKS + 1
-        (values,) = self._read(rows, ends, ends, blocks, range(n_values))[""].values()
+        values = self._read(rows, ends, ends, blocks, range(n_values))
         return np.array(values).reshape(-1, n_values)
 
     def _without_each_sum(self, rows: Integers, blocks: Integers) -> Floats:
@@ -606,16 +610,16 @@ class Lines:
         n_lines = len(lines) * len(apart)
         names = [name for name, _ in self.lanes]
         methods = [self.tape.methods.get(names[k]) for k in lines for _ in apart]
-        found: Values = {}
+        found: Values = []
         for batch in self.batches:
             running = Scores(
                 self.measures if measures is None else measures,
-                {name: partial(make_sums, self.mechanisms[name]) for name in batch},
+                [partial(make_sums, self.mechanisms[name]) for name in batch],
                 self.tape.classes,
                 np.ones(n_lines, dtype=bool),
                 methods if self.tape.methods else None,
             )
-            values: Values = {}
+            values: Values = []
             for start in range(0, len(rows), self.size):
                 part = slice(start, start + self.size)
                 piece = self._piece(rows[part], lines)
@@ -628,7 +632,7 @@ class Lines:
                 here = slice(first, last)
                 more = running.advance(piece, ends[here] - start, n_seen[here])
                 values = joined_values(values, more)
-            found |= values
+            found += values
         return found
 
     def _piece(self, rows: Integers, lines: Sequence[int]) -> ScoredRows:

@@ -32,8 +32,7 @@ from skstream.reports._report import scored_with, with_own
 from skstream.stats._checks import check_alpha
 from skstream.stats._report import plural
 from skstream.utils._choices import check_count
-from skstream.utils._displays import display
-from skstream.utils._optional import optional_import
+from skstream.utils._optional import display, optional_import
 from skstream.utils._tables import aligned, listed
 
 _MOST_NAMES = 5

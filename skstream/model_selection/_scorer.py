@@ -2,10 +2,9 @@
 
 import inspect
 import numbers
-import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,7 +18,7 @@ from skstream.base import check_can_learn
 from skstream.core.evaluators.settings import named_models
 from skstream.core.forgetting import as_forgetting
 from skstream.core.measures.resolve import resolve_metrics, task_of
-from skstream.evaluation import PrequentialEvaluator
+from skstream.evaluation import PrequentialEvaluator, RunOptions
 from skstream.metrics import Measure
 from skstream.pipeline._pipeline import FittedPipeline, StreamPipeline
 from skstream.pipeline._transformers import check_goes_on
@@ -28,11 +27,9 @@ from skstream.utils._labels import as_labels, find_classes
 from skstream.utils._sklearn import (
     Interval,
     MetadataRequester,
-    StrOptions,
     n_rows_of,
     validate_parameter_constraints,
     variables_of_fit_and_score,
-    weights_of_fit_alone,
 )
 from skstream.utils._validation import is_classifier, is_fitted
 from skstream.utils._warnings import warn
@@ -92,8 +89,7 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **param
     -----
     FutureLeakWarning
         Names the first split that trains on the future or on a row that it tests, whose rows are
-        not in order, or that tests a row twice; or the row where the index of a data frame (row
-        numbers or times; of several levels the first that holds times) goes back or has no time.
+        not in order, or that tests a row twice.
 
     Notes
     -----
@@ -125,17 +121,6 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **param
         if problem:
             _warn_of_problem(f"Split {number} of {name} {problem}")
             break
-    else:
-        index = _index_of(X)
-        back, unknown = ("", "") if index is None else _order_of(index)
-        if back:
-            warn(
-                f"The rows of X {back}. Splitters take rows as they stand, oldest first. Sort X "
-                f"and y by time; if the index is no time, drop it: {_DROP}.",
-                FutureLeakWarning,
-            )
-        elif unknown:
-            _warn_of_unknown_order("the rows of X", unknown)
     return splits
 
 
@@ -211,56 +196,6 @@ def _problem(train: np.ndarray, test: np.ndarray) -> str:
     return ""
 
 
-_DROP = "X.reset_index(drop=True)"
-
-# What indexes of row numbers, and of times, say that they hold. Texts name rows.
-_NUMBERS = frozenset({"integer", "floating", "mixed-integer-float"})
-_TIMES = frozenset({"datetime64", "datetime", "date", "period", "timedelta64", "timedelta"})
-
-
-def _index_of(X: Any) -> Any:
-    """Return the index of a data frame if it may be one of times or row numbers, else None.
-
-    Of several levels, the first that holds times; numbers there are those of customers, say.
-    """
-    index: Any = getattr(X, "index", None)
-    if not hasattr(index, "is_monotonic_increasing"):
-        return None
-    levels = [index.get_level_values(i) for i in range(index.nlevels)]
-    kinds = _TIMES if len(levels) > 1 else _TIMES | _NUMBERS
-    return next((level for level in levels if _kind_of(level) in kinds), None)
-
-
-def _kind_of(index: Any) -> str:
-    # Missing times among objects would be a mixture.
-    return str((index.dropna() if index.dtype == object else index).inferred_type)
-
-
-def _order_of(index: Any) -> tuple[str, str]:
-    """Say where an index goes back, or else why its order is not known; empty if it is in order."""
-    if index.is_monotonic_increasing:
-        return "", ""
-    try:
-        ranks = index.factorize(sort=True)[0]  # -1: missing
-    except TypeError as error:
-        return "", f"times in the index cannot be compared ({error})"
-    rows = np.flatnonzero(ranks >= 0)
-    back = np.flatnonzero(np.diff(ranks[rows]) < 0)
-    if len(back):
-        before, row = rows[back[0] : back[0] + 2]
-        return f"go back in time: row {row} has the index {index[row]}, after {index[before]}", ""
-    row = int(np.argmax(ranks < 0))
-    return "", f"row {row} has the index {index[row]}, which is no place in time"
-
-
-def _warn_of_unknown_order(rows: str, why: str) -> None:
-    warn(
-        f"Of {rows}, {why}: whether they are in the order of time is not known. Give every row a "
-        f"time of one kind; if the index is no time, drop it: {_DROP}.",
-        FutureLeakWarning,
-    )
-
-
 #: What each scorer has warned of: a search has many candidates, and sets the filters back.
 _problems_told: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
@@ -281,37 +216,6 @@ def _warn_of_problem(problem: str) -> None:
         "splitter such as ExpandingWindowSplit.",
         FutureLeakWarning,
     )
-
-
-def warn_of_index(X: Any) -> bool:
-    """Warn if the index of a data frame shows that its rows are no part of a stream that follows.
-
-    Returns whether it does. There may be no index of times or row numbers.
-    """
-    index = _index_of(X)
-    if index is None:
-        return False
-    what, unknown = _order_of(index)
-    values = np.asarray(index)
-    if unknown:
-        _warn_of_unknown_order("the test rows", unknown)
-        return True
-    if what:
-        pass
-    elif values.dtype.kind == "i" and len(values) and values[0] == 0 and values[-1] >= len(values):
-        # Folds of a frame with row numbers: one of them has the very first row, but not the next.
-        gap = int(np.flatnonzero(values != np.arange(len(values)))[0])
-        what = f"begin with row 0 of their frame, and leave out others (row {gap})"
-    else:
-        return False
-    warn(
-        f"The test rows {what}. If a splitter has chosen them so (cv=5, KFold or any that "
-        "shuffles), the model was trained on rows that come after these. Use "
-        "PrequentialSplit(n_warmup=...) on rows in the order of time; if the index is no time, "
-        f"drop it: {_DROP}.",
-        FutureLeakWarning,
-    )
-    return True
 
 
 def is_plain_pipeline(model: Any) -> bool:
@@ -358,7 +262,7 @@ def continued(pipeline: Pipeline) -> StreamPipeline:
 
 _CONSTRAINTS = {
     "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
-    "engine": [StrOptions({"auto", "loop"})],
+    "kernels": ["boolean"],
 }
 
 
@@ -377,12 +281,12 @@ class PrequentialScorer(MetadataRequester):
         *,
         forgetting: Any = "cumulative",
         batch_size: int = 1,
-        engine: Literal["auto", "loop"] = "auto",
+        kernels: bool = True,
     ) -> None:
         self.metric = metric
         self.forgetting = forgetting
         self.batch_size = batch_size
-        self.engine = engine
+        self.kernels = kernels
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score a copy of a fitted model; see `score`."""
@@ -418,26 +322,21 @@ class PrequentialScorer(MetadataRequester):
                 "nothing: call fit first, or use a PrequentialEvaluator."
             )
         classes = _classes_of(model, y) if is_classifier(model) else None
-        if not warn_of_index(X):
-            _warn_of_split(self)
-        if sample_weight is None:
-            _warn_of_lost_weights(self)
+        _warn_of_split(self)
         ((metric, measure),) = resolve_metrics(self.metric, classes=classes).items()
         called = measure.function is not None  # it needs all rows, and is called at checkpoints
         evaluator = PrequentialEvaluator(
             self.metric,
             forgetting=self.forgetting,
             batch_size=min(self.batch_size, n_rows_of(X)),
-            engine=self.engine,
             n_warmup=0,
-            warm_start=True,
             record_every=n_rows_of(X) if called else None,
-            keep_tape=called,
+            run=RunOptions(kernels=self.kernels, keep_tape=called),
             random_state=0,
         )
-        with warnings.catch_warnings():  # of the index, `warn_of_index` has said it
-            warnings.filterwarnings("ignore", "The times in the index go back")
-            result = evaluator.evaluate(named, X, y, classes=classes, sample_weight=sample_weight)
+        result = evaluator.evaluate(
+            named, X, y, classes=classes, sample_weight=sample_weight, warm_start=True
+        )
         value = float(result.scores[name][metric])
         return -value if measure.higher_is_better is False else value
 
@@ -462,7 +361,7 @@ def prequential_scorer(
     *,
     forgetting: Any = "cumulative",
     batch_size: int = 1,
-    engine: Literal["auto", "loop"] = "auto",
+    kernels: bool = True,
 ) -> PrequentialScorer:
     """Make a scorer that goes on test-then-train from the fitted model.
 
@@ -480,8 +379,8 @@ def prequential_scorer(
         Which test rows the score remembers. "cumulative": all of them.
     batch_size : int, default=1
         Rows that are all predicted, then all learnt in one ``partial_fit``.
-    engine : {"auto", "loop"}, default="auto"
-        "auto" uses an exact kernel where there is one.
+    kernels : bool, default=True
+        Use an exact kernel where there is one. False: call the model row by row.
 
     Returns
     -------
@@ -504,12 +403,9 @@ def prequential_scorer(
 
     Warns
     -----
-    UserWarning
-        By the scorer, if ``fit`` had weights and scikit-learn passes none to the scorer.
     FutureLeakWarning
         By the scorer, if scikit-learn calls it for a split that trains on rows after the test rows,
-        or in another order, as folds do; if the index of a data frame shows that the test rows go
-        back in time; or if a row has no time there.
+        or in another order, as folds do.
 
     See Also
     --------
@@ -520,7 +416,7 @@ def prequential_scorer(
 
     Notes
     -----
-    The score equals that of a `PrequentialEvaluator` with ``warm_start=True`` and ``n_warmup=0`` on
+    The score equals that of a `PrequentialEvaluator` with ``n_warmup=0`` and ``warm_start=True`` on
     the test rows, to the last bit. The baselines of the kappas begin with the first test row.
 
     The label of every test row is learnt before the next row is asked: a ``gap`` or
@@ -528,7 +424,7 @@ def prequential_scorer(
     labels come late.
 
     Weights reach the scorer from ``fit(X, y, sample_weight=...)`` of a search, or by metadata
-    routing, after ``set_score_request(sample_weight=True)``; a warning tells where they do not.
+    routing, after ``set_score_request(sample_weight=True)``.
 
     Ask `check_time_order` before the search whether a splitter trains on the future. A plain
     `Pipeline` goes on as a `StreamPipeline` with its fitted steps. Scikit-learn turns an error of a
@@ -553,7 +449,7 @@ def prequential_scorer(
     >>> prequential_scorer("error")
     prequential_scorer('error') -> -error
     """
-    options = {"batch_size": batch_size, "engine": engine}
+    options = {"batch_size": batch_size, "kernels": kernels}
     validate_parameter_constraints(_CONSTRAINTS, options, caller_name="prequential_scorer")
     _check_metric(metric)
     if len(as_forgetting(forgetting)) > 1:
@@ -561,7 +457,7 @@ def prequential_scorer(
             f"A scorer gives one number, under one mechanism of forgetting. Got {forgetting!r}. "
             "Pass scikit-learn a dict of scorers: {name: prequential_scorer(...), ...}."
         )
-    return PrequentialScorer(metric, forgetting=forgetting, batch_size=batch_size, engine=engine)
+    return PrequentialScorer(metric, forgetting=forgetting, batch_size=batch_size, kernels=kernels)
 
 
 def _check_metric(metric: Any) -> None:
@@ -602,19 +498,6 @@ def _name_of(metric: Any) -> str:
 
 def _same(value: Any, default: Any) -> bool:
     return type(value) is type(default) and bool(value == default)
-
-
-def _warn_of_lost_weights(scorer: PrequentialScorer) -> None:
-    """Warn if `fit` got weights, and scikit-learn gives the scorer none."""
-    lost = weights_of_fit_alone()
-    if lost:
-        warn(
-            f"{scorer!r} scores and learns the test rows without weights, and fit had {lost[0]}: "
-            "scikit-learn passes weights on to a scorer from the fit of a search alone, as "
-            "fit(X, y, sample_weight=...), or by metadata routing. Call "
-            "sklearn.set_config(enable_metadata_routing=True) and ask for them: "
-            "prequential_scorer(...).set_score_request(sample_weight=True); False: without weights."
-        )
 
 
 def _classes_of(model: Any, y: Any) -> np.ndarray:

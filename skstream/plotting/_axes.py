@@ -1,14 +1,191 @@
-"""Titles, rows and times along the axis, and labels at line ends, which all displays share."""
+"""What displays share: words, titles, axes, limits, and the lines of models."""
 
+import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from skstream.plotting._words import wrap_name
+from skstream.metrics import Measure
+from skstream.reports._report import with_own
+from skstream.stats._report import forgetting_words
+from skstream.utils._choices import did_you_mean
 from skstream.utils._optional import optional_import
+
+#: How parts of names are written in text; any other part is written as it is.
+ABBREVIATIONS = {"auc": "AUC", "f1": "F1", "mae": "MAE", "mse": "MSE", "r2": "R²", "rmse": "RMSE"}
+LONGEST_LINE = 30  # characters of a name before it is broken
+
+
+def measure_words(name: str) -> str:
+    """Write the name of a measure as the beginning of a title.
+
+    Parameters
+    ----------
+    name : str
+        Name of a measure, such as "kappa_temporal".
+
+    Returns
+    -------
+    str
+        E.g. "Kappa temporal". A name with spaces or capital letters is left as it is.
+    """
+    if name != name.lower() or re.search(r"\s", name):
+        return name
+    parts = [ABBREVIATIONS.get(part, part) for part in name.split("_") if part]
+    words = " ".join(part.upper() if len(part) == 1 else part for part in parts)
+    return words[:1].upper() + words[1:]
+
+
+def axis_words(metric: str) -> str:
+    """Name a measure beside its axis, a long name in several lines."""
+    return textwrap.fill(measure_words(metric), LONGEST_LINE)
+
+
+def title_words(
+    metric: str, forgetting: str, *, measure: str = "", mechanism: str | None = None
+) -> str:
+    """Name measure and forgetting: "Accuracy, last 1,000 rows".
+
+    A name that the user gave to a measure is followed by the measure's own: "Hits (error), all
+    rows so far".
+    """
+    named = with_own(measure_words(metric), "" if measure == metric else measure)
+    return f"{named}, {forgetting_words(mechanism or forgetting)}"
+
+
+def wrap_name(name: str) -> list[str]:
+    """Break a long name into lines, after a space or one of ``( , _ -`` where there is one."""
+    lines = [""]
+    for part in re.findall(r"[^\s(,_-]*[\s(,_-]*", name):
+        pieces = [part[i : i + LONGEST_LINE] for i in range(0, len(part), LONGEST_LINE)]
+        for piece in pieces:
+            if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > LONGEST_LINE:
+                lines.append("")
+            lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
+def last_values(curves: Sequence[tuple[str, np.ndarray]]) -> str:
+    """List the last value of every curve, for a repr."""
+    return ", ".join(
+        f"{name}: {values[-1]:.4f}" if len(values) else f"{name}: no value"
+        for name, values in curves
+    )
+
+
+MARGIN = 0.08
+#: Share of the checkpoints whose values vary much, because of few rows, and do not set the scale.
+UNSETTLED = 0.02
+#: Share of a curve's values that make up its typical range.
+TYPICAL = (5.0, 95.0)
+#: A curve this many times further from the best possible value than the naive guess, or than the
+#: best curve, is outside the limits: on its scale the other curves would look the same.
+WORTH_SEEING, WORTH_SEEING_WITHOUT_GUESS = 10.0, 1e5
+#: Extremes that are further away than this many typical ranges are outside the limits.
+OUTLYING = 2.0
+
+
+def settled(curve: np.ndarray, unsettled: float) -> np.ndarray:
+    """Return the finite values without the first ones, which vary much because of few rows."""
+    values = np.asarray(curve, dtype=np.float64)
+    later = values[int(len(values) * unsettled) :].ravel()
+    finite: np.ndarray = later[np.isfinite(later)]
+    return finite
+
+
+def value_limits(
+    curves: Sequence[np.ndarray],
+    facts: Measure,
+    naive: np.ndarray | None = None,
+    *,
+    unsettled: float = UNSETTLED,
+) -> tuple[float, float] | None:
+    """Choose the limits of the axis of values.
+
+    Parameters
+    ----------
+    curves : sequence of ndarray of shape (n_checkpoints,) or (n_checkpoints, n_folds)
+        Values of the models; NaN and infinite ones do not count.
+    facts : Measure
+        The measure.
+    naive : ndarray of shape (n_checkpoints,), default=None
+        Values of the best naive guess, which are always within the limits.
+    unsettled : float, default=0.02
+        Share of the first values that do not set the scale.
+
+    Returns
+    -------
+    limits : tuple of two float or None
+        Lowest and highest value shown, not beyond the bounds of the measure; None if no curve
+        has a value.
+    """
+    least, most = facts.bounds
+
+    def possible(curve: np.ndarray) -> np.ndarray:
+        # A score given to a failed model may lie outside the bounds.
+        values = settled(curve, unsettled)
+        inside: np.ndarray = values[(values >= least) & (values <= most)]
+        return inside
+
+    shown = [values for values in map(possible, curves) if len(values)]
+    guess = np.empty(0) if naive is None else possible(naive)
+    if not shown and not len(guess):
+        return None
+    if np.isfinite(facts.bounds).all():
+        low, high = _range([*shown, guess] if len(guess) else shown)
+    else:
+        low, high = _range_worth_seeing(shown, guess, facts)
+    margin = MARGIN * (high - low) or 0.05 * abs(high) or 0.05
+    # Without a little room, the edge would cover half of a line along the upper bound.
+    return max(low - margin, least), min(high + margin, most + 0.25 * margin)
+
+
+def _range(values: Sequence[np.ndarray]) -> tuple[float, float]:
+    return min(float(v.min()) for v in values), max(float(v.max()) for v in values)
+
+
+def _range_worth_seeing(
+    shown: Sequence[np.ndarray], guess: np.ndarray, facts: Measure
+) -> tuple[float, float]:
+    """Range of the values of an unbounded measure, without curves that diverge."""
+    least, most = facts.bounds
+    best = most if facts.higher_is_better else least
+    if facts.higher_is_better is None or not np.isfinite(best):
+        return _range_without_outliers([*shown, guess] if len(guess) else shown)
+    # From here on values are distances from the best possible one: less is better.
+    models = [np.abs(values - best) for values in shown]
+    guesses = [np.abs(guess - best)] if len(guess) else []
+    middle = [float(np.median(one)) for one in (*models, *guesses)]
+    if guesses or facts.baseline_is_zero:
+        naive = middle[-1] if guesses else abs(best)
+        limit = WORTH_SEEING * max(min(middle), naive)
+    else:
+        limit = WORTH_SEEING_WITHOUT_GUESS * min(middle)
+    limit = limit or np.inf
+    seen = [one[one <= limit] for one in (*models, *guesses) if np.median(one) <= limit]
+    nearest, furthest = _range(seen)
+    typical = max(float(np.percentile(one, TYPICAL[1])) for one in seen)
+    if furthest > OUTLYING * typical > 0:
+        furthest = (1 + 2 * MARGIN) * typical
+    if facts.higher_is_better:
+        return best - furthest, best - nearest
+    return best + nearest, best + furthest
+
+
+def _range_without_outliers(values: Sequence[np.ndarray]) -> tuple[float, float]:
+    """Range of all values; of the typical values where some are far outside."""
+    low, high = _range(values)
+    ends = np.array([np.percentile(one, TYPICAL) for one in values])
+    inner_low, inner_high = float(ends[:, 0].min()), float(ends[:, 1].max())
+    span = inner_high - inner_low
+    if span > 0:
+        low = low if inner_low - low <= OUTLYING * span else inner_low - span
+        high = high if high - inner_high <= OUTLYING * span else inner_high + span
+    return low, high
+
 
 LARGEST_FONT, SMALLEST_FONT = 9.0, 4.5
 LINE_SPACING = 1.3  # height of a row of text by its font size
@@ -175,3 +352,177 @@ def spread_apart(wanted: np.ndarray, heights: np.ndarray) -> np.ndarray:
     middles = np.empty(len(wanted))
     middles[order] = moved + offset
     return middles
+
+
+#: Colours that colour-blind readers can distinguish (Okabe and Ito); "ink" is that of texts, which
+#: is black where the user has set no other.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "ink")
+BASELINE_COLOR = "0.45"
+LINE_WIDTH = 1.4
+#: How far lines may reach over the edges of the axes, as a share of their size: a line along the
+#: edge, such as an error of 0, would else be cut to half its width.
+OVER_EDGE = 0.012
+
+#: If a line leaves the axes in this last part of its length, the legend says so.
+LAST_PART = 0.1
+
+#: A line style per model, as matplotlib takes it.
+Styles = Mapping[str, Mapping[str, Any]]
+
+
+def ink() -> str:
+    """Return the colour of texts under the user's settings."""
+    color: str = optional_import("matplotlib", "Plotting").rcParams["text.color"]
+    return color
+
+
+def dashes(k: int) -> Any:
+    """Return the `k`-th pattern of dashes, all different: solid, dashed, dotted, and so on."""
+    if k < 4:
+        return ("-", "--", ":", "-.")[k]
+    return (0, (6, 2) + (1, 2) * (k - 2))
+
+
+def model_styles(names: Sequence[str], baselines: Collection[str] = ()) -> dict[str, Any]:
+    """Give every model a combination of colour and dashes of its own.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The models.
+    baselines : collection of str, default=()
+        Those that are naive: grey and never solid.
+
+    Returns
+    -------
+    styles : dict of str to dict
+        Keywords of matplotlib's `plot` by model.
+    """
+    styles: dict[str, Any] = {}
+    naive = [name for name in names if name in baselines]
+    for k, name in enumerate(name for name in names if name not in baselines):
+        color, linestyle = COLORS[k % len(COLORS)], dashes(k // len(COLORS))
+        color = ink() if color == "ink" else color
+        styles[name] = {"color": color, "linestyle": linestyle, "zorder": 3}
+    for k, name in enumerate(naive):
+        styles[name] = {"color": BASELINE_COLOR, "linestyle": dashes(k + 1), "zorder": 2.6}
+    return {name: {"linewidth": LINE_WIDTH, "label": name} | styles[name] for name in names}
+
+
+def line_keywords(
+    names: Collection[str], styles: Styles | None, for_all: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Check the user's keywords for lines, and return them by model.
+
+    Parameters
+    ----------
+    names : collection of str
+        The lines there are.
+    styles : dict of str to dict or None
+        Keywords for one line each.
+    for_all : dict
+        Keywords for all lines.
+
+    Returns
+    -------
+    keywords : dict of str to dict
+        Keywords by line, with matplotlib's full names.
+
+    Raises
+    ------
+    KeyError
+        If `styles` names a line that is not there.
+    TypeError
+        If a line has no such property.
+    """
+    cbook = optional_import("matplotlib.cbook", "Plotting")
+    line = optional_import("matplotlib.lines", "Plotting").Line2D
+    given = {} if styles is None else dict(styles)
+    for name in given:
+        if name not in names:
+            raise KeyError(f"styles names '{name}', which is not drawn; there are {list(names)}.")
+        if not isinstance(given[name], Mapping):
+            raise TypeError(
+                f"styles must map names to dicts of properties, such as {{'color': 'red'}}. Got "
+                f"{given[name]!r} for '{name}'."
+            )
+    for keywords in (for_all, *given.values()):
+        for keyword in keywords:
+            if not hasattr(line, f"set_{keyword}"):
+                known = [name[4:] for name in dir(line) if name.startswith("set_")]
+                others = [name for name in (*known, *OPTIONS) if name != keyword]
+                raise TypeError(
+                    f"{keyword!r} is neither an option of this display nor a property of a "
+                    f"matplotlib line.{did_you_mean(keyword, others)}"
+                )
+    common = cbook.normalize_kwargs(dict(for_all), line)
+    return {
+        name: common | cbook.normalize_kwargs(dict(given.get(name, {})), line) for name in names
+    }
+
+
+#: Options of displays, for hints after a misspelt one.
+OPTIONS = (
+    "ax", "at", "bins", "drifts", "forgetting", "kind", "legend", "metric", "models", "spread",
+    "styles",
+)  # fmt: skip
+
+
+def line_key(**style: Any) -> Any:
+    """Return a line that stands for all lines of a style in a legend."""
+    lines = optional_import("matplotlib.lines", "Plotting")
+    return lines.Line2D([], [], **{"color": ink(), **style})
+
+
+def patch_key(**style: Any) -> Any:
+    """Return a patch that stands for areas of a style in a legend."""
+    return optional_import("matplotlib.patches", "Plotting").Patch(**style)
+
+
+def mark_lone_points(line: Any) -> None:
+    """Mark points between two gaps, which a line alone would not show."""
+    known = np.isfinite(np.asarray(line.get_ydata(), dtype=np.float64))
+    beside = np.zeros(len(known), dtype=bool)
+    beside[1:] |= known[:-1]
+    beside[:-1] |= known[1:]
+    lone = np.flatnonzero(known & ~beside)
+    if len(lone) and line.get_marker() in (None, "None", "", " "):
+        line.set(marker="o", markersize=4, markevery=lone.tolist())
+
+
+def _known_values(line: Any) -> np.ndarray:
+    values = np.asarray(line.get_ydata(), dtype=np.float64)
+    return values[~np.isnan(values)]
+
+
+def uncover_edges(ax: Any, lines: Iterable[Any]) -> None:
+    """Draw lines along the edge of the axes in their full width, if they are within the limits."""
+    transforms = optional_import("matplotlib.transforms", "Plotting")
+    ends = (-OVER_EDGE, -OVER_EDGE, 1 + OVER_EDGE, 1 + OVER_EDGE)
+    box = transforms.TransformedBbox(transforms.Bbox.from_extents(*ends), ax.transAxes)
+    low, high = sorted(ax.get_ylim())
+    for line in lines:
+        values = _known_values(line)
+        if len(values) and low <= values.min() and values.max() <= high:
+            line.set_clip_box(box)
+
+
+def with_remarks(ax: Any, lines: Mapping[str, Any], failed: Collection[str]) -> dict[str, Any]:
+    """Return the lines by name; the names say which models failed or cannot be seen."""
+    low, high = sorted(ax.get_ylim())
+
+    def fate(name: str, line: Any) -> str:
+        values = _known_values(line)
+        if name in failed:
+            return " (failed)"
+        if not len(values):
+            return " (no value)"
+        below, above = values < low, values > high
+        last = slice(-max(1, round(LAST_PART * len(values))), None)
+        sides = [side for side, out in (("below", below), ("above", above)) if out[last].any()]
+        if not sides:
+            return ""
+        partly = "" if below.all() or above.all() else "partly "
+        return f" ({partly}{' and '.join(sides)} the axis)"
+
+    return {name + fate(name, line): line for name, line in lines.items()}

@@ -7,9 +7,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from skstream.plotting._axes import label_ends
-from skstream.plotting._lines import Styles, line_keywords, mark_lone_points
-from skstream.plotting._words import wrap_name
+from skstream.plotting._axes import Styles, label_ends, line_keywords, mark_lone_points, wrap_name
 from skstream.utils._optional import optional_import
 
 FIGURE_INCHES = (8.0, 4.5)

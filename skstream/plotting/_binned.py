@@ -7,9 +7,15 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from skstream.core.result.select import numbers
-from skstream.plotting._axes import count_rows_along, give_title
+from skstream.plotting._axes import (
+    COLORS,
+    LINE_WIDTH,
+    count_rows_along,
+    give_title,
+    model_styles,
+    uncover_edges,
+)
 from skstream.plotting._base import Canvas, Layout
-from skstream.plotting._lines import COLORS, LINE_WIDTH, model_styles, uncover_edges
 from skstream.plotting._marks import Drifts, Found, check_marks, draw_marks
 from skstream.plotting._measure import MeasureDisplay, contents_in, names_in
 from skstream.utils._choices import check_choice
@@ -94,10 +100,10 @@ class BinnedPerformanceDisplay(MeasureDisplay):
 
     Examples
     --------
-    >>> from skstream import DelayedEvaluator, Persistent
+    >>> from skstream import DelayedEvaluator, Persistent, Polling
     >>> from skstream.plotting import BinnedPerformanceDisplay
     >>> from skstream.streams import make_demo_stream
-    >>> evaluator = DelayedEvaluator("accuracy", delay=20, n_bins=5)
+    >>> evaluator = DelayedEvaluator("accuracy", delay=20, polling=Polling(n_bins=5))
     >>> result = evaluator.evaluate(Persistent(), make_demo_stream(500))
     >>> display = BinnedPerformanceDisplay.from_result(result)  # doctest: +SKIP
     >>> display.figure_.savefig("bins.png")  # doctest: +SKIP

@@ -7,10 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.plotting._axes import inches_of
+from skstream.plotting._axes import Styles, inches_of, ink, wrap_name
 from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
-from skstream.plotting._lines import Styles, ink
-from skstream.plotting._words import wrap_name
 from skstream.stats import friedman_nemenyi
 from skstream.stats._ranks import FriedmanNemenyiResult
 

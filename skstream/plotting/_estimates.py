@@ -8,10 +8,20 @@ import numpy as np
 
 from skstream.core.result.select import pick
 from skstream.logs._estimates import LabelEstimates
-from skstream.plotting._axes import give_title, places_along, show_times_along
+from skstream.plotting._axes import (
+    BASELINE_COLOR,
+    COLORS,
+    LINE_WIDTH,
+    axis_words,
+    dashes,
+    give_title,
+    ink,
+    measure_words,
+    patch_key,
+    places_along,
+    show_times_along,
+)
 from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
-from skstream.plotting._lines import BASELINE_COLOR, COLORS, LINE_WIDTH, dashes, ink, patch_key
-from skstream.plotting._words import axis_words, measure_words
 
 TRUTH = "truth"
 #: How the estimates look; that of the newest labels as naive models do.

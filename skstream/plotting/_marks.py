@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from skstream.core.rows.drifts import as_drifts
-from skstream.drift._detections import Detections
-from skstream.plotting._axes import inches_of, text_scale
+from skstream.drift._detect import Detections
+from skstream.plotting._axes import inches_of, ink, line_key, text_scale
 from skstream.plotting._base import Canvas
-from skstream.plotting._lines import ink, line_key
 from skstream.streams import Drift
 
 #: What users may give: numbers of rows, and pairs of them.

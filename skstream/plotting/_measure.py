@@ -9,12 +9,22 @@ import numpy as np
 from skstream.core.measures.registry import known_measure
 from skstream.core.result.select import chosen
 from skstream.metrics import Measure
-from skstream.plotting._axes import count_rows_along, give_title, show_times_along
+from skstream.plotting._axes import (
+    COLORS,
+    UNSETTLED,
+    axis_words,
+    count_rows_along,
+    give_title,
+    ink,
+    show_times_along,
+    title_words,
+    uncover_edges,
+    value_limits,
+    with_remarks,
+    wrap_name,
+)
 from skstream.plotting._base import FIGURE_INCHES, BaseDisplay, Canvas, Layout
-from skstream.plotting._limits import UNSETTLED, value_limits
-from skstream.plotting._lines import COLORS, ink, uncover_edges, with_remarks
 from skstream.plotting._marks import Drifts, Found
-from skstream.plotting._words import axis_words, title_words, wrap_name
 
 GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
 #: How far below (or above) the limits the grey area extends, if the user moves the limits.

@@ -11,12 +11,17 @@ from numpy.typing import ArrayLike
 
 from skstream.evaluation import EvaluationResult
 from skstream.logs._predictions import result_of_predictions
-from skstream.plotting._axes import places_along
+from skstream.plotting._axes import (
+    ink,
+    last_values,
+    line_key,
+    model_styles,
+    patch_key,
+    places_along,
+)
 from skstream.plotting._base import Canvas, check_kind
-from skstream.plotting._lines import ink, line_key, model_styles, patch_key
 from skstream.plotting._marks import Drifts, Found, check_marks, draw_marks, refits_of
 from skstream.plotting._measure import MeasureDisplay, contents_in, measure_along
-from skstream.plotting._words import last_values
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import check_choice
 

@@ -15,10 +15,9 @@ from skstream.core.engine.answers import TOLERANCE
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import Names, bin_meant, chosen, number
 from skstream.core.run.tape import tape_of
-from skstream.plotting._axes import give_title
+from skstream.plotting._axes import BASELINE_COLOR, give_title, model_styles, patch_key
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
-from skstream.plotting._lines import BASELINE_COLOR, model_styles, patch_key
-from skstream.stats._wilson import wilson
+from skstream.stats._pairs import wilson
 from skstream.utils._choices import check_choice, check_count, is_integer, is_real
 from skstream.utils._label_space import LabelSpace, listed, ordered_classes
 from skstream.utils._labels import as_labels, distinct_labels

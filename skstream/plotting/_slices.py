@@ -10,11 +10,19 @@ import numpy as np
 
 from skstream.core.result.rescore import curve_of_one
 from skstream.logs._slices import SliceScores
-from skstream.plotting._axes import give_title, places_along
+from skstream.plotting._axes import (
+    BASELINE_COLOR,
+    COLORS,
+    axis_words,
+    give_title,
+    ink,
+    last_values,
+    model_styles,
+    places_along,
+    wrap_name,
+)
 from skstream.plotting._base import Canvas, Layout, check_kind
-from skstream.plotting._lines import BASELINE_COLOR, COLORS, ink, model_styles
 from skstream.plotting._measure import MeasureDisplay, measure_along, names_in
-from skstream.plotting._words import axis_words, last_values, wrap_name
 from skstream.stats._report import plural
 from skstream.utils._choices import check_choice
 

@@ -7,13 +7,19 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from skstream.core.forgetting import parse_forgetting
-from skstream.plotting._axes import give_title
+from skstream.plotting._axes import (
+    COLORS,
+    give_title,
+    ink,
+    last_values,
+    model_styles,
+    patch_key,
+    title_words,
+)
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
-from skstream.plotting._lines import COLORS, ink, model_styles, patch_key
 from skstream.plotting._marks import draw_drifts
 from skstream.plotting._measure import measure_along
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
-from skstream.plotting._words import last_values, title_words
 from skstream.streams import GaussianMixtureStream
 from skstream.studies._seed_study import SeedStudy
 from skstream.utils._choices import check_choice

@@ -14,8 +14,7 @@ from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import bin_meant, number, pick
 from skstream.core.run.tape import tape_of
 from skstream.stats._report import forgetting_words
-from skstream.utils._displays import display
-from skstream.utils._optional import optional_import
+from skstream.utils._optional import display, optional_import
 from skstream.utils._tables import aligned
 
 #: Measures of a class, in the order of the columns.

@@ -25,6 +25,7 @@ from skstream.reports._report import (
     OF_A_STREAM,
     differences,
     of_bin,
+    of_each_stream,
     parameters_in_words,
     with_own,
 )
@@ -35,7 +36,6 @@ from skstream.reports._row_tests import (
     row_loss,
     test_of_rows,
 )
-from skstream.reports._which_stream import of_each_stream
 from skstream.stats._report import over_rows
 from skstream.utils._choices import check_choice, check_count, did_you_mean
 from skstream.utils._warnings import warn

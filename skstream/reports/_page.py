@@ -23,8 +23,8 @@ from skstream.reports._report import (
 )
 from skstream.stats import Comparison
 from skstream.streams import label_profile
-from skstream.utils._files import atomic_write
 from skstream.utils._optional import optional_import
+from skstream.utils._saved import atomic_write
 from skstream.utils._tables import listed
 from skstream.utils._warnings import warn
 

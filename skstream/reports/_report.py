@@ -1,4 +1,4 @@
-"""Results as text, HTML and tidy columns, and what is unusual about an evaluation, in words."""
+"""A result in words: what stands above, in and below its table."""
 
 import html as html_module
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,6 @@ from skstream.core.result.select import as_passed
 from skstream.core.run.run_outcome import Cost
 from skstream.core.run.tape import Tape
 from skstream.forgetting import Cumulative
-from skstream.reports._slowest_part import slow_part
 from skstream.stats._report import forgetting_words, over_rows, plural
 from skstream.utils._label_space import is_given
 from skstream.utils._tables import aligned, listed
@@ -21,12 +20,64 @@ if TYPE_CHECKING:
     from skstream.core.result.result import EvaluationResult
 
 
+def of_each_stream(
+    results: Sequence["EvaluationResult"], known: Sequence[int] | None = None
+) -> list[list[int]]:
+    """Divide results by their streams: places of the results of each, in the order of the first.
+
+    Parameters
+    ----------
+    results : sequence of EvaluationResult
+        Results; two are of one stream if their labels are the same, or their generator is.
+    known : sequence of int, default=None
+        A number per result, equal for those that are known to be of one stream.
+
+    Returns
+    -------
+    groups : list of list of int
+        Places of the results of every stream.
+    """
+    groups: list[list[int]] = []
+    for j, other in enumerate(results):
+        same = [
+            group
+            for group in groups
+            if any(
+                (known is not None and known[i] == known[j]) or _is_same(results[i], other)
+                for i in group
+            )
+        ]
+        joined = [*sorted(i for group in same for i in group), j]
+        groups = sorted([group for group in groups if group not in same] + [joined])
+    return groups
+
+
+def _is_same(one: "EvaluationResult", other: "EvaluationResult") -> bool:
+    """Whether two results are of one stream, or of one generator with other seeds."""
+    if one.details.generator and one.details.generator == other.details.generator:
+        return True
+    if one.classes is None or other.classes is None:
+        if one.classes is not other.classes:
+            return False
+    elif not np.array_equal(one.classes, other.classes):
+        return False
+    if one.details.labels_read and other.details.labels_read:
+        return one.details.labels_read == other.details.labels_read
+    return _same_labels(one.tape, other.tape)
+
+
+def _same_labels(one: Tape | None, other: Tape | None) -> bool:
+    """Whether tapes have the same labels: of results of logs."""
+    if one is None or other is None or not len(one.y):
+        return False
+    return np.array_equal(one.y, other.y, equal_nan=one.y.dtype.kind == "f")
+
+
 #: Parameters of the evaluators that decide what the numbers mean, with their defaults.
 DEFAULTS: dict[str, Any] = {
     "batch_size": 1,
     "n_warmup": 1,
     "strategy": "bootstrap",
-    "test_on": "all",
     "holdout": None,  # always said: it decides what a score is about
     "every": None,
     "holdout_size": None,
@@ -36,13 +87,12 @@ DEFAULTS: dict[str, Any] = {
     "reduce": "auto",
     "previous_label": "newest",
     "features": None,
-    "max_pending": None,
     "missing_labels": "error",
     "unanswered": "error",
     "warm_start": False,
 }
 #: Those that follow from what a stream is like, and may differ from stream to stream.
-OF_A_STREAM = frozenset({"delay", "features", "max_pending", "missing_labels"})
+OF_A_STREAM = frozenset({"delay", "features", "missing_labels"})
 #: Where fewer scored rows are in a window of time, its last values are said to be about few rows.
 FEW_ROWS = 30
 #: Objects without a text of their own show where they are in memory.
@@ -120,7 +170,8 @@ def of_folds(result: "EvaluationResult") -> str:
 
 def share_of_folds(result: "EvaluationResult") -> str:
     """Say how much the copy of a fold learns, as of a folded run alone: empty for others."""
-    strategy, n = result.parameters.get("strategy"), result.parameters.get("n_folds", 0)
+    strategy, n = result.parameters.get("strategy", ""), result.parameters.get("n_folds", 0)
+    strategy = strategy.partition(":")[0]
     shares = {
         "bootstrap": "about 63 % of the rows, some of them several times",
         "cross": f"{100 * (n - 1) / max(n, 1):.3g} % of the rows",
@@ -259,7 +310,6 @@ def notes(result: "EvaluationResult") -> list[str]:
         *_few_rows(result),
         *_reasons(result),
     ]
-    lines += slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
     lines += failed_refits(result)
     lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
     lines += _ends(result)

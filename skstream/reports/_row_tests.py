@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from skstream.core.measures.columns import Column, OfColumn, read_scores
 from skstream.core.measures.formulas import MeanOf
-from skstream.core.measures.proper import HIGHEST_LOG_LOSS, BrierLoss, LogLoss
 from skstream.core.measures.rows import ScoredRows
+from skstream.core.measures.series import (
+    HIGHEST_LOG_LOSS,
+    BrierLoss,
+    Column,
+    LogLoss,
+    OfColumn,
+    read_scores,
+)
 from skstream.core.run.tape import Tape, scores_of_bin
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure

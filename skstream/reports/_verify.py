@@ -14,6 +14,7 @@ from skstream.core.evaluators.delayed import DelayedEvaluator
 from skstream.core.evaluators.evaluator import StreamEvaluator, known_classes
 from skstream.core.evaluators.holdout import HoldoutEvaluator
 from skstream.core.evaluators.kfold import KFoldEvaluator
+from skstream.core.evaluators.options import Polling, RunOptions, run_options
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 from skstream.core.evaluators.record import FREE
 from skstream.core.evaluators.settings import named_models
@@ -30,7 +31,7 @@ _EVALUATORS: dict[str, type[StreamEvaluator]] = {
 }
 #: Parameters that may differ, or whose effect is compared: measures, forgetting, tape and seed.
 _FREE_PARAMETERS = {
-    *(*FREE, "metrics", "forgetting", "keep_tape", "return_models", "random_state", "seed"),
+    *(*FREE, "metrics", "forgetting", "run", "keep_tape", "return_models", "random_state", "seed"),
     "in_one_process",
 }
 #: Parts of a result that follow from the machine; of models that are not in it; and those that are
@@ -151,6 +152,8 @@ def verify(
         X = as_stream(X)
         if known_classes(X) is None:  # as where classes= was passed
             meta["classes"] = result.classes
+    if result.parameters.get("warm_start"):
+        meta["warm_start"] = True
     again = _again(result, evaluator).evaluate(named, X, y, **meta)
     compared = result.select(models=list(named))
     folds, bins = result.details.selected_folds, getattr(result, "selected_bins", None)
@@ -172,8 +175,12 @@ def verify(
 
 def _again(result: EvaluationResult, given: StreamEvaluator | None) -> StreamEvaluator:
     """Return the evaluator that made a result."""
-    keep = {"keep_tape": result.tape is not None, "random_state": result.parameters.get("seed")}
-    keep["checkpoint"] = None
+    recorded = {name: _value(one) for name, one in result.parameters.items()}
+    kernels = recorded.get("kernels", True) if given is None else run_options(given.run).kernels
+    keep = {
+        "run": RunOptions(kernels=kernels, keep_tape=result.tape is not None),
+        "random_state": result.parameters.get("seed"),
+    }
     if given is not None:
         return copy(given).set_params(**keep)
     kind = _EVALUATORS.get(result.protocol)
@@ -183,9 +190,12 @@ def _again(result: EvaluationResult, given: StreamEvaluator | None) -> StreamEva
             "evaluator that made the result, evaluator=."
         )
     known = set(signature(kind).parameters) - _FREE_PARAMETERS | {"error_score"}
-    own = {name: _value(one) for name, one in result.parameters.items() if name in known}
+    own = {name: value for name, value in recorded.items() if name in known}
+    options = {one.name for one in fields(Polling)} & set(recorded)
     try:
-        made = kind(_value(result.parameters.get("metrics")), **own).set_params(**keep)
+        if options:
+            own["polling"] = Polling(**{name: recorded[name] for name in options})
+        made = kind(recorded.get("metrics"), **own).set_params(**keep)
         if result.protocol != HoldoutEvaluator.protocol:
             made.set_params(forgetting=dict(result.details.mechanisms))
         made._validate()

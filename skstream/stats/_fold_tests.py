@@ -17,8 +17,8 @@ from skstream.stats._checks import (
     check_direction,
     check_names,
 )
+from skstream.stats._ranks import average_ranks, paired_differences, tie_sizes
 from skstream.stats._report import SignificanceTest, against_alpha, format_p, number, plural
-from skstream.stats._ties import average_ranks, paired_differences, tie_sizes
 from skstream.utils._choices import check_choice
 
 FOLD_CAVEAT = (

@@ -12,6 +12,15 @@ from scipy import stats
 
 from skstream.forgetting import Forgetting
 from skstream.stats._checks import FloatArray, check_alpha, check_names
+from skstream.stats._pairs import (
+    RowWeights,
+    RunningPair,
+    WeightTally,
+    as_weights,
+    drop_unweighted,
+    one_forgetting,
+    weight_sentences,
+)
 from skstream.stats._report import (
     CurveReport,
     SignificanceTest,
@@ -20,14 +29,6 @@ from skstream.stats._report import (
     number,
     over_rows,
     plural,
-)
-from skstream.stats._running_pair import RunningPair, one_forgetting
-from skstream.stats._weights import (
-    RowWeights,
-    WeightTally,
-    as_weights,
-    drop_unweighted,
-    weight_sentences,
 )
 from skstream.utils._choices import check_choice
 from skstream.utils._label_space import encode_together

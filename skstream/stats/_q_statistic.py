@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import Forgetting
 from skstream.stats._checks import FloatArray
+from skstream.stats._pairs import RowWeights, RunningPair, one_forgetting, weight_sentences
 from skstream.stats._report import CurveReport, over_rows, plural
-from skstream.stats._running_pair import RunningPair, one_forgetting
-from skstream.stats._weights import RowWeights, weight_sentences
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -1,4 +1,4 @@
-"""Three and more models over several folds or streams: Friedman and Nemenyi."""
+"""Average ranks: the Friedman test, the Nemenyi post-hoc test, and ties of scores by rounding."""
 
 from __future__ import annotations
 
@@ -20,9 +20,50 @@ from skstream.stats._checks import (
     check_names,
 )
 from skstream.stats._report import SignificanceTest, against_alpha, format_p, number
-from skstream.stats._ties import average_ranks, rounding_of
-from skstream.utils._displays import display
-from skstream.utils._optional import optional_import
+from skstream.utils._optional import display, optional_import
+
+# Half of 1e-12, because the allowances of the two compared values are added.
+_ROUNDING = 0.5e-12
+
+
+def rounding_of(values: FloatArray) -> FloatArray:
+    """Return the possible rounding error of each value."""
+    return _ROUNDING * np.abs(values)
+
+
+def average_ranks(values: FloatArray, rounding: FloatArray) -> FloatArray:
+    """Rank values from the smallest (rank 1); tied values share theirs, pair by pair.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Values to rank.
+    rounding : ndarray of shape (n,)
+        Possible error of each. Two values tie if they differ by at most the sum of their errors.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        1/2, plus 1 for every value clearly below, plus 1/2 for every value tied, itself included.
+    """
+    low, high = values - rounding, values + rounding
+    below = np.searchsorted(np.sort(high), low, side="left")
+    not_above = np.searchsorted(np.sort(low), high, side="right")
+    return np.asarray((below + not_above + 1) / 2)
+
+
+def paired_differences(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return ``a - b``, 0 where the two are tied, and the possible error of each difference."""
+    rounding = rounding_of(a) + rounding_of(b)
+    difference = a - b
+    zero = np.abs(difference) <= rounding
+    return np.where(zero, 0.0, difference), np.where(zero, 0.0, rounding)
+
+
+def tie_sizes(ranks: FloatArray) -> tuple[int, ...]:
+    """Return the number of entries at each tied rank, lowest rank first."""
+    counts = np.unique(ranks, return_counts=True)[1]
+    return tuple(int(count) for count in counts if count > 1)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

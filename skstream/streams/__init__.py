@@ -27,9 +27,7 @@ from skstream.streams._generators._led import LED
 from skstream.streams._generators._markov import MarkovLabels
 from skstream.streams._generators._mixture import GaussianMixtureStream
 from skstream.streams._generators._rbf import RandomRBF
-from skstream.streams._generators._sea import SEA
-from skstream.streams._generators._sine import Sine
-from skstream.streams._generators._stagger import STAGGER
+from skstream.streams._generators._rules import SEA, STAGGER, Sine
 from skstream.streams._generators._testbed import load_testbed
 from skstream.streams._generators._tree import RandomTree
 from skstream.streams._generators._waveform import Waveform

@@ -1,38 +1,55 @@
-"""Stream of ARFF files."""
+"""Stream of ARFF files, the lines of which scikit-learn's copy of liac-arff splits."""
 
-from collections.abc import Callable, Iterator
+import io
+import re
+from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
-from typing import Any, ClassVar
+from itertools import chain, islice
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from skstream.core.rows.chunk import StreamError
-from skstream.streams._arff_format import (
-    DATE,
-    INTEGER,
-    NOMINAL,
-    STRING,
-    Header,
-    Line,
-    Misfit,
-    Row,
-    open_arff,
-)
-from skstream.streams._columns import refuse_gap
-from skstream.streams._file_stream import beginning_of
-from skstream.streams._table import Index, TableStream
-from skstream.streams._table_parameters import check_encoding
+from skstream.streams._columns import misfit, numbers_of, refuse_gap
+from skstream.streams._files import DataFile
+from skstream.streams._table import Index, TableStream, check_encoding
 from skstream.utils._optional import optional_import
+from skstream.utils._rows import check_no_name_twice
+from skstream.utils._sklearn import arff_values
 
 #: Rows whose texts are in memory at once.
 _ROWS = 4096
 #: Column of a record batch that holds the features of each row that are not 0.
 _CELLS = "\0cells"
 
-#: Positions of the features in the matrix by their places in the file, and what reads their texts.
-Readers = dict[int, tuple[int, Callable[[str], Any]]]
+NOMINAL, NUMBER, STRING, DATE = "nominal", "number", "string", "date"
+_KINDS = dict.fromkeys(("numeric", "real", "integer"), NUMBER) | {"string": STRING, "date": DATE}
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{'\"]+)\s*(\{{.*\}}|\w+)(.*)", re.I | re.S)
+#: The weight of an attribute, which has no meaning here.
+_WEIGHT = re.compile(r"\s*\{[-+.\deE\s]+\}$")
+#: A line up to a comment: a percent sign that is not in quotes, which begin where a value does.
+_BEFORE_COMMENT = re.compile(rf"(?:(?<![^\s,{{])(?:{_QUOTED})|[^%])*+", re.DOTALL)
+
+#: A line of a file, with its number.
+Line = tuple[int, str]
+
+
+class Attribute(NamedTuple):
+    """A column of an ARFF file: its kind, the values of a nominal one, the pattern of a date."""
+
+    name: str
+    kind: str
+    values: tuple[str, ...] = ()
+    pattern: str = ""
+
+
+class Header(NamedTuple):
+    """Columns of an ARFF file, whether its rows are sparse, and whether tabs separate values."""
+
+    attributes: tuple[Attribute, ...]
+    is_sparse: bool
+    has_tabs: bool
 
 
 class ARFFStream(TableStream):
@@ -111,8 +128,8 @@ class ARFFStream(TableStream):
         range.
     StreamError
         While iterating: for a row of another width, a value that is not declared or not of its
-        type, an index of a sparse row that is out of range or does not increase, a quote that is
-        not closed. Says file, line and column.
+        type, an index of a sparse row that is out of range, a quote that is not closed. Says file
+        and line, or row and column.
 
     See Also
     --------
@@ -123,11 +140,11 @@ class ARFFStream(TableStream):
     Notes
     -----
     A question mark without quotes, or nothing, is a missing value. A percent sign without quotes
-    begins a comment, up to the end of its line. Values with commas, percent signs, spaces at their
-    ends or quotes stand in single or double quotes; a backslash in them takes the next sign as it
-    is. Commas separate values, or tabs; one more behind the last value, as MOA writes it, is no
-    value. Dates are days, or seconds since 1970-01-01, as their pattern has times or not; patterns
-    are those of Java, in digits, and the default is ``yyyy-MM-dd'T'HH:mm:ss``.
+    begins a comment, up to the end of its line. Values with commas, percent signs, spaces or quotes
+    stand in single or double quotes, with a backslash before a quote. Commas separate values, or
+    tabs; one more behind the last value, as MOA writes it, is no value. Dates are days, or seconds
+    since 1970-01-01, as their pattern has hours or not; they are read as ISO writes them
+    (``2020-01-31T13:30:00``), and dates of another pattern by "time_format".
 
     In a sparse row (``{1 0.5, 3 up}``) what is not named is 0, and for a nominal attribute its
     first value, whose code is 0; texts and dates that are not named are missing. Features are then
@@ -156,9 +173,6 @@ class ARFFStream(TableStream):
     """
 
     suffixes = (".arff", ".arff.gz")
-    _about_commas = "Write the numbers with a point, and declare the attribute numeric."
-    _about_marks = "If it stands for a missing value, write ? in the file."
-
     default_options: ClassVar[dict[str, Any]] = {
         **TableStream.default_options,
         "encoding": "utf-8",
@@ -168,126 +182,117 @@ class ARFFStream(TableStream):
         super()._take_options(options)
         self.encoding = check_encoding(options["encoding"])
 
-    def about_missing_label(self, row: int) -> str:
-        """Say in which line of which file a row without a label stands.
-
-        Parameters
-        ----------
-        row : int
-            Number of the row in the stream.
-
-        Returns
-        -------
-        words : str
-            File and line.
-        """
-        where = self.place_of(row)
-        return where and f"Row {row} is {where}, where column {self.target!r} has no value."
-
-    def place_of(self, row: int) -> str:
-        """Return where a row stands in its file: "line 5 of power.csv"; empty if that is not known.
-
-        Parameters
-        ----------
-        row : int
-            Number of the row in the stream, counted from 0.
-
-        Returns
-        -------
-        place : str
-            Line and file; a header counts as a line.
-        """
-        first, row = 0, self._row_in_files(row)
-        for file in self.files:
-            _, lines = open_arff(self._file(file), self.encoding)
-            for number, (line, _) in enumerate(lines, first):
-                if number == row:
-                    return f"line {line} of {file}"
-                first = number + 1
-        return ""
-
     @cached_property
     def _headers(self) -> dict[str, Header]:
-        headers = {}
-        for name in self.files:
-            file = self._file(name)
-            beginning_of(file, "an ARFF", ".arff")
-            headers[name] = open_arff(file, self.encoding)[0]
-        return headers
+        return {name: _opened(self._storage.file(name), self.encoding)[0] for name in self.files}
 
-    @property
+    def _attributes(self) -> Iterator[Attribute]:
+        return chain.from_iterable(header.attributes for header in self._headers.values())
+
+    @cached_property
     def _is_sparse(self) -> bool:
         """Whether the features are a CSR matrix."""
         is_matrix = not self.as_frame and not self.text
-        return is_matrix and any(header.is_sparse for header in self._headers.values())
-
-    def _check_files(self, first: dict[str, Any]) -> None:
-        super()._check_files(first)
-        if self._is_sparse:
-            self._check_sparse()
-
-    def _check_sparse(self) -> None:
-        """Raise an error for features whose value 0 is not what a row leaves out."""
-        features, held = set(self._features), {STRING: "holds texts", DATE: "holds dates"}
-        for attribute in (one for header in self._headers.values() for one in header.attributes):
-            chosen = attribute.name in (*self.nominal, *self.numeric)
-            if attribute.name in features and (chosen or attribute.kind in held):
-                what = "is named in nominal= or numeric=" if chosen else held[attribute.kind]
+        if not is_matrix or not any(header.is_sparse for header in self._headers.values()):
+            return False
+        for name, kind, *_ in self._attributes():
+            if name in self._features and (
+                name in (*self.nominal, *self.numeric) or kind in (STRING, DATE)
+            ):
                 raise ValueError(
-                    f"Column {attribute.name!r} {what}, and in the CSR matrix of a sparse file it "
-                    f"cannot be a feature. Leave it out with exclude=, or pass as_frame=True."
+                    f"Column {name!r} is named in nominal= or numeric=, or holds texts or dates, "
+                    "and in the CSR matrix of a sparse file it cannot be a feature. Leave it out "
+                    "with exclude=, or pass as_frame=True."
                 )
+        return True
 
     def _types_in(self, file: str) -> dict[str, Any]:
-        return {
-            attribute.name: attribute.arrow_type(whole=attribute.name in self._own)
-            for attribute in self._headers[file].attributes
-        }
+        pa = optional_import("pyarrow", "ARFFStream")
+        kinds = {NOMINAL: pa.dictionary(pa.int32(), pa.string()), NUMBER: pa.float64()}
+        types = {}
+        for name, kind, _, pattern in self._headers[file].attributes:
+            date = pa.timestamp("us") if "H" in pattern else pa.date32()
+            is_date = kind == DATE and name not in self.time_format
+            types[name] = date if is_date else kinds.get(kind, pa.string())
+        return types
 
     def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
         found: dict[str, dict[str, None]] = {}
-        wanted = set(columns)
-        for header in self._headers.values():
-            for attribute in header.attributes:
-                if attribute.name in wanted and attribute.kind == NOMINAL:
-                    values = dict.fromkeys(attribute.categories)
-                    found[attribute.name] = found.get(attribute.name, {}) | values
+        for name, kind, values, _ in self._attributes():
+            if name in columns and kind == NOMINAL:
+                found.setdefault(name, {}).update(dict.fromkeys(values))
         return {name: list(values) for name, values in found.items()}
 
     def _declared_nominal(self) -> set[str]:
-        header = self._headers[self.files[0]]
-        return {one.name for one in header.attributes if one.kind == NOMINAL}
-
-    def _may_be_whole(self, name: str, kind: Any, largest: float) -> bool:
         attributes = self._headers[self.files[0]].attributes
-        return any(one.name == name and one.kind == INTEGER for one in attributes)
+        return {one.name for one in attributes if one.kind == NOMINAL}
 
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
         pa = optional_import("pyarrow", "ARFFStream")
-        header, lines = open_arff(self._file(file), self.encoding)
+        header, lines = _opened(self._storage.file(file), self.encoding)
         as_cells = header.is_sparse and self._is_sparse and columns == list(self._roles)
         dense = set(columns) - set(self._features if as_cells else ())
-        types = {name: kind for name, kind in self._types_in(file).items() if name in dense}
-        readers = self._readers(header) if as_cells else {}
+        first = self._first_rows[file]
         while some := list(islice(lines, min(self.chunk_size, _ROWS))):
-            rows = [header.row(number, line) for number, line in some]
-            found = header.columns(some, rows, types, self._own)
+            rows = [_row(header, line) for line in some]
+            found = {}
+            for place, one in enumerate(header.attributes):
+                if one.name in dense:
+                    values = [row[place] for row in rows] if not header.is_sparse else None
+                    if values is None:
+                        omitted = {NUMBER: "0", NOMINAL: one.values[:1]}.get(one.kind)
+                        omitted = omitted[0] if isinstance(omitted, tuple) else omitted
+                        values = [row.get(place, omitted) for row in rows]
+                    found[one.name] = self._column(one, pa.array(values, pa.string()), first)
             if as_cells:
                 kind = pa.list_(pa.struct([("feature", pa.int32()), ("value", pa.float64())]))
-                found[_CELLS] = pa.array(_cells(header, some, rows, readers), kind)
-            yield pa.record_batch(list(found.values()), names=list(found))
+                found[_CELLS] = pa.array(self._cells(header, rows, first), kind)
+            yield pa.record_batch(found)
+            first += len(some)
 
-    def _readers(self, header: Header) -> Readers:
-        index = self._index(self._features)
-        positions = {name: position for position, name in enumerate(self._features)}
-        return {
-            place: (
-                positions[one.name],
-                index[one.name].__getitem__ if one.name in index else float,
+    def _column(self, one: Attribute, texts: Any, first_row: int) -> Any:
+        """Texts as values of an attribute; an error names the row of one that is none."""
+        pa = optional_import("pyarrow", "ARFFStream")
+        if one.kind == NOMINAL:
+            return texts.dictionary_encode()
+        if one.kind == NUMBER:
+            return numbers_of(texts, one.name, first_row, whole=one.name in self._own)
+        if one.kind == STRING or one.name in self.time_format:
+            return texts
+        kind = pa.timestamp("us") if "H" in one.pattern else pa.date32()
+        try:
+            return texts.cast(kind)
+        except pa.ArrowInvalid:
+            wanted = (
+                "a date as ISO writes it. Say how it is written, in "
+                f"options={{'time_format': {{{one.name!r}: '%d.%m.%Y'}}}}"
             )
-            for place, one in enumerate(header.attributes)
-            if one.name in positions
-        }
+            raise misfit(texts, texts, kind, one.name, first_row, wanted) from None
+
+    def _cells(
+        self, header: Header, rows: list[dict[int, Any]], first_row: int
+    ) -> list[list[tuple[int, float]]]:
+        """Positions and values of the features that the rows name, NaN for missing ones."""
+        index, found = self._index(self._features), []
+        position = {name: k for k, name in enumerate(self._features)}
+        names = [one.name for one in header.attributes]
+        for number, row in enumerate(rows, first_row):
+            cells: list[tuple[int, float]] = []
+            for place, text in row.items():
+                name = names[place]
+                if name in position:
+                    try:
+                        code = float(text) if name not in index else index[name][text]
+                        cells.append((position[name], code))
+                    except (KeyError, ValueError, TypeError):
+                        if text is not None:
+                            raise ValueError(
+                                f"Row {number} has the text {text!r} in column {name!r}, which is "
+                                "neither a number nor one of its declared values."
+                            ) from None
+                        cells.append((position[name], np.nan))
+            found.append(cells)
+        return found
 
     def _rows(self, batch: Any, index: Index, first_row: int) -> Any:
         if not self._is_sparse:
@@ -307,27 +312,98 @@ class ARFFStream(TableStream):
             X.data[gaps] = [-1.0 if name in index else float(self.missing) for name in names]
         return X
 
-    def _broken(
-        self, file: str, first: int, row: int, columns: list[str], error: Exception
-    ) -> StreamError:
-        if isinstance(error, Misfit):
-            return StreamError(f"{file}, {error}", row, file)
-        return super()._broken(file, first, row, columns, error)
+
+def _opened(file: DataFile, encoding: str) -> tuple[Header, Iterator[Line]]:
+    """Return the header of a file, and the lines of its rows."""
+    lines, attributes = _lines(file, encoding), []
+    for number, line in lines:
+        word = (line.split() or [""])[0].lower()
+        if word == "@data":
+            break
+        while word == "@attribute" and "{" in line and not line.rstrip().endswith("}"):
+            line += next(lines, (0, " }"))[1]  # nominal values on several lines
+        try:
+            if word == "@attribute":
+                attributes.append(_attribute(line))
+            elif word != "@relation":
+                raise ValueError(
+                    f"{line[:60]!r} is neither @relation, @attribute, @data nor a comment (%)."
+                )
+        except ValueError as error:
+            raise ValueError(f"{file}, line {number}: {error}") from error
+    if not attributes:
+        raise ValueError(
+            f"{file} cannot be read as an ARFF file: it declares no @attribute above @data."
+        )
+    check_no_name_twice([one.name for one in attributes], str(file))
+    first = next(lines, None)
+    row = "" if first is None else first[1]
+    has_tabs = "\t" in row.strip() and "," not in row
+    header = Header(tuple(attributes), row.lstrip().startswith("{"), has_tabs)
+    return header, lines if first is None else chain([first], lines)
 
 
-def _cells(
-    header: Header, lines: list[Line], rows: list[Row], readers: Readers
-) -> list[list[tuple[int, float]]]:
-    """Positions and values of the features that the rows name, NaN for missing ones."""
-    found = []
-    for (number, _), row in zip(lines, rows, strict=True):
-        cells = []
-        for place, text in row.items():
-            if place in readers:
-                position, read = readers[place]
-                try:
-                    cells.append((position, np.nan if text is None else read(text)))
-                except (KeyError, ValueError):
-                    raise header.attributes[place].misfit(number, str(text)) from None
-        found.append(cells)
-    return found
+def _lines(file: DataFile, encoding: str) -> Iterator[Line]:
+    """Lines that are neither empty nor comments."""
+    with io.TextIOWrapper(file.binary(), encoding, newline="\n") as text:
+        try:
+            for number, line in enumerate(text, 1):
+                # A tab at the end of a line stands before a missing value.
+                line = line.removeprefix("\ufeff").strip(" \r\n")
+                if "%" in line and (found := _BEFORE_COMMENT.match(line)):
+                    line = line if found.end() == len(line) else found[0].rstrip()
+                if line:
+                    yield number, line
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{file} is not encoded as {encoding}: byte {error.object[error.start]:#04x} has "
+                f"no meaning in it. Pass options={{'encoding': 'latin-1'}}, say."
+            ) from None
+
+
+def _attribute(line: str) -> Attribute:
+    found = _ATTRIBUTE.fullmatch(line)
+    if found is None:
+        raise ValueError(f"{line[:60]!r} does not declare a name and a type.")
+    name, kind, rest = str(arff_values(found[1])[0]), found[2], found[3].strip()
+    if kind.startswith("{"):
+        kind = _WEIGHT.sub("", kind) or kind
+        values = arff_values(kind[1:-1].rstrip().removesuffix(","))
+        if None in values or len(set(values)) < len(values):
+            raise ValueError(
+                f"the values of {name!r} hold an empty one, a '?' without quotes, or one twice."
+            )
+        return Attribute(name, NOMINAL, tuple(values))
+    if kind.lower() not in _KINDS:
+        raise ValueError(
+            f"{name!r} has the type {kind!r}; known are numeric, real, integer, string, date and "
+            "{values}."
+        )
+    # Weka's own pattern has hours.
+    return Attribute(name, _KINDS[kind.lower()], pattern=_WEIGHT.sub("", rest) or "H")
+
+
+def _row(header: Header, line: Line) -> Any:
+    """Return the values in a line: a list, or a dict by their places in a sparse file."""
+    number, text = line
+    width = len(header.attributes)
+    try:
+        row = arff_values(text.replace("\t", ",") if header.has_tabs else text)
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}") from None
+    if isinstance(row, dict) != header.is_sparse:
+        raise ValueError(f"line {number}: sparse rows {{...}} and rows of all values are mixed.")
+    if header.is_sparse:
+        if max(row, default=0) >= width:
+            raise ValueError(
+                f"line {number}: the index {max(row)} is out of range: {width} attributes are "
+                f"declared, and the first has the index 0."
+            )
+        return row
+    if len(row) == width + 1 and row[-1] is None:
+        row.pop()  # MOA writes a comma behind the last value
+    if len(row) != width:
+        raise ValueError(
+            f"line {number}: {len(row)} values, but {width} attributes are declared: {text[:60]!r}."
+        )
+    return row

@@ -1,18 +1,17 @@
 """Conversion of columns of Arrow tables to arrays."""
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._csv_text import first_misfit, read_as
 from skstream.utils._optional import optional_import
-from skstream.utils._times import check_exact, time_column
+from skstream.utils._times import LARGEST_EXACT, check_exact, time_column
 from skstream.utils._warnings import warn
 
 NOMINAL = "nominal"
@@ -77,24 +76,68 @@ def numbers(column: Any, name: str = "", first_row: int = 0) -> NDArray[np.float
         scale = _PER_SECOND[kind.unit]
         column = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
     elif is_text(kind):
-        return _numbers_of_texts(column, name, first_row)
+        column = numbers_of(column, name, first_row)
     values: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
         zero_copy_only=False
     )
     return values / scale if scale != 1.0 else values
 
 
-def _numbers_of_texts(column: Any, name: str, first_row: int) -> NDArray[np.float64]:
-    convert = partial(read_as, kind=_pyarrow().float64(), decimal=".")
+def numbers_of(
+    texts: Any, name: str, first_row: int, *, decimal: str = ".", whole: bool = False
+) -> Any:
+    """Column of texts as numbers; an error names the first row whose text is none.
+
+    `whole`: integers stay integers, where all of these are.
+    """
+    pa, compute = _pyarrow(), optional_import("pyarrow.compute", "Reading tables")
+    plain_texts = compute.utf8_trim_whitespace(texts)
+    if decimal != ".":
+        # A point is then no part of a number: of 1.234 a thousand would become one.
+        plain_texts = compute.replace_substring(plain_texts, ".", " ")
+        plain_texts = compute.replace_substring(plain_texts, decimal, ".")
+    for kind in (pa.int64(), pa.uint64()) if whole else ():
+        with suppress(pa.ArrowInvalid):
+            return plain_texts.cast(kind)
     try:
-        values: NDArray[np.float64] = convert(column).to_numpy(zero_copy_only=False)
-    except ValueError:
-        row = first_misfit(column, convert)
-        raise ValueError(
-            f"Row {first_row + row} has the text {column[row].as_py()!r} in column {name!r}, which "
-            f"numeric= says to read as numbers."
-        ) from None
-    return values
+        found = plain_texts.cast(pa.float64())
+    except pa.ArrowInvalid:
+        raise misfit(texts, plain_texts, pa.float64(), name, first_row, "a number") from None
+    if whole:
+        _refuse_lost_digits(found, plain_texts, name)
+    return found
+
+
+def misfit(
+    texts: Any, plain_texts: Any, kind: Any, name: str, first_row: int, wanted: str
+) -> ValueError:
+    """Return the error for the first of some texts that cannot be cast to a type."""
+
+    def cannot_be_cast(row: int) -> bool:
+        try:
+            plain_texts.slice(0, row + 1).cast(kind)
+        except _pyarrow().ArrowInvalid:
+            return True
+        return False
+
+    row = bisect_left(range(len(texts)), True, key=cannot_be_cast)
+    return ValueError(
+        f"Row {first_row + row} has the text {texts[row].as_py()!r} in column {name!r}, which is "
+        f"not {wanted}."
+    )
+
+
+def _refuse_lost_digits(found: Any, texts: Any, name: str) -> None:
+    """Raise an error for whole numbers that are not the same as floats, unless some have more."""
+    values = numbers(found.drop_null())
+    if np.abs(values).max(initial=0) < LARGEST_EXACT or (values % 1 > 0).any():
+        return
+    for text in texts.drop_null().to_pylist():
+        if text.lstrip("-").isdecimal() and int(float(text)) != int(text):
+            raise ValueError(
+                f"Column {name!r} holds {text}, a whole number which would lose digits as a float. "
+                f"If it is a label, pass nominal=[{name!r}]; if a number, numeric=[{name!r}]."
+            )
 
 
 def check_roles(roles: dict[str, str], used: dict[str, str]) -> None:
@@ -107,15 +150,6 @@ def check_roles(roles: dict[str, str], used: dict[str, str]) -> None:
             how = " If these are times, say how they are written, options={'time_format': ...}: "
             how = f"{how}{_WRITTEN}." if refused[key] == {NOMINAL} else ""
             raise TypeError(f"{key} names the column {name!r}, which holds {held}.{how}")
-
-
-def role_of_text(name: str, kind: Any) -> str:
-    """Return the role of a column to be read as texts, or raise an error if it holds none."""
-    types = _pyarrow().types
-    inner = kind.value_type if types.is_dictionary(kind) else kind
-    if not is_text(inner) and not types.is_null(inner):
-        raise TypeError(f"text names the column {name!r}, which has the type {kind} and no texts.")
-    return TEXT
 
 
 def texts_of(column: Any, name: str, first_row: int, missing: str | float) -> NDArray[Any]:

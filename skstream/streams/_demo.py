@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.rows.arrays import ArrayStream
-from skstream.streams._generators._numbers import normal_rows
+from skstream.streams._generators._base import normal_rows
 from skstream.utils._choices import check_count
 from skstream.utils._seeds import uniform
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from skstream.streams._arff import ARFFStream
 from skstream.streams._csv import CSVStream
-from skstream.streams._file_stream import FileStream
-from skstream.streams._file_system import find, has_password, is_uri
+from skstream.streams._files import FileStream, find, is_uri, shown_uri
 from skstream.streams._parquet import ParquetStream
 from skstream.streams._svmlight import SVMLightStream
 
@@ -45,7 +44,7 @@ def open_files(paths: Sequence[str], target: str | None, **options: Any) -> File
         an option is not one of this kind of files.
     """
     for path in paths:
-        if has_password(path):
+        if shown_uri(path) != path:
             raise ValueError(
                 "A URI holds a password, which others could read on the command line. Leave it "
                 "out: file systems find credentials in their settings and environment variables."
@@ -54,53 +53,40 @@ def open_files(paths: Sequence[str], target: str | None, **options: Any) -> File
     packed = [end + packing for end in endings for packing in ("", *_PACKED)]
     files = list(find(paths[0] if len(paths) == 1 else paths, packed).files)
     kinds = {_kind(file): file for file in files}
-    if None in kinds:
+    if "" in kinds:
         known = " nor ".join(f"{kind} file" for kind in _KINDS)
         raise ValueError(
-            f"{kinds[None]} is neither {known} ({', '.join(endings)}; texts may be compressed, as "
+            f"{kinds['']} is neither {known} ({', '.join(endings)}; texts may be compressed, as "
             f"in .csv.gz)."
         )
     if len(kinds) > 1:
         raise ValueError(
             " and ".join(f"{file} is {kind} file" for kind, file in sorted(kinds.items())) + "."
         )
-    kind = next(one for one in kinds if one is not None)
+    (kind,) = kinds
+    opened: Any = _KINDS[kind][1]
     options = {name: value for name, value in options.items() if value is not None}
-    _check_options(kind, files[0], {"target": target, **options} if target else options)
-    if target is None and kind != "an SVMlight":
+    if target is not None:
+        options["target"] = target
+    elif "target" in signature(opened).parameters:
         raise ValueError(f"{files[0]} is {kind} file: name the column of its labels with target=.")
+    for name in options.keys() - {*signature(opened).parameters, *opened.default_options}:
+        raise ValueError(f"{name}= is not about {kind} file, which {files[0]} is.")
     if _without_packing(files[0]).endswith(".tsv"):
         options.setdefault("delimiter", "\t")
-    opened: Any = _KINDS[kind][1]
     reading = {name: options.pop(name) for name in list(options) if name in opened.default_options}
-    named = {} if target is None else {"target": target}
-    stream: FileStream = opened(files, **named, **options, options=reading)
+    stream: FileStream = opened(files, **options, options=reading)
     return stream
 
 
-def _check_options(kind: str, file: str, options: dict[str, Any]) -> None:
-    """Raise an error for a parameter that the stream of a kind of files does not have."""
-    for name in options:
-        having = [known for known, (_, one) in _KINDS.items() if name in _names_of(one)]
-        if kind not in having:
-            *most, last = [one.partition(" ")[2] for one in having]
-            names = f"{', '.join(most)} and {last}" if most else last
-            raise ValueError(f"{name}= is about {names} files, but {file} is {kind} file.")
-
-
-def _names_of(stream: type[FileStream]) -> set[str]:
-    return {*signature(stream).parameters, *stream.default_options}
-
-
 def _without_packing(file: str) -> str:
-    name = file.partition("?")[0] if is_uri(file) else file
-    name = name.lower()
+    name = (file.partition("?")[0] if is_uri(file) else file).lower()
     for ending in _PACKED:
         name = name.removesuffix(ending)
     return name
 
 
-def _kind(file: str) -> str | None:
+def _kind(file: str) -> str:
+    """Return the kind of a file by its ending; nothing if it is unknown."""
     name = _without_packing(file)
-    kinds = (kind for kind, (endings, _) in _KINDS.items() if name.endswith(endings))
-    return next(kinds, None)
+    return next((kind for kind, (endings, _) in _KINDS.items() if name.endswith(endings)), "")

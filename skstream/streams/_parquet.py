@@ -1,24 +1,20 @@
 """Stream of Parquet files."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from skstream.streams._columns import values_of
-from skstream.streams._file_system import DataFile
+from skstream.streams._files import DataFile
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import check_no_name_twice
-from skstream.utils._warnings import warn
 
 # Bytes read at a time from each column.
 _BUFFER = 1 << 18
 # The same where every read is a request to another machine.
 _REMOTE_BUFFER = 1 << 20
-# Name that pandas gives to an index without a name.
-_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class ParquetStream(TableStream):
@@ -115,13 +111,7 @@ class ParquetStream(TableStream):
     Warns
     -----
     UserWarning
-        If a feature is the index of a pandas frame that has no name.
-    UserWarning
-        While iterating, if a feature holds whole numbers beyond 2**53, which lose digits as floats,
-        and `numeric` does not name it.
-    UserWarning
-        If a column of texts holds only numbers and neither the file nor `nominal` declares it
-        nominal: from a CSV file it would be read as numbers.
+        At the first pass, if the only column of dates goes back: see "sort_by" of `CSVStream`.
 
     See Also
     --------
@@ -160,29 +150,18 @@ class ParquetStream(TableStream):
     """
 
     suffixes = (".parquet", ".pq")
-    _has_texts_of_dates = True
-    _about_commas = "Convert the column to numbers first."
-    _about_marks = "Convert the column to numbers first, with nulls where a value is missing."
-
-    def _warn_of_index(self) -> None:
-        index = [name for name in self._features if _PANDAS_INDEX.fullmatch(name)]
-        if index:
-            warn(
-                f"Column {index[0]!r} of {self.files[0]} is the index of a pandas frame, and is "
-                f"read as a feature. Leave it out with exclude=[{index[0]!r}]."
-            )
 
     @cached_property
     def n_rows(self) -> int:
         """Number of rows, from the footers of the files."""
         total = 0
         for file in self.files:
-            with _open(self._file(file)) as parquet:
+            with _open(self._storage.file(file)) as parquet:
                 total += parquet.metadata.num_rows
         return total
 
     def _types(self) -> dict[str, Any]:
-        with _open(self._file(self.files[0])) as parquet:
+        with _open(self._storage.file(self.files[0])) as parquet:
             about = _about(parquet.schema_arrow)
         # Only names, so that a pickle stays small.
         self._named_nominal = set(about.get("nominal", ()))
@@ -196,7 +175,7 @@ class ParquetStream(TableStream):
         return types
 
     def _types_in(self, file: str) -> dict[str, Any]:
-        with _open(self._file(file)) as parquet:
+        with _open(self._storage.file(file)) as parquet:
             schema = parquet.schema_arrow
         check_no_name_twice(schema.names, file)
         return {field.name: field.type for field in schema}
@@ -204,7 +183,7 @@ class ParquetStream(TableStream):
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
         # Texts of categories are stored as codes, which need not become texts in between.
         nominal = [name for name in columns if name in self._texts and self._is_nominal(name)]
-        with _open(self._file(file), nominal) as parquet:
+        with _open(self._storage.file(file), nominal) as parquet:
             yield from parquet.iter_batches(self.chunk_size, columns=columns)
 
     def _declared_nominal(self) -> set[str]:
@@ -217,7 +196,7 @@ class ParquetStream(TableStream):
         # A dict keeps the order in which the files name the categories.
         found: dict[str, dict[Any, None]] = {name: {} for name in columns}
         for file in self.files:
-            with _open(self._file(file)) as parquet:
+            with _open(self._storage.file(file)) as parquet:
                 declared = _in_metadata(parquet.schema_arrow)
                 stored = _in_dictionaries(parquet, [n for n in found if n not in declared])
             for name in list(found):
@@ -239,7 +218,7 @@ def _open(file: DataFile, read_dictionary: Sequence[str] = ()) -> Any:
                 file.path,
                 filesystem=file.filesystem,
                 pre_buffer=False,
-                buffer_size=_REMOTE_BUFFER if file.is_remote else _BUFFER,
+                buffer_size=_BUFFER if file.filesystem is None else _REMOTE_BUFFER,
                 read_dictionary=list(read_dictionary),
             )
     except pa.ArrowInvalid as error:

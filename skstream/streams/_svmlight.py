@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
 from skstream.core.rows.chunk import Chunk, StreamError
-from skstream.streams._file_stream import FileStream, beginning_of, broken_file
-from skstream.streams._file_system import Paths
-from skstream.streams._table_parameters import files_in_words, shortened
+from skstream.streams._files import FileStream, Paths
 from skstream.utils._choices import check_count
 from skstream.utils._labels import distinct_labels
 
@@ -132,8 +130,6 @@ class SVMLightStream(FileStream):
         self._zero_based = None if zero_based == "auto" else bool(zero_based)
         self.query_id = bool(query_id)
         self.chunk_size = check_count(chunk_size, "chunk_size", 1)
-        for file in self.files:
-            beginning_of(self._file(file), "an SVMlight", ".svm")
 
     @property
     def n_rows(self) -> int:
@@ -163,11 +159,7 @@ class SVMLightStream(FileStream):
         options : dict of str to object
             Values by name.
         """
-        return {
-            "n_features": self.n_features,
-            "zero_based": self.zero_based,
-            "query_id": self.query_id,
-        }
+        return {name: getattr(self, name) for name in ("n_features", "zero_based", "query_id")}
 
     def features_in_words(self) -> str:
         """Say what the features are read as."""
@@ -175,14 +167,14 @@ class SVMLightStream(FileStream):
 
     def chunks(self) -> Iterator[Chunk]:
         """Chunks of the rows, read when they are asked for."""
-        for piece in self._read(self.n_features, self.zero_based):
-            yield Chunk.of(*piece)
+        for X, y, ids in self._read(self.n_features, self.zero_based):
+            yield Chunk.of(X, y, {"id": ids[0]} if ids else {})
 
     @cached_property
     def _found(self) -> _Found:
         n_rows, first, last = 0, _LARGEST_INDEX, 0
         classes: NDArray[Any] | None = np.empty(0)
-        for X, y, _ in self._read(None, True if self._zero_based is None else self._zero_based):
+        for X, y, _ in self._read(None, self._zero_based is not False):
             n_rows += len(y)
             first = int(X.indices.min(initial=first))
             last = int(X.indices.max(initial=last))
@@ -191,68 +183,54 @@ class SVMLightStream(FileStream):
             except ValueError:  # fractional targets
                 classes = None
         if n_rows == 0:
-            raise ValueError(f"The stream is empty: {files_in_words(self.files)} has no row.")
+            raise ValueError(f"The stream is empty: {self._in_words()} has no row.")
         if classes is not None and not len(classes):
-            raise ValueError(f"{files_in_words(self.files)} holds no label at all.")
+            raise ValueError(f"{self._in_words()} holds no label at all.")
         one_based = self._zero_based is None and 0 < first < _LARGEST_INDEX
         zero_based = not one_based if self._zero_based is None else self._zero_based
         return _Found(n_rows, last + (0 if one_based else 1), zero_based, classes)
 
     def _read(
         self, n_features: int | None, zero_based: bool
-    ) -> Iterator[tuple[Any, NDArray[Any], dict[str, NDArray[Any]]]]:
+    ) -> Iterator[tuple[Any, NDArray[Any], list[NDArray[Any]]]]:
         """Rows, labels and queries of pieces of all files; `n_features` None: of any width."""
+
+        def rows_of(lines: list[bytes]) -> tuple[Any, NDArray[Any], list[NDArray[Any]]]:
+            X, y, *ids = load_svmlight_file(
+                io.BytesIO(b"".join(lines)),
+                n_features=n_features,
+                zero_based=zero_based,
+                query_id=self.query_id,
+            )
+            if ids and len(ids[0]) < len(y):
+                raise ValueError("query_id=True asks for qid: behind the label")
+            return X, y, ids
+
         row = 0
         for name in self.files:
-            first_row, first_line = row, 1
+            self._first_rows[name], line = row, 1
             try:
-                with self._file(name).binary() as file:
+                with self._storage.file(name).binary() as file:
                     while lines := list(islice(file, self.chunk_size)):
                         try:
-                            piece = _rows_of(lines, n_features, zero_based, self.query_id)
-                        except (ValueError, OverflowError) as error:
-                            words = _first_misfit(
-                                lines, first_line, n_features, zero_based, self.query_id
-                            )
-                            raise StreamError(f"{name}, {words}", row, name) from error
+                            piece = rows_of(lines)
+                        except (ValueError, OverflowError):
+                            for place, one in enumerate(lines, line):
+                                try:
+                                    rows_of([one])
+                                except (ValueError, OverflowError) as error:
+                                    text = one.decode(errors="replace").strip()[:60]
+                                    raise StreamError(
+                                        f"{name}, line {place}: {text!r} is not of the form 'label "
+                                        "index:value index:value ...' with indices that increase "
+                                        f"up to n_features={n_features} ({error}).",
+                                        row,
+                                        name,
+                                    ) from error
                         yield piece
                         row += len(piece[1])
-                        first_line += len(lines)
+                        line += len(lines)
             except FileNotFoundError:
                 raise
             except (OSError, EOFError) as error:
-                raise broken_file(name, first_row, row, error) from error
-
-
-def _rows_of(
-    lines: list[bytes], n_features: int | None, zero_based: bool, query_id: bool
-) -> tuple[Any, NDArray[Any], dict[str, NDArray[Any]]]:
-    """Rows, labels and queries of some lines; OverflowError for a number that is too large."""
-    text = io.BytesIO(b"".join(lines))
-    X, y, *ids = load_svmlight_file(
-        text, n_features=n_features, zero_based=zero_based, query_id=query_id
-    )
-    if ids and len(ids[0]) < len(y):
-        raise ValueError("query_id=True asks for qid: behind the label")
-    return X, y, {"id": ids[0]} if ids else {}
-
-
-def _first_misfit(
-    lines: list[bytes],
-    first_line: int,
-    n_features: int | None,
-    zero_based: bool,
-    query_id: bool,
-) -> str:
-    """Say which line is the first that does not have the form, and why."""
-    most = _LARGEST_INDEX if n_features is None else n_features - int(zero_based)
-    for number, line in enumerate(lines, first_line):
-        try:
-            _rows_of([line], n_features, zero_based, query_id)
-        except (ValueError, OverflowError) as error:
-            text = shortened(line.decode(errors="replace").strip())
-            return (
-                f"line {number}: {text!r} is not of the form 'label index:value index:value ...' "
-                f"with indices that increase, up to {most} ({error})."
-            )
-    raise AssertionError("every line alone can be read")  # pragma: no cover
+                raise self._broken(name, row, error) from error

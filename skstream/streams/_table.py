@@ -1,10 +1,12 @@
-"""Base class of Parquet and CSV streams: roles of columns, and reading of chunks."""
+"""Base class of Parquet, CSV and ARFF streams: roles of columns, and reading of chunks."""
 
+import math
 import re
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from numbers import Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -29,66 +31,40 @@ from skstream.streams._columns import (
     plain,
     refuse_gap,
     role_of,
-    role_of_text,
     texts_of,
     time_formats,
     values_of,
     warn_of_unit,
     written_times,
 )
-from skstream.streams._file_stream import FileStream, broken_file
-from skstream.streams._file_system import Paths
-from skstream.streams._table_parameters import (
-    check_missing,
-    check_named_once,
-    check_text,
-    checked_keys,
-    chosen_columns,
-    files_in_words,
-    kinds_in_words,
-    names_given,
-    names_options,
-    not_there,
-)
-from skstream.utils._choices import check_count
+from skstream.streams._files import FileStream, Paths, checked_keys
+from skstream.utils._choices import check_count, did_you_mean
 from skstream.utils._labels import distinct_labels, find_classes, joined_classes
 from skstream.utils._optional import optional_import
-from skstream.utils._times import LARGEST_EXACT, where_back
-from skstream.utils._warnings import warn
+from skstream.utils._tables import shown
+from skstream.utils._times import where_back
 
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 #: A number with a comma, before its decimals or between thousands.
 _WITH_COMMA = re.compile(r"\s*[-+]?[\d.]*(,\d+)+(\.\d+)?\s*")
-
-# Common marks of a missing number that `null_values` does not include by default.
-_MISSING_MARK = re.compile(
-    r"\W*|#?n[./]?[ad]\.?|#n/?a!?|none|nil|missing|unknown|undefined|not available|#div/0!|#value!",
-    re.IGNORECASE,
-)
 # Few texts among so many numbers are probably not categories.
-_MANY_NUMBERS = 10
-_FEW_TEXTS = 0.1
+_MANY_NUMBERS, _FEW_TEXTS = 10, 0.1
+# A target with more values than this is text or an identifier, not a class label; and the same for
+# features, unless the user says how many categories they may have.
+_MAX_CLASSES, _MOST_CATEGORIES = 1 << 16, 1000
+_PLURAL = {"number": "numbers", "category": "categories", "boolean": "booleans"}
+_PLURAL |= {"time": "times", "text": "texts"}
+_META = {"sample_weight": numbers, "arrival": moments, "label_time": moments, "id": plain}
 
-
-def are_numbers(values: Collection[Any]) -> bool:
-    """Whether all values of a column are texts of numbers, and there are some."""
-    return bool(values) and all(isinstance(one, str) and _NUMBER.fullmatch(one) for one in values)
+Index = dict[str, dict[Any, int]]
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:
     """Sort categories: by value where all are numbers, or texts of numbers; else as texts."""
     distinct = list(values)
-    if are_numbers(distinct):
+    if all(isinstance(one, str) and _NUMBER.fullmatch(one) for one in distinct):
         return sorted(distinct, key=lambda text: (float(text), text))
     return sorted(distinct)
-
-
-# A target with more values than this is text or an identifier, not a class label.
-_MAX_CLASSES = 1 << 16
-#: The same for features, unless the user says how many categories they may have.
-_MOST_CATEGORIES = 1000
-
-Index = dict[str, dict[Any, int]]
 
 
 class TableStream(FileStream):
@@ -104,16 +80,14 @@ class TableStream(FileStream):
     }
     sort_by: Any
     time_format: Any
-    #: Advice on marks of missing values among numbers.
-    _about_marks: ClassVar[str]
     #: Features that are neither numbers nor codes, but what the file holds.
     _kept: frozenset[str] = frozenset()
-    #: Whether the files may hold dates as texts.
-    _has_texts_of_dates = False
-    #: What to do about numbers that texts write with a comma.
-    _about_commas: str
+    #: Whether types are found by looking at the first rows, and not declared.
+    _finds_types: ClassVar[bool] = False
+    #: What to do about numbers that would be read as categories; about a column that is not there.
+    _about_texts: ClassVar[str] = "Convert the column to numbers first, with gaps as nulls."
+    _about_names: ClassVar[str] = ""
 
-    @names_options
     def __init__(
         self,
         path: Paths,
@@ -144,40 +118,28 @@ class TableStream(FileStream):
         self.nominal = names_given(nominal, "nominal") or []
         self.numeric = names_given(numeric, "numeric") or []
         self.text = names_given(text, "text") or []
-        wanted = names_given(columns, "columns")
-        check_named_once(self.nominal, self.numeric, self.text)
-        check_text(self.text, wanted, [target, *meta.values()], as_frame=as_frame)
         self._meta = {key: meta[key] for key in META_KEYS if meta.get(key) is not None}
         times = [self._meta.get("arrival"), self._meta.get("label_time"), self.sort_by]
         self.time_format = time_formats(self.time_format, dict.fromkeys(filter(None, times)))
-        types = self._types()
+        self._arrow_types = types = self._types()
         self._all_columns = columns is None
-        self._features = self._choose_features(list(types), wanted, names_given(exclude, "exclude"))
+        self._features = self._choose_features(
+            list(types), names_given(columns, "columns"), names_given(exclude, "exclude")
+        )
         order = {"sort_by": self.sort_by} if self.sort_by else {}
         used = [*self._features, target, *self._meta.values(), *order.values()]
         self._roles = {name: self._role(name, types[name]) for name in used}
         check_roles(self._roles, {"target": target, **self._meta, **order})
-        dates = [one for one in types if one in self.time_format or is_date(types[one])]
-        says_order = self.sort_by is None and "arrival" not in self._meta
-        says_order = says_order and len(dates) < 2 and not {*times} & {*dates}
-        #: The only column of dates, whose order is still to be compared with that of the rows.
-        self._date = dates if says_order else []
-        #: Columns of texts, one of which may be that of the dates.
-        self._may_be_dates = [
-            name
-            for name in types
-            if says_order and self._has_texts_of_dates and is_text(types[name])
-            if name not in {*dates, *self._own, *self.text}
-        ]
-        self._check_files(types)
+        for file in self.files[1:]:
+            self._check_same_columns(self._types_in(file), file)
+        #: Whether the only column of dates, if any, says nothing of the order of the rows any more.
+        self._order_is_said = self.sort_by is not None or "arrival" in self._meta
         self._n_rows: int | None = None
         self._categories: dict[str, list[Any]] = {}
-        self._shortened: set[str] = set()  # columns whose loss of digits was said
         self._units_seen: set[str] = set()  # columns of numbers whose first times were looked at
-        self._warn_of_index()
 
     def _take_options(self, options: dict[str, Any]) -> None:
-        self.missing = check_missing(options["missing"])
+        self.missing = _check_missing(options["missing"])
         self.sort_by, self.time_format = options["sort_by"], options["time_format"]
         if not isinstance(self.sort_by, str | bool | None):
             raise TypeError(
@@ -199,9 +161,6 @@ class TableStream(FileStream):
         """Columns that are read with their own values."""
         return {self.target, *self._meta.values(), *self._kept}
 
-    def _warn_of_index(self) -> None:
-        """Warn if a feature is the index of a pandas frame that was written to the file."""
-
     def _types(self) -> dict[str, Any]:
         """Arrow type of every column, in the order of the first file."""
         return self._types_in(self.files[0])
@@ -214,6 +173,18 @@ class TableStream(FileStream):
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
         """Record batches of one file, of at most `chunk_size` rows, that have these columns."""
 
+    def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
+        """Categories of the nominal columns whose files declare them."""
+        return {}
+
+    def _declared_nominal(self) -> set[str]:
+        """Columns that the files themselves declare as categories."""
+        return set()
+
+    def _not_features(self) -> set[str]:
+        """Columns that the files themselves exclude from the features."""
+        return set()
+
     def _batches(self, columns: list[str]) -> Iterator[Any]:
         """Record batches of all files, in the order of the rows."""
         read = self._in_files(columns)
@@ -224,31 +195,33 @@ class TableStream(FileStream):
             table = table.unify_dictionaries().take(self._order)
             yield from table.combine_chunks().to_batches(self.chunk_size)
 
-    def _times(self, name: str) -> NDArray[Any]:
-        parts = [moments(batch.column(0)) for batch in self._in_files([name])]
-        return np.concatenate(parts or [np.empty(0)])
-
     @cached_property
     def _order(self) -> NDArray[np.int64]:
         """Numbers of the rows in the files, in the order of `sort_by`, which is stable."""
-        return self._times(self.sort_by).argsort(kind="stable")
+        times = [moments(batch.column(0)) for batch in self._in_files([self.sort_by])]
+        return np.concatenate(times or [np.empty(0)]).argsort(kind="stable")
 
-    def _row_in_files(self, row: int) -> int:
-        return int(self._order[row]) if self.sort_by else row
+    def place_of(self, row: int) -> str:
+        """Return which row of which file a row is; see `FileStream`."""
+        return super().place_of(int(self._order[row]) if self.sort_by else row)
 
     def _say_order(self) -> None:
         """Warn once if the only column of dates goes back."""
-        dates, self._date, texts = self._date, [], self._may_be_dates
-        self._may_be_dates = []
-        first = next(self._in_files(texts), None) if texts else None
-        texts = [one for one in texts if first and first[one].null_count < len(first)]
-        texts = [one for one in texts if first and iso_times(first[one]) is not None]
-        for name in [*dates, *texts] if len(dates) + len(texts) == 1 else []:
-            parts = [iso_times(one.column(0)) for one in self._in_files(texts)] if texts else []
-            known = [one for one in parts if one is not None]
-            if len(known) < len(parts):
-                return
-            back = where_back(np.concatenate(known) if texts else self._times(name), 0, None)
+        if self._order_is_said:
+            return
+        self._order_is_said, types = True, self._arrow_types
+        dates = [name for name in types if name in self.time_format or is_date(types[name])]
+        texts = [name for name in types if is_text(types[name]) and not self._finds_types]
+        texts = [name for name in texts if name not in {*dates, *self._own, *self.text}]
+        if first := next(self._in_files(texts), None) if texts else None:
+            texts = [name for name in texts if first[name].null_count < len(first)]
+            texts = [name for name in texts if iso_times(first[name]) is not None]
+        if len(dates) + len(texts) != 1 or self._meta.get("label_time") in dates:
+            return
+        (name,), read = [*dates, *texts], iso_times if texts else moments
+        parts = [read(batch.column(0)) for batch in self._in_files([name])]
+        if parts and not any(part is None for part in parts):
+            back = where_back(np.concatenate(cast(Any, parts)), 0, None)
             sorting = f"let the stream sort them, in memory, with options={{'sort_by': {name!r}}}"
             sorting += " and the 'time_format' of its texts" if texts else ""
             warn_of_order(f"column {name!r}", back, sorting, "pass options={'sort_by': False}")
@@ -257,7 +230,7 @@ class TableStream(FileStream):
         """Record batches of all files; an error says at which file and row it came."""
         row = 0
         for file in self.files:
-            first = row
+            self._first_rows[file] = row
             try:
                 for batch in self._batches_of(file, columns):
                     for name in self.time_format.keys() & batch.schema.names:
@@ -272,30 +245,8 @@ class TableStream(FileStream):
             except (ImportError, MemoryError, StreamError):
                 raise
             except Exception as error:
-                raise self._broken(file, first, row, columns, error) from error
+                raise self._broken(file, row, error) from error
         self._n_rows = row
-
-    def _broken(
-        self, file: str, first: int, row: int, columns: list[str], error: Exception
-    ) -> StreamError:
-        """Say that a file, whose rows are those from `first` on, cannot be read beyond `row`."""
-        return broken_file(file, first, row, error)
-
-    def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
-        """Categories of the nominal columns whose files declare them."""
-        return {}
-
-    def _declared_nominal(self) -> set[str]:
-        """Columns that the files themselves declare as categories."""
-        return set()
-
-    def _may_be_whole(self, name: str, kind: Any, largest: float) -> bool:
-        """Whether a column of numbers may hold whole ones, as far as its file says it."""
-        return role_of(name, kind) == INTEGER
-
-    def _not_features(self) -> set[str]:
-        """Columns that the files themselves exclude from the features."""
-        return set()
 
     def row_options(self) -> dict[str, Any]:
         """Return how the files are read, where that decides which rows come.
@@ -350,7 +301,10 @@ class TableStream(FileStream):
 
     def features_in_words(self) -> str:
         """Say what the features are read as: "numbers load; categories day"."""
-        return kinds_in_words(self.kinds)
+        columns: dict[str, list[str]] = {}
+        for name, kind in self.kinds.items():
+            columns.setdefault(_PLURAL[kind], []).append(name or "''")
+        return "; ".join(f"{kind} {shown(names)}" for kind, names in columns.items()) or "none"
 
     def labels(self) -> Iterator[NDArray[Any]]:
         """Labels alone, chunk by chunk; only the target column is read."""
@@ -404,7 +358,6 @@ class TableStream(FileStream):
             values = codes(column, index[name], name, first_row)
         else:
             values = numbers(column, name, first_row)
-            self._warn_of_lost_digits(name, column.type, values)
         # The least value is NaN where any is, and -1 is the code of a missing category.
         least = values.min(initial=0)
         if not (least < 0 if nominal else np.isnan(least)):
@@ -414,26 +367,6 @@ class TableStream(FileStream):
         if nominal and (self.as_frame or self.missing != "nan"):
             return values  # code -1, which a frame shows as missing
         return np.where(absent, float(self.missing), values)
-
-    def _warn_of_lost_digits(self, name: str, kind: Any, values: NDArray[Any]) -> None:
-        """Warn once of whole numbers that differ in the file, and may be equal as floats."""
-        if name in self._shortened or name in self.numeric:
-            return
-        if max(-values.min(initial=0), values.max(initial=0)) < LARGEST_EXACT:
-            return
-        finite = values[np.isfinite(values)]
-        sizes = np.abs(finite[np.abs(finite) < 2.0**64])
-        largest = float(sizes.max(initial=0.0))
-        if largest < LARGEST_EXACT or not self._may_be_whole(name, kind, largest):
-            return
-        if (finite == np.floor(finite)).all():
-            self._shortened.add(name)
-            warn(
-                f"Column {name!r} holds whole numbers beyond 2**53, which lose their last digits "
-                f"as floats, so that different numbers may become equal. Leave out an identifier "
-                f"with exclude=, and name categories in nominal=. If they are quantities, name the "
-                f"column in numeric=, and there is no warning."
-            )
 
     def _frame(self, X: dict[str, NDArray[Any]], index: Index, first_row: int, n: int) -> Any:
         pd = optional_import("pandas", f"{type(self).__name__}(as_frame=True)")
@@ -461,37 +394,37 @@ class TableStream(FileStream):
             declared = self._declared([name for name in unknown if name not in self.nominal])
             found = declared | self._scan_categories([n for n in unknown if n not in declared])
             for name in unknown:
-                self._check_categories(name, found[name])
+                self._check_categories(name, found[name], complete=True)
             self._categories |= found
         return {name: self._categories[name] for name in columns}
 
     def _scan_categories(self, columns: list[str]) -> dict[str, list[Any]]:
         """Find the values of undeclared nominal columns in one pass over these alone."""
-        if not columns:
-            return {}
         distinct: dict[str, set[Any]] = {name: set() for name in columns}
-        for batch in self._batches(columns):
+        for batch in self._batches(columns) if columns else ():
             for name, values in distinct.items():
                 values.update(values_of(batch.column(name)))
-                self._check_number(name, values)
-        for name, values in distinct.items():
-            if name == self.target and not values:
-                raise ValueError(f"The target column {name!r} holds no label at all.")
+                self._check_categories(name, values, complete=False)
+        if distinct.get(self.target) == set():
+            raise ValueError(f"The target column {self.target!r} holds no label at all.")
         return {name: in_order(values) for name, values in distinct.items()}
 
-    def _check_number(self, name: str, values: Collection[Any]) -> None:
-        """Raise an error if values are too many to be categories."""
-        most = self.max_categories or _MOST_CATEGORIES
+    def _check_categories(self, name: str, values: Collection[Any], *, complete: bool) -> None:
+        """Raise an error if values are too many to be categories, or are numbers."""
         chosen = name in self.nominal
+        free = chosen or name in self._declared_nominal()
+        most = self.max_categories or _MOST_CATEGORIES
         if name == self.target or (chosen and self.max_categories is None):
             if len(values) > _MAX_CLASSES:
                 raise ValueError(
                     f"Column {name!r} has more than {_MAX_CLASSES:,} different values, so it holds "
                     f"texts or identifiers and no categories."
                 )
-        elif len(values) > most and (chosen or name not in self._declared_nominal()):
-            if not chosen:
-                self._refuse_numbers(name, values)
+            most = _MAX_CLASSES
+        too_many = len(values) > most and (chosen or not free)
+        if not free and (complete or too_many):
+            self._refuse_numbers(name, values)
+        if too_many:
             raise ValueError(
                 f"Column {name!r} holds texts of more than {most:,} different "
                 f"values, so it looks like free text, an identifier, or dates that are not "
@@ -500,65 +433,33 @@ class TableStream(FileStream):
                 f"read with text={name!r}."
             )
 
-    def _check_categories(self, name: str, values: Collection[Any]) -> None:
-        """Raise an error for numbers read as categories; warn where a CSV file would give numbers.
-
-        Columns that the user or the file declares nominal are not checked.
-        """
-        if name in self.nominal or name in self._declared_nominal():
-            return
-        self._check_number(name, values)
-        self._refuse_numbers(name, values)
-        if name != self.target and are_numbers(values):
-            example = next((text for text in values if "." in text), next(iter(values)))
-            self._say_of_plain_numbers(name, len(values), example)
-
     def _refuse_numbers(self, name: str, values: Collection[Any]) -> None:
-        """Raise an error where texts write numbers with a comma, or stand among numbers."""
+        """Raise an error where texts write numbers in another way, or stand among numbers."""
         texts = sorted(value for value in values if isinstance(value, str))
         odd = [text for text in texts if not _NUMBER.fullmatch(text)]
-        if odd and all(map(_WITH_COMMA.fullmatch, odd)):
-            raise ValueError(
-                f"Column {name!r} holds numbers written with a comma ({odd[0]!r}), which would be "
-                f"read as categories. {self._about_commas} If they are categories, name the column "
-                f"in nominal=."
-            )
         n_numbers = len(texts) - len(odd)
-        if not odd or not n_numbers or name == self.target:
-            return
-        marks = all(_MISSING_MARK.fullmatch(text.strip()) for text in odd)
-        if marks or (n_numbers >= _MANY_NUMBERS and len(odd) <= _FEW_TEXTS * len(texts)):
+        few = n_numbers >= _MANY_NUMBERS and 0 < len(odd) <= _FEW_TEXTS * len(texts)
+        commas = all(map(_WITH_COMMA.fullmatch, odd))
+        # Where types are found, texts of numbers alone are those with another decimal sign.
+        commas = commas if odd else bool(self._finds_types and texts)
+        if commas or (few and name != self.target):
             raise ValueError(
-                f"Column {name!r} holds numbers, but also the text {odd[0]!r}, so the whole column "
-                f"would be read as categories. {self._about_marks} If they are categories, "
-                f"name the column in nominal=."
+                f"Column {name!r} holds numbers, but also the text {(odd or texts)[0]!r}, so the "
+                f"whole column would be read as categories. {self._about_texts} If they are "
+                "categories, name the column in nominal=."
             )
-
-    def _say_of_plain_numbers(self, name: str, n_values: int, example: str) -> None:
-        """Warn of texts that are all numbers: another kind of file would give other features."""
-        warn(
-            f"Column {name!r} holds texts that are all numbers ({example!r}): it is read as "
-            f"{n_values:,} categories, whose codes begin at 0. From a CSV file the same rows would "
-            f"be read as numbers. Name it in nominal= to keep the categories (a CSVStream takes "
-            f"nominal= too), or in numeric= to read the numbers."
-        )
 
     def _scan_classes(self) -> NDArray[Any] | None:
-        found = None
-        n_rows = 0
-        for batch in self._batches([self.target]):
-            n_rows += batch.num_rows
-            try:
-                classes = distinct_labels(plain(batch.column(self.target).drop_null()))
-            except ValueError:  # fractional targets
-                return None
-            if len(classes):
-                found = classes if found is None else joined_classes([found, classes])
-        if n_rows == 0:
-            raise ValueError(f"The stream is empty: {files_in_words(self.files)} has no row.")
-        if found is None:
+        try:
+            found = [distinct_labels(labels) for labels in self.labels()]
+        except ValueError:  # fractional targets
+            return None
+        if not found:
+            raise ValueError(f"The stream is empty: {self._in_words()} has no row.")
+        found = [labels for labels in found if len(labels)]
+        if not found:
             raise ValueError(f"The target column {self.target!r} holds no label at all.")
-        return found
+        return joined_classes(found)
 
     def _index(self, columns: list[str]) -> Index:
         """Codes of the categories of those columns that are nominal."""
@@ -574,33 +475,49 @@ class TableStream(FileStream):
     def _choose_features(
         self, names: list[str], columns: list[str] | None, exclude: list[str] | None
     ) -> list[str]:
-        for parameter, wanted in {
-            "target": [self.target],
-            "nominal": self.nominal,
-            "numeric": self.numeric,
-            "text": self.text,
-            "columns": columns or [],
-            "exclude": exclude or [],
-            "time_format": list(self.time_format),
-            "sort_by": [self.sort_by] if self.sort_by else [],
-            **{key: [name] for key, name in self._meta.items()},
-        }.items():
+        """Check the names of columns that the user gave, and return those of the features."""
+        one = {"target": self.target, **self._meta, **({"sort_by": self.sort_by or None})}
+        given = {key: [name] for key, name in one.items() if name is not None}
+        read = {"nominal": self.nominal, "numeric": self.numeric, "text": self.text}
+        some = {"columns": columns or [], "exclude": exclude or []}
+        for parameter, wanted in (
+            given | read | some | {"time_format": list(self.time_format)}
+        ).items():
             for name in wanted:
                 if name not in names:
-                    raise ValueError(self._not_there(parameter, name, names))
+                    raise ValueError(
+                        f"{parameter} names the column {name!r}, which is not in {self.files[0]}."
+                        f"{did_you_mean(name, names)} Columns: {shown(list(map(repr, names)))}."
+                        f"{self._about_names}"
+                    )
+                ways = [f"{way}=" for way, listed in read.items() if name in listed]
+                if len(ways) > 1:
+                    raise ValueError(f"Column {name!r} is named in {' and in '.join(ways)}.")
         reserved = {self.target, *self._meta.values()}
+        for parameter, wanted in {"columns": columns or [], "text": self.text}.items():
+            for name in wanted:
+                if name in reserved:
+                    raise ValueError(
+                        f"{parameter} names the column {name!r}, which is the target or meta data, "
+                        "and no feature."
+                    )
         if self.target in (exclude or []):
             raise ValueError(
                 f"exclude= names the column {self.target!r}, which is the target, and so never a "
                 "feature. Take it out of exclude=, or name another column as the target."
             )
         if self.text and not self.as_frame:
+            if len(self.text) > 1 or columns not in (None, self.text):
+                raise ValueError(
+                    f"text={self.text[0]!r} makes X the texts of that column alone, and there are "
+                    f"more: {columns or self.text}. Pass as_frame=True to have texts beside other "
+                    "features, in a data frame."
+                )
             return self.text
+        if columns is not None:
+            return [name for name in columns if name not in (exclude or [])]
         dropped = self._not_features() if exclude is None else set(exclude)
-        return chosen_columns(names, columns, reserved, dropped if columns is None else exclude)
-
-    def _not_there(self, parameter: str, name: str, names: list[str]) -> str:
-        return not_there(parameter, name, names, self.files[0])
+        return [name for name in names if name not in reserved | dropped]
 
     def _role(self, name: str, kind: Any) -> str:
         """Return the kind of a column; the user's choice comes before its type."""
@@ -608,23 +525,23 @@ class TableStream(FileStream):
             return TIME
         if name in self.nominal:
             return NOMINAL
-        if name in self.text:
-            return role_of_text(name, kind)
-        return NUMBER if name in self.numeric else role_of(name, kind)
-
-    def _check_files(self, first: dict[str, Any]) -> None:
-        """Raise an error if files have other columns, before any row is read."""
-        for file in self.files[1:]:
-            types = self._types_in(file)
-            more = [name for name in types if name not in first] if self._all_columns else []
-            if more:
-                raise ValueError(
-                    f"Column {more[0]!r} is in {file}, but absent in {self.files[0]}. Every file "
-                    f"of a stream needs the same columns; columns= says which ones to read."
-                )
-            self._check_same_columns(types, file)
+        if name in self.numeric:
+            return NUMBER
+        role = role_of(name, kind)
+        if name not in self.text:
+            return role
+        if role != NOMINAL and str(kind) != "null":
+            raise TypeError(f"text names the column {name!r}, which holds no texts but {kind}.")
+        return TEXT
 
     def _check_same_columns(self, types: dict[str, Any], file: str) -> None:
+        """Raise an error if a file has other columns than the first, before any row is read."""
+        more = [name for name in types if name not in self._arrow_types]
+        if more and self._all_columns:
+            raise ValueError(
+                f"Column {more[0]!r} is in {file}, but absent in {self.files[0]}. Every file "
+                f"of a stream needs the same columns; columns= says which ones to read."
+            )
         for name, expected in self._roles.items():
             role = self._role(name, types[name]) if name in types else "absent"
             if role != expected and not (
@@ -632,8 +549,39 @@ class TableStream(FileStream):
             ):
                 raise ValueError(
                     f"Column {name!r} is {role} in {file}, but {expected} in {self.files[0]}. "
-                    f"Every file of a stream needs the same columns."
+                    f"Every file of a stream needs the same columns. Columns of mixed values can "
+                    f"be named in nominal=."
                 )
 
 
-_META = {"sample_weight": numbers, "arrival": moments, "label_time": moments, "id": plain}
+def names_given(names: Any, parameter: str) -> Any:
+    """Column names as a list, of one where a text is given; None stays None."""
+    if names is None:
+        return None
+    found = [names] if isinstance(names, str) else list(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"{parameter} must hold names of columns. Got {name!r} instead.")
+        if found.count(name) > 1:
+            raise ValueError(f"{parameter} names the column {name!r} twice.")
+    return found
+
+
+def check_encoding(encoding: Any) -> str:
+    """Raise an error unless the value is the name of an encoding."""
+    if not isinstance(encoding, str):
+        raise TypeError(f"encoding must be a name, such as 'utf-8'. Got {encoding!r} instead.")
+    try:
+        "".encode(encoding)  # unlike a look-up, refuses codecs of no text
+    except LookupError:
+        raise ValueError(f"There is no encoding of the name {encoding!r}.") from None
+    return encoding
+
+
+def _check_missing(missing: Any) -> str | float:
+    """Raise an error unless the value is a rule for missing values."""
+    if missing in ("nan", "error"):
+        return str(missing)
+    if isinstance(missing, Real) and not isinstance(missing, bool) and math.isfinite(missing):
+        return float(missing)
+    raise ValueError(f"missing must be 'nan', 'error' or a finite number. Got {missing!r} instead.")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from skstream.streams._generators._numbers import normal_rows
+from skstream.streams._generators._base import normal_rows
 from skstream.utils._choices import check_count
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import uniform

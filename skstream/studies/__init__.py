@@ -1,7 +1,6 @@
 """Studies: models over many seeds and streams, recovery after drifts, detectors, forgetting."""
 
 from skstream.studies._detector_study import calibrate, detector_study
-from skstream.studies._loss_dependence import loss_dependence
 from skstream.studies._over_seeds import evaluate_over_seeds, evaluate_over_streams
 from skstream.studies._recovery import recovery_after_drift
 from skstream.studies._select_forgetting import select_forgetting
@@ -11,7 +10,6 @@ __all__ = [
     "detector_study",
     "evaluate_over_seeds",
     "evaluate_over_streams",
-    "loss_dependence",
     "recovery_after_drift",
     "select_forgetting",
 ]

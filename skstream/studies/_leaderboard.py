@@ -17,9 +17,9 @@ from scipy.special import logsumexp
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import chosen, named
 from skstream.reports._compare import compared_rows
+from skstream.reports._report import of_each_stream
 from skstream.reports._row_tests import RowLoss, row_loss
-from skstream.reports._which_stream import of_each_stream
-from skstream.stats._boundaries import MixtureBoundary
+from skstream.stats._anytime import MixtureBoundary
 from skstream.stats._checks import FloatArray, check_alpha
 from skstream.stats._ranks import rank_rows
 from skstream.stats._report import plural

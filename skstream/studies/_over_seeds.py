@@ -20,13 +20,14 @@ from skstream.core.evaluators.execution import (
     run_group,
     why_one_process,
 )
+from skstream.core.evaluators.options import run_options
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 from skstream.core.result.assemble import assemble
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import chosen, named
 from skstream.core.run.run_outcome import Place, ResultHeader, RunOutcome
 from skstream.reports._compare import higher_is_better
-from skstream.reports._which_stream import of_each_stream
+from skstream.reports._report import of_each_stream
 from skstream.stats import friedman_nemenyi
 from skstream.stats._ranks import FriedmanNemenyiResult, rank_rows
 from skstream.stats._report import plural
@@ -105,7 +106,7 @@ def evaluate_over_seeds(
         of its evaluation: models without one of their own get other random numbers for each seed.
     evaluator : evaluator, default=None
         How the models are evaluated; None: ``PrequentialEvaluator()``. Without a `random_state`
-        and a `checkpoint` of its own. With ``keep_tape="auto"`` no tapes are kept; with
+        and a checkpoint of its own. With ``keep_tape="auto"`` of its `run` no tapes are kept; with
         ``progress=True`` there is a bar for all seeds.
     n_jobs : int, default=None
         Number of workers, as joblib takes it; None: that of the evaluator. They share out seeds,
@@ -154,8 +155,10 @@ def evaluate_over_seeds(
             f"{type(make_stream).__name__} instead."
         )
     n_jobs = evaluator.n_jobs if n_jobs is None else n_jobs
-    keep = False if evaluator.keep_tape == "auto" else evaluator.keep_tape
-    plain = copy(evaluator).set_params(n_jobs=None, progress=False, keep_tape=keep)
+    options = run_options(evaluator.run)
+    plain = copy(evaluator).set_params(
+        n_jobs=None, progress=False, run=replace(options, keep_tape=options.keep_tape is True)
+    )
     task = _Task(make_stream, models, plain, classes)
     study = _Study(checked, may_be_same=isinstance(make_stream, SameStream))
     try:
@@ -187,7 +190,7 @@ def _check_evaluator(evaluator: Any) -> None:
             f"The evaluator has random_state={evaluator.random_state}, and each seed is the "
             "random_state of its own evaluation. Leave it None."
         )
-    if evaluator.checkpoint is not None:
+    if run_options(evaluator.run).checkpoint is not None:
         raise ValueError(
             "The evaluator has checkpoint=, which is for a single evaluation. Leave it None; on "
             "Ctrl-C, the seeds that have finished are kept."
@@ -565,7 +568,7 @@ class StreamStudy(StudyOfModels):
 
         Examples
         --------
-        >>> from skstream import MajorityClass, Persistent, PrequentialEvaluator
+        >>> from skstream import MajorityClass, PrequentialEvaluator, RunOptions
         >>> from skstream import evaluate_over_streams
         >>> from skstream.naive_bayes import IncrementalGaussianNB
         >>> from skstream.streams import SEA, Sine
@@ -574,7 +577,7 @@ class StreamStudy(StudyOfModels):
         ...     "Sine": lambda seed: Sine(2000, random_state=seed + 100),
         ... }
         >>> models = {"bayes": IncrementalGaussianNB(), "majority": MajorityClass()}
-        >>> evaluator = PrequentialEvaluator("accuracy", keep_tape=True)
+        >>> evaluator = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
         >>> study = evaluate_over_streams(streams, models, range(2), evaluator=evaluator)
         >>> study.leaderboard().possible
         ('bayes',)

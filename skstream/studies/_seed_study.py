@@ -18,8 +18,7 @@ from skstream.stats._best import BestModelResult, Correction, why_not_told
 from skstream.stats._ranks import FriedmanNemenyiResult
 from skstream.stats._report import forgetting_words, plural
 from skstream.studies._recovery import RecoveryResult, recovery_after_drift
-from skstream.utils._displays import display
-from skstream.utils._optional import optional_import
+from skstream.utils._optional import display, optional_import
 from skstream.utils._saved import save_npz
 from skstream.utils._tables import aligned
 

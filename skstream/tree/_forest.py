@@ -25,7 +25,7 @@ from skstream.tree._arrays import (
     with_nominal,
 )
 from skstream.tree._base import Bools, Codes, Floats, Read, TreeLearner
-from skstream.utils._few_columns import best_columns
+from skstream.utils._rows import best_columns
 from skstream.utils._seeds import derive_seed, drawn_seed, poisson_weights
 from skstream.utils._sklearn import Interval, StrOptions
 

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, log_expit, softmax
 from sklearn.isotonic import IsotonicRegression
 
-from skstream.utils._few_columns import row_sums
+from skstream.utils._rows import row_sums
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

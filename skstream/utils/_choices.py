@@ -23,7 +23,7 @@ def is_real(value: Any) -> bool:
 
 def check_count(value: Any, name: str, least: int) -> int:
     """Return a whole number that is not less than another, or raise an error."""
-    if not is_integer(value) or value < least:
+    if not isinstance(value, Integral) or isinstance(value, _OTHERS) or value < least:
         raise ValueError(f"{name} must be an integer >= {least}. Got {value!r} instead.")
     return int(value)
 

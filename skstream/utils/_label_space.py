@@ -53,21 +53,16 @@ class LabelSpace:
 
     def __init__(self, classes: ArrayLike | None) -> None:
         self.classes = None if classes is None else as_labels(classes)
+        #: Smallest type that holds all codes and the marks below zero; float64 for targets.
+        self.dtype = np.dtype(np.float64)
+        #: Code of no label: -1, or NaN.
+        self.nothing: float = np.nan
+        if self.classes is not None:
+            self.dtype = np.min_scalar_type(-max(len(self.classes), -UNKNOWN))
+            self.nothing = NO_LABEL
 
     def __reduce__(self) -> Any:
         return LabelSpace, (self.classes,)  # without the tables, which can be made again
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Smallest type that holds all codes and the marks below zero; float64 for targets."""
-        if self.classes is None:
-            return np.dtype(np.float64)
-        return np.min_scalar_type(-max(len(self.classes), -UNKNOWN))
-
-    @property
-    def nothing(self) -> float:
-        """Code of no label: -1, or NaN."""
-        return np.nan if self.classes is None else NO_LABEL
 
     def encode(self, y: Any, first_row: int = 0, what: str = "label") -> NDArray[Any]:
         """Codes of labels; -1 (NaN for targets) where a label is missing.
@@ -148,7 +143,16 @@ class LabelSpace:
         kinds = labels.dtype.kind + classes.dtype.kind
         if len(classes) and len(labels):
             if kinds in _INTEGERS and np.uint64 not in (labels.dtype, classes.dtype):
-                return self._codes_of_integers(labels)
+                low, high, table = self._table
+                places = labels.astype(np.int64, copy=False)
+                if table is None:
+                    return _places(places, classes.astype(np.int64))
+                if places.min() < low or places.max() > high:
+                    inside = (places >= low) & (places <= high)
+                    codes = np.full(len(labels), UNKNOWN, dtype=np.int64)
+                    codes[inside] = table[places[inside] - low]
+                    return codes
+                return table[places - low if low else places]
             if kinds == "ff" or (kinds == "fi" and classes[-1] < LARGEST_EXACT):
                 codes = _places(labels, classes.astype(np.float64, copy=False))
                 codes[np.isnan(labels)] = NO_LABEL
@@ -162,18 +166,6 @@ class LabelSpace:
             return np.fromiter(found, np.int64, len(labels))
         except TypeError as error:
             raise TypeError(f"y holds something that is no label: {error}.") from error
-
-    def _codes_of_integers(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        low, high, table = self._table
-        places = labels.astype(np.int64, copy=False)
-        if table is None:
-            return _places(places, self.classes.astype(np.int64))  # type: ignore[union-attr]
-        if places.min() < low or places.max() > high:
-            inside = (places >= low) & (places <= high)
-            codes = np.full(len(labels), UNKNOWN, dtype=np.int64)
-            codes[inside] = table[places[inside] - low]
-            return codes
-        return table[places - low if low else places]
 
     @cached_property
     def _table(self) -> tuple[int, int, NDArray[np.int64] | None]:

@@ -2,12 +2,11 @@
 
 import functools
 import os
-import sys
 from collections.abc import Callable
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Timer, local
+from threading import local
 from time import perf_counter
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
@@ -36,33 +35,29 @@ def numba_enabled() -> bool:
     True if numba is installed and neither environment variable ``SKSTREAM_DISABLE_NUMBA`` nor
     ``NUMBA_DISABLE_JIT`` is set to anything but 0. Does not import numba.
     """
-    if any(os.environ.get(name, "") not in ("", "0") for name in DISABLING_VARIABLES):
-        return False
+    for name in DISABLING_VARIABLES:
+        if os.environ.get(name, "") not in ("", "0"):
+            return False
     return _is_installed()
 
 
-#: Seconds of a first call after which somebody at a terminal is told that it is being compiled.
-_LONG = 3.0
+class _OfThread(local):
+    """What compiling has cost a thread.
+
+    Attributes
+    ----------
+    seconds : float
+        In which it has imported numba, compiled functions, or loaded their code.
+    n_spared : int
+        Calls that ran as plain Python, since compiling would have taken longer.
+    """
+
+    seconds = 0.0
+    n_spared = 0
 
 
-def _at_a_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
-_LOADING = local()
+LOADING = _OfThread()
 _LOADED = False  # whether numba was imported for a function
-
-
-def seconds_of_loading() -> float:
-    """Seconds in which this thread has imported numba, compiled functions, or loaded their code."""
-    seconds: float = getattr(_LOADING, "seconds", 0.0)
-    return seconds
-
-
-def n_calls_spared() -> int:
-    """Calls of this thread that ran as plain Python, since compiling would have taken longer."""
-    n: int = getattr(_LOADING, "n_spared", 0)
-    return n
 
 
 def numba_in_use() -> bool:
@@ -92,20 +87,16 @@ class Jitted(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function, compiled or plain."""
         if numba_enabled() and not self.pays:
-            _LOADING.n_spared = n_calls_spared() + 1
+            LOADING.n_spared += 1
         elif numba_enabled():
-            started, n_known = perf_counter(), self._n_compiled
-            if n_known < 1 and _at_a_terminal():
-                timer = Timer(_LONG, self._say_that_it_is_compiled)
-                timer.start()
-                try:
-                    answer = self.compiled(*args, **kwargs)
-                finally:
-                    timer.cancel()
-            else:
-                answer = self.compiled(*args, **kwargs)
-            if self._n_compiled > n_known:  # the call is as short as the first rows of a run
-                _LOADING.seconds = seconds_of_loading() + perf_counter() - started
+            started = perf_counter()
+            # Types of arguments for which there is machine code; -1: numba was not asked.
+            made: Any = vars(self).get("compiled")
+            n_known = -1 if made is None else len(made.overloads)
+            answer = self.compiled(*args, **kwargs)
+            made = self.compiled
+            if len(made.overloads) > n_known:  # the call is as short as the first rows of a run
+                LOADING.seconds += perf_counter() - started
             return answer
         with np.errstate(all="ignore"):  # compiled code warns of nothing
             return self.uncompiled(*args, **kwargs)
@@ -132,15 +123,6 @@ class Jitted(Generic[P, R]):
             return bool(compiled.overloads or compiled._cache._cache_file._load_index())
         except Exception:
             return type(getattr(compiled, "_cache", None)).__name__ != "NullCache"
-
-    def _say_that_it_is_compiled(self) -> None:
-        where = f"{self.plain.__module__}.{self.plain.__name__}"
-        print(f"skstream: compiling {where}, once for all runs ...", file=sys.stderr, flush=True)
-
-    @property
-    def _n_compiled(self) -> int:
-        """Number of types of arguments for which there is machine code; -1: numba was not asked."""
-        return len(self.compiled.overloads) if self.is_compiled else -1  # type: ignore[attr-defined]
 
     @property
     def is_compiled(self) -> bool:

@@ -1,7 +1,8 @@
-"""Optional dependencies, imported late."""
+"""What is imported late: optional packages, and the wings that draw and describe results."""
 
 import importlib
 from types import ModuleType
+from typing import Any
 
 EXTRAS = {
     **dict.fromkeys(("pandas", "polars", "pyarrow"), "frames"),
@@ -40,3 +41,13 @@ def optional_import(name: str, purpose: str) -> ModuleType:
             f"{purpose} needs {package}, which is not installed. "
             f'Install it with: pip install "skstream[{extra}]"'
         ) from error
+
+
+def display(name: str) -> Any:
+    """Return a display class by its name in `skstream.plotting`."""
+    return getattr(importlib.import_module("skstream.plotting"), name)
+
+
+def report(module: str, name: str) -> Any:
+    """Return a function of `skstream.reports`, for the method of a result."""
+    return getattr(importlib.import_module(f"skstream.reports._{module}"), name)

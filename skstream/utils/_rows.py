@@ -2,7 +2,7 @@
 
 import reprlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -279,15 +279,6 @@ def not_finite(rows: Any) -> NDArray[np.bool_]:
     return bad
 
 
-def kind_of(X: Any) -> str:
-    """Kind of container of rows, in words."""
-    if is_frame(X):
-        return f"{type(X).__module__.partition('.')[0]} frame"
-    if sparse.issparse(X):
-        return "sparse matrix"
-    return TEXTS if has_texts(X) else DENSE
-
-
 @dataclass(frozen=True, slots=True)
 class Schema:
     """What all rows of a stream share.
@@ -310,15 +301,17 @@ class Schema:
     types: list[str] = field(default_factory=list, compare=False)
 
     @classmethod
-    def of(cls, X: Any) -> "Schema":
-        """Return the schema of some rows."""
-        width = None if has_texts(X) else X.shape[1]
-        return cls(kind_of(X), width, list(X.columns) if is_frame(X) else None)
-
-    def with_types(self, X: Any) -> "Schema":
-        """Return it with the types of the values in some rows."""
-        types = X.dtypes if is_frame(X) else [X.dtype]
-        return replace(self, types=list(map(str, types)))
+    def of(cls, X: Any, *, with_types: bool = False) -> "Schema":
+        """Return the schema of some rows, with the types of their values where that is asked."""
+        kind, names, types = DENSE, None, [X.dtype] if with_types and not is_frame(X) else []
+        if is_frame(X):
+            kind, names = f"{type(X).__module__.partition('.')[0]} frame", list(X.columns)
+            types = list(X.dtypes) if with_types else []
+        elif sparse.issparse(X):
+            kind = "sparse matrix"
+        elif X.ndim == 1:
+            return cls(TEXTS, None, None, list(map(str, types)))
+        return cls(kind, X.shape[1], names, list(map(str, types)))
 
     def check(self, X: Any, first_row: int) -> None:
         """Raise an error if rows, of which the first has a number, differ from those before."""
@@ -351,3 +344,24 @@ def _how_ordered(found: list[Any] | None, names: list[Any] | None) -> str:
     if found is None or names is None or set(found) != set(names):
         return ""
     return f", as X[{reprlib.repr(names)}] has them"
+
+
+# -- reductions along rows of few columns, which NumPy takes one row at a time
+
+
+def row_sums(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``X.sum(axis=1, keepdims=True)``, to the last bit."""
+    if X.shape[1] != 2:  # of more, the order of the sum is NumPy's own
+        total: NDArray[np.float64] = X.sum(axis=1, keepdims=True)
+        return total
+    return X[:, :1] + X[:, 1:]
+
+
+def best_columns(X: NDArray[np.float64]) -> NDArray[np.int64]:
+    """``X.argmax(axis=1)``: of equal numbers the first, and NaN before any number."""
+    if X.shape[1] != 2:
+        best: NDArray[np.int64] = X.argmax(axis=1).astype(np.int64, copy=False)
+        return best
+    first, second = X[:, 0], X[:, 1]
+    is_second: NDArray[np.bool_] = ~(second <= first) & (first == first)
+    return is_second.astype(np.int64)

@@ -1,10 +1,16 @@
-"""Objects as data: their fields as JSON, their arrays beside it in one NPZ file, never pickles."""
+"""Files that are written completely or not at all, and objects as data in them.
+
+Fields of objects are JSON, their arrays stand beside it in one NPZ file; there are no pickles.
+"""
 
 import json
 import math
 import os
+import secrets
+import stat
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -13,9 +19,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from skstream.utils._files import atomic_write, no_such_file
-
 FORMAT = 7
+#: Longest part of a file's name that its temporary file repeats: names have a limit of 255 bytes.
+_SHOWN = 32
 #: A file may take so much memory, or so many times its own size, without being asked for.
 USUAL_BYTES, USUAL_RATIO = 1 << 30, 100
 #: Kinds of NumPy values of numbers, of numbers that count, of labels, and of times.
@@ -31,6 +37,102 @@ NOT_SAVED = {"is_saved": False}
 
 class _TooLarge(ValueError):
     """The arrays of a file take more memory than is allowed."""
+
+
+# -- files
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterator[Path]:
+    """Give a temporary path whose file replaces `path` once the block ends without an error.
+
+    At any moment `path` is either the old file or the complete new file, even if the process is
+    killed or the machine loses power. If the block raises an error, the temporary file is removed
+    and `path` is as it was. A killed process can leave its temporary file behind: a hidden file in
+    the same folder whose name holds ".tmp", which can be deleted.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write. A link stays a link: what it points to is replaced. A device or a pipe is
+        written to directly.
+    flush : bool, default=True
+        Whether to wait until the file is on the disk. Without, it is complete or not there after
+        the process was killed, but a loss of power may cut it.
+
+    Yields
+    ------
+    temporary : Path
+        Path to write to, of an empty file in the same folder, with the suffix of `path`.
+
+    Raises
+    ------
+    IsADirectoryError
+        If `path` is a folder.
+    FileNotFoundError
+        If the folder of `path` does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skstream.utils._saved import atomic_write
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scores.csv"
+    ...     with atomic_write(path) as temporary:
+    ...         _ = temporary.write_text("model,accuracy")
+    ...     path.read_text()
+    'model,accuracy'
+    """
+    target = Path(os.path.realpath(path))
+    mode = target.stat().st_mode if target.exists() else None
+    if mode is not None and stat.S_ISDIR(mode):
+        raise IsADirectoryError(f"{path} is a folder; give the path of a file to write.")
+    if mode is not None and not stat.S_ISREG(mode):
+        yield target
+        return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"{path} cannot be written: there is no folder {target.parent}. Make it first."
+        )
+    temporary = target.with_name(
+        f".{target.stem[:_SHOWN]}.{secrets.token_hex(6)}.tmp{target.suffix[:_SHOWN]}"
+    )
+    # Its permissions are those that the process gives to new files.
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    try:
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
+        yield temporary
+        if flush:
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        # That of a full disk, say, names no file.
+        raise OSError(error.errno, error.strerror or str(error), os.fspath(path)) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+    if flush:
+        with suppress(OSError):  # where the system cannot, the file is complete in any case
+            descriptor = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def no_such_file(path: str | os.PathLike[str]) -> FileNotFoundError:
+    """Return the error for a file that is not there; names one of the same name with an ending."""
+    path = Path(path)
+    with suppress(OSError):
+        for other in sorted(path.parent.iterdir()):
+            if other.stem == path.name and other.is_file():
+                return FileNotFoundError(f"There is no file {path}, but there is {other}.")
+    return FileNotFoundError(f"There is no file {path}.")
 
 
 # -- objects as data

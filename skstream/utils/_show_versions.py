@@ -1,17 +1,13 @@
 """Versions of all that takes part in an evaluation, for a report of a fault."""
 
-import os
-import platform
-import sys
 from importlib import metadata
 
-from threadpoolctl import threadpool_info
+import sklearn
 
 from skstream.utils._numba import DISABLING_VARIABLES, numba_enabled
 from skstream.utils._optional import EXTRAS
 from skstream.utils._version import __version__
 
-_REQUIRED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 _ABSENT = "not installed"
 
 
@@ -30,29 +26,21 @@ def show_versions() -> None:
     --------
     >>> import skstream
     >>> skstream.show_versions()  # doctest: +ELLIPSIS
-    system
-      python           ...
     <BLANKLINE>
-    required
-      skstream         ...
+    System:
+    ...
+    skstream: ...
     """
-    sections = {
-        "system": {
-            "python": sys.version.replace("\n", " "),
-            "executable": sys.executable,
-            "platform": platform.platform(),
-            "processors": str(os.cpu_count()),
-        },
-        "required": {"skstream": __version__} | {name: _version(name) for name in _REQUIRED},
-        "optional": {name: _version(name) for name in EXTRAS},
-        "threads": _threads(),
-        "loops": {"numba": _loops()},
-    }
-    parts = [
-        "\n".join([title, *(f"  {name:<16} {value}" for name, value in section.items())])
-        for title, section in sections.items()
-    ]
-    print("\n\n".join(parts))
+    sklearn.show_versions()
+    print(f"\nskstream: {__version__}")
+    for name in EXTRAS:
+        print(f"{name:>13}: {_version(name)}")
+    loops = "enabled: loops are compiled"
+    if not numba_enabled():
+        loops = f"disabled by an environment variable ({' or '.join(DISABLING_VARIABLES)})"
+        if _version("numba") == _ABSENT:
+            loops = "not installed: loops run as Python"
+    print(f"loops: {loops}")
 
 
 def _version(package: str) -> str:
@@ -60,22 +48,3 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return _ABSENT
-
-
-def _threads() -> dict[str, str]:
-    """Libraries that were loaded and compute in threads; packages bring some several times."""
-    found: dict[str, list[str]] = {}
-    for one in threadpool_info():
-        about = [str(one[key]) for key in ("version", "architecture") if one.get(key)]
-        said = ", ".join([*about, f"threads: {one['num_threads']}"])
-        found.setdefault(one["internal_api"], []).append(said)
-    return {name: "; ".join(several) for name, several in found.items()}
-
-
-def _loops() -> str:
-    """Say whether loops are compiled."""
-    if numba_enabled():
-        return "enabled: loops are compiled"
-    if _version("numba") == _ABSENT:
-        return "not installed: loops run as Python"
-    return f"disabled by an environment variable ({' or '.join(DISABLING_VARIABLES)})"

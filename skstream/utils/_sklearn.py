@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import sklearn
-from sklearn import get_config
 
 # Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
 from sklearn.utils import _safe_indexing
@@ -177,22 +176,6 @@ _SCORE_AT_ONCE = {("sklearn.metrics._scorer", "_score"), ("sklearn.base", "score
 _seen_scoring: WeakValueDictionary[int, Any] = WeakValueDictionary()  # not all have a hash
 
 
-def weights_of_fit_alone() -> list[str]:
-    """Name the weights that scikit-learn gave to ``fit`` alone, as seen by a scorer without any.
-
-    It tells a scorer nothing of them, so that this looks at the call that runs the scorer. Empty
-    outside of model selection, and with metadata routing, where everybody says what they ask for.
-    """
-    if get_config()["enable_metadata_routing"]:
-        return []
-    given = variables_of_fit_and_score().get("fit_params") or {}
-    return [
-        name
-        for name, value in given.items()
-        if name.rpartition("__")[2] == "sample_weight" and value is not None
-    ]
-
-
 def variables_of_fit_and_score() -> dict[str, Any]:
     """Variables of the function that calls a scorer: the split is in `train` and `test`.
 
@@ -219,6 +202,27 @@ def _variables_of(functions: set[tuple[str, str]]) -> dict[str, Any]:
             return frame.f_locals
         frame = frame.f_back
     return {}
+
+
+def arff_values(text: str) -> Any:
+    """Values in a line of an ARFF file; of a sparse row, by their places; None if one is missing.
+
+    Examples
+    --------
+    >>> from skstream.utils._sklearn import arff_values
+    >>> arff_values("1.5, ?, 'a, b', '?'"), arff_values("{1 0.5}")
+    (['1.5', None, 'a, b', '?'], {1: '0.5'})
+    """
+    from sklearn.externals import _arff
+
+    try:
+        return _arff._parse_values(text)
+    except (_arff.BadLayout, ValueError):
+        raise ValueError(
+            f"{text[:60]!r} cannot be split into values: a quote is not closed or is followed by "
+            "more than a comma, a text with spaces needs quotes, or there is a weight {...} behind "
+            "the row: make that a column, and name it in roles={'sample_weight': ...}."
+        ) from None
 
 
 class QuietParallel(Parallel):

@@ -432,14 +432,3 @@ def parse_duration(text: str) -> timedelta | None:
             return None
         at = part.end()
     return duration if text.strip() else None
-
-
-def duration_in_words(seconds: float) -> str:
-    """Write a time in its two largest units, as ``3 h 20 min``."""
-    if seconds < 60:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    days, hours, minutes = minutes // 1440, minutes // 60 % 24, minutes % 60
-    parts = [(days, "d"), (hours, "h"), (minutes, "min")]
-    first = next(k for k, (number, _) in enumerate(parts) if number)
-    return " ".join(f"{number} {unit}" for number, unit in parts[first : first + 2] if number)

@@ -2,9 +2,9 @@
 
 import inspect
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 from copy import deepcopy
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,21 +119,26 @@ def unfitted_copy(model: Any) -> Any:
     TypeError
         If a model without ``get_params`` cannot be copied.
     """
-    return _explained(partial(clone, safe=False), model)
+    try:
+        return clone(model, safe=False)
+    except Exception as error:
+        _raise_if_not_copied(model, error)
+        raise
 
 
 def fitted_copy(model: Any) -> Any:
     """Copy a model with what it has learnt; the TypeError names what cannot be copied."""
-    return _explained(deepcopy, model)
-
-
-def _explained(copy: Callable[[Any], Any], model: Any) -> Any:
     try:
-        return copy(model)
+        return deepcopy(model)
     except Exception as error:
-        found = _not_copied(model)
-        if found is None:
-            raise
+        _raise_if_not_copied(model, error)
+        raise
+
+
+def _raise_if_not_copied(model: Any, error: Exception) -> None:
+    """Raise the error that names what in a model cannot be copied."""
+    found = _not_copied(model)
+    if found is not None:
         part, place, cause = found
         raise TypeError(
             f"{type(part).__name__} cannot be copied{place}: {type(cause).__name__}: {cause}. "
@@ -188,19 +193,11 @@ def plain_parts(model: Any) -> Iterator[Any]:
         seen.add(id(part))
         if isinstance(part, list | tuple):
             waiting += part
-        elif not is_plain(part):
-            waiting += _parameters(part)
+        elif hasattr(part, "get_params"):
+            with suppress(Exception):  # of any class that users write: its copy will say it
+                waiting += part.get_params(deep=False).values()
         elif part is model or hasattr(part, "partial_fit"):
             yield part
-
-
-def _parameters(model: Any) -> list[Any]:
-    """Values of its parameters; none where it cannot tell, which its copy will say."""
-    try:
-        found = model.get_params(deep=False)
-    except Exception:  # of any class that users write
-        return []
-    return list(found.values()) if isinstance(found, Mapping) else []
 
 
 def differs_from_new(model: Any) -> bool:

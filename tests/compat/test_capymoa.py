@@ -15,6 +15,7 @@ from skstream import (
     KFoldEvaluator,
     ModelError,
     PrequentialEvaluator,
+    RunOptions,
     prequential_predict,
 )
 from skstream.compat import CapyMOAClassifier, from_capymoa
@@ -62,7 +63,9 @@ def test_answers_are_those_of_a_bare_loop() -> None:
             fake.NearestClassifier(schema_of(9)),
             from_capymoa(fake.NearestClassifier),
         ):
-            result = PrequentialEvaluator("accuracy", engine=engine).evaluate(learner, X, Y)
+            result = PrequentialEvaluator(
+                "accuracy", run=RunOptions(kernels=engine == "auto")
+            ).evaluate(learner, X, Y)
             np.testing.assert_array_equal(
                 result.predictions("NearestClassifier", every_row=True)[1:].astype(str), expected
             )
@@ -86,9 +89,15 @@ def test_regressors() -> None:
 
 def test_every_evaluator_calls_it_as_the_loop_does() -> None:
     for make in (
-        lambda engine: KFoldEvaluator("accuracy", n_folds=2, random_state=0, engine=engine),
-        lambda engine: DelayedEvaluator("accuracy", delay=5, engine=engine),
-        lambda engine: PrequentialEvaluator("accuracy", batch_size=7, engine=engine),
+        lambda engine: KFoldEvaluator(
+            "accuracy", n_folds=2, random_state=0, run=RunOptions(kernels=engine == "auto")
+        ),
+        lambda engine: DelayedEvaluator(
+            "accuracy", delay=5, run=RunOptions(kernels=engine == "auto")
+        ),
+        lambda engine: PrequentialEvaluator(
+            "accuracy", batch_size=7, run=RunOptions(kernels=engine == "auto")
+        ),
     ):
         direct, loop = (
             make(engine).evaluate({"m": fake.NearestClassifier}, X, Y)
@@ -136,8 +145,8 @@ def test_copies_seeds_and_parameters() -> None:
         PrequentialEvaluator("accuracy").evaluate(model, X, Y)
     seeds = set()
     for seed in (1, 1, 2):
-        result = PrequentialEvaluator("accuracy", random_state=seed, return_models=True).evaluate(
-            {"m": fake.NearestClassifier}, X, Y
+        result = PrequentialEvaluator("accuracy", random_state=seed).evaluate(
+            {"m": fake.NearestClassifier}, X, Y, return_models=True
         )
         seeds.add(result.models["m"].model_.random_seed)
     assert len(seeds) == 2 and max(seeds) < 2**31
@@ -161,7 +170,9 @@ def test_probabilities_and_meta_classifiers() -> None:
     silent = CapyMOAClassifier(fake.NearestClassifier, params={"grace": 99}).fit(X, Y)
     assert np.isnan(silent.predict_proba(X)).all() and set(silent.predict(X)) == {None}
     corrected = TemporalCorrection(from_capymoa(fake.NearestClassifier))
-    auto, loop = (prequential_predict(corrected, X, Y, engine=e) for e in ("auto", "loop"))
+    auto, loop = (
+        prequential_predict(corrected, X, Y, kernels=e == "auto") for e in ("auto", "loop")
+    )
     np.testing.assert_array_equal(auto, loop)
     with pytest.raises(TypeError, match=r"NearestClassifier.*from_capymoa"):
         TemporalCorrection(fake.NearestClassifier(schema_of(3))).fit(X, Y)
@@ -170,7 +181,9 @@ def test_probabilities_and_meta_classifiers() -> None:
 def test_a_run_is_pickled_and_goes_on(tmp_path) -> None:
     model = from_capymoa(fake.NearestClassifier)
     whole = prequential_predict(model, X, Y)
-    run = PrequentialEvaluator("accuracy", keep_tape=True).start(model, classes=CLASSES)
+    run = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True)).start(
+        model, classes=CLASSES
+    )
     run.update(X[:25], Y[:25])
     run.save(tmp_path / "run")
     run = load_run(tmp_path / "run")

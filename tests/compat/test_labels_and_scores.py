@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skstream import PrequentialEvaluator
+from skstream import PrequentialEvaluator, RunOptions
 from skstream.core.engine.failures import ModelError
 
 naive_bayes = pytest.importorskip("river.naive_bayes")
@@ -24,7 +24,9 @@ class Doubling(naive_bayes.GaussianNB):  # type: ignore[misc]
 
 
 def evaluated(model: Any, engine: Any) -> Any:
-    evaluator = PrequentialEvaluator(["accuracy", "log_loss"], engine=engine, random_state=0)
+    evaluator = PrequentialEvaluator(
+        ["accuracy", "log_loss"], random_state=0, run=RunOptions(kernels=engine == "auto")
+    )
     return evaluator.evaluate(model, X, Y)
 
 

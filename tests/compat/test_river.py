@@ -17,6 +17,7 @@ from skstream import (
     KFoldEvaluator,
     ModelError,
     PrequentialEvaluator,
+    RunOptions,
     prequential_predict,
 )
 from skstream.core.run.run_outcome import pickled_size
@@ -46,9 +47,9 @@ from river import (
 from river import bandit as bandit_policies
 
 from skstream.compat import from_river
+from skstream.compat._by_row import dicts_of
 from skstream.compat._river import RiverClassifier, RiverRegressor
 from skstream.utils._numba import numba_enabled
-from skstream.utils._row_dicts import dicts_of
 
 RNG = np.random.default_rng(0)
 N = 100
@@ -96,7 +97,9 @@ def bare_loop(model: Any, rows: list[dict[Any, Any]], y: Any, weights: Any = Non
 def test_answers_are_those_of_a_bare_loop(model) -> None:
     expected = bare_loop(model, dicts(GAPS.tolist()), Y.tolist())
     for engine in ("auto", "loop"):
-        result = PrequentialEvaluator("accuracy", engine=engine).evaluate(model, GAPS, Y)
+        result = PrequentialEvaluator(
+            "accuracy", run=RunOptions(kernels=engine == "auto")
+        ).evaluate(model, GAPS, Y)
         (name,) = result.model_names
         assert result.predictions(name, every_row=True)[1:].tolist() == expected
         if engine == "auto":
@@ -116,10 +119,18 @@ def test_answers_are_those_of_a_bare_loop(model) -> None:
 def test_every_evaluator_calls_it_as_the_loop_does(model) -> None:
     held_out = (X[:20], Y[:20])
     for make in (
-        lambda engine: KFoldEvaluator("accuracy", n_folds=2, random_state=0, engine=engine),
-        lambda engine: DelayedEvaluator("accuracy", delay=7, engine=engine),
-        lambda engine: HoldoutEvaluator("accuracy", holdout=held_out, every=40, engine=engine),
-        lambda engine: PrequentialEvaluator("accuracy", batch_size=8, engine=engine),
+        lambda engine: KFoldEvaluator(
+            "accuracy", n_folds=2, random_state=0, run=RunOptions(kernels=engine == "auto")
+        ),
+        lambda engine: DelayedEvaluator(
+            "accuracy", delay=7, run=RunOptions(kernels=engine == "auto")
+        ),
+        lambda engine: HoldoutEvaluator(
+            "accuracy", holdout=held_out, every=40, run=RunOptions(kernels=engine == "auto")
+        ),
+        lambda engine: PrequentialEvaluator(
+            "accuracy", batch_size=8, run=RunOptions(kernels=engine == "auto")
+        ),
     ):
         direct, loop = (make(engine).evaluate({"m": model}, GAPS, Y) for engine in ("auto", "loop"))
         np.testing.assert_array_equal(direct.curve("m"), loop.curve("m"))
@@ -175,7 +186,7 @@ def test_single_texts() -> None:
     model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
     expected = bare_loop(model, words.tolist(), words.tolist())
     assert prequential_predict(model, words, words).tolist() == expected
-    assert prequential_predict(model, words.tolist(), words, engine="loop").tolist() == expected
+    assert prequential_predict(model, words.tolist(), words, kernels=False).tolist() == expected
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
@@ -184,7 +195,9 @@ def test_the_row_of_texts_as_bytes_is_named(engine, dtype) -> None:
     X = np.array([b"win now", b"meet me"] * 5).astype(dtype)
     model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
     with pytest.raises(ModelError, match=r"row 0: .*bytes"):
-        PrequentialEvaluator("accuracy", engine=engine).evaluate(model, X, [0, 1] * 5)
+        PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+            model, X, [0, 1] * 5
+        )
 
 
 def test_a_model_inside_a_pipeline_is_to_be_adapted() -> None:
@@ -297,8 +310,12 @@ def test_failures_are_those_of_the_loop(action, row) -> None:
     numbered = np.arange(30.0).reshape(-1, 1)
     model = Fails(**{action: float(row)})
     for make in (
-        lambda engine: PrequentialEvaluator("accuracy", record_every=1, engine=engine),
-        lambda engine: DelayedEvaluator("accuracy", delay=3, engine=engine),
+        lambda engine: PrequentialEvaluator(
+            "accuracy", record_every=1, run=RunOptions(kernels=engine == "auto")
+        ),
+        lambda engine: DelayedEvaluator(
+            "accuracy", delay=3, run=RunOptions(kernels=engine == "auto")
+        ),
     ):
         found = []
         for engine in ("auto", "loop"):
@@ -313,8 +330,12 @@ def test_failures_are_those_of_the_loop(action, row) -> None:
 
 def test_a_run_is_pickled_and_goes_on(tmp_path) -> None:
     models = {name: from_river(model) for name, model in MODELS.items()}
-    whole = PrequentialEvaluator("accuracy", keep_tape=True).evaluate(models, GAPS, Y)
-    run = PrequentialEvaluator("accuracy", keep_tape=True).start(models, classes=np.unique(Y))
+    whole = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True)).evaluate(
+        models, GAPS, Y
+    )
+    run = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True)).start(
+        models, classes=np.unique(Y)
+    )
     run.update(GAPS[:70], Y[:70])
     run.save(tmp_path / "run")
     run = load_run(tmp_path / "run")
@@ -333,8 +354,8 @@ def test_seeds_that_are_none_come_from_the_evaluator() -> None:
         forest.ARFClassifier(n_models=2, grace_period=10), n_models=2
     )
     one, two, other = (
-        PrequentialEvaluator("accuracy", random_state=seed, return_models=True).evaluate(
-            {"m": model}, X, Y
+        PrequentialEvaluator("accuracy", random_state=seed).evaluate(
+            {"m": model}, X, Y, return_models=True
         )
         for seed in (1, 1, 2)
     )
@@ -376,7 +397,8 @@ def test_inside_pipelines_and_meta_classifiers() -> None:
         TemporalCorrection(make_stream_pipeline(StandardScaler(), inside)),
     ):
         auto, loop = (
-            prequential_predict(model, X, Y, engine=engine) for engine in ("auto", "loop")
+            prequential_predict(model, X, Y, kernels=engine == "auto")
+            for engine in ("auto", "loop")
         )
         np.testing.assert_array_equal(auto, loop)
     with pytest.raises(TypeError, match=r"River.*from_river"):
@@ -439,25 +461,25 @@ def test_a_warm_start_goes_on_from_what_was_learnt(name, adapt) -> None:
         going_on.learn_one(row, label)
     for engine in ("auto", "loop"):
         evaluator = PrequentialEvaluator(
-            "accuracy", warm_start=True, n_warmup=0, keep_tape=True, engine=engine
+            "accuracy", n_warmup=0, run=RunOptions(kernels=engine == "auto", keep_tape=True)
         )
-        result = evaluator.evaluate({"m": adapt(warm)}, X[50:], Y[50:])
+        result = evaluator.evaluate({"m": adapt(warm)}, X[50:], Y[50:], warm_start=True)
         assert result.predictions("m", every_row=True).tolist() == expected
     with pytest.raises(ValueError, match="has learnt nothing"):
-        evaluator.evaluate(adapt(MODELS[name]), X, Y)
+        evaluator.evaluate(adapt(MODELS[name]), X, Y, warm_start=True)
 
 
 def test_a_warm_start_of_a_regressor_and_of_two_classes() -> None:
     warm = linear_model.LinearRegression()
     for row, target in zip(dicts(X[:50]), X[:50, 1], strict=True):
         warm.learn_one(row, float(target))
-    evaluator = PrequentialEvaluator("mae", warm_start=True, n_warmup=0, keep_tape=True)
-    result = evaluator.evaluate({"m": warm}, X[50:], X[50:, 1])
+    evaluator = PrequentialEvaluator("mae", n_warmup=0, run=RunOptions(keep_tape=True))
+    result = evaluator.evaluate({"m": warm}, X[50:], X[50:, 1], warm_start=True)
     assert result.predictions("m", every_row=True)[0] == warm.predict_one(dicts(X[50:])[0])
     two = linear_model.LogisticRegression()
     two.learn_one({0: 1.0}, True)
     with pytest.raises(ModelError, match=r"'m'.*learns two classes, and here are 3"):
-        PrequentialEvaluator("accuracy", warm_start=True).evaluate({"m": two}, X, Y)
+        PrequentialEvaluator("accuracy").evaluate({"m": two}, X, Y, warm_start=True)
 
 
 def test_what_a_part_has_learnt_is_left_out_with_a_warning() -> None:
@@ -467,14 +489,14 @@ def test_what_a_part_has_learnt_is_left_out_with_a_warning() -> None:
         tree_.learn_one({0: float(i)}, "a")
     X, y = np.arange(9.0)[:, None], np.array(["a", "b", "c"] * 3)
     model = make_stream_pipeline(StandardScaler(), from_river(tree_))
-    warm = PrequentialEvaluator("accuracy", warm_start=True)
+    warm = PrequentialEvaluator("accuracy")
     with pytest.warns(UserWarning, match="HoeffdingTreeClassifier inside model 'm' has learnt, an"):
-        warm.evaluate({"m": model}, X, y)
+        warm.evaluate({"m": model}, X, y, warm_start=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         PrequentialEvaluator("accuracy").evaluate({"m": model}, X, y)
         new = make_stream_pipeline(StandardScaler(), from_river(tree.HoeffdingTreeClassifier()))
-        warm.evaluate({"m": new}, X, y)
+        warm.evaluate({"m": new}, X, y, warm_start=True)
 
 
 @pytest.mark.parametrize("missing", ["omit", "none"])

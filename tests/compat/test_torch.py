@@ -35,8 +35,8 @@ def test_batches_are_the_protocol() -> None:
             answers += by_hand.predict(X[rows]).tolist()
         by_hand.partial_fit(X[rows], y[rows])
     torch.manual_seed(0)
-    evaluator = PrequentialEvaluator("accuracy", batch_size=16, n_warmup=16, return_models=True)
-    result = evaluator.evaluate({"net": network()}, X, y)
+    evaluator = PrequentialEvaluator("accuracy", batch_size=16, n_warmup=16)
+    result = evaluator.evaluate({"net": network()}, X, y, return_models=True)
     assert result.predictions("net", every_row=True)[16:].tolist() == answers
     assert result.scores["net"]["accuracy"] > 0.7
     fitted = pickle.loads(pickle.dumps(result.models["net"]))

@@ -254,8 +254,8 @@ def test_folds_and_weights_and_routing():
     models = dict(zip("ab", ALIKE, strict=False))
     weight = weight_of("whole")[:12]
     for evaluator in (
-        KFoldEvaluator("accuracy", n_folds=3, random_state=0, return_models=True),
-        PrequentialEvaluator("accuracy", random_state=0, return_models=True),
+        KFoldEvaluator("accuracy", n_folds=3, random_state=0),
+        PrequentialEvaluator("accuracy", random_state=0),
     ):
         for routing in (False, True):
             with config_context(enable_metadata_routing=routing):
@@ -263,9 +263,13 @@ def test_folds_and_weights_and_routing():
                     for model in ALIKE:
                         for step in model[:]:
                             step.set_partial_fit_request(sample_weight=True)
-                together = evaluator.evaluate(models, X, y, sample_weight=weight)
+                together = evaluator.evaluate(
+                    models, X, y, sample_weight=weight, return_models=True
+                )
                 for name, model in models.items():
-                    alone = evaluator.evaluate({name: model}, X, y, sample_weight=weight)
+                    alone = evaluator.evaluate(
+                        {name: model}, X, y, sample_weight=weight, return_models=True
+                    )
                     assert together.scores[name] == alone.scores[name]
                     assert_same_state(together.models[name], alone.models[name])
 

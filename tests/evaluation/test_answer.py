@@ -13,6 +13,7 @@ from skstream import (
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
+    RunOptions,
     score_predictions,
 )
 from skstream.metrics import Measure
@@ -209,7 +210,7 @@ def test_models_that_failed_or_ended_count_as_pairs_and_are_not_compared() -> No
         "a": SGDClassifier(random_state=0),
         "b": SGDClassifier(random_state=1),
     }
-    run = PrequentialEvaluator("accuracy", keep_tape=True, random_state=0).start(
+    run = PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(keep_tape=True)).start(
         models, classes=stream.classes
     )
     result = ended_where(run, stream.X, stream.y, {"b": (100, "it was far behind")})

@@ -6,7 +6,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from skstream import DelayedEvaluator, ModelError, PrequentialEvaluator
+from skstream import DelayedEvaluator, ModelError, PrequentialEvaluator, RunOptions
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import StreamImputer, StreamOneHotEncoder
 from skstream.streams import as_stream
@@ -46,7 +46,9 @@ def test_a_text_among_numbers_is_named(container, value, engine):
     with pytest.raises(
         ModelError, match=r"answering row 13: ValueError: .*could not conv"
     ) as error:
-        PrequentialEvaluator("accuracy", engine=engine).evaluate(SGD, X, y)
+        PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+            SGD, X, y
+        )
     assert error.value.row == 13
     assert error.value.result.checkpoints[-1] == 13  # nothing is lost
 
@@ -113,7 +115,9 @@ def test_two_columns_of_one_name():
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 def test_a_category_that_turns_number(engine):
-    evaluator = PrequentialEvaluator("accuracy", engine=engine, random_state=0)
+    evaluator = PrequentialEvaluator(
+        "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+    )
     later = FRAME[10:].assign(c=np.arange(10))
     with pytest.raises(
         ModelError, match=r"row 10: .*Column 'c' holds 0, a number, and in the rows"

@@ -20,7 +20,9 @@ from skstream import (
     KFoldEvaluator,
     ModelError,
     Persistent,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     load,
 )
 from skstream.core.engine.run import Engine
@@ -83,10 +85,16 @@ def models():
 
 
 EVALUATORS = [
-    PrequentialEvaluator("accuracy", random_state=0, keep_tape=True),
-    PrequentialEvaluator("accuracy", batch_size=30, random_state=0, keep_tape=True),
-    KFoldEvaluator("accuracy", n_folds=2, random_state=0, keep_tape=True),
-    DelayedEvaluator("accuracy", delay=7, n_bins=2, random_state=0, keep_tape=True),
+    PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(keep_tape=True)),
+    PrequentialEvaluator("accuracy", batch_size=30, random_state=0, run=RunOptions(keep_tape=True)),
+    KFoldEvaluator("accuracy", n_folds=2, random_state=0, run=RunOptions(keep_tape=True)),
+    DelayedEvaluator(
+        "accuracy",
+        delay=7,
+        random_state=0,
+        run=RunOptions(keep_tape=True),
+        polling=Polling(n_bins=2),
+    ),
 ]
 every_protocol = pytest.mark.parametrize(
     "evaluator", EVALUATORS, ids=lambda evaluator: type(evaluator).__name__
@@ -134,10 +142,13 @@ def test_ctrl_c_leaves_all_rows_done(evaluator):
     [
         (PrequentialEvaluator("accuracy"), {}),
         (KFoldEvaluator("accuracy", n_folds=2, random_state=0), {}),
-        (DelayedEvaluator("accuracy", n_bins=2, poll_every=None), {"delay": 3}),
+        (DelayedEvaluator("accuracy", polling=Polling(n_bins=2, poll_every=None)), {"delay": 3}),
         # All labels come at once: at the end, or before a row in the middle.
-        (DelayedEvaluator("accuracy", n_bins=2, poll_every=None, n_warmup=20), {"delay": 200}),
-        (DelayedEvaluator("accuracy", n_bins=2, poll_every=None), {"at": 150.5}),
+        (
+            DelayedEvaluator("accuracy", n_warmup=20, polling=Polling(n_bins=2, poll_every=None)),
+            {"delay": 200},
+        ),
+        (DelayedEvaluator("accuracy", polling=Polling(n_bins=2, poll_every=None)), {"at": 150.5}),
     ],
 )
 def test_pieces_are_cut_by_time(evaluator, timing, monkeypatch):
@@ -339,9 +350,7 @@ def test_folds_that_learn_or_ask_nothing_are_refused():
     with pytest.raises(ValueError, match='n_folds=1 with strategy="cross" would learn nothing'):
         KFoldEvaluator(n_folds=1, strategy="cross").evaluate(Persistent(), DEMO.X, DEMO.y)
     with pytest.raises(ValueError, match="would ask nothing"):
-        KFoldEvaluator(n_folds=1, strategy="split", test_on="held_out").evaluate(
-            Persistent(), DEMO.X, DEMO.y
-        )
+        KFoldEvaluator(n_folds=1, strategy="split:held_out").evaluate(Persistent(), DEMO.X, DEMO.y)
 
 
 def test_an_exception_that_cannot_travel_keeps_its_text():
@@ -368,7 +377,9 @@ def fails_late(y_true, y_pred):
         PrequentialEvaluator({"acc": "accuracy", "mine": fails_late}),
         PrequentialEvaluator({"mine": fails_late}),
         KFoldEvaluator({"acc": "accuracy", "mine": fails_late}, n_folds=2, random_state=0),
-        DelayedEvaluator({"acc": "accuracy", "mine": fails_late}, delay=3, n_bins=2),
+        DelayedEvaluator(
+            {"acc": "accuracy", "mine": fails_late}, delay=3, polling=Polling(n_bins=2)
+        ),
     ],
     ids=["prequential", "alone", "k-fold", "delayed"],
 )
@@ -494,9 +505,7 @@ def test_where_no_model_has_all_folds_those_are_the_result_that_are_there(tmp_pa
 @pytest.mark.parametrize("folder", [False, True])
 def test_ctrl_c_with_workers_names_the_checkpoints(monkeypatch, tmp_path, folder):
     doing(monkeypatch, KeyboardInterrupt(), None)
-    evaluator = PrequentialEvaluator(
-        "accuracy", n_jobs=2, checkpoint=tmp_path / "run" if folder else None
-    )
+    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, run=tmp_path / "run" if folder else None)
     message = f"resumes from .* {tmp_path / 'run'}" if folder else "With checkpoint=, the same call"
     threads = parallel_config(backend="threading")
     with threads, pytest.raises(EvaluationInterrupted, match=message):

@@ -11,7 +11,6 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.preprocessing import StandardScaler
 
 import skstream as sk
-from skstream.core.evaluators import execution as _execution
 from skstream.core.evaluators import record as _record
 from skstream.core.run import checkpoint as _checkpoint
 from skstream.core.run.checkpoint import load_run
@@ -31,7 +30,7 @@ EVALUATORS = {
     "folds": sk.KFoldEvaluator("accuracy", n_folds=2, random_state=1),
     "holdout": sk.HoldoutEvaluator("accuracy", holdout=(X[:7], y[:7]), every=10),
     "next": sk.HoldoutEvaluator("accuracy", holdout="next", every=10),
-    "delayed": sk.DelayedEvaluator("accuracy", delay=15, n_bins=3),
+    "delayed": sk.DelayedEvaluator("accuracy", delay=15, polling=sk.Polling(n_bins=3)),
 }
 
 
@@ -49,7 +48,8 @@ class Source:
 
 
 def evaluator_in(name, folder, **params):
-    params = {"random_state": 1, "checkpoint": folder, "keep_tape": True, **params}
+    options = sk.RunOptions(folder, keep_tape=True)
+    params = {"random_state": 1, "run": options, **params}
     own = {k: v for k, v in EVALUATORS[name].get_params(deep=False).items() if k != "_begun"}
     return type(EVALUATORS[name])(**{**own, **params})
 
@@ -87,7 +87,7 @@ def assert_same_result(one, other):
 @pytest.fixture(autouse=True)
 def always_saved(monkeypatch):
     """Write a checkpoint after every part of the rows."""
-    monkeypatch.setattr(_execution, "SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(sk.RunOptions, "seconds", 0.0)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # no power is lost here
 
 
@@ -128,10 +128,10 @@ def test_workers_have_a_file_each_and_any_number_of_them_resumes(name, undisturb
 
 
 def test_a_finished_evaluation_is_not_computed_again(tmp_path):
-    evaluator = evaluator_in("prequential", tmp_path, random_state=None, return_models=True)
-    first = evaluator.evaluate({"diary": Diary()}, X, y)
+    evaluator = evaluator_in("prequential", tmp_path, random_state=None)
+    first = evaluator.evaluate({"diary": Diary()}, X, y, return_models=True)
     before = (tmp_path / "1-of-1.checkpoint").stat().st_mtime_ns
-    again = evaluator.evaluate({"diary": Diary()}, X, y)
+    again = evaluator.evaluate({"diary": Diary()}, X, y, return_models=True)
     assert (tmp_path / "1-of-1.checkpoint").stat().st_mtime_ns == before
     assert_same_result(again, first)
     assert again.costs == first.costs
@@ -223,7 +223,7 @@ def test_what_comes_with_the_rows_is_compared(what, tmp_path):
     rows["label_time"] = np.arange(N) + 15.0
     key = {"weights": "sample_weight", "arrivals": "arrival", "label times": "label_time"}[what]
     late = {**rows, key: rows[key] + 0.5 * (np.arange(N) == 115)}
-    evaluator = sk.DelayedEvaluator("accuracy", random_state=1, checkpoint=tmp_path)
+    evaluator = sk.DelayedEvaluator("accuracy", random_state=1, run=tmp_path)
     evaluator.evaluate(MODELS, as_stream(X, y, **rows))
     with pytest.raises(ValueError, match=f"rows have other {what}"):
         evaluator.evaluate(MODELS, as_stream(X, y, **late))
@@ -242,7 +242,7 @@ def test_held_out_rows_are_compared(kind, tmp_path):
         evaluator = sk.HoldoutEvaluator(
             "accuracy", holdout=held(labels), every=20, holdout_size=None, random_state=0
         )
-        return evaluator.set_params(checkpoint=tmp_path).evaluate(sk.MajorityClass(), X + 1, y)
+        return evaluator.set_params(run__checkpoint=tmp_path).evaluate(sk.MajorityClass(), X + 1, y)
 
     first = run(y)
     assert run(y.copy()).scores == first.scores
@@ -317,10 +317,10 @@ def test_what_cannot_resume_is_refused_before_the_first_row(tmp_path):
     evaluator.set_params(metrics="accuracy", n_jobs=1).evaluate(MODELS, X, y)
     (tmp_path / "file").write_text("")
     with pytest.raises(NotADirectoryError, match="is a file: name a folder"):
-        evaluator.set_params(checkpoint=tmp_path / "file").evaluate(MODELS, X, y)
+        evaluator.set_params(run__checkpoint=tmp_path / "file").evaluate(MODELS, X, y)
     with pytest.raises(ValueError, match="The 'checkpoint' parameter"):
-        evaluator.set_params(checkpoint=3).evaluate(MODELS, X, y)
-    held_out = sk.HoldoutEvaluator(holdout=iter([(X, y)]), checkpoint=tmp_path / "new")
+        evaluator.set_params(run__checkpoint=3).evaluate(MODELS, X, y)
+    held_out = sk.HoldoutEvaluator(holdout=iter([(X, y)]), run=tmp_path / "new")
     with pytest.raises(ValueError, match="needs held-out rows that can be read again"):
         held_out.evaluate(MODELS, X, y)
 
@@ -330,7 +330,7 @@ def test_a_failure_with_a_score_is_kept(tmp_path):
     evaluator = evaluator_in("prequential", None, error_score=0.0)
     with pytest.warns(Warning, match="no more"):
         alone = evaluate(evaluator, Source(), models)
-    evaluator.set_params(checkpoint=tmp_path)
+    evaluator.set_params(run__checkpoint=tmp_path)
     with pytest.raises(ValueError, match="the line is dead"):
         evaluate(evaluator, Source(80), models)
     with pytest.warns(Warning, match="no more"):

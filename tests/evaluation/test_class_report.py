@@ -13,7 +13,9 @@ from skstream import (
     MajorityClass,
     Persistent,
     PersistentRegressor,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     class_report,
     score_predictions,
 )
@@ -70,7 +72,7 @@ def test_rows_left_out_are_in_no_cell() -> None:
 EVALUATORS = {
     "prequential": PrequentialEvaluator("accuracy"),
     "folds": KFoldEvaluator("accuracy", n_folds=3, random_state=0),
-    "delayed": DelayedEvaluator("accuracy", delay=20, n_bins=2),
+    "delayed": DelayedEvaluator("accuracy", delay=20, polling=Polling(n_bins=2)),
     "holdout": HoldoutEvaluator("accuracy", holdout="next", every=50),
 }
 
@@ -103,7 +105,9 @@ def test_what_cannot_be_is_said() -> None:
     )
     with pytest.raises(ValueError, match="regressors"):
         class_report(numbers)
-    untaped = PrequentialEvaluator(keep_tape=False).evaluate(Persistent(), np.zeros((400, 1)), Y)
+    untaped = PrequentialEvaluator(run=RunOptions(keep_tape=False)).evaluate(
+        Persistent(), np.zeros((400, 1)), Y
+    )
     with pytest.raises(ValueError, match="keep_tape=True"):
         class_report(untaped)
     with pytest.raises(TypeError, match="result of an evaluation"):

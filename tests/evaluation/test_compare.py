@@ -15,6 +15,7 @@ from skstream import (
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
+    RunOptions,
     load,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
@@ -40,6 +41,9 @@ STREAM = make_demo_stream(400, random_state=0)
 def k_fold(metrics, **options):
     evaluator = KFoldEvaluator(metrics, n_folds=10, random_state=0, **options)
     return evaluator.evaluate(MODELS, STREAM)
+
+
+NO_TAPE = RunOptions(keep_tape=False)
 
 
 def one_run(metrics="accuracy", stream=STREAM, **options):
@@ -301,7 +305,7 @@ def test_a_stream_is_ranked_once(tmp_path):
         )
     assert first.rank(second, renamed).n_blocks == 3  # other labels, as far as anyone can tell
     untaped = [
-        one_run(stream=make_demo_stream(300, random_state=k), keep_tape=False) for k in (0, 1, 0)
+        one_run(stream=make_demo_stream(300, random_state=k), run=NO_TAPE) for k in (0, 1, 0)
     ]
     untaped[2] = load(untaped[2].save(tmp_path / "untaped.npz"))
     with pytest.raises(ValueError, match=r"Results 1 and 3 .* are the same result"):
@@ -310,7 +314,7 @@ def test_a_stream_is_ranked_once(tmp_path):
     unknown = replace(untaped[0], details=replace(untaped[0].details, labels_read=""))
     with pytest.warns(UserWarning, match="Result 2 of those to rank does not say of which stream"):
         assert untaped[1].rank(unknown).n_blocks == 2
-    delayed = DelayedEvaluator("accuracy", delay=3, keep_tape=False)
+    delayed = DelayedEvaluator("accuracy", delay=3, run=RunOptions(keep_tape=False))
     with pytest.raises(ValueError, match="of the same stream"):
         delayed.evaluate(MODELS, X, y).rank(delayed.evaluate(MODELS, X, y))
     first, second = one_run_of_regressors("mae"), one_run_of_regressors("mae")
@@ -321,15 +325,14 @@ def test_a_stream_is_ranked_once(tmp_path):
 def test_seeds_of_one_generator_are_one_stream():
     made = [(SEA, 200, 0), (SEA, 200, 1), (SEA, 200, 2), (Sine, 200, 0), (Sine, 200, 1)]
     results = [
-        one_run(stream=kind(n_rows, random_state=seed), keep_tape=False)
-        for kind, n_rows, seed in made
+        one_run(stream=kind(n_rows, random_state=seed), run=NO_TAPE) for kind, n_rows, seed in made
     ]
     ranked = results[0].rank(*results[1:])
     assert ranked.n_blocks == 2
     assert "means over 2 or 3 results of the same stream" in ranked.subject
     with pytest.raises(ValueError, match="same generator made them with other seeds"):
         results[0].rank(*results[1:3])
-    other = one_run(stream=SEA(200, thresholds=(3,)), keep_tape=False)
+    other = one_run(stream=SEA(200, thresholds=(3,)), run=NO_TAPE)
     assert results[0].rank(other).n_blocks == 2
 
 

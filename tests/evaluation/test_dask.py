@@ -106,9 +106,9 @@ def test_a_cluster_gives_the_same_result(cluster, stream):
 
 def test_models_and_folds_fan_out_over_the_workers(cluster, stream):
     models = {"one": WhoAmI(), "two": WhoAmI()}
-    there = evaluator(n_jobs=-1, return_models=True)
+    there = evaluator(n_jobs=-1)
     with parallel_config(backend="dask"):
-        result = there.evaluate(models, stream, classes=["DOWN", "UP"])
+        result = there.evaluate(models, stream, classes=["DOWN", "UP"], return_models=True)
     processes = {model.process_ for name in models for model in result.models[name]}
     assert len(processes) == 2
     assert os.getpid() not in processes

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import MultinomialNB
 
-from skstream import DelayedEvaluator, MajorityClass, Persistent, PrequentialEvaluator, load
+from skstream import (
+    DelayedEvaluator,
+    MajorityClass,
+    Persistent,
+    Polling,
+    PrequentialEvaluator,
+    RunOptions,
+    load,
+)
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.core.engine.run import Engine
 from skstream.core.evaluators.delayed.counts import DelayCounts
@@ -56,7 +64,10 @@ def test_answers_bins_and_counts_are_those_of_the_oracle(model, times, n_bins, e
     )
     for engine in ("auto", "loop"):
         evaluator = DelayedEvaluator(
-            "accuracy", n_bins=n_bins, poll_every=every, engine=engine, error_score="raise"
+            "accuracy",
+            error_score="raise",
+            run=RunOptions(kernels=engine == "auto"),
+            polling=Polling(n_bins=n_bins, poll_every=every),
         )
         run_result = evaluated(evaluator, model, n, arrival, label_time)
         answers = run_result.tape.answers["m"][0]
@@ -94,7 +105,9 @@ def test_chunks_change_nothing(times, chunk_size):
 
     arrival, label_time = times
     n = len(arrival)
-    evaluator = DelayedEvaluator(["accuracy", "kappa_temporal"], n_bins=4, poll_every=2)
+    evaluator = DelayedEvaluator(
+        ["accuracy", "kappa_temporal"], polling=Polling(n_bins=4, poll_every=2)
+    )
     whole = evaluated(evaluator, SGDClassifier(), n, arrival, label_time)
     stream = as_stream(X[:n], Y[:n], arrival=arrival, label_time=label_time, chunk_size=chunk_size)
     with warnings.catch_warnings():
@@ -112,7 +125,9 @@ def test_chunks_change_nothing(times, chunk_size):
 def test_no_delay_is_prequential(n_warmup):
     rows, y = stream_rows(300)
     models = {"sgd": SGDClassifier(), "nb": MultinomialNB(), "last": Persistent()}
-    delayed = DelayedEvaluator(delay=0, n_bins=3, n_warmup=n_warmup).evaluate(models, rows, y)
+    delayed = DelayedEvaluator(delay=0, n_warmup=n_warmup, polling=Polling(n_bins=3)).evaluate(
+        models, rows, y
+    )
     plain = PrequentialEvaluator(n_warmup=n_warmup).evaluate(models, rows, y)
     assert delayed.scores == plain.scores
     for name in models:
@@ -127,9 +142,9 @@ def test_each_labelled_row_counts_once_in_every_bin():
     rows, y = stream_rows(200)
     wait = np.random.default_rng(1).integers(0, 40, 200).astype(float)
     wait[::9] = np.inf
-    result = DelayedEvaluator("accuracy", delay=wait, n_bins=6, poll_every=3).evaluate(
-        {"m": MajorityClass()}, rows, y
-    )
+    result = DelayedEvaluator(
+        "accuracy", delay=wait, polling=Polling(n_bins=6, poll_every=3)
+    ).evaluate({"m": MajorityClass()}, rows, y)
     answers = result.tape.answers["m"][0]
     answered = answers[:, 0] >= 0
     assert ((answers >= 0) == answered[:, None]).all()
@@ -147,7 +162,9 @@ def test_each_labelled_row_counts_once_in_every_bin():
 def test_the_persistent_baseline_knows_what_was_known():
     rows, y = stream_rows(300)
     evaluator = DelayedEvaluator(
-        "kappa_temporal", delay=20, n_bins=2, poll_every=None, previous_label="known_at_arrival"
+        "kappa_temporal",
+        delay=20,
+        polling=Polling(n_bins=2, poll_every=None, previous_label="known_at_arrival"),
     )
     bins = evaluator.evaluate({"last": Persistent()}, rows, y).by_bin("last", "kappa_temporal")
     assert bins.tolist() == [0.0, 0.0, 0.0, 0.0]
@@ -170,7 +187,7 @@ def test_regression_takes_means_over_time():
         poll_every=2,
         reduce="mean",
     )
-    evaluator = DelayedEvaluator(n_bins=4, poll_every=2)
+    evaluator = DelayedEvaluator(polling=Polling(n_bins=4, poll_every=2))
     result = evaluator.evaluate(
         {"sgd": SGDRegressor(), "mean": MeanRegressor()}, rows, y, label_time=label_time
     )
@@ -186,15 +203,19 @@ def test_features_may_change_while_a_row_waits():
     def features(numbers, times):
         return rows[numbers] * (1 + 0.1 * (times - numbers))[:, None]
 
-    still = DelayedEvaluator("accuracy", delay=9, n_bins=3, poll_every=2)
-    moving = DelayedEvaluator("accuracy", delay=9, n_bins=3, poll_every=2, features=features)
+    still = DelayedEvaluator("accuracy", delay=9, polling=Polling(n_bins=3, poll_every=2))
+    moving = DelayedEvaluator(
+        "accuracy", delay=9, polling=Polling(n_bins=3, poll_every=2, features=features)
+    )
     same = DelayedEvaluator(
-        "accuracy", delay=9, n_bins=3, poll_every=2, features=lambda numbers, times: rows[numbers]
+        "accuracy",
+        delay=9,
+        polling=Polling(n_bins=3, poll_every=2, features=lambda numbers, times: rows[numbers]),
     )
     plain = still.evaluate({"m": SGDClassifier()}, rows, y).tape.answers["m"]
     assert (same.evaluate({"m": SGDClassifier()}, rows, y).tape.answers["m"] == plain).all()
     moved = moving.evaluate({"m": SGDClassifier()}, rows, y).tape.answers["m"]
-    loop = moving.set_params(engine="loop").evaluate({"m": SGDClassifier()}, rows, y)
+    loop = moving.set_params(run__kernels=False).evaluate({"m": SGDClassifier()}, rows, y)
     assert (moved != plain).any()
     assert (loop.tape.answers["m"] == moved).all()
 
@@ -209,24 +230,28 @@ def test_dates_columns_and_functions_give_delays():
     label_time[5] = np.datetime64("NaT")
     number = np.where(np.arange(60) == 5, np.inf, hours).astype(float)
     frame = pandas.DataFrame(rows, columns=["u", "v", "w"])
-    evaluator = DelayedEvaluator("accuracy", n_bins=4, poll_every=2)
+    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=4, poll_every=2))
     model = {"m": MultinomialNB()}
-    expected = DelayedEvaluator("accuracy", n_bins=4, poll_every=2, delay=number).evaluate(
-        model, rows, y
-    )
+    expected = DelayedEvaluator(
+        "accuracy", delay=number, polling=Polling(n_bins=4, poll_every=2)
+    ).evaluate(model, rows, y)
     found = evaluator.evaluate(
         model, frame, y, arrival=pandas.Series(arrival), label_time=label_time
     )
     assert found.tape.answers["m"].tolist() == expected.tape.answers["m"].tolist()
-    day = DelayedEvaluator("accuracy", n_bins=4, poll_every=2, delay=datetime.timedelta(hours=7))
-    seven = DelayedEvaluator("accuracy", n_bins=4, poll_every=2, delay=7)
+    day = DelayedEvaluator(
+        "accuracy", delay=datetime.timedelta(hours=7), polling=Polling(n_bins=4, poll_every=2)
+    )
+    seven = DelayedEvaluator("accuracy", delay=7, polling=Polling(n_bins=4, poll_every=2))
     assert (
         day.evaluate(model, rows, y, arrival=arrival).scores
         == seven.evaluate(model, rows, y).scores
     )
-    column = DelayedEvaluator("accuracy", n_bins=4, poll_every=2, delay="wait")
+    column = DelayedEvaluator("accuracy", delay="wait", polling=Polling(n_bins=4, poll_every=2))
     function = DelayedEvaluator(
-        "accuracy", n_bins=4, poll_every=2, delay=lambda X, arrival: X["wait"].to_numpy()
+        "accuracy",
+        delay=lambda X, arrival: X["wait"].to_numpy(),
+        polling=Polling(n_bins=4, poll_every=2),
     )
     frame["wait"] = number
     frame.loc[5, "wait"] = 3.0
@@ -240,7 +265,9 @@ def delayed_stream(n=150, seed=3):
 
 def test_live_mistakes_are_named():
     rows, _ = stream_rows(10)
-    run = DelayedEvaluator("accuracy", n_bins=2).start(SGDClassifier(), classes=["down", "up"])
+    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
+        SGDClassifier(), classes=["down", "up"]
+    )
     run.ask(rows[:2], ["p", "q"], 5.0)
     with pytest.raises(ValueError, match="'p' waits for its label already"):
         run.ask(rows[:1], ["p"], 6.0)
@@ -262,7 +289,9 @@ def test_live_mistakes_are_named():
 
 def test_corrected_labels_may_be_left_out_and_are_counted():
     rows, y = stream_rows(10)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True)
+    evaluator = DelayedEvaluator(
+        "accuracy", run=RunOptions(keep_tape=True), polling=Polling(n_bins=2)
+    )
     run = evaluator.start(MajorityClass(), classes=["down", "up"])
     for k in range(5):
         run.ask(rows[k : k + 1], [k]).__len__()
@@ -276,8 +305,8 @@ def test_corrected_labels_may_be_left_out_and_are_counted():
 
 def test_too_many_pending_rows_drop_the_oldest_and_say_so():
     rows, y = stream_rows(20)
-    run = DelayedEvaluator("accuracy", n_bins=2, max_pending=3).start(
-        SGDClassifier(), classes=["down", "up"]
+    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
+        SGDClassifier(), classes=["down", "up"], max_pending=3
     )
     for k in range(8):
         run.ask(rows[k : k + 1], [k])
@@ -291,7 +320,7 @@ def test_too_many_pending_rows_drop_the_oldest_and_say_so():
 
 def test_bad_times_are_named():
     rows, y = stream_rows(5)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2)
+    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=2))
     arrival = [0.0, 1.0, 2.0, 3.0, 4.0]
     with pytest.raises(ValueError, match=r"label_time\[3\] is 2.*arrival\[3\] = 3"):
         evaluator.evaluate(
@@ -308,12 +337,14 @@ def test_bad_times_are_named():
     with pytest.raises(ValueError, match="pass label_time, or give the evaluator a delay"):
         evaluator.evaluate(MajorityClass(), rows, y)
     with pytest.raises(ValueError, match="classes have no mean"):
-        DelayedEvaluator(delay=1, reduce="mean").evaluate(MajorityClass(), rows, y)
+        DelayedEvaluator(delay=1, polling=Polling(reduce="mean")).evaluate(MajorityClass(), rows, y)
 
 
 def test_live_mistakes_of_ids_and_times_leave_the_run_as_it_was():
     rows, y = stream_rows(10)
-    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=["down", "up"])
+    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
+        MajorityClass(), classes=["down", "up"]
+    )
     with pytest.raises(ValueError, match="2 rows and 1 ids"):
         run.ask(rows[:2], ["p"], 1.0)
     run.ask(rows[:1], ["p"], 100.0)
@@ -329,7 +360,9 @@ def test_delays_of_labelled_rows_are_summed_up():
     rows, y = stream_rows(200)
     wait = np.random.default_rng(2).integers(0, 900, 200).astype(float)
     wait[::7] = np.inf
-    result = DelayedEvaluator("accuracy", delay=wait, n_bins=2).evaluate(MajorityClass(), rows, y)
+    result = DelayedEvaluator("accuracy", delay=wait, polling=Polling(n_bins=2)).evaluate(
+        MajorityClass(), rows, y
+    )
     came = wait[np.isfinite(wait)]
     assert result.waits.delays == {
         "mean": pytest.approx(came.mean(), rel=1e-12),
@@ -366,7 +399,9 @@ def test_live_use_on_changing_features_is_the_batch_call(times, every):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         evaluator = DelayedEvaluator(
-            "accuracy", n_bins=3, poll_every=every, features=features, keep_tape=True
+            "accuracy",
+            run=RunOptions(keep_tape=True),
+            polling=Polling(n_bins=3, poll_every=every, features=features),
         )
         batch = evaluated(evaluator, MultinomialNB(), n, arrival, label_time)
         run = evaluator.start({"m": MultinomialNB()}, classes=np.unique(Y))
@@ -382,7 +417,7 @@ def test_hundreds_of_asks_and_labels_in_random_order():
     rows, y = stream_rows(800)
     arrival = np.arange(800.0)
     label_time = arrival + np.random.default_rng(0).integers(1, 300, 800)
-    evaluator = DelayedEvaluator(["accuracy", "kappa"], n_bins=4, poll_every=50)
+    evaluator = DelayedEvaluator(["accuracy", "kappa"], polling=Polling(n_bins=4, poll_every=50))
     models = {"last": Persistent()}
     batch = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)
     run = evaluator.start(models, classes=["down", "up"])
@@ -397,7 +432,7 @@ def test_pictures_of_bins_time_costs_and_numbers_of_bins():
     rows, y, arrival, label_time = delayed_stream()
     models = {"sgd": SGDClassifier(), "last": Persistent()}
     results = [
-        DelayedEvaluator("accuracy", n_bins=n_bins, poll_every=4).evaluate(
+        DelayedEvaluator("accuracy", polling=Polling(n_bins=n_bins, poll_every=4)).evaluate(
             models, rows, y, arrival=arrival, label_time=label_time
         )
         for n_bins in (2, 5)
@@ -428,7 +463,7 @@ def test_a_long_chunk_is_taken_in_pieces(monkeypatch):
         return original(engine, event, *rows)
 
     monkeypatch.setattr(Engine, "execute", measured)
-    evaluator = DelayedEvaluator("accuracy", delay=3, n_bins=1, poll_every=None)
+    evaluator = DelayedEvaluator("accuracy", delay=3, polling=Polling(n_bins=1, poll_every=None))
     evaluator.evaluate(Persistent(), np.zeros((40_000, 1)), np.arange(40_000) % 2)
     assert sum(sizes) == 40_000
     assert max(sizes) <= 1 << 13
@@ -439,7 +474,9 @@ def test_a_long_chunk_is_taken_in_pieces(monkeypatch):
 def test_labels_that_are_known_after_the_last_arrival_are_pending(chunk, missing):
     y = Y.astype(object)
     y[33:] = None  # a label comes after 7 rows
-    evaluator = DelayedEvaluator("accuracy", delay=7, n_bins=2, missing_labels=missing)
+    evaluator = DelayedEvaluator(
+        "accuracy", delay=7, missing_labels=missing, polling=Polling(n_bins=2)
+    )
     pieces = [(X[k : k + chunk], y[k : k + chunk]) for k in range(0, 40, chunk)]
     waits = evaluator.evaluate(Persistent(), pieces, classes=np.unique(Y)).waits
     assert (waits.n_labelled, waits.n_pending, waits.n_never) == (33, 7, 0)
@@ -455,7 +492,13 @@ def test_labels_that_are_known_after_the_last_arrival_are_pending(chunk, missing
 
 def test_predictions_are_in_the_order_of_rows(tmp_path):
     delay = np.array([5, 0, np.inf, 1, 9, 0, np.inf, 2] * 5)
-    evaluator = DelayedEvaluator("accuracy", delay=delay, n_bins=2, keep_tape=True, random_state=0)
+    evaluator = DelayedEvaluator(
+        "accuracy",
+        delay=delay,
+        random_state=0,
+        run=RunOptions(keep_tape=True),
+        polling=Polling(n_bins=2),
+    )
     result = evaluator.evaluate({"nb": MultinomialNB()}, X, Y)
     result = load(result.save(tmp_path / "result"))
     labelled = np.flatnonzero(np.isfinite(delay))
@@ -486,7 +529,7 @@ def test_predictions_are_in_the_order_of_rows(tmp_path):
 
 def test_predictions_of_regressors_in_the_order_of_rows():
     y = np.arange(6.0)
-    evaluator = DelayedEvaluator("mae", delay=[3, 0, 1, np.inf, 0, 0], n_bins=1)
+    evaluator = DelayedEvaluator("mae", delay=[3, 0, 1, np.inf, 0, 0], polling=Polling(n_bins=1))
     answers = evaluator.evaluate(PersistentRegressor(), np.zeros((6, 1)), y).predictions(
         "PersistentRegressor", every_row=True
     )

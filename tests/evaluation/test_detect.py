@@ -80,7 +80,8 @@ def monitors_of(name, monitors=MONITORS):
 
 
 def made(name, options):
-    return getattr(skstream, name)("accuracy", random_state=0, keep_tape=True, **options)
+    kept = skstream.RunOptions(keep_tape=True)
+    return getattr(skstream, name)("accuracy", random_state=0, run=kept, **options)
 
 
 def flat(found):

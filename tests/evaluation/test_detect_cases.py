@@ -7,7 +7,7 @@ from sklearn.linear_model import SGDRegressor
 from sklearn.naive_bayes import MultinomialNB
 
 import skstream as sk
-from skstream import DriftMonitor, PrequentialEvaluator, detect
+from skstream import DriftMonitor, Polling, PrequentialEvaluator, RunOptions, detect
 from skstream.core.detector import DetectorState
 from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley, RandomAlarm, _detect
 from skstream.metrics import Measure
@@ -45,7 +45,9 @@ def test_folds_and_models_left_out_change_nothing():
 
 
 def test_a_result_without_rows_has_no_alarms():
-    run = PrequentialEvaluator("accuracy", keep_tape=True).start(sk.Persistent(), classes=["a"])
+    run = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True)).start(
+        sk.Persistent(), classes=["a"]
+    )
     found = detect(run.result(), {"ddm": DDM()})["ddm"]["Persistent"]
     assert len(found.alarms) == len(found.warnings) == 0
 
@@ -188,7 +190,9 @@ def test_live_labels_are_watched_in_their_order_and_in_the_bin_named():
         "between": DriftMonitor(SENSITIVE, on=sk.SlidingWindow(9), bin=2),
         "last": DriftMonitor(QUICK),
     }
-    evaluator = sk.DelayedEvaluator("accuracy", n_bins=3, keep_tape=True)
+    evaluator = sk.DelayedEvaluator(
+        "accuracy", run=RunOptions(keep_tape=True), polling=Polling(n_bins=3)
+    )
     run = evaluator.start(sk.MajorityWindow(3), classes=["a", "b", "c"])
     X, y, _ = laws.stream()
     order = np.random.default_rng(0).permutation(len(y))
@@ -373,7 +377,9 @@ def test_bad_monitors_are_refused_before_a_row_is_read(monitors, given, message,
 
 
 def test_bins_that_are_not_there_are_refused():
-    result = sk.DelayedEvaluator("accuracy", delay=2, n_bins=3).evaluate(*CLASSIFIER)
+    result = sk.DelayedEvaluator("accuracy", delay=2, polling=Polling(n_bins=3)).evaluate(
+        *CLASSIFIER
+    )
     with pytest.raises(ValueError, match="bin of monitor 'd' must be from 0 to 4"):
         detect(result, {"d": DriftMonitor(DDM(), bin=5)})
 
@@ -398,7 +404,7 @@ def test_sets_of_held_out_rows_are_not_watched():
 
 
 def test_a_result_without_tape_says_how_to_keep_one():
-    result = bayes(keep_tape=False)
+    result = bayes(run=sk.RunOptions(keep_tape=False))
     with pytest.raises(ValueError, match="keep_tape=True"):
         detect(result, {"ddm": DDM()})
 

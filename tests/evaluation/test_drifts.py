@@ -4,12 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream import (
-    DelayedEvaluator,
-    MajorityWindow,
-    Persistent,
-    PrequentialSearch,
-)
+from skstream import DelayedEvaluator, MajorityWindow, Persistent, Polling, PrequentialSearch
 from skstream.core.evaluators.delayed.counts import LabelledDrifts
 from skstream.core.rows.arrays import ArrayStream
 from skstream.core.rows.drifts import as_drifts
@@ -66,7 +61,9 @@ def test_drifts_in_the_order_of_labels(rows, n, cuts, drifts):
 def test_labels_that_overtake_each_other_make_an_abrupt_drift_gradual():
     delay = np.where(np.arange(300) < 90, 1, np.where(np.arange(300) < 100, 40, 5))
     delay = np.where(np.arange(300) == 299, np.inf, delay).astype(float)
-    result = DelayedEvaluator("accuracy", delay=delay, n_bins=2).evaluate(Persistent(), STREAM)
+    result = DelayedEvaluator("accuracy", delay=delay, polling=Polling(n_bins=2)).evaluate(
+        Persistent(), STREAM
+    )
     label_order = np.argsort(np.arange(300) + delay, kind="stable")[:299]
     assert result.drifts == literal(DRIFTS, label_order.tolist())
     assert result.drifts[0].start == 90

@@ -14,6 +14,7 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     PrequentialEvaluator,
+    RunOptions,
 )
 from skstream.core.result.assemble import assemble
 from skstream.core.run.run_outcome import continued, ended_lane
@@ -53,7 +54,7 @@ def ended_where(run: Any, X: Any, y: Any, ends: dict[str, tuple[int, str]]) -> E
 
 def ended(**parameters: Any) -> EvaluationResult:
     """End sgd2 after 70 rows, and sgd1 after 700."""
-    evaluator = PrequentialEvaluator(keep_tape=True, random_state=0, **parameters)
+    evaluator = PrequentialEvaluator(random_state=0, run=RunOptions(keep_tape=True), **parameters)
     ends = {"sgd2": (70, "it was the second"), "sgd1": (700, "it was the first")}
     return ended_where(evaluator.start(models(), classes=[0, 1]), *stream(), ends)
 
@@ -78,7 +79,7 @@ def mean_of_last(y_true: Any, y_pred: Any) -> float:
 @pytest.mark.filterwarnings("ignore:Measures .* have no running form:UserWarning")
 def test_their_curves_are_those_of_a_whole_run_up_to_there(parameters: dict[str, Any]) -> None:
     X, y = stream()
-    evaluator = PrequentialEvaluator(keep_tape=True, random_state=0, **parameters)
+    evaluator = PrequentialEvaluator(random_state=0, run=RunOptions(keep_tape=True), **parameters)
     whole = evaluator.evaluate(models(), X, y)
     result = ended(**parameters)
     np.testing.assert_array_equal(result.checkpoints, whole.checkpoints)

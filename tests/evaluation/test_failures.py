@@ -20,7 +20,9 @@ from skstream import (
     ModelError,
     Persistent,
     PersistentRegressor,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     TemporallyAugmented,
     prequential_predict,
 )
@@ -74,7 +76,9 @@ EVALUATORS = [
     PrequentialEvaluator("accuracy", error_score=np.nan, random_state=0),
     PrequentialEvaluator("accuracy", batch_size=20, error_score=np.nan, random_state=0),
     KFoldEvaluator("accuracy", n_folds=3, error_score=np.nan, random_state=0),
-    DelayedEvaluator("accuracy", delay=5, n_bins=3, error_score=np.nan, random_state=0),
+    DelayedEvaluator(
+        "accuracy", delay=5, error_score=np.nan, random_state=0, polling=Polling(n_bins=3)
+    ),
 ]
 
 
@@ -117,11 +121,10 @@ def test_rescoring_keeps_the_folds_that_did_not_fail(rows):
     evaluator = KFoldEvaluator(
         "accuracy",
         n_folds=2,
-        strategy="split",
-        test_on="all",
         error_score=np.nan,
         random_state=0,
         missing_labels="skip",
+        strategy="split",
     )
     X, y = rows
     y = y.astype(object)
@@ -186,8 +189,8 @@ def test_a_warm_start_with_one_more_class_is_named():
     model = IncrementalGaussianNB().fit(X + 5 * y[:, None], y)
     for engine in ("auto", "loop"):
         with pytest.raises(ValueError, match=r"'nb' was fitted.*may answer \[2\]") as caught:
-            PrequentialEvaluator("accuracy", warm_start=True, engine=engine).evaluate(
-                {"nb": model}, X[:200] + 10, y[:200]
+            PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+                {"nb": model}, X[:200] + 10, y[:200], warm_start=True
             )
         assert "not among the classes of this evaluation: [0, 1]" in str(caught.value)
 
@@ -326,14 +329,14 @@ def test_colliding_names_of_columns_are_named(rows):
 def test_a_fitted_model_that_lacks_a_class_is_refused_at_the_start(model):
     rows, labels = np.arange(12.0).reshape(-1, 1), np.arange(12) % 3
     model.partial_fit(rows[:4], labels[:4] % 2, classes=[0, 1])
-    evaluator = PrequentialEvaluator("accuracy", warm_start=True)
+    evaluator = PrequentialEvaluator("accuracy")
     message = r"Model 'm' was fitted .* classes \[0, 1\], and cannot learn \[2\]"
     with pytest.raises(ValueError, match=message):
-        evaluator.evaluate({"m": model}, rows, labels)
+        evaluator.evaluate({"m": model}, rows, labels, warm_start=True)
     with pytest.raises(ValueError, match=message):
-        evaluator.start({"m": model}, classes=[0, 1, 2])
+        evaluator.start({"m": model}, classes=[0, 1, 2], warm_start=True)
     frozen = FrozenEstimator(model)
-    assert evaluator.evaluate({"m": frozen}, rows, labels).n_rows == 12
+    assert evaluator.evaluate({"m": frozen}, rows, labels, warm_start=True).n_rows == 12
 
 
 def result_so_far(evaluator, models, X, y, chunk_size, classes=None):
@@ -428,17 +431,18 @@ class NotLoaded(FailsAfter):
 
 LAST_STEPS = [GrowsDeep, NotCopied, NotLoaded]
 RETURNING = [
-    PrequentialEvaluator("accuracy", return_models=True, random_state=0),
-    KFoldEvaluator("accuracy", n_folds=2, return_models=True, random_state=0),
-    DelayedEvaluator("accuracy", delay=5, n_bins=2, return_models=True, random_state=0),
-    HoldoutEvaluator("accuracy", holdout="next", every=50, return_models=True, random_state=0),
+    PrequentialEvaluator("accuracy", random_state=0),
+    KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+    DelayedEvaluator("accuracy", delay=5, random_state=0, polling=Polling(n_bins=2)),
+    HoldoutEvaluator("accuracy", holdout="next", every=50, random_state=0),
 ]
 
 
 @pytest.mark.parametrize("kind", LAST_STEPS)
 @pytest.mark.parametrize("evaluator", RETURNING, ids=lambda one: type(one).__name__)
 def test_a_model_that_cannot_be_copied_is_returned_as_it_is(evaluator, kind, rows):
-    result = evaluator.evaluate({"odd": kind(1000), "persistent": Persistent()}, *rows)
+    models = {"odd": kind(1000), "persistent": Persistent()}
+    result = evaluator.evaluate(models, *rows, return_models=True)
     like = evaluator.evaluate({"odd": FailsAfter(1000), "persistent": Persistent()}, *rows)
     assert result.scores == like.scores if result.bins is None else True
     for name, of_folds in result.models.items():
@@ -449,13 +453,13 @@ def test_a_model_that_cannot_be_copied_is_returned_as_it_is(evaluator, kind, row
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
 @pytest.mark.parametrize("kind", LAST_STEPS)
 def test_scores_come_back_from_workers_without_a_model_that_cannot(kind, backend, rows):
-    evaluator = PrequentialEvaluator("accuracy", return_models=True, random_state=0)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
     models = {"odd": kind(1000), "looped": FailsAfter(1000)}
-    here = evaluator.evaluate(models, *rows)
+    here = evaluator.evaluate(models, *rows, return_models=True)
     parallel = evaluator.set_params(n_jobs=2)
     with parallel_config(backend=backend), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        there = parallel.evaluate(models, *rows)
+        there = parallel.evaluate(models, *rows, return_models=True)
     said = [str(one.message) for one in caught if "cannot be returned" in str(one.message)]
     assert there.scores == here.scores
     assert there.models["looped"].newest_ == here.models["looped"].newest_
@@ -467,8 +471,10 @@ def test_scores_come_back_from_workers_without_a_model_that_cannot(kind, backend
 
 
 def test_a_live_run_gives_its_scores_without_a_model_that_cannot_be_copied(rows):
-    evaluator = PrequentialEvaluator("accuracy", return_models=True, random_state=0)
-    run = evaluator.start({"odd": GrowsDeep(1000), "last": Persistent()}, classes=["DOWN", "UP"])
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    run = evaluator.start(
+        {"odd": GrowsDeep(1000), "last": Persistent()}, classes=["DOWN", "UP"], return_models=True
+    )
     X, y = rows
     run.update(X[:200], y[:200])
     with pytest.warns(UserWarning, match="Model 'odd' cannot be returned"):
@@ -481,12 +487,12 @@ def test_a_kernel_that_cannot_write_its_model_costs_no_scores(rows, monkeypatch)
     from skstream.kernels.baselines import MajorityClassKernel
 
     models = {"majority": MajorityClass(), "persistent": Persistent()}
-    evaluator = PrequentialEvaluator("accuracy", return_models=True, random_state=0)
-    whole = evaluator.evaluate(models, *rows)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    whole = evaluator.evaluate(models, *rows, return_models=True)
     monkeypatch.setattr(MajorityClassKernel, "export", lambda *_: 1 / 0)
     monkeypatch.setattr("skstream.core.run.run._FIRST_MEASURED", 64)  # in the run, too
     with pytest.warns(UserWarning) as caught:
-        result = evaluator.evaluate(models, *rows)
+        result = evaluator.evaluate(models, *rows, return_models=True)
     assert result.scores == whole.scores
     assert result.models["majority"] is None and result.models["persistent"] is not None
     assert np.isnan(result.costs["majority"].size)
@@ -496,13 +502,13 @@ def test_a_kernel_that_cannot_write_its_model_costs_no_scores(rows, monkeypatch)
 
 
 def test_a_model_that_cannot_be_saved_any_more_is_evaluated_to_the_end(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr("skstream.core.evaluators.execution.SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(RunOptions, "seconds", 0.0)
     folder = tmp_path / "run"
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, checkpoint=folder)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, run=folder)
     models = {"odd": GrowsDeep(1000), "persistent": Persistent()}
     with pytest.warns(UserWarning, match="an earlier checkpoint stays"):
         result = evaluator.evaluate(models, *rows)
-    plain = evaluator.set_params(checkpoint=None).evaluate(models, *rows)
+    plain = evaluator.set_params(run__checkpoint=None).evaluate(models, *rows)
     assert result.scores == plain.scores
 
 

@@ -78,7 +78,10 @@ def test_groups_are_even_and_whole_folds_stay_together(n_folds, n_groups):
         ("prequential", sk.PrequentialEvaluator(random_state=0)),
         ("folds", sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0)),
         ("holdout", sk.HoldoutEvaluator("accuracy", holdout="next", every=20, random_state=0)),
-        ("delayed", sk.DelayedEvaluator("accuracy", delay=9, n_bins=3, random_state=0)),
+        (
+            "delayed",
+            sk.DelayedEvaluator("accuracy", delay=9, random_state=0, polling=sk.Polling(n_bins=3)),
+        ),
     ],
 )
 def test_results_are_the_same_in_any_groups(name, evaluator, monkeypatch):

@@ -18,6 +18,7 @@ from skstream import (
     ModelError,
     Persistent,
     PrequentialEvaluator,
+    RunOptions,
     SlidingWindow,
     load,
     load_run,
@@ -88,11 +89,12 @@ def test_every_row_with_the_next_as_holdout_is_prequential(seed, n, n_warmup, we
         "n_warmup": n_warmup,
         "missing_labels": "skip",
         "random_state": 0,
-        "return_models": True,
     }
     weight = rng.choice([0.0, 0.5, 1.0, 2.0], n) if weighted else None
     ours, theirs = (
-        evaluator.evaluate(models(), X, y, classes=["a", "b", "c"], sample_weight=weight)
+        evaluator.evaluate(
+            models(), X, y, classes=["a", "b", "c"], sample_weight=weight, return_models=True
+        )
         for evaluator in (
             HoldoutEvaluator(METRICS, holdout="next", every=1, **options),
             PrequentialEvaluator(METRICS, forgetting=SlidingWindow(1), record_every=1, **options),
@@ -144,9 +146,11 @@ def test_scores_are_those_of_a_frozen_copy(way):
 
 @pytest.mark.parametrize("way", ["fixed", "fresh"])
 def test_asking_changes_no_model(way):
-    asked = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0, return_models=True)
-    alone = PrequentialEvaluator(METRICS, random_state=0, return_models=True)
-    ours, theirs = (one.evaluate(models(), X[TRAIN], Y[TRAIN]) for one in (asked, alone))
+    asked = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0)
+    alone = PrequentialEvaluator(METRICS, random_state=0)
+    ours, theirs = (
+        one.evaluate(models(), X[TRAIN], Y[TRAIN], return_models=True) for one in (asked, alone)
+    )
     for name in models():
         assert joblib.hash(ours.models[name]) == joblib.hash(theirs.models[name])
 
@@ -290,8 +294,8 @@ def test_what_is_no_holdout_is_named(holdout):
 
 def test_no_score_rests_on_an_incomplete_set():
     X, y = np.zeros((1000, 1)), np.arange(1000) % 3
-    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=300, return_models=True)
-    result = evaluator.evaluate(MeetsRows(), X, y)
+    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=300)
+    result = evaluator.evaluate(MeetsRows(), X, y, return_models=True)
     assert result.checkpoints.tolist() == [301, 601, 901]
     assert result.models["MeetsRows"].n_learnt_ == 1000
     assert "holdout='next', every=300" in str(result)
@@ -339,7 +343,12 @@ def test_a_stream_of_held_out_rows_may_reuse_its_buffer():
 def test_a_fresh_set_may_end_where_a_chunk_ends(container):
     chunks = [(container(X[k : k + 20]), Y[k : k + 20]) for k in range(300, 400, 20)]
     evaluator = HoldoutEvaluator(
-        METRICS, holdout=chunks, every=70, holdout_size=20, random_state=0, keep_tape=True
+        METRICS,
+        holdout=chunks,
+        every=70,
+        holdout_size=20,
+        random_state=0,
+        run=RunOptions(keep_tape=True),
     )
     given = {"sgd": SGDClassifier(random_state=0), "nb": BernoulliNB(binarize=1.0)}
     run = evaluator.start(given, classes=["a", "b", "c"])

@@ -19,10 +19,8 @@ MODELS = {"sgd": SGDClassifier(), "last": Persistent()}
 
 def test_folds_learn_and_are_asked_what_the_weights_say():
     X, y = numbered_rows(40), np.tile(["a", "b"], 20)
-    evaluator = KFoldEvaluator(
-        "accuracy", n_folds=3, test_on="held_out", random_state=5, return_models=True
-    )
-    result = evaluator.evaluate(Diary(), X, y)
+    evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=5, strategy="bootstrap:held_out")
+    result = evaluator.evaluate(Diary(), X, y, return_models=True)
     for fold, model in enumerate(result.models["Diary"]):
         weights = poisson_weights(5, fold, 0, 40)
         learnt = [rows[0] for what, rows, *_ in model.calls_ if what == "learn"]
@@ -34,7 +32,7 @@ def test_folds_learn_and_are_asked_what_the_weights_say():
 
 
 def test_one_split_fold_tested_on_what_it_trains_is_prequential():
-    fold = KFoldEvaluator(n_folds=1, strategy="split", test_on="trained")
+    fold = KFoldEvaluator(n_folds=1, strategy="split:trained")
     assert (
         fold.evaluate(MODELS, STREAM).scores
         == PrequentialEvaluator().evaluate(MODELS, STREAM).scores
@@ -42,12 +40,12 @@ def test_one_split_fold_tested_on_what_it_trains_is_prequential():
 
 
 def test_random_states_differ_by_fold_and_repeat_by_seed():
-    evaluator = KFoldEvaluator("accuracy", n_folds=2, random_state=0, return_models=True)
+    evaluator = KFoldEvaluator("accuracy", n_folds=2, random_state=0)
     models = {
         "free": make_stream_pipeline(StandardScaler(), SGDClassifier()),
         "fixed": SGDClassifier(random_state=2),
     }
-    first, again = (evaluator.evaluate(models, STREAM) for _ in range(2))
+    first, again = (evaluator.evaluate(models, STREAM, return_models=True) for _ in range(2))
     seeds = [model[-1].random_state for model in first.models["free"]]
     assert len(set(seeds)) == 2
     assert [model[-1].random_state for model in again.models["free"]] == seeds

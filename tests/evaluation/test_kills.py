@@ -13,7 +13,6 @@ import pytest
 from joblib import parallel_config
 
 import skstream as sk
-from skstream.core.evaluators import execution as _execution
 from skstream.core.run.checkpoint import load_about
 from tests._examples import newest_alone, scaled
 from tests.evaluation._models import Diary
@@ -50,10 +49,10 @@ MODELS = {"slow": Slow(), "slower": Slow(0.002), "sums": Slow(0.0)}
 
 
 def evaluate(folder, n_jobs, backend="threading"):
-    _execution.SECONDS_BETWEEN_CHECKPOINTS = 0.0
+    sk.RunOptions.seconds = 0.0
     evaluator = sk.KFoldEvaluator("accuracy", n_folds=2, random_state=0, n_jobs=n_jobs)
     with parallel_config(backend=backend):
-        return evaluator.set_params(checkpoint=folder).evaluate(MODELS, X, y)
+        return evaluator.set_params(run__checkpoint=folder).evaluate(MODELS, X, y)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

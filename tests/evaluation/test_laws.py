@@ -28,6 +28,8 @@ from skstream import (
     MajorityClass,
     MajorityWindow,
     Persistent,
+    Polling,
+    RunOptions,
     SlidingWindow,
     TemporalCorrection,
     TemporallyAugmented,
@@ -42,14 +44,17 @@ EVALUATORS = {
     "PrequentialEvaluator": [{}, {"batch_size": 4, "n_warmup": 3}],
     "KFoldEvaluator": [
         {"n_folds": 2, "strategy": "bootstrap"},
-        {"n_folds": 2, "strategy": "cross", "test_on": "held_out"},
-        {"n_folds": 3, "strategy": "split", "test_on": "trained"},
+        {"n_folds": 2, "strategy": "cross:held_out"},
+        {"n_folds": 3, "strategy": "split:trained"},
     ],
     "HoldoutEvaluator": [
         {"holdout": "next", "every": 3},
         {"holdout": (np.eye(3), np.array(["a", "b", "c"])), "every": 4},
     ],
-    "DelayedEvaluator": [{"delay": 3, "n_bins": 2, "poll_every": 2}, {"delay": 0, "n_bins": 1}],
+    "DelayedEvaluator": [
+        {"delay": 3, "polling": Polling(n_bins=2, poll_every=2)},
+        {"delay": 0, "polling": Polling(n_bins=1)},
+    ],
 }
 FORGETTING = {
     "Cumulative": Cumulative(),
@@ -146,7 +151,7 @@ def assert_same(first, second, rtol=1e-12):
 def test_l1_kernels_give_the_answers_of_the_loop(name, options, stream):
     few = {"forgetting": FORGETTING["FadingFactor"]}  # scores know nothing of the engine
     by_kernels = evaluate(name, options, *stream, **few)
-    assert_same(by_kernels, evaluate(name, options, *stream, engine="loop", **few))
+    assert_same(by_kernels, evaluate(name, options, *stream, run=RunOptions(kernels=False), **few))
 
 
 @newest_alone
@@ -173,7 +178,7 @@ def check_l2_the_cutting_into_chunks_changes_nothing(name, options, stream, cuts
             meta = {} if weight is None else {"sample_weight": weight[begin:end]}
             yield X[begin:end], y[begin:end], meta
 
-    assert_same(whole, evaluate(name, options, chunks, models=FEW, keep_tape=True))
+    assert_same(whole, evaluate(name, options, chunks, models=FEW, run=RunOptions(keep_tape=True)))
 
 
 @newest_alone
@@ -222,10 +227,10 @@ def test_l4_the_future_cannot_reach_the_past(name, options, stream, data):
 @every_evaluator
 def test_l5_memory_does_not_grow_with_the_stream(name, options):
     if "delay" in options:
-        options = {**options, "poll_every": None}
+        options = {**options, "polling": Polling(n_bins=1, poll_every=None)}
     if "every" in options:  # the curves have a value at each checkpoint
         options = {**options, "every": 3000}
-    evaluator = made(name, keep_tape=False, record_every=10**6, **options)
+    evaluator = made(name, run=RunOptions(keep_tape=False), record_every=10**6, **options)
     models = {"last": Persistent()}
     if "batch_size" not in options:  # batches take the loop
         models["sgd"] = SGDClassifier()
@@ -272,7 +277,7 @@ def check_l6_final_numbers_are_those_of_the_whole_batch(result):
 
 def check_l7_a_run_can_be_saved_and_resumed_anywhere(name, options, stream, k, whole):
     X, y, weight = stream
-    evaluator = made(name, random_state=0, keep_tape=True, **options)
+    evaluator = made(name, random_state=0, run=RunOptions(keep_tape=True), **options)
 
     def meta(part):
         return {} if weight is None else {"sample_weight": weight[part]}

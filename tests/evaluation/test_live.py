@@ -15,7 +15,9 @@ from skstream import (
     DelayedEvaluator,
     MajorityClass,
     Persistent,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     load_run,
 )
 from skstream.core.rows.chunk import Chunk
@@ -59,7 +61,10 @@ def test_weights_of_labels_are_those_of_the_batch_call(seed, every, choices, eng
     weight[:10] = 1.0
     models = {"sgd": SGDClassifier(), "nb": IncrementalGaussianNB(), "last": Persistent()}
     evaluator = DelayedEvaluator(
-        "accuracy", n_bins=3, poll_every=every, keep_tape=True, engine=engine, random_state=0
+        "accuracy",
+        random_state=0,
+        run=RunOptions(kernels=engine == "auto", keep_tape=True),
+        polling=Polling(n_bins=3, poll_every=every),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -79,7 +84,12 @@ def test_weights_may_begin_with_a_later_label():
     order = [m for _, m, is_label in events if is_label]
     weight = np.ones(80)
     weight[order[30:]] = np.random.default_rng(0).integers(0, 3, 50)
-    evaluator = DelayedEvaluator("accuracy", n_bins=3, poll_every=4, keep_tape=True, random_state=0)
+    evaluator = DelayedEvaluator(
+        "accuracy",
+        random_state=0,
+        run=RunOptions(keep_tape=True),
+        polling=Polling(n_bins=3, poll_every=4),
+    )
     model = {"m": IncrementalGaussianNB()}
     batch = evaluator.evaluate(
         model, rows, y, arrival=arrival, label_time=label_time, sample_weight=weight
@@ -107,7 +117,9 @@ def test_weights_may_begin_with_a_later_label():
 )
 def test_bad_weights_change_nothing(weight, message):
     rows, y = stream_rows(3)
-    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
+    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
+        MajorityClass(), classes=CLASSES
+    )
     run.ask(rows, ["p", "q", "r"])
     with pytest.raises(ValueError, match=message):
         run.label(["p", "q"], y[:2], sample_weight=weight)
@@ -117,8 +129,10 @@ def test_bad_weights_change_nothing(weight, message):
 
 def test_an_unknown_id_loses_no_label_of_the_call():
     rows, y = stream_rows(12)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, max_pending=8, keep_tape=True)
-    run = evaluator.start(MajorityClass(), classes=CLASSES)
+    evaluator = DelayedEvaluator(
+        "accuracy", run=RunOptions(keep_tape=True), polling=Polling(n_bins=2)
+    )
+    run = evaluator.start(MajorityClass(), classes=CLASSES, max_pending=8)
     run.ask(rows[:1], ["first"])
     run.label(["first"], y[:1])
     for k in range(12):
@@ -146,7 +160,9 @@ def test_an_unknown_id_loses_no_label_of_the_call():
 def test_dates_are_shown_as_they_were_given():
     rows, y = stream_rows(4)
     noon = datetime.datetime(2024, 5, 1, 12)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=datetime.timedelta(days=-1))
+    evaluator = DelayedEvaluator(
+        "accuracy", delay=datetime.timedelta(days=-1), polling=Polling(n_bins=2)
+    )
     run = evaluator.start(MajorityClass(), classes=CLASSES)
     run.ask(rows[:1], ["p"], noon)
     wrong = r"t is 2024-05-01 11:00:00, but the last event was at 2024-05-01 12:00:00"
@@ -187,7 +203,10 @@ def test_rows_may_wait_in_any_container(kind, engine):
     X = contained(kind, rows)
     arrival, label_time = times_of(45, longest=40)
     evaluator = DelayedEvaluator(
-        "accuracy", n_bins=3, poll_every=3, keep_tape=True, engine=engine, random_state=0
+        "accuracy",
+        random_state=0,
+        run=RunOptions(kernels=engine == "auto", keep_tape=True),
+        polling=Polling(n_bins=3, poll_every=3),
     )
     models = {"sgd": SGDClassifier(), "last": Persistent()}
     batch = evaluator.evaluate(models, X, y, arrival=arrival, label_time=label_time)
@@ -199,7 +218,7 @@ def test_rows_may_wait_in_any_container(kind, engine):
 @pytest.mark.parametrize("models", [{"last": Persistent()}, {"sgd": SGDRegressor()}])
 def test_no_rows_are_no_event(models):
     classes = CLASSES if "last" in models else None
-    run = DelayedEvaluator(n_bins=2).start(models, classes=classes)
+    run = DelayedEvaluator(polling=Polling(n_bins=2)).start(models, classes=classes)
     with pytest.raises(ValueError, match="0 rows and 1 ids"):
         run.ask(np.empty((0, 7)), ["p"], 3)
     for _ in range(2):
@@ -213,7 +232,9 @@ def test_no_rows_are_no_event(models):
 
 def test_calls_with_many_rows_are_those_with_one():
     rows, y = stream_rows(300)
-    evaluator = DelayedEvaluator(n_bins=3, poll_every=7, keep_tape=True, random_state=0)
+    evaluator = DelayedEvaluator(
+        random_state=0, run=RunOptions(keep_tape=True), polling=Polling(n_bins=3, poll_every=7)
+    )
     one, many = (evaluator.start({"m": SGDClassifier()}, classes=CLASSES) for _ in range(2))
     rng = np.random.default_rng(0)
     waiting = []
@@ -234,7 +255,11 @@ def test_calls_with_many_rows_are_those_with_one():
 
 def test_a_run_stopped_in_the_middle_shows_what_came_before():
     rows, y = stream_rows(10)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True, engine="loop", poll_every=1)
+    evaluator = DelayedEvaluator(
+        "accuracy",
+        run=RunOptions(kernels=False, keep_tape=True),
+        polling=Polling(n_bins=2, poll_every=1),
+    )
     run = evaluator.start({"m": FailsLater(3, KeyboardInterrupt)}, classes=CLASSES)
     run.ask(rows[:1], [0])
     run.label([0], y[:1])
@@ -257,8 +282,8 @@ def test_a_run_stopped_in_the_middle_shows_what_came_before():
 @newest_alone
 def test_memory_follows_the_rows_waiting():
     rows, y = stream_rows(1500)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=20, max_pending=100)
-    run = evaluator.start({"last": Persistent()}, classes=CLASSES)
+    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=2, poll_every=20))
+    run = evaluator.start({"last": Persistent()}, classes=CLASSES, max_pending=100)
     rng = np.random.default_rng(0)
     waiting = []
     for m in range(1500):
@@ -285,14 +310,18 @@ def test_memory_follows_the_rows_waiting():
 @pytest.mark.parametrize(("n", "t", "newest"), [(1, 9, 4), (1, 10, 5), (3, 12, 7), (7, 12, 7)])
 def test_rows_asked_after_a_stream_whose_labels_fall_due(n, t, newest):
     y = np.arange(10) % 2
-    run = DelayedEvaluator("accuracy", delay=5, poll_every=2).start(Persistent(), classes=[0, 1])
+    run = DelayedEvaluator("accuracy", delay=5, polling=Polling(poll_every=2)).start(
+        Persistent(), classes=[0, 1]
+    )
     run.feed(Chunk.of(np.zeros((10, 1)), y))
     answers = run.ask(np.zeros((n, 1)), [f"id {k}" for k in range(n)], t)["Persistent"]
     np.testing.assert_array_equal(answers, np.full(n, y[newest]))
 
 
 def test_rows_without_ids_are_refused_in_words():
-    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=["a", "b"])
+    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
+        MajorityClass(), classes=["a", "b"]
+    )
     with pytest.raises(TypeError, match=r"ids is missing: label\(\) finds the waiting rows"):
         run.ask([[0.0]], t=1)
 
@@ -321,11 +350,9 @@ def test_frames_of_rows_and_labels_are_the_events_in_their_order(weighted, seed,
     weight = np.resize([1.0, 0.5, 0.0, 2.0], 40) if weighted else None
     evaluator = DelayedEvaluator(
         "accuracy",
-        n_bins=3,
-        poll_every=2,
-        keep_tape=True,
         random_state=0,
-        engine="loop" if loop else "auto",
+        run=RunOptions(kernels=not loop, keep_tape=True),
+        polling=Polling(n_bins=3, poll_every=2),
     )
     models = {"sgd": SGDClassifier(), "last": Persistent()}
     one_by_one = evaluator.start(models, classes=CLASSES)
@@ -346,7 +373,9 @@ def test_an_evaluation_goes_on_as_a_live_run():
     rows, y = stream_rows(60)
     arrival, label_time = times_of(60)
     label_time[50:] += 1000  # not known yet
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=None, keep_tape=True)
+    evaluator = DelayedEvaluator(
+        "accuracy", run=RunOptions(keep_tape=True), polling=Polling(n_bins=2, poll_every=None)
+    )
     past = evaluator.evaluate(
         {"last": Persistent()}, rows, y, arrival=arrival, label_time=label_time, classes=CLASSES
     )
@@ -400,7 +429,7 @@ def test_every_row_of_a_call_has_its_own_time(numbers):
     late = 9 if numbers else day + 9
     results = []
     for together in (True, False):
-        evaluator = DelayedEvaluator("accuracy", keep_tape=True, n_warmup=0)
+        evaluator = DelayedEvaluator("accuracy", n_warmup=0, run=RunOptions(keep_tape=True))
         run = evaluator.start(Persistent(), classes=CLASSES)
         if together:
             run.ask(rows, [0, 1, 2], t)
@@ -431,7 +460,10 @@ def test_with_an_error_score_frames_give_what_single_events_give():
     arrival, label_time = np.arange(0.0, 2 * n, 2), np.arange(0.0, 2 * n, 2) + 7
     models = {"breaks": BreaksAt(at=9), "fine": Persistent()}
     evaluator = DelayedEvaluator(
-        "accuracy", n_bins=2, poll_every=2, keep_tape=True, error_score=0.0
+        "accuracy",
+        error_score=0.0,
+        run=RunOptions(keep_tape=True),
+        polling=Polling(n_bins=2, poll_every=2),
     )
     expected = evaluator.start(models, classes=CLASSES)
     for time, m, is_label in events_of(arrival, label_time):

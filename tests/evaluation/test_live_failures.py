@@ -14,7 +14,9 @@ from skstream import (
     MajorityClass,
     ModelError,
     Persistent,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     TemporallyAugmented,
     load_run,
 )
@@ -71,8 +73,9 @@ def no_traps():
 
 
 def delayed_run(**options):
-    options = {"n_bins": 3, "poll_every": 2, "keep_tape": True, "random_state": 0, **options}
-    evaluator = DelayedEvaluator(options.pop("metrics", "accuracy"), **options)
+    polling = Polling(n_bins=3, poll_every=2, reduce=options.pop("reduce", "auto"))
+    options = {"metrics": "accuracy", "random_state": 0, "polling": polling, **options}
+    evaluator = DelayedEvaluator(run=RunOptions(keep_tape=True), **options)
     return evaluator.start({"a": Trapped("a"), "b": Trapped("b")}, classes=CLASSES)
 
 
@@ -178,7 +181,9 @@ def test_with_an_error_score_the_other_models_go_on():
 def test_rows_that_a_model_cannot_answer_leave_the_run_as_it_was():
     rows = X.copy()
     rows[[7, 8]] = np.nan
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True, random_state=0)
+    evaluator = DelayedEvaluator(
+        "accuracy", random_state=0, run=RunOptions(keep_tape=True), polling=Polling(n_bins=2)
+    )
     run, clean = (
         evaluator.start({"sgd": SGDClassifier(), "last": Persistent()}, classes=CLASSES)
         for _ in range(2)
@@ -198,7 +203,9 @@ def test_rows_that_a_model_cannot_answer_leave_the_run_as_it_was():
 
 @pytest.mark.parametrize("bad", [np.nan, None, [1], np.datetime64("NaT")])
 def test_ids_that_cannot_be_found_again_are_refused(bad):
-    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
+    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
+        MajorityClass(), classes=CLASSES
+    )
     with pytest.raises(ValueError, match=r"ids\[1\] is"):
         run.ask(X[:2], [0, bad])
     run.ask(X[:1], [0])
@@ -242,7 +249,7 @@ def test_a_measure_that_fails_in_update_loses_no_row(n_models, monkeypatch):
         trap()
         return float(np.mean(y_true == y_pred))
 
-    evaluator = PrequentialEvaluator({"hits": hits}, keep_tape=True, random_state=0)
+    evaluator = PrequentialEvaluator({"hits": hits}, random_state=0, run=RunOptions(keep_tape=True))
     models = {f"m{k}": MajorityClass() for k in range(n_models)}
     expected = evaluator.evaluate(models, X, Y)
     for at in (1, 15, 40):
@@ -270,7 +277,9 @@ def test_features_that_fail_can_be_asked_again(tmp_path):
         return X[rows] + 0.1
 
     evaluator = DelayedEvaluator(
-        "accuracy", n_bins=2, poll_every=1, features=features, keep_tape=True
+        "accuracy",
+        run=RunOptions(keep_tape=True),
+        polling=Polling(n_bins=2, poll_every=1, features=features),
     )
     results = []
     for at in (None, 1, 4):
@@ -290,9 +299,11 @@ def test_features_that_fail_can_be_asked_again(tmp_path):
 @pytest.mark.parametrize(
     "evaluator",
     [
-        PrequentialEvaluator("accuracy", random_state=0, keep_tape=True),
-        PrequentialEvaluator("accuracy", random_state=0, keep_tape=True, batch_size=4),
-        KFoldEvaluator("accuracy", n_folds=2, random_state=0, keep_tape=True),
+        PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(keep_tape=True)),
+        PrequentialEvaluator(
+            "accuracy", random_state=0, batch_size=4, run=RunOptions(keep_tape=True)
+        ),
+        KFoldEvaluator("accuracy", n_folds=2, random_state=0, run=RunOptions(keep_tape=True)),
     ],
     ids=["rows", "batches", "folds"],
 )
@@ -379,9 +390,9 @@ def test_a_second_ctrl_c_breaks_a_call_that_does_not_end():
 
 
 def test_several_threads_may_use_a_run():
-    run = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True).start(
-        {"last": Persistent()}, classes=CLASSES
-    )
+    run = DelayedEvaluator(
+        "accuracy", run=RunOptions(keep_tape=True), polling=Polling(n_bins=2)
+    ).start({"last": Persistent()}, classes=CLASSES)
     errors = []
 
     def work(name):
@@ -409,17 +420,19 @@ def test_several_threads_may_use_a_run():
 def test_a_fitted_model_answers_before_the_first_label(engine):
     fitted = SGDClassifier(random_state=0).fit(X, Y)
     evaluator = DelayedEvaluator(
-        "accuracy", n_bins=2, warm_start=True, engine=engine, keep_tape=True
+        "accuracy",
+        run=RunOptions(kernels=engine == "auto", keep_tape=True),
+        polling=Polling(n_bins=2),
     )
     models = {"warm": fitted, "cold": Persistent()}
-    run = evaluator.start(models, classes=CLASSES)
+    run = evaluator.start(models, classes=CLASSES, warm_start=True)
     answers = run.ask(X[:5], range(5), 0)
     assert answers["warm"].tolist() == fitted.predict(X[:5]).tolist()
     assert answers["cold"].tolist() == [None] * 5
     run.label(range(5), Y[:5], 1)
     assert run.result().waits.n_unanswered == 5  # as in evaluate
     times = {"arrival": np.zeros(5), "label_time": np.ones(5)}
-    batch = evaluator.evaluate(models, X[:5], Y[:5], classes=CLASSES, **times)
+    batch = evaluator.evaluate(models, X[:5], Y[:5], classes=CLASSES, **times, warm_start=True)
     np.testing.assert_array_equal(
         batch.tape.answers["warm"], run.close().result().tape.answers["warm"]
     )
@@ -429,7 +442,9 @@ def test_a_fitted_model_answers_before_the_first_label(engine):
 @pytest.mark.parametrize("together", [False, True])
 def test_a_bad_row_of_the_warmup_stops_no_other_row(previous_label, together):
     model = TemporallyAugmented(SGDClassifier(), previous_label=previous_label)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=1, random_state=0)
+    evaluator = DelayedEvaluator(
+        "accuracy", random_state=0, polling=Polling(n_bins=2, poll_every=1)
+    )
     run = evaluator.start({"m": model}, classes=[0, 1])
     for i, x in enumerate([1.0, np.nan, 2.0, 3.0]):
         run.ask([[x]], [i], t=i)  # nothing can be answered yet

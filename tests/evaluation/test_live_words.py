@@ -3,14 +3,20 @@
 import numpy as np
 import pytest
 
-from skstream import DelayedEvaluator, EvaluationInterrupted, MajorityClass, PrequentialEvaluator
+from skstream import (
+    DelayedEvaluator,
+    EvaluationInterrupted,
+    MajorityClass,
+    Polling,
+    PrequentialEvaluator,
+)
 
 X = np.arange(20.0).reshape(-1, 2)
 Y = np.tile(["a", "b"], 5)
 
 
 def live(**options):
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, **options)
+    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=2), **options)
     return evaluator.start({"m": MajorityClass()}, classes=["a", "b"])
 
 
@@ -41,7 +47,9 @@ def test_results_before_the_first_label_are_nan_by_bin():
 )
 def test_features_of_the_wrong_kind_are_named(answer, message):
     evaluator = DelayedEvaluator(
-        "accuracy", n_bins=2, delay=3, poll_every=1, features=lambda rows, times: answer(rows)
+        "accuracy",
+        delay=3,
+        polling=Polling(n_bins=2, poll_every=1, features=lambda rows, times: answer(rows)),
     )
     with pytest.raises(ValueError, match=rf"features\(rows, times\) was asked.*{message}"):
         evaluator.evaluate({"m": MajorityClass()}, X, Y)
@@ -52,16 +60,15 @@ def test_functions_that_fail_are_named(name):
     def fail(*arguments):
         raise ZeroDivisionError("by nothing")
 
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, **{"delay": 3, "poll_every": 1, name: fail})
+    own = {} if name == "delay" else {name: fail}
+    evaluator = DelayedEvaluator(
+        "accuracy",
+        delay=fail if name == "delay" else 3,
+        polling=Polling(n_bins=2, poll_every=1, **own),
+    )
     with pytest.raises(ZeroDivisionError) as caught:
         evaluator.evaluate({"m": MajorityClass()}, X, Y)
     assert any(f"Raised by {name}(" in note for note in caught.value.__notes__)
-
-
-def test_parameters_of_live_runs_alone_are_said_to_have_no_effect():
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=3, max_pending=3)
-    with pytest.warns(UserWarning, match="max_pending is for live runs"):
-        evaluator.evaluate({"m": MajorityClass()}, X, Y)
 
 
 def test_interruptions_say_whether_there_is_a_result():

@@ -14,6 +14,7 @@ from skstream import (
     EvaluationResult,
     MajorityClass,
     Persistent,
+    Polling,
     PredictionLog,
     PrequentialEvaluator,
     as_stream,
@@ -164,7 +165,9 @@ def test_late_labels_are_scored_as_by_the_delayed_evaluator(n_chunks: int) -> No
     arrival = np.cumsum(rng.integers(0, 3, len(y))).astype(float)
     label_time = arrival + rng.integers(0, 40, len(y))
     metrics = ["accuracy", "kappa_temporal"]
-    evaluator = DelayedEvaluator(metrics, previous_label="known_at_arrival", forgetting=FORGETTING)
+    evaluator = DelayedEvaluator(
+        metrics, forgetting=FORGETTING, polling=Polling(previous_label="known_at_arrival")
+    )
     expected = evaluator.evaluate(
         {"nb": IncrementalGaussianNB()}, X, y, arrival=arrival, label_time=label_time
     )

@@ -58,20 +58,20 @@ def test_classes_of_mixed_types_are_not_blamed_on_y():
     ids=lambda model: type(model).__name__,
 )
 def test_a_fitted_model_of_more_classes_is_refused_before_the_first_row(model):
-    evaluator = PrequentialEvaluator("accuracy", warm_start=True)
+    evaluator = PrequentialEvaluator("accuracy")
     message = r"with the classes \[0, 1, 2\], and may answer \[2\].*Pass classes=\[0, 1, 2\]"
     with pytest.raises(ValueError, match=message):
-        evaluator.evaluate({"m": model}, X, y)
+        evaluator.evaluate({"m": model}, X, y, warm_start=True)
     with pytest.raises(ValueError, match=message):
-        evaluator.start({"m": model}, classes=[0, 1])
-    result = evaluator.evaluate({"m": model}, X, y, classes=[0, 1, 2])
+        evaluator.start({"m": model}, classes=[0, 1], warm_start=True)
+    result = evaluator.evaluate({"m": model}, X, y, classes=[0, 1, 2], warm_start=True)
     assert len(result.predictions("m", every_row=True)) == 60
 
 
 def test_fitted_models_of_the_same_or_no_classes_start_warm():
-    evaluator = PrequentialEvaluator(warm_start=True)
-    evaluator.evaluate(SGDClassifier(random_state=0).fit(X, y), X, y)
-    evaluator.evaluate(SGDRegressor(random_state=0).fit(X, y), X, y)
+    evaluator = PrequentialEvaluator()
+    evaluator.evaluate(SGDClassifier(random_state=0).fit(X, y), X, y, warm_start=True)
+    evaluator.evaluate(SGDRegressor(random_state=0).fit(X, y), X, y, warm_start=True)
 
 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
@@ -81,7 +81,7 @@ def test_probabilities_that_a_loss_does_not_have_name_the_loss(engine, scaled):
     if scaled:
         model = make_stream_pipeline(StandardScaler(), model)
     with pytest.raises(ModelError, match=r"row 1: .*not available for loss='hinge'"):
-        prequential_predict(model, X, y, method="predict_proba", engine=engine)
+        prequential_predict(model, X, y, method="predict_proba", kernels=engine == "auto")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -90,7 +90,7 @@ def test_probabilities_that_a_loss_does_not_have_name_the_loss(engine, scaled):
 def test_a_gaussian_nb_without_an_answer_is_named_with_its_row(engine, scaled):
     model = make_stream_pipeline(StandardScaler(), GaussianNB()) if scaled else GaussianNB()
     with pytest.raises(ModelError, match=r"row 1: it gave no answer"):
-        prequential_predict(model, np.round(X), y, method="predict_proba", engine=engine)
+        prequential_predict(model, np.round(X), y, method="predict_proba", kernels=engine == "auto")
 
 
 @pytest.mark.parametrize("model", [SGDClassifier(), SGDRegressor()])

@@ -16,6 +16,7 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     MajorityWindow,
+    Polling,
     PredictionLog,
     PrequentialEvaluator,
     load_run,
@@ -34,7 +35,7 @@ EVALUATORS: dict[Any, dict[str, Any]] = {
     PrequentialEvaluator: {},
     KFoldEvaluator: {"n_folds": 2},
     HoldoutEvaluator: {"holdout": "next", "every": 5},
-    DelayedEvaluator: {"delay": 0, "n_bins": 2},
+    DelayedEvaluator: {"delay": 0, "polling": Polling(n_bins=2)},
 }
 
 

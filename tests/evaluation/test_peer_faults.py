@@ -10,7 +10,9 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     Persistent,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
 )
 from skstream.forgetting import SlidingWindow
 from skstream.streams import make_demo_stream
@@ -72,18 +74,17 @@ def test_the_last_partial_window_is_not_lost():
 @pytest.mark.parametrize(
     "evaluator",
     [
-        PrequentialEvaluator("accuracy", return_models=True),
-        PrequentialEvaluator("accuracy", batch_size=7, return_models=True),
-        KFoldEvaluator("accuracy", n_folds=3, return_models=True, random_state=0),
-        KFoldEvaluator(
-            "accuracy", n_folds=3, test_on="held_out", return_models=True, random_state=0
-        ),
-        DelayedEvaluator("accuracy", delay=5, n_bins=2, poll_every=2, return_models=True),
+        PrequentialEvaluator("accuracy"),
+        PrequentialEvaluator("accuracy", batch_size=7),
+        KFoldEvaluator("accuracy", n_folds=3, random_state=0),
+        KFoldEvaluator("accuracy", n_folds=3, random_state=0, strategy="bootstrap:held_out"),
+        DelayedEvaluator("accuracy", delay=5, polling=Polling(n_bins=2, poll_every=2)),
     ],
 )
 def test_no_row_is_asked_after_it_was_learnt(evaluator):
     """Elsewhere rows are tested after the model was trained on them."""
-    models = evaluator.evaluate(Diary(), numbered_rows(60), LABELS).models["Diary"]
+    result = evaluator.evaluate(Diary(), numbered_rows(60), LABELS, return_models=True)
+    models = result.models["Diary"]
     for model in models if isinstance(models, list) else [models]:
         learnt = set()
         for what, rows, *_ in model.calls_:
@@ -112,9 +113,9 @@ def test_the_fast_path_does_not_bypass_the_predict_of_a_wrapper():
 def test_a_late_label_blocks_no_earlier_one():
     """Labels out of order reach their own rows: they are matched by row, not by position."""
     X, y = numbered_rows(4), np.array(["a", "b", "a", "b"])
-    evaluator = DelayedEvaluator("accuracy", n_bins=1, poll_every=None, return_models=True)
+    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=1, poll_every=None))
     result = evaluator.evaluate(
-        Diary(), X, y, arrival=[0, 1, 2, 3], label_time=[90.0, 2.0, 50.0, 4.0]
+        Diary(), X, y, arrival=[0, 1, 2, 3], label_time=[90.0, 2.0, 50.0, 4.0], return_models=True
     )
     learnt = [
         (rows[0], labels[0])
@@ -127,10 +128,15 @@ def test_a_late_label_blocks_no_earlier_one():
 def test_a_row_without_a_label_is_asked_once():
     y = np.array(["a", None, "b", "a"], dtype=object)
     evaluator = DelayedEvaluator(
-        "accuracy", n_bins=1, poll_every=1, missing_labels="skip", return_models=True
+        "accuracy", missing_labels="skip", polling=Polling(n_bins=1, poll_every=1)
     )
     result = evaluator.evaluate(
-        Diary(), numbered_rows(4), y, label_time=[0.0, np.inf, 3.0, 5.0], classes=["a", "b"]
+        Diary(),
+        numbered_rows(4),
+        y,
+        label_time=[0.0, np.inf, 3.0, 5.0],
+        classes=["a", "b"],
+        return_models=True,
     )
     asked = [
         row for what, rows, *_ in result.models["Diary"].calls_ if what == "ask" for row in rows
@@ -140,8 +146,8 @@ def test_a_row_without_a_label_is_asked_once():
 
 
 def test_rows_pending_at_the_end_are_neither_learnt_nor_scored_and_reported():
-    run = DelayedEvaluator("accuracy", n_bins=1, return_models=True).start(
-        Diary(), classes=["a", "b"]
+    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=1)).start(
+        Diary(), classes=["a", "b"], return_models=True
     )
     for k in range(6):
         run.ask(numbered_rows(6)[k : k + 1], [k])
@@ -159,7 +165,9 @@ def test_a_class_that_comes_late_reaches_its_own_part_of_the_model():
     y = np.where(np.arange(120) < 80, np.tile(["b", "d"], 60), np.tile(["a", "c"], 60))
     models = {"nb": MultinomialNB(), "sgd": SGDClassifier()}
     fast, slow = (
-        PrequentialEvaluator("accuracy", engine=engine).evaluate(models, X, y)
+        PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+            models, X, y
+        )
         for engine in ("auto", "loop")
     )
     for name in models:

@@ -13,7 +13,9 @@ from skstream import (
     DelayedEvaluator,
     KFoldEvaluator,
     ModelError,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     prequential_predict,
 )
 from skstream.pipeline import make_stream_pipeline
@@ -52,16 +54,18 @@ def test_row_by_row_it_is_known_and_as_fast(name) -> None:
     for evaluator in (
         PrequentialEvaluator("accuracy", random_state=0),
         KFoldEvaluator("accuracy", n_folds=2, random_state=0),
-        PrequentialEvaluator("accuracy", random_state=0, engine="loop"),
+        PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(kernels=False)),
     ):
         result = evaluator.evaluate({"m": PREDICTED[name]}, X[:40], Y[:40])
         known = evaluator.evaluate({"m": KNOWN[name]}, X[:40], Y[:40])
         np.testing.assert_array_equal(result.tape.answers["m"], known.tape.answers["m"])
         assert result.paths == known.paths
-        assert ("kernel" in str(result.paths)) == (evaluator.engine == "auto")
+        assert ("kernel" in str(result.paths)) == (evaluator.run is None)
     method = "predict_proba"
     loop, kernel = (
-        prequential_predict(PREDICTED[name], X[:40], Y[:40], method=method, engine=engine)
+        prequential_predict(
+            PREDICTED[name], X[:40], Y[:40], method=method, kernels=engine == "auto"
+        )
         for engine in ("loop", "auto")
     )
     np.testing.assert_allclose(kernel, loop, rtol=1e-9)
@@ -103,7 +107,9 @@ def test_under_delay_rows_waiting_are_answered_first(name, times, every) -> None
         reduce="dominant",
         chained=True,
     )
-    evaluator = DelayedEvaluator("accuracy", n_bins=3, poll_every=every, random_state=0)
+    evaluator = DelayedEvaluator(
+        "accuracy", random_state=0, polling=Polling(n_bins=3, poll_every=every)
+    )
     result = evaluated(evaluator, PREDICTED[name], n, arrival, label_time)
     expected = [[-1 if p is None else CLASSES.index(p) for p in row] for row in table]
     assert result.tape.answers["m"][0].tolist() == expected
@@ -112,8 +118,12 @@ def test_under_delay_rows_waiting_are_answered_first(name, times, every) -> None
 @pytest.mark.parametrize("name", PREDICTED)
 def test_rows_whose_label_never_comes_wait_as_in_a_live_run(name) -> None:
     never = np.random.default_rng(1).random(N) < 0.3
-    options = {"n_bins": 2, "poll_every": 6, "random_state": 0, "keep_tape": True}
-    evaluator = DelayedEvaluator("accuracy", **options)
+    evaluator = DelayedEvaluator(
+        "accuracy",
+        random_state=0,
+        polling=Polling(n_bins=2, poll_every=6),
+        run=RunOptions(keep_tape=True),
+    )
     times = np.arange(N) + 5.0
     late = evaluator.evaluate(
         {"m": PREDICTED[name]}, X, Y, label_time=np.where(never, np.inf, times)
@@ -132,8 +142,8 @@ def test_rows_whose_label_never_comes_wait_as_in_a_live_run(name) -> None:
 
 def test_live_answers_out_of_turn_and_refused_rows() -> None:
     warm = clone(PREDICTED["corrected"]).partial_fit(X[:20], Y[:20], classes=CLASSES)
-    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=None, warm_start=True)
-    run = evaluator.start({"m": warm}, classes=CLASSES)
+    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=2, poll_every=None))
+    run = evaluator.start({"m": warm}, classes=CLASSES, warm_start=True)
     first = run.ask(X[20:23], [0, 1, 2], t=0)["m"]  # nothing is learnt in this run yet
     second = run.ask(X[23:24], [3], t=1)["m"]
     np.testing.assert_array_equal([*first, *second], warm.predict(X[20:24]))

@@ -14,6 +14,7 @@ from skstream import (
     ModelError,
     Persistent,
     PrequentialEvaluator,
+    RunOptions,
     load,
     load_run,
     make_stream_pipeline,
@@ -33,8 +34,9 @@ def demo_rows(n_rows, random_state=0):
 
 
 def calls_of(model, X, y, evaluator=None, **options):
-    evaluator = evaluator or PrequentialEvaluator("accuracy", return_models=True)
-    return evaluator.evaluate(model, X, y, **options).models[type(model).__name__].calls_
+    evaluator = evaluator or PrequentialEvaluator("accuracy")
+    result = evaluator.evaluate(model, X, y, return_models=True, **options)
+    return result.models[type(model).__name__].calls_
 
 
 def test_every_row_is_asked_then_learnt_one_at_a_time():
@@ -57,7 +59,7 @@ def test_every_row_is_asked_then_learnt_one_at_a_time():
 
 
 def test_a_batch_is_asked_then_learnt_as_a_whole_and_close_flushes_the_rest():
-    evaluator = PrequentialEvaluator("accuracy", batch_size=3, n_warmup=2, return_models=True)
+    evaluator = PrequentialEvaluator("accuracy", batch_size=3, n_warmup=2)
     calls = calls_of(Diary(), numbered_rows(7), LABELS[:7], evaluator)
     assert [(what, rows) for what, rows, *_ in calls] == [
         ("learn", [0, 1]),
@@ -81,8 +83,10 @@ def test_result_leaves_an_incomplete_batch_out():
 
 def test_weight_zero_is_asked_but_neither_learnt_nor_scored():
     weight = np.array([1.0, 1.0, 0.0, 2.0])
-    evaluator = PrequentialEvaluator("accuracy", return_models=True)
-    result = evaluator.evaluate(Diary(), numbered_rows(4), LABELS[:4], sample_weight=weight)
+    evaluator = PrequentialEvaluator("accuracy")
+    result = evaluator.evaluate(
+        Diary(), numbered_rows(4), LABELS[:4], sample_weight=weight, return_models=True
+    )
     calls = result.models["Diary"].calls_
     assert [rows for what, rows, *_ in calls if what == "ask"] == [[1], [2], [3]]
     assert [(rows, w) for what, rows, _, w in calls if what == "learn"] == [
@@ -107,10 +111,10 @@ def test_weights_are_passed_in_every_call_or_in_none(engine, chunk_size):
             answers.append(literal.predict(X[i : i + 1])[0])
         row = X[i : i + 1], y[i : i + 1], [0, 1] if i == 0 else None
         literal.partial_fit(*row, sample_weight=weight[i : i + 1])
-    options = {"engine": engine, "return_models": True, "keep_tape": True}
+    options = {"run": RunOptions(kernels=engine == "auto", keep_tape=True)}
     stream = as_stream(X, y, sample_weight=weight, chunk_size=chunk_size)
     for evaluator in (PrequentialEvaluator(**options), DelayedEvaluator(delay=0, **options)):
-        result = evaluator.evaluate({"m": model}, stream)
+        result = evaluator.evaluate({"m": model}, stream, return_models=True)
         assert result.predictions("m", every_row=True).reshape(60, -1)[1:, -1].tolist() == answers
         scaler = result.models["m"].pipeline_[0]
         assert scaler.n_samples_seen_ == literal.pipeline_[0].n_samples_seen_ == weight.sum()
@@ -129,8 +133,8 @@ def test_rows_without_a_label_are_an_error_or_only_asked():
     X = numbered_rows(4)
     with pytest.raises(ValueError, match=r"Row 1 has no label.*missing_labels"):
         PrequentialEvaluator("accuracy").evaluate(Diary(), X, y)
-    evaluator = PrequentialEvaluator("accuracy", missing_labels="skip", return_models=True)
-    result = evaluator.evaluate(Diary(), X, y)
+    evaluator = PrequentialEvaluator("accuracy", missing_labels="skip")
+    result = evaluator.evaluate(Diary(), X, y, return_models=True)
     calls = result.models["Diary"].calls_
     assert [rows for what, rows, *_ in calls if what == "ask"] == [[1], [2], [3]]
     assert [rows for what, rows, *_ in calls if what == "learn"] == [[0], [2], [3]]
@@ -141,8 +145,8 @@ def test_a_warm_start_goes_on_from_a_copy():
     X, y = demo_rows(400, random_state=0)
     model = SGDClassifier(random_state=0).fit(X[:200], y[:200])
     before = model.coef_.copy()
-    warm = PrequentialEvaluator("accuracy", warm_start=True, n_warmup=1)
-    result = warm.evaluate({"warm": model}, X[200:], y[200:])
+    warm = PrequentialEvaluator("accuracy", n_warmup=1)
+    result = warm.evaluate({"warm": model}, X[200:], y[200:], warm_start=True)
     cold = PrequentialEvaluator("accuracy").evaluate({"warm": model}, X[200:], y[200:])
     assert (model.coef_ == before).all()
     assert (
@@ -199,7 +203,10 @@ def test_a_run_saved_anywhere_goes_on_alike(tmp_path):
     X, y = demo_rows(120, random_state=0)
     models = {"sgd": SGDClassifier(), "last": Persistent()}
     evaluator = PrequentialEvaluator(
-        batch_size=1, forgetting=["cumulative", "adwin"][0], random_state=0, keep_tape=True
+        batch_size=1,
+        forgetting=["cumulative", "adwin"][0],
+        random_state=0,
+        run=RunOptions(keep_tape=True),
     )
     whole = evaluator.evaluate(models, X, y)
     for k in range(1, 120, 17):
@@ -295,7 +302,7 @@ def test_predictions_are_taken_by_scikit_learn(kind, missing):
     X, skip = np.arange(60.0)[:, np.newaxis], {"missing_labels": "skip"} if missing else {}
     for evaluator in (
         PrequentialEvaluator("accuracy", **skip),
-        KFoldEvaluator("accuracy", n_folds=3, strategy="cross", test_on="held_out", **skip),
+        KFoldEvaluator("accuracy", n_folds=3, strategy="cross:held_out", **skip),
     ):
         result = evaluator.evaluate(
             {"nb": IncrementalGaussianNB(), "last": Persistent()}, X, y if not missing else given

@@ -13,7 +13,9 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     Persistent,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     load,
 )
 from skstream.baselines import MeanRegressor
@@ -25,9 +27,8 @@ from skstream.streams import as_stream, make_demo_stream
 EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
 #: Parameters that change no number, and those that a table shows otherwise.
 WITHOUT_A_WORD = {
-    "metrics", "forgetting", "record_every", "keep_tape", "engine", "return_models", "random_state",
-    "n_jobs", "retries", "error_score", "progress", "n_folds", "checkpoint",
-    "monitors",
+    "metrics", "forgetting", "record_every", "random_state", "n_jobs", "error_score", "progress",
+    "n_folds", "run", "polling",
 }  # fmt: skip
 
 
@@ -94,11 +95,17 @@ def test_several_mechanisms_have_headings_in_words():
         (PrequentialEvaluator("accuracy", missing_labels="skip"), "missing_labels='skip'"),
         (PrequentialEvaluator("accuracy", unanswered="wrong"), "unanswered='wrong'"),
         (
-            KFoldEvaluator("accuracy", n_folds=2, strategy="split", test_on="held_out"),
-            "strategy='split', test_on='held_out'",
+            KFoldEvaluator("accuracy", n_folds=2, strategy="split:held_out"),
+            "strategy='split:held_out'",
         ),
-        (DelayedEvaluator("accuracy", delay=3, poll_every=None), "delay=3, poll_every=None"),
-        (DelayedEvaluator("accuracy", delay=3, reduce=last_answer), "delay=3, reduce=last_answer"),
+        (
+            DelayedEvaluator("accuracy", delay=3, polling=Polling(poll_every=None)),
+            "delay=3, poll_every=None",
+        ),
+        (
+            DelayedEvaluator("accuracy", delay=3, polling=Polling(reduce=last_answer)),
+            "delay=3, reduce=last_answer",
+        ),
     ],
 )
 def test_what_is_not_the_default_is_said_in_the_heading(evaluator, words):
@@ -109,9 +116,11 @@ def test_what_is_not_the_default_is_said_in_the_heading(evaluator, words):
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)
 def test_every_parameter_is_known_with_its_default(evaluator):
-    for name, parameter in inspect.signature(evaluator).parameters.items():
-        if name not in WITHOUT_A_WORD:
-            assert DEFAULTS[name] == parameter.default, name
+    own = inspect.signature(evaluator).parameters, inspect.signature(Polling).parameters
+    for parameters in own[: 1 + ("polling" in own[0])]:
+        for name, parameter in parameters.items():
+            if name not in WITHOUT_A_WORD:
+                assert DEFAULTS[name] == parameter.default, name
 
 
 def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
@@ -126,8 +135,8 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
             missing_labels="skip",
             batch_size=batch_size,
             n_jobs=n_jobs,
-            keep_tape=False,
             random_state=0,
+            run=RunOptions(keep_tape=False),
         )
         result = evaluator.evaluate(models, stream.X, y)
         assert result.n_unlabelled == 40
@@ -135,7 +144,9 @@ def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
         assert line in result._repr_html_()
         assert load(result.save(tmp_path / "result.npz")).n_unlabelled == 40
     targets = np.where(np.arange(200) == 60, np.nan, np.arange(200.0))
-    run = PrequentialEvaluator("mae", missing_labels="skip", keep_tape=True).start(MeanRegressor())
+    run = PrequentialEvaluator("mae", missing_labels="skip", run=RunOptions(keep_tape=True)).start(
+        MeanRegressor()
+    )
     run.update(stream.X[:50], targets[:50]).save(tmp_path / "run")
     assert run.result().n_unlabelled == 0
     result = run.update(stream.X[50:], targets[50:]).result()

@@ -16,7 +16,9 @@ from skstream import (
     HoldoutEvaluator,
     KFoldEvaluator,
     MajorityClass,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     TemporalCorrection,
     load,
     prequential_predict,
@@ -78,7 +80,7 @@ def test_they_are_those_of_scikit_learn(n_classes: int, engine: Any) -> None:
     y, several = labels(n_classes), models()
     if engine == "loop":
         del several["corrected"]  # slow
-    result = prequential(engine=engine).evaluate(several, X, y)
+    result = prequential(run=RunOptions(kernels=engine == "auto")).evaluate(several, X, y)
     for name, model in several.items():
         wanted = expected(model, y)
         for metric, value in wanted.items():
@@ -86,7 +88,9 @@ def test_they_are_those_of_scikit_learn(n_classes: int, engine: Any) -> None:
     kind = "kernel" if engine == "auto" else "loop"
     assert all(path == kind for path in result.paths.values())
     # What is asked besides does not change the answers.
-    alone = PrequentialEvaluator("accuracy", random_state=0, engine=engine)
+    alone = PrequentialEvaluator(
+        "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+    )
     its = alone.evaluate(several, X, y)
     for name in result.model_names:
         np.testing.assert_array_equal(
@@ -224,7 +228,11 @@ def test_a_large_tape_is_announced() -> None:
 def test_late_labels_have_them_in_every_bin(n_classes: int) -> None:
     n, codes = 40, np.searchsorted(LABELS, labels(n_classes)[:40])
     evaluator = DelayedEvaluator(
-        METRICS, delay=5, n_bins=2, poll_every=1, random_state=0, keep_tape=True
+        METRICS,
+        delay=5,
+        random_state=0,
+        run=RunOptions(keep_tape=True),
+        polling=Polling(n_bins=2, poll_every=1),
     )
     result = evaluator.evaluate(MultinomialNB(), X[:n], codes)
     model, shares = MultinomialNB(), np.empty((n + 1, n, n_classes))

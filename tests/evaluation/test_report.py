@@ -24,7 +24,9 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     Persistent,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     detect,
     load,
     load_run,
@@ -168,11 +170,11 @@ RESULTS: dict[str, Callable[[Path], Any]] = {
         holdout=(STREAM.X[-50:], STREAM.y[-50:]), every=100, random_state=0
     ).evaluate(MODELS, STREAM.X[:-50], STREAM.y[:-50]),
     "delayed": lambda _: DelayedEvaluator(
-        delay=20, n_bins=3, forgetting=FORGETTING, random_state=0
+        delay=20, forgetting=FORGETTING, random_state=0, polling=Polling(n_bins=3)
     ).evaluate(MODELS, STREAM),
     "regression": lambda _: regression(),
     "loaded": lambda folder: load(unbroken(forgetting=FORGETTING).save(folder / "result.npz")),
-    "without a tape": lambda _: unbroken(keep_tape=False),
+    "without a tape": lambda _: unbroken(run=RunOptions(keep_tape=False)),
     "resumed": resumed,
     "one model": lambda _: unbroken().select(models="sgd"),
     "forty models": lambda _: score_predictions(
@@ -291,7 +293,7 @@ def test_failures_are_named_and_never_best(tmp_path: Path) -> None:
 
 
 def test_models_that_ended_early_have_the_scores_of_their_end(tmp_path: Path) -> None:
-    evaluator = PrequentialEvaluator(keep_tape=True, random_state=0)
+    evaluator = PrequentialEvaluator(random_state=0, run=RunOptions(keep_tape=True))
     run = evaluator.start(MODELS, classes=STREAM.classes)
     result = ended_where(run, STREAM.X, STREAM.y, {"sgd": (100, "it was far behind")})
     page = Page(text_of(result, tmp_path))

@@ -12,8 +12,10 @@ from skstream import (
     KFoldEvaluator,
     LabelNoise,
     OnlineBagging,
+    Polling,
     PrequentialCalibrator,
     PrequentialEvaluator,
+    RunOptions,
     TemporalCorrection,
     make_stream_pipeline,
 )
@@ -102,11 +104,13 @@ PAIRS = {
 EVALUATORS = {
     "prequential": PrequentialEvaluator(["accuracy", "log_loss"], random_state=0, n_warmup=20),
     "loop": PrequentialEvaluator(
-        ["accuracy", "log_loss"], random_state=0, n_warmup=20, engine="loop"
+        ["accuracy", "log_loss"], random_state=0, n_warmup=20, run=RunOptions(kernels=False)
     ),
     "labels alone": PrequentialEvaluator("accuracy", random_state=0),
     "folds": KFoldEvaluator("accuracy", n_folds=2, random_state=0, n_warmup=20),
-    "late": DelayedEvaluator("accuracy", delay=7, n_bins=3, poll_every=3, random_state=0),
+    "late": DelayedEvaluator(
+        "accuracy", delay=7, random_state=0, polling=Polling(n_bins=3, poll_every=3)
+    ),
 }
 
 

@@ -10,7 +10,9 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     Persistent,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     load,
 )
 from skstream.core.result.select import tidy_columns
@@ -28,24 +30,25 @@ def models():
 
 @pytest.fixture(scope="module")
 def plain():
-    evaluator = PrequentialEvaluator(
-        METRICS, forgetting=FORGETTING, random_state=0, return_models=True
-    )
-    return evaluator.evaluate(models(), make_demo_stream(300))
+    evaluator = PrequentialEvaluator(METRICS, forgetting=FORGETTING, random_state=0)
+    return evaluator.evaluate(models(), make_demo_stream(300), return_models=True)
 
 
 @pytest.fixture(scope="module")
 def folds():
-    evaluator = KFoldEvaluator(
-        METRICS, n_folds=5, forgetting=FORGETTING, random_state=0, return_models=True
-    )
-    return evaluator.evaluate(models(), make_demo_stream(300))
+    evaluator = KFoldEvaluator(METRICS, n_folds=5, forgetting=FORGETTING, random_state=0)
+    return evaluator.evaluate(models(), make_demo_stream(300), return_models=True)
 
 
 @pytest.fixture(scope="module")
 def delayed():
     evaluator = DelayedEvaluator(
-        METRICS, delay=20, n_bins=3, forgetting=FORGETTING, random_state=0, keep_tape=True
+        METRICS,
+        delay=20,
+        forgetting=FORGETTING,
+        random_state=0,
+        run=RunOptions(keep_tape=True),
+        polling=Polling(n_bins=3),
     )
     return evaluator.evaluate(models(), make_demo_stream(300))
 
@@ -222,9 +225,9 @@ def test_what_is_not_there_is_named(folds, options, kind, words):
 def test_bins_left_out_are_in_no_display_of_numbers_of_bins(delayed):
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")
-    other = DelayedEvaluator(METRICS, delay=20, n_bins=5, forgetting=FORGETTING).evaluate(
-        models(), make_demo_stream(300)
-    )
+    other = DelayedEvaluator(
+        METRICS, delay=20, forgetting=FORGETTING, polling=Polling(n_bins=5)
+    ).evaluate(models(), make_demo_stream(300))
     display = BinnedPerformanceDisplay.from_bin_counts([delayed.select(bins=[1, 3]), other], "sgd")
     frame = display.to_frame()
     assert frame["value"].notna().all()

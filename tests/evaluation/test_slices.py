@@ -22,6 +22,7 @@ from skstream import (
     MajorityClass,
     Persistent,
     PersistentRegressor,
+    Polling,
     PrequentialEvaluator,
     load,
     score_predictions,
@@ -168,9 +169,9 @@ def evaluated(kind: str) -> EvaluationResult:
             METRICS, forgetting=FORGETTING, n_folds=3, strategy="cross", random_state=0
         ).evaluate(models, X, data["y"])
     if kind == "delayed":
-        return DelayedEvaluator(METRICS, forgetting=FORGETTING, n_bins=2, delay=7).evaluate(
-            models, X, data["y"]
-        )
+        return DelayedEvaluator(
+            METRICS, forgetting=FORGETTING, delay=7, polling=Polling(n_bins=2)
+        ).evaluate(models, X, data["y"])
     if kind == "as_known":
         arrival = np.arange(240.0)
         labels = data["y"].astype(object)

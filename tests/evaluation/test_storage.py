@@ -13,7 +13,15 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from skstream import DelayedEvaluator, Persistent, PrequentialEvaluator, load, load_run
+from skstream import (
+    DelayedEvaluator,
+    Persistent,
+    Polling,
+    PrequentialEvaluator,
+    RunOptions,
+    load,
+    load_run,
+)
 from skstream.core.result.storage import load_result
 from skstream.core.run import checkpoint as _checkpoint
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -50,7 +58,7 @@ while time.monotonic() < end:
 @pytest.fixture
 def run():
     stream = make_demo_stream(200, random_state=0)
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(keep_tape=True))
     models = {"sgd": SGDClassifier(), "last": Persistent()}
     return evaluator.start(models, classes=["DOWN", "UP"]).update(stream.X, stream.y)
 
@@ -58,7 +66,9 @@ def run():
 @pytest.fixture
 def delayed_result():
     stream = make_demo_stream(60, random_state=0)
-    return DelayedEvaluator("accuracy", delay=3, n_bins=2).evaluate(Persistent(), stream)
+    return DelayedEvaluator("accuracy", delay=3, polling=Polling(n_bins=2)).evaluate(
+        Persistent(), stream
+    )
 
 
 @newest_alone
@@ -181,7 +191,7 @@ def test_a_checkpoint_of_another_format_says_so(tmp_path, run):
 def test_a_run_that_cannot_be_saved_says_why_and_leaves_the_file(tmp_path, run):
     path = run.save(tmp_path / "run.joblib")
     before = path.read_bytes()
-    evaluator = PrequentialEvaluator({"hits": lambda y, p: 1.0}, keep_tape=True)
+    evaluator = PrequentialEvaluator({"hits": lambda y, p: 1.0}, run=RunOptions(keep_tape=True))
     other = evaluator.start(Persistent(), classes=[0, 1]).update([[0.0], [1.0]], [0, 1])
     with pytest.raises(TypeError, match=r"cannot be saved to .*run\.joblib.*lambda"):
         other.save(path)
@@ -292,7 +302,9 @@ def test_a_file_with_fewer_classes_or_bins_than_its_arrays_hold_is_refused(
 ):
     X = np.random.default_rng(0).normal(size=(90, 2))
     y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 1)]
-    evaluator = DelayedEvaluator(["accuracy", "log_loss"], delay=5, n_bins=3, keep_tape=True)
+    evaluator = DelayedEvaluator(
+        ["accuracy", "log_loss"], delay=5, run=RunOptions(keep_tape=True), polling=Polling(n_bins=3)
+    )
     result = evaluator.evaluate({"nb": IncrementalGaussianNB()}, X, y)
     path = result.save(tmp_path / "result.npz")
     assert load(path).tape.classes.tolist() == ["a", "b", "c"]

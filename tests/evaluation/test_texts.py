@@ -12,6 +12,7 @@ from skstream import (
     KFoldEvaluator,
     ModelError,
     PrequentialEvaluator,
+    RunOptions,
     prequential_predict,
 )
 from skstream.baselines import MajorityClass, MajorityWindow, Persistent
@@ -66,7 +67,7 @@ CONTAINERS = {
 )
 def test_kernel_and_loop_answer_alike_in_every_evaluator(evaluator):
     result = evaluator.evaluate(MODELS, TEXTS, y)
-    evaluator.set_params(engine="loop")
+    evaluator.set_params(run__kernels=False)
     loop = evaluator.evaluate(MODELS, TEXTS, y)
     assert result.scores == loop.scores
     assert set(loop.paths.values()) == {"loop"}
@@ -94,7 +95,7 @@ def test_texts_of_any_container(container):
 
 
 def test_a_run_folder_tells_other_texts_apart(tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, checkpoint=tmp_path / "run")
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, run=tmp_path / "run")
     first = evaluator.evaluate(SGD, TEXTS, y).scores
     assert evaluator.evaluate(SGD, np.array(TEXTS, dtype=object), y).scores == first
     with pytest.raises(ValueError, match="first 24 rows have other features"):
@@ -169,4 +170,6 @@ def test_other_rows_among_texts_are_refused():
 def test_a_model_that_needs_columns_names_the_row_of_texts(model, engine):
     message = rf"Model '{type(model).__name__}' failed while learning row 0: .*text|.*string"
     with pytest.raises(ModelError, match=message):
-        PrequentialEvaluator("accuracy", engine=engine).evaluate(model, TEXTS, y)
+        PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+            model, TEXTS, y
+        )

@@ -17,6 +17,7 @@ from skstream import (
     DelayedEvaluator,
     KFoldEvaluator,
     Persistent,
+    Polling,
     PrequentialEvaluator,
     TemporallyAugmented,
 )
@@ -66,7 +67,9 @@ def folds(stream, seed, **options):
 
 
 def delayed(stream, seed, **options):
-    evaluator = DelayedEvaluator(METRICS, delay=5, n_bins=2, random_state=seed, **options)
+    evaluator = DelayedEvaluator(
+        METRICS, delay=5, random_state=seed, polling=Polling(n_bins=2), **options
+    )
     return evaluator.evaluate(models(), stream)
 
 
@@ -80,9 +83,9 @@ def live(stream, seed):
 
 
 def live_delayed(stream, seed):
-    run = DelayedEvaluator(METRICS, n_bins=2, poll_every=3, random_state=seed).start(
-        models(), classes=CLASSES
-    )
+    run = DelayedEvaluator(
+        METRICS, random_state=seed, polling=Polling(n_bins=2, poll_every=3)
+    ).start(models(), classes=CLASSES)
     for i in range(N // 2):
         run.ask(stream.X[[i]], [i], t=i)
         if i >= 3:

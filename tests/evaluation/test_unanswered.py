@@ -19,7 +19,9 @@ from skstream import (
     ModelError,
     Persistent,
     PersistentRegressor,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     load,
     prequential_predict,
 )
@@ -48,9 +50,9 @@ def evaluate(evaluator, y=LABELS, **models):
     "evaluator",
     [
         PrequentialEvaluator("accuracy"),
-        PrequentialEvaluator("accuracy", engine="loop", batch_size=2),
+        PrequentialEvaluator("accuracy", batch_size=2, run=RunOptions(kernels=False)),
         KFoldEvaluator("accuracy", n_folds=2, random_state=0),
-        DelayedEvaluator("accuracy", delay=3, n_bins=2),
+        DelayedEvaluator("accuracy", delay=3, polling=Polling(n_bins=2)),
     ],
     ids=lambda evaluator: type(evaluator).__name__,
 )
@@ -127,7 +129,10 @@ def test_folds_bins_frames_and_files_count_them(tmp_path):
     assert folds.scores["m"]["accuracy"] == pytest.approx(1 - len(range(9, N, 3)) / (N - 1))
     for reduce in ("dominant", lambda answers, durations: answers[-1]):
         evaluator = DelayedEvaluator(
-            "accuracy", delay=7, n_bins=3, unanswered="wrong", poll_every=2, reduce=reduce
+            "accuracy",
+            delay=7,
+            unanswered="wrong",
+            polling=Polling(n_bins=3, poll_every=2, reduce=reduce),
         )
         delayed = evaluate(evaluator)
         assert delayed.n_unanswered["m"] > len(range(9, N, 3))

@@ -234,8 +234,8 @@ def test_a_file_without_a_record_is_verified_by_its_labels(saved):
         sk.PrequentialEvaluator(forgetting={"recent": "window:50"}, random_state=4),
         sk.KFoldEvaluator("accuracy", n_folds=3, strategy="split"),
         sk.HoldoutEvaluator("accuracy", holdout="next", every=100),
-        sk.DelayedEvaluator("accuracy", delay=20, n_bins=4),
-        sk.PrequentialEvaluator(keep_tape=False),
+        sk.DelayedEvaluator("accuracy", delay=20, polling=sk.Polling(n_bins=4)),
+        sk.PrequentialEvaluator(run=sk.RunOptions(keep_tape=False)),
     ],
     ids=lambda one: type(one).__name__,
 )
@@ -244,7 +244,7 @@ def test_every_protocol_is_made_again_from_what_was_recorded(evaluator, tmp_path
     result = sk.load(evaluator.evaluate(models(), X, y).save(tmp_path / "result.npz"))
     found = verify(result, models(), X, y)
     assert found.identical, found
-    assert (found.n_answers > 0) == (evaluator.keep_tape != False)  # noqa: E712 (may be "auto")
+    assert (found.n_answers > 0) == (evaluator.run is None)
     assert not verify(result, models(), X, y[::-1]).identical
 
 
@@ -261,7 +261,9 @@ def test_a_part_of_a_result_is_compared_with_the_same_part():
     folds = sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(models(), X, y)
     part = folds.select(folds=[2, 1], models="sgd")
     assert verify(part, {"sgd": models()["sgd"]}, X, y).identical
-    late = sk.DelayedEvaluator("accuracy", delay=20, n_bins=4).evaluate(models(), X, y)
+    late = sk.DelayedEvaluator("accuracy", delay=20, polling=sk.Polling(n_bins=4)).evaluate(
+        models(), X, y
+    )
     assert verify(late.select(bins=[0, 3]), models(), X, y).identical
 
 
@@ -285,14 +287,17 @@ def test_run_folders_and_workers_note_the_same_stream(n_jobs, tmp_path):
     X, y, _ = rows()
     alone = sk.PrequentialEvaluator("accuracy", random_state=0).evaluate(models(), X, y)
     other = sk.PrequentialEvaluator(
-        "accuracy", random_state=0, n_jobs=n_jobs, checkpoint=tmp_path / "run", engine="loop"
+        "accuracy",
+        random_state=0,
+        n_jobs=n_jobs,
+        run=sk.RunOptions(checkpoint=tmp_path / "run", kernels=False),
     ).evaluate(models(), X, y)
     assert other.details.record == alone.details.record
 
 
 def test_the_given_evaluator_writes_nothing_again(tmp_path):
     X, y, _ = rows()
-    evaluator = sk.PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
+    evaluator = sk.PrequentialEvaluator("accuracy", run=tmp_path / "run")
     result = evaluator.evaluate(models(), X, y)
     shutil.rmtree(tmp_path / "run")
     assert verify(result, models(), X, y, evaluator=evaluator).identical
@@ -301,7 +306,9 @@ def test_the_given_evaluator_writes_nothing_again(tmp_path):
 
 def test_under_delay_the_first_bin_that_differs_is_named_alone(tmp_path):
     X, y, _ = rows()
-    result = sk.DelayedEvaluator("accuracy", delay=9, keep_tape=True).evaluate(models(), X, y)
+    result = sk.DelayedEvaluator("accuracy", delay=9, run=sk.RunOptions(keep_tape=True)).evaluate(
+        models(), X, y
+    )
     path = result.save(tmp_path / "late.npz")
     with np.load(path) as file:
         answers, curve = file["tape/answers/0"].copy(), file["values/0/0/0"].copy()

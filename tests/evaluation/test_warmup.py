@@ -19,7 +19,9 @@ from skstream import (
     MajorityWindow,
     ModelError,
     Persistent,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     load_run,
     prequential_predict,
 )
@@ -59,8 +61,7 @@ def test_the_warmup_is_learnt_in_one_call_whatever_the_chunks(name, cuts) -> Non
     ends = np.cumsum(cuts)
     chunks = [(X[end - n : end], Y[end - n : end]) for n, end in zip(cuts, ends, strict=True)]
     expected = by_hand(clone(MODELS[name]), X, Y)
-    engine = "auto" if len(cuts) > 1 else "loop"
-    options = {"n_warmup": N, "engine": engine, "random_state": None}
+    options = {"n_warmup": N, "kernels": len(cuts) > 1, "random_state": None}
     answers = prequential_predict(MODELS[name], chunks, classes=["down", "up"], **options)
     np.testing.assert_array_equal(answers, expected)
 
@@ -118,8 +119,11 @@ class LateServer(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("size", [1, 4])
 def test_a_warmup_that_failed_ends_the_run_and_a_saved_one_goes_on(size, tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", n_warmup=3, keep_tape=True, return_models=True)
-    run, path = evaluator.start({"m": LateServer()}, classes=[0, 1]), tmp_path / "run"
+    evaluator = PrequentialEvaluator("accuracy", n_warmup=3, run=RunOptions(keep_tape=True))
+    run, path = (
+        evaluator.start({"m": LateServer()}, classes=[0, 1], return_models=True),
+        tmp_path / "run",
+    )
     rows, labels = np.ones((6, 1)), np.array([0, 1, 0, 1, 0, 1])
     LateServer.away = True
     try:
@@ -145,7 +149,7 @@ EVERY_PROTOCOL = [
     PrequentialEvaluator(batch_size=4),
     KFoldEvaluator(n_folds=2, strategy="split"),
     HoldoutEvaluator(holdout="next", every=5),
-    DelayedEvaluator(delay=7, n_bins=3, poll_every=2),
+    DelayedEvaluator(delay=7, polling=Polling(n_bins=3, poll_every=2)),
 ]
 
 
@@ -159,9 +163,9 @@ def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluato
         "window": MajorityWindow(5),
         "majority": MajorityClass(),
     }
-    options = {"n_warmup": 0, "warm_start": True, "random_state": 0, "metrics": ["accuracy"]}
+    options = {"n_warmup": 0, "random_state": 0, "metrics": ["accuracy"]}
     evaluator = clone(evaluator).set_params(**options)
-    whole = evaluator.evaluate(models, X, y)
+    whole = evaluator.evaluate(models, X, y, warm_start=True)
     assert sorted(whole.tape.answers) == sorted(models)
     for answers in whole.tape.answers.values():
         asked = answers >= 0
@@ -171,20 +175,20 @@ def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluato
         first = {name: whole.tape.answers[name].reshape(40, -1)[0, 0] for name in models}
         assert (first["last"], first["majority"], first["window"]) == (0, 0, 0)  # the lowest class
         assert whole.classes[first["sgd"]] == models["sgd"].predict(X[:1])[0]
-        alone = clone(evaluator).set_params(warm_start=False)
         with pytest.raises(ValueError, match="'sgd' has learnt nothing, and n_warmup=0"):
-            alone.evaluate(models, X, y)
+            evaluator.evaluate(models, X, y)
 
     def equal(other):
         for name in models:
             np.testing.assert_array_equal(other.tape.answers[name], whole.tape.answers[name])
         return other.scores == whole.scores
 
-    assert equal(clone(evaluator).set_params(engine="loop").evaluate(models, X, y))
+    loop = clone(evaluator).set_params(run__kernels=False)
+    assert equal(loop.evaluate(models, X, y, warm_start=True))
     pieces = [(X[k : k + 3], y[k : k + 3]) for k in range(0, 40, 3)]
-    chunks = clone(evaluator).set_params(keep_tape=True)
-    assert equal(chunks.evaluate(models, pieces, classes=["a", "b"]))
-    run = chunks.start(models, classes=["a", "b"])
+    chunks = clone(evaluator).set_params(run__keep_tape=True)
+    assert equal(chunks.evaluate(models, pieces, classes=["a", "b"], warm_start=True))
+    run = chunks.start(models, classes=["a", "b"], warm_start=True)
     for k, piece in enumerate(pieces):
         run = pickle.loads(pickle.dumps(run)) if k in (0, 1, 7) else run
         run.feed(Chunk.of(*piece, {}))
@@ -204,7 +208,7 @@ def test_a_search_without_a_warm_up():
 
 def test_the_first_answer_of_baselines_in_every_kind_of_score():
     X, y, targets = np.zeros((6, 1)), np.array(list("bcabca")), np.arange(6.0) + 1
-    evaluator = PrequentialEvaluator("log_loss", n_warmup=0, keep_tape=True)
+    evaluator = PrequentialEvaluator("log_loss", n_warmup=0, run=RunOptions(keep_tape=True))
     result = evaluator.evaluate([Persistent(), MajorityClass()], X, y)
     assert result.predictions("Persistent", every_row=True).tolist() == [
         "a",
@@ -236,7 +240,11 @@ def test_rows_asked_before_the_first_label_count_as_in_the_tables_of_the_paper()
     ]
     for metric, y, delay, model, printed in cases:
         evaluator = DelayedEvaluator(
-            metric, delay=delay, n_bins=1, poll_every=None, n_warmup=0, keep_tape=False
+            metric,
+            delay=delay,
+            n_warmup=0,
+            run=RunOptions(keep_tape=False),
+            polling=Polling(n_bins=1, poll_every=None),
         )
         result = evaluator.evaluate(model, np.zeros((len(y), 1)), y)
         values = result.by_bin(type(model).__name__)[[0, -1]]

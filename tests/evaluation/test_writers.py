@@ -21,7 +21,9 @@ from skstream import (
     DelayedEvaluator,
     KFoldEvaluator,
     Persistent,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     make_stream_pipeline,
     prequential_predict,
 )
@@ -100,7 +102,7 @@ def test_in_place_transformers_change_only_their_own_rows(transformer, engine, r
     X, y = rows
     before = X.copy()
     pipeline = make_stream_pipeline(transformer, SGDClassifier(random_state=0))
-    evaluator = PrequentialEvaluator("accuracy", engine=engine)
+    evaluator = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto"))
     together = run(evaluator, models_with(pipeline), X, y)
     np.testing.assert_array_equal(X, before)
     alone = run(evaluator, {k: m for k, m in models_with(None).items() if m is not None}, X, y)
@@ -110,7 +112,7 @@ def test_in_place_transformers_change_only_their_own_rows(transformer, engine, r
     if transformer.get_params().get("copy") is False:
         copying = clone(transformer).set_params(copy=True)
         twin = make_stream_pipeline(copying, SGDClassifier(random_state=0))
-        expected = prequential_predict(twin, X, y, engine="loop")
+        expected = prequential_predict(twin, X, y, kernels=False)
         np.testing.assert_array_equal(together.predictions("writes", every_row=True)[1:], expected)
 
 
@@ -131,7 +133,7 @@ EVALUATORS = [
     PrequentialEvaluator("accuracy"),
     PrequentialEvaluator("accuracy", batch_size=N),
     KFoldEvaluator("accuracy", n_folds=2, random_state=0),
-    DelayedEvaluator("accuracy", delay=4, n_bins=2),
+    DelayedEvaluator("accuracy", delay=4, polling=Polling(n_bins=2)),
 ]
 
 
@@ -174,7 +176,7 @@ def test_a_refilled_buffer_is_copied_by_live_runs():
     stream = make_demo_stream(60)
     answers = {}
     for kind in ("new arrays", "buffer", "strided buffer"):
-        run = DelayedEvaluator("accuracy", n_bins=2).start(
+        run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
             {"sgd": SGDClassifier(random_state=0), "keeps": Keeps()}, classes=["DOWN", "UP"]
         )
         buffer = np.empty((1, stream.X.shape[1]))

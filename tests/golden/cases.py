@@ -151,24 +151,23 @@ def all_records(folder: Path) -> Record:
 
 
 def _prequential(name: str, X: Any, y: np.ndarray) -> Record:
-    common: dict[str, Any] = dict(
-        forgetting=FORGETTING, random_state=3, record_every=7, return_models=True
-    )
+    common: dict[str, Any] = dict(forgetting=FORGETTING, random_state=3, record_every=7)
     evaluator = sk.PrequentialEvaluator(MEASURES, **common)
-    result = evaluator.evaluate(classifiers(), X, y)
+    result = evaluator.evaluate(classifiers(), X, y, return_models=True)
     yield from of_result(name, result)
     yield from of_result(
         f"{name}/rescored", result.rescore(["kappa", "mcc"], forgetting=FORGETTING)
     )
     weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.0], len(y))
     weighted = {key: classifiers()[key] for key in ("persistent", "sgd", "gnb", "scaled")}
-    yield from of_result(
-        f"{name}/weighted", evaluator.evaluate(weighted, X, y, sample_weight=weight)
-    )
+    result = evaluator.evaluate(weighted, X, y, sample_weight=weight, return_models=True)
+    yield from of_result(f"{name}/weighted", result)
     batches = sk.PrequentialEvaluator(MEASURES, batch_size=16, n_warmup=20, **common)
-    yield from of_result(f"{name}/batches", batches.evaluate(classifiers(), X, y))
-    loop = sk.PrequentialEvaluator("accuracy", engine="loop", **common)
-    yield from of_result(f"{name}/loop", loop.evaluate(weighted, X, y))
+    result = batches.evaluate(classifiers(), X, y, return_models=True)
+    yield from of_result(f"{name}/batches", result)
+    loop = sk.PrequentialEvaluator("accuracy", run=sk.RunOptions(kernels=False), **common)
+    result = loop.evaluate(weighted, X, y, return_models=True)
+    yield from of_result(f"{name}/loop", result)
 
 
 def _folds(name: str, X: Any, y: np.ndarray) -> Record:
@@ -177,14 +176,12 @@ def _folds(name: str, X: Any, y: np.ndarray) -> Record:
         for test_on in ("all", "held_out", "trained"):
             evaluator = sk.KFoldEvaluator(
                 ["accuracy", "kappa_temporal"],
-                strategy=strategy,
-                test_on=test_on,
                 n_folds=3,
                 forgetting=FORGETTING,
                 random_state=4,
-                return_models=True,
+                strategy=f"{strategy}:{test_on}".removesuffix(":all"),
             )
-            result = evaluator.evaluate(models, X, y, classes=np.unique(y))
+            result = evaluator.evaluate(models, X, y, classes=np.unique(y), return_models=True)
             yield from of_result(f"{name}/{strategy}/{test_on}", result)
 
 
@@ -196,24 +193,23 @@ def _delayed(name: str, X: Any, y: np.ndarray) -> Record:
     for reduce in ("dominant",):
         evaluator = sk.DelayedEvaluator(
             ["accuracy", "kappa", "kappa_temporal"],
-            n_bins=4,
-            poll_every=3,
-            reduce=reduce,
             forgetting=FORGETTING,
             random_state=4,
-            keep_tape=True,
-            return_models=True,
+            run=sk.RunOptions(keep_tape=True),
+            polling=sk.Polling(n_bins=4, poll_every=3, reduce=reduce),
         )
-        result = evaluator.evaluate(models, X, y, arrival=arrival, label_time=label_time)
+        result = evaluator.evaluate(
+            models, X, y, arrival=arrival, label_time=label_time, return_models=True
+        )
         yield from of_result(f"{name}/{reduce}", result)
 
 
 def _live(name: str, X: Any, y: np.ndarray, folder: Path) -> Record:
     models = {key: classifiers()[key] for key in ("sgd", "gnb", "corrected", "columns")}
     evaluator = sk.PrequentialEvaluator(
-        MEASURES, forgetting=FORGETTING, random_state=3, keep_tape=True, return_models=True
+        MEASURES, forgetting=FORGETTING, random_state=3, run=sk.RunOptions(keep_tape=True)
     )
-    run = evaluator.start(models, classes=np.unique(y))
+    run = evaluator.start(models, classes=np.unique(y), return_models=True)
     for begin in range(0, 60):
         run.update(X[begin : begin + 1], y[begin : begin + 1])
     path = folder / "run.joblib"
@@ -231,9 +227,8 @@ def _regression(X: Any, y: np.ndarray) -> Record:
         REGRESSION_MEASURES,
         forgetting={key: value for key, value in FORGETTING.items() if key != "adwin"},
         random_state=3,
-        return_models=True,
     )
-    yield from of_result("regression", evaluator.evaluate(regressors(), X, y))
+    yield from of_result("regression", evaluator.evaluate(regressors(), X, y, return_models=True))
 
 
 def _counts() -> Record:
@@ -247,11 +242,13 @@ def _counts() -> Record:
         "perceptron": Perceptron(eta0=0.1),
         "constant": SGDClassifier(learning_rate="constant", eta0=0.1, penalty=None),
     }
-    evaluator = sk.PrequentialEvaluator(MEASURES, random_state=1, return_models=True)
-    yield from of_result("counts", evaluator.evaluate(models, X, y))
+    evaluator = sk.PrequentialEvaluator(MEASURES, random_state=1)
+    yield from of_result("counts", evaluator.evaluate(models, X, y, return_models=True))
     words = np.array(["red", "green", "blue", "sky", "sea", "sun"])
     texts = np.array([" ".join(rng.choice(words, 4)) for _ in range(200)], dtype=object)
     hashed = HashingVectorizer(n_features=2**8, alternate_sign=False).transform(texts)
-    evaluator = sk.PrequentialEvaluator("accuracy", random_state=1, return_models=True)
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=1)
     text_models = {"multinomial": MultinomialNB(), "sgd": SGDClassifier()}
-    yield from of_result("text", evaluator.evaluate(text_models, hashed, y[:200]))
+    yield from of_result(
+        "text", evaluator.evaluate(text_models, hashed, y[:200], return_models=True)
+    )

@@ -386,8 +386,11 @@ def _assert_identical(one: Any, other: Any) -> None:
 def both_ways(evaluator: Any, models: Any, *data: Any, **options: Any) -> list[Any]:
     """Results of a model, "m", or of several, with kernels where there are any, and by the loop."""
     models = models if isinstance(models, dict) else {"m": models}
+    options = {"return_models": True, **options}
     return [
-        clone(evaluator).set_params(engine=engine).evaluate(models, *data, **options)
+        clone(evaluator)
+        .set_params(run__kernels=engine == "auto")
+        .evaluate(models, *data, **options)
         for engine in ("auto", "loop")
     ]
 

@@ -46,7 +46,7 @@ from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
     as_storage,
-    assert_same_labels,
+    assert_equals_loop,
     assert_same_state,
     cut,
     make_block,
@@ -207,18 +207,17 @@ def test_kernel_is_the_loop(
             task.classes[rng.integers(0, n_classes, 3)],
             classes=task.classes,
         )
-    literal = twin(model)
-    expected, scores = run_literally(literal, block, task, also="predict_proba")
-    kernel = running(model, task)
-    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
     # decision values of linear models are added in another order than by BLAS
-    rtol = 0.0 if inner == "majority" else 1e-9
-    if method == "predict":
-        assert_same_labels(answers, expected, scores)
-    else:
-        np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
-    kernel.export()
-    assert_same_state(model, literal, rtol=0.0 if kernel.bitwise else rtol)
+    assert_equals_loop(
+        model,
+        block,
+        task,
+        random_cuts(block, rng),
+        scores="predict_proba",
+        rtol=1e-9,
+        atol=1e-12,
+        state_rtol=None,
+    )
 
 
 @pytest.mark.parametrize(("composed", "inner"), CASES)
@@ -356,14 +355,9 @@ def test_what_was_learnt_of_texts_is_exported(meta) -> None:
     """Texts have no columns, by which it was told whether anything had been learnt."""
     rng = np.random.default_rng(0)
     texts = rng.choice(["a b", "c", "d e"], 20).astype(object)
-    model = meta(make_stream_pipeline(HashingVectorizer(n_features=16), clone(SGD)))
-    block, literal = make_block(texts, rng.integers(0, 2, 20), "polls", rng), twin(model)
-    kernel = running(model, Task(CLASSES[:2]))
-    np.testing.assert_array_equal(
-        kernel.run(block), run_literally(literal, block, kernel.kernel.task)
-    )
-    kernel.export()
-    assert_same_state(model, literal)
+    model = meta(make_stream_pipeline(HashingVectorizer(n_features=16), SGD))
+    block = make_block(texts, rng.integers(0, 2, 20), "polls", rng)
+    assert_equals_loop(model, block, Task(CLASSES[:2]))
 
 
 def test_frames_keep_their_names_inside() -> None:
@@ -373,13 +367,8 @@ def test_frames_keep_their_names_inside() -> None:
     task = Task(np.array(["DOWN", "UP"]))
     for timeline in TIMELINES:
         block = make_block(X, rng.integers(0, 2, 30), timeline, rng)
-        model, literal = (TemporallyAugmented(clone(SGD)) for _ in range(2))
-        expected = run_literally(literal, block, task)
-        kernel = running(model, task)
-        np.testing.assert_array_equal(run_kernel(kernel, cut(block, [5])), expected)
-        kernel.export()
-        assert_same_state(model, literal)
-    assert model.estimator_.feature_names_in_.tolist() == [
+        kernel, _ = assert_equals_loop(TemporallyAugmented(clone(SGD)), block, task, [5])
+    assert kernel.estimator.estimator_.feature_names_in_.tolist() == [
         "x",
         "y",
         "previous_label_1=DOWN",
@@ -396,13 +385,10 @@ def test_frames_in_nested_wrappers() -> None:
         of_array = make_block(rows, rng.integers(0, 2, 30), timeline, rng)
         frame = pd.DataFrame(rows, columns=["x", "y"])
         of_frame = replace(of_array, learn_X=frame, ask_X=frame)
-        models = [TemporallyAugmented(TemporallyAugmented(BernoulliNB())) for _ in range(3)]
-        expected = run_literally(models[0], of_frame, task)
-        for model, block in zip(models[1:], (of_frame, of_array), strict=True):
-            kernel = running(model, task)
-            np.testing.assert_array_equal(run_kernel(kernel, cut(block, [5])), expected)
-            kernel.export()
-        assert_same_state(models[1], models[0], rtol=1e-9)
+        model = TemporallyAugmented(TemporallyAugmented(BernoulliNB()))
+        assert_equals_loop(model, of_frame, task, [5], state_rtol=1e-9)
+        answers = run_kernel(running(model, task), cut(of_array, [5]))
+        np.testing.assert_array_equal(answers, run_literally(twin(model), of_frame, task))
 
 
 def test_mixed_frames_are_served_column_by_column() -> None:
@@ -483,13 +469,6 @@ def test_a_model_that_peeks_is_caught(monkeypatch) -> None:
 def test_a_column_transformer_within_another_learns_the_first_row_once() -> None:
     rng = np.random.default_rng(0)
     inner = make_column_transformer((StandardScaler(), [1, 0]))
-    model = make_stream_pipeline(
-        make_column_transformer((inner, [2, 1]), (MinMaxScaler(), [0])),
-        SGDClassifier(random_state=0),
-    )
+    columns = make_column_transformer((inner, [2, 1]), (MinMaxScaler(), [0]))
     block = make_block(rng.normal(size=(9, 3)), rng.integers(0, 3, 9), "prequential", rng)
-    by_kernel, by_loop = running(model, Task(CLASSES[:3])), twin(model)
-    answers = run_kernel(by_kernel, [block])
-    np.testing.assert_array_equal(answers, run_literally(by_loop, block, Task(CLASSES[:3])))
-    by_kernel.export()
-    np.testing.assert_array_equal(by_kernel.estimator[-1].coef_, by_loop[-1].coef_)
+    assert_equals_loop(make_stream_pipeline(columns, SGD), block, Task(CLASSES[:3]))

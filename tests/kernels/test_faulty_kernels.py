@@ -51,8 +51,10 @@ def evaluated(**wrong: Any) -> Any:
     kernel = type("WrongKernel", (SevenKernel,), wrong)
     kernel_of(Seven)(kernel)
     try:
-        evaluator = PrequentialEvaluator("mae", return_models=True)
-        return evaluator.evaluate({"m": Seven()}, np.zeros((5, 1)), np.arange(5.0))
+        evaluator = PrequentialEvaluator("mae")
+        return evaluator.evaluate(
+            {"m": Seven()}, np.zeros((5, 1)), np.arange(5.0), return_models=True
+        )
     finally:
         del registry._MODELS[Seven]
 

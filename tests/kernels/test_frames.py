@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline
 from skstream.kernels import Declined, Task
 from tests.kernels._reference import (
     assert_equals_loop,
@@ -122,7 +122,9 @@ def test_missing_values_are_left_to_the_loop(name: str, column: str) -> None:
     messages = []
     for engine in ("auto", "loop"):
         with pytest.raises(ValueError, match="row 8") as caught:
-            PrequentialEvaluator(engine=engine, random_state=0).evaluate({"m": model}, X, Y)
+            PrequentialEvaluator(random_state=0, run=RunOptions(kernels=engine == "auto")).evaluate(
+                {"m": model}, X, Y
+            )
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
     kernel = running(copy.deepcopy(model), Task(np.arange(2)))
@@ -140,7 +142,9 @@ def test_missing_values_in_a_scaler() -> None:
     model = make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))
     for engine in ("auto", "loop"):
         with pytest.raises(ValueError, match=re.escape("row 2")):
-            PrequentialEvaluator(engine=engine, random_state=0).evaluate({"m": model}, X, Y)
+            PrequentialEvaluator(random_state=0, run=RunOptions(kernels=engine == "auto")).evaluate(
+                {"m": model}, X, Y
+            )
 
 
 @pytest.mark.parametrize("name", ["dates", "categories", "decimals", "texts"])

@@ -239,7 +239,7 @@ def test_a_pipeline_on_reversed_columns_of_a_frame() -> None:
     frame = frame_of_one_array(np.random.default_rng(3).normal(size=(400, 5)))[list("edcba")]
     model = make_stream_pipeline(FunctionTransformer(np.exp), clone(KERNEL[0]))
     y = np.random.default_rng(4).integers(0, 2, 400)
-    evaluator = PrequentialEvaluator(random_state=0, return_models=True)
+    evaluator = PrequentialEvaluator(random_state=0)
     auto, loop = both_ways(evaluator, model, frame, y)
     np.testing.assert_array_equal(
         auto.predictions("m", every_row=True), loop.predictions("m", every_row=True)

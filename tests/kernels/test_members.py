@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import StandardScaler
@@ -23,8 +22,10 @@ from skstream import (
     MajorityClass,
     OnlineBagging,
     Persistent,
+    Polling,
     PrequentialCalibrator,
     PrequentialEvaluator,
+    RunOptions,
     TemporalCorrection,
     load_run,
     make_stream_pipeline,
@@ -191,7 +192,9 @@ EVALUATORS = {
     "batches": PrequentialEvaluator("accuracy", batch_size=4, random_state=0),
     "folds": KFoldEvaluator("accuracy", n_folds=2, random_state=0),
     "holdout": HoldoutEvaluator("accuracy", holdout="next", every=20, random_state=0),
-    "delayed": DelayedEvaluator("accuracy", delay=7, n_bins=3, poll_every=5, random_state=0),
+    "delayed": DelayedEvaluator(
+        "accuracy", delay=7, random_state=0, polling=Polling(n_bins=3, poll_every=5)
+    ),
     "csr": PrequentialEvaluator("accuracy", random_state=0),
     "pandas": PrequentialEvaluator("accuracy", random_state=0),
 }
@@ -210,7 +213,7 @@ def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
         X, models = sparse.csr_array(X), {m: WATCHED[m] for m in ("random", "bag", "majority")}
     if name == "pandas":
         X = pytest.importorskip("pandas").DataFrame(X, columns=["u", "v", "w"])
-    evaluator = clone(EVALUATORS[name]).set_params(return_models=True)
+    evaluator = EVALUATORS[name]
     by_kernel, by_loop = both_ways(evaluator, models, X, y, **known)
     expected = BATCHES if name == "batches" else dict.fromkeys(models, "kernel")
     assert by_kernel.paths == expected
@@ -230,7 +233,7 @@ def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
 
 def test_a_run_goes_on_after_saving(tmp_path: Any) -> None:
     X, y = stream(90)
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(keep_tape=True))
     whole = evaluator.evaluate(WATCHED, X, y)
     run = evaluator.start(WATCHED, classes=CLASSES[:2])
     run.update(X[:65], y[:65])
@@ -248,7 +251,7 @@ def test_a_run_goes_on_after_saving(tmp_path: Any) -> None:
 def test_rows_that_the_kernel_declines_are_looped_and_models_go_on(model: Any) -> None:
     X, y = stream(100)
     X[70, 1] = 1e-200  # IncrementalGaussianNB has a kernel for usual numbers only
-    results = both_ways(PrequentialEvaluator(return_models=True, random_state=0), model, X, y)
+    results = both_ways(PrequentialEvaluator(random_state=0), model, X, y)
     assert results[0].paths["m"].startswith("kernel and loop")
     np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
     name = "n_resets_" if isinstance(model, DriftReset) else "n_replaced_"

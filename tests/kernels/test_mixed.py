@@ -18,7 +18,9 @@ from skstream import (
     HoldoutEvaluator,
     KFoldEvaluator,
     ModelError,
+    Polling,
     PrequentialEvaluator,
+    RunOptions,
     load_run,
 )
 from skstream.kernels import registry
@@ -159,10 +161,10 @@ if find_spec("pandas"):
     NAMED = StandardScaler().set_output(transform="pandas")
     MODELS["frames"] = make_stream_pipeline(MinMaxScaler(), NAMED, Logs())
 EVALUATORS = {
-    "prequential": PrequentialEvaluator(random_state=0, return_models=True, n_warmup=3),
-    "folds": KFoldEvaluator(n_folds=3, random_state=0, return_models=True),
-    "holdout": HoldoutEvaluator(holdout=(X[:5], Y[:5]), every=7, return_models=True),
-    "delayed": DelayedEvaluator("accuracy", delay=4, poll_every=3, return_models=True),
+    "prequential": PrequentialEvaluator(random_state=0, n_warmup=3),
+    "folds": KFoldEvaluator(n_folds=3, random_state=0),
+    "holdout": HoldoutEvaluator(holdout=(X[:5], Y[:5]), every=7),
+    "delayed": DelayedEvaluator("accuracy", delay=4, polling=Polling(poll_every=3)),
 }
 
 
@@ -191,7 +193,7 @@ def test_a_looped_part_is_the_loop(name: str, protocol: str) -> None:
 
 def live(evaluator: Any, model: Any, chunks: list[slice]) -> Any:
     """The failure that ends a live run, if one does, and what there is at its end."""
-    run = evaluator.start({"m": model}, classes=["no", "yes"])
+    run = evaluator.start({"m": model}, classes=["no", "yes"], return_models=True)
     for rows in chunks:
         try:
             run.update(X[rows], Y[rows])
@@ -201,9 +203,9 @@ def live(evaluator: Any, model: Any, chunks: list[slice]) -> Any:
 
 
 def live_both_ways(model: Any, chunks: list[slice]) -> list[Any]:
-    evaluator = PrequentialEvaluator("accuracy", return_models=True, keep_tape=True)
+    evaluator = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
     return [
-        live(clone(evaluator).set_params(engine=engine), deepcopy(model), chunks)
+        live(clone(evaluator).set_params(run__kernels=engine == "auto"), deepcopy(model), chunks)
         for engine in ("auto", "loop")
     ]
 
@@ -250,7 +252,7 @@ def test_a_failure_is_that_of_the_loop(name: str, fails: str) -> None:
 def test_an_interrupt_leaves_the_result_so_far(at: int) -> None:
     results = []
     for engine in ("auto", "loop"):
-        evaluator = PrequentialEvaluator("accuracy", engine=engine)
+        evaluator = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto"))
         model = make_stream_pipeline(StandardScaler(), Logs("interrupt", at))
         with pytest.raises(EvaluationInterrupted) as caught:
             evaluator.evaluate({"m": model}, X, Y)
@@ -263,16 +265,15 @@ def test_an_interrupt_leaves_the_result_so_far(at: int) -> None:
 def test_weights_batches_and_fitted_models() -> None:
     target, weight = X @ [1.0, 2.0, 0.0, 0.5], rng.choice([0.0, 1.0, 2.0, 3.0], N)
     model = make_stream_pipeline(StandardScaler(), Mean())
-    evaluator = PrequentialEvaluator("mae", return_models=True)
+    evaluator = PrequentialEvaluator("mae")
     assert_alike(*both_ways(evaluator, model, X, target, sample_weight=weight))
-    batches = PrequentialEvaluator("accuracy", batch_size=5, return_models=True)
+    batches = PrequentialEvaluator("accuracy", batch_size=5)
     model = make_stream_pipeline(Normalizer(), Centre(), Logs())
     mixed, loop = both_ways(batches, model, X, Y)
     assert mixed.paths["m"].startswith("kernel; Centre by loop")
     assert_alike(mixed, loop)
     fitted = make_stream_pipeline(COLUMNS, Logs()).partial_fit(X, Y, classes=np.unique(Y))
-    warm = PrequentialEvaluator("accuracy", warm_start=True, return_models=True)
-    results = both_ways(warm, fitted, X, Y)
+    results = both_ways(PrequentialEvaluator("accuracy"), fitted, X, Y, warm_start=True)
     assert results[0].paths["m"].startswith("kernel; ")
     assert_alike(*results)
 
@@ -291,7 +292,7 @@ def test_rows_that_a_kernel_declines_go_through_the_loop() -> None:
     missing = X.copy()
     missing[11, 0] = np.nan
     model = make_stream_pipeline(StandardScaler(), NO_NAN, SGD)
-    mixed, loop = both_ways(PrequentialEvaluator("accuracy", return_models=True), model, missing, Y)
+    mixed, loop = both_ways(PrequentialEvaluator("accuracy"), model, missing, Y)
     path = mixed.paths["m"]
     assert path.startswith("kernel and loop; FunctionTransformer by loop: FunctionTransformer with")
     assert path.endswith("; some rows by loop: rows with NaN or infinity have no kernel")
@@ -299,10 +300,10 @@ def test_rows_that_a_kernel_declines_go_through_the_loop() -> None:
 
 
 def test_a_run_goes_on_after_loading(tmp_path: Any) -> None:
-    evaluator = PrequentialEvaluator("accuracy", return_models=True, keep_tape=True)
+    evaluator = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=True))
     for engine in ("auto", "loop"):
-        run = clone(evaluator).set_params(engine=engine)
-        run = run.start({"m": MODELS["both"]}, classes=["no", "yes"])
+        run = clone(evaluator).set_params(run__kernels=engine == "auto")
+        run = run.start({"m": MODELS["both"]}, classes=["no", "yes"], return_models=True)
         run.update(X[:9], Y[:9])
         run.save(tmp_path / engine)
     mixed, loop = (
@@ -329,6 +330,6 @@ class Shows(StandardScalerKernel):
 @pytest.mark.skipif(find_spec("pandas") is None, reason="makes a frame")
 def test_a_part_that_would_be_shown_other_rows_is_not_looped_alone(monkeypatch: Any) -> None:
     monkeypatch.setitem(registry._TRANSFORMERS, StandardScaler, Shows)
-    mixed, loop = both_ways(PrequentialEvaluator("accuracy", return_models=True), SCALED, X, Y)
+    mixed, loop = both_ways(PrequentialEvaluator("accuracy"), SCALED, X, Y)
     assert "rows that a part is shown otherwise in the loop" in mixed.paths["m"]
     assert_alike(mixed, loop)

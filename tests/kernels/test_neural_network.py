@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-from skstream import PrequentialEvaluator
+from skstream import PrequentialEvaluator, RunOptions
 from skstream.kernels import Declined, Task, make_kernel
 from skstream.kernels import neural_network as network
 from skstream.utils._rows import own_rows
@@ -21,6 +21,7 @@ from tests.kernels._reference import (
     as_storage,
     assert_equals_loop,
     assert_same_state,
+    both_ways,
     make_block,
     random_cuts,
     run_literally,
@@ -105,13 +106,10 @@ def test_frames(library: str, shuffle: bool) -> None:
     X, y = rows_and_labels(0, 3)
     columns = [f"x{k}" for k in range(4)]
     X = frames.DataFrame({name: X[:, k] for k, name in enumerate(columns)})
-    results = [
-        PrequentialEvaluator("accuracy", engine=engine, return_models=True, random_state=0)
-        .evaluate({"mlp": classifier(shuffle=shuffle, hidden_layer_sizes=(20, 9))}, X, y)
-        for engine in ("auto", "loop")
-    ]  # fmt: skip
-    assert results[0].paths["mlp"] == "kernel"
-    one, other = (result.models["mlp"] for result in results)
+    model = classifier(shuffle=shuffle, hidden_layer_sizes=(20, 9))
+    results = both_ways(PrequentialEvaluator("accuracy", random_state=0), model, X, y)
+    assert results[0].paths["m"] == "kernel"
+    one, other = (result.models["m"] for result in results)
     assert_same_state(one, other)
 
 
@@ -176,7 +174,9 @@ def test_weights_that_grow_without_bound_are_an_error_of_the_model_at_its_row() 
     for engine in ("auto", "loop"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            evaluator = PrequentialEvaluator("mae", engine=engine, error_score=np.nan)
+            evaluator = PrequentialEvaluator(
+                "mae", error_score=np.nan, run=RunOptions(kernels=engine == "auto")
+            )
             results.append(evaluator.evaluate({"mlp": model}, X * 10, y + 0.5))
     one, other = (result.failures["mlp"] for result in results)
     assert one == other and "non-finite parameter weights" in one

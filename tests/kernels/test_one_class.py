@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.linear_model import SGDOneClassSVM
 from sklearn.preprocessing import StandardScaler
 
-from skstream import LabelNoise, ModelError, PrequentialEvaluator, make_stream_pipeline
+from skstream import LabelNoise, ModelError, PrequentialEvaluator, RunOptions, make_stream_pipeline
 from skstream.adaptive import DriftReset
 from skstream.ensemble import OnlineBagging
 from skstream.kernels import Declined, Task, find_kernel
@@ -66,7 +66,9 @@ def test_behind_a_scaler() -> None:
     y = np.where(np.abs(X[:, 0]) < 100, 1, -1)
     model = make_stream_pipeline(StandardScaler(), SGDOneClassSVM())
     results = [
-        PrequentialEvaluator("accuracy", engine=engine, random_state=0).evaluate({"m": model}, X, y)
+        PrequentialEvaluator(
+            "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+        ).evaluate({"m": model}, X, y)
         for engine in ("auto", "loop")
     ]
     assert results[0].paths["m"] == "kernel"
@@ -80,9 +82,9 @@ def test_inside_a_meta_classifier_it_is_refused(meta: Any) -> None:
     X, y = np.zeros((9, 2)), np.array([-1, 1, 1] * 3)
     for engine in ("auto", "loop"):
         with pytest.raises(ModelError, match=r"needs a classifier.*Got SGDOneClassSVM"):
-            PrequentialEvaluator("accuracy", engine=engine, random_state=0).evaluate(
-                {"m": meta(SGDOneClassSVM())}, X, y
-            )
+            PrequentialEvaluator(
+                "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+            ).evaluate({"m": meta(SGDOneClassSVM())}, X, y)
 
 
 @pytest.mark.parametrize("labels", [[0, 1], ["bad", "good"]])

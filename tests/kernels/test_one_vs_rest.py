@@ -152,7 +152,7 @@ def test_frames_and_batches_and_weights() -> None:
         (counts, 1, weight, "loop"),
     ):
         evaluator = PrequentialEvaluator(
-            "accuracy", batch_size=batch_size, n_warmup=4, return_models=True, random_state=0
+            "accuracy", batch_size=batch_size, n_warmup=4, random_state=0
         )
         kernel, loop = both_ways(evaluator, model, X, LABELS[y], sample_weight=sample_weight)
         assert kernel.paths["m"].partition(":")[0] == path

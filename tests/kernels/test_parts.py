@@ -12,7 +12,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import skstream.core.engine.kernel as by_kernel
-from skstream import PrequentialEvaluator, TemporalCorrection, TemporallyAugmented
+from skstream import PrequentialEvaluator, RunOptions, TemporalCorrection, TemporallyAugmented
 from skstream.core.engine.block import cuts, part_of
 from skstream.core.engine.model import ModelRun
 from skstream.kernels import Declined, Task, find_kernel
@@ -28,8 +28,10 @@ Y = RNG.integers(0, 3, N)
 
 
 def evaluate(model: Any, engine: str = "auto", X: Any = X, y: Any = Y, **how: Any) -> Any:
-    evaluator = PrequentialEvaluator("accuracy", engine=engine, random_state=0, return_models=True)
-    return evaluator.evaluate({"m": model}, X, y, **how)
+    evaluator = PrequentialEvaluator(
+        "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+    )
+    return evaluator.evaluate({"m": model}, X, y, **how, return_models=True)
 
 
 @pytest.mark.parametrize("timeline", ["prequential", "polls", "holdout"])
@@ -123,7 +125,9 @@ class TestDeclined:
     @staticmethod
     def run_in_chunks(engine: str, odd: tuple[int, ...]) -> Any:
         """Chunks of 40 rows, some of them of a type that no kernel reads."""
-        evaluator = PrequentialEvaluator("accuracy", engine=engine, random_state=0, keep_tape=True)
+        evaluator = PrequentialEvaluator(
+            "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto", keep_tape=True)
+        )
         model = make_stream_pipeline(StandardScaler(), SGDClassifier())
         run = evaluator.start({"m": model}, classes=[0, 1, 2])
         for k in range(10):

@@ -95,8 +95,8 @@ def test_methods_of_an_instance_go_through_the_loop() -> None:
     model.predict = always_one
     with pytest.raises(Declined, match="SGDClassifier with a predict of its own has no kernel"):
         find_kernel(model, TASK)
-    evaluator = PrequentialEvaluator(warm_start=True)
-    result = evaluator.evaluate({"m": model}, X, Y)
+    evaluator = PrequentialEvaluator()
+    result = evaluator.evaluate({"m": model}, X, Y, warm_start=True)
     assert (result.predictions("m", every_row=True)[1:] == 1).all()
     assert result.paths["m"].partition(":")[0] == "loop"
 

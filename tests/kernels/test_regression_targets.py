@@ -17,6 +17,7 @@ from skstream import (
     KFoldEvaluator,
     PersistentRegressor,
     PrequentialEvaluator,
+    RunOptions,
     SlidingWindow,
     make_stream_pipeline,
     prequential_predict,
@@ -93,10 +94,12 @@ def test_answers_that_elsewhere_mark_something(engine: Any) -> None:
         (SlidingWindow(7), errors[-7:].mean()),
         (FadingFactor(0.9), np.average(errors, weights=fading)),
     ):
-        evaluator = PrequentialEvaluator("mae", forgetting=forgetting, engine=engine)
+        evaluator = PrequentialEvaluator(
+            "mae", forgetting=forgetting, run=RunOptions(kernels=engine == "auto")
+        )
         result = evaluator.evaluate({"persistent": PersistentRegressor()}, X, MARKS)
         np.testing.assert_allclose(result.scores["persistent"]["mae"], expected)
-    answers = prequential_predict(PersistentRegressor(), X, MARKS, engine=engine)
+    answers = prequential_predict(PersistentRegressor(), X, MARKS, kernels=engine == "auto")
     np.testing.assert_array_equal(answers, MARKS[:-1])
 
 
@@ -105,7 +108,9 @@ def test_answers_that_elsewhere_mark_something_in_other_protocols(evaluator: Any
     late = {"delay": 3} if evaluator is DelayedEvaluator else {"random_state": 0}
     models = {"persistent": PersistentRegressor(), "sgd": SGDRegressor()}
     kernel, loop = (
-        evaluator("mae", engine=engine, **late).evaluate(models, X, MARKS).scores
+        evaluator("mae", run=RunOptions(kernels=engine == "auto"), **late)
+        .evaluate(models, X, MARKS)
+        .scores
         for engine in ("auto", "loop")
     )
     for model, scores in loop.items():

@@ -130,7 +130,7 @@ def stream(n: int = 1500) -> tuple[Any, Any]:
 def test_evaluators_give_rivers_answers_and_objects() -> None:
     X, y = stream()
     forest = forests.ARFClassifier(3, seed=1)
-    result = PrequentialEvaluator("accuracy", return_models=True).evaluate({"f": forest}, X, y)
+    result = PrequentialEvaluator("accuracy").evaluate({"f": forest}, X, y, return_models=True)
     assert result.paths == {"f": "kernel"}
     expected, literal = bare(forest.clone(), X, y)
     assert result.predictions("f", every_row=True).tolist()[1:] == expected
@@ -143,7 +143,9 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
         DelayedEvaluator("accuracy", delay=40),
     ):
         kernel, loop = (
-            other.set_params(engine=engine).evaluate({"f": forest}, X[:400], y[:400])
+            other.set_params(run__kernels=engine == "auto").evaluate(
+                {"f": forest}, X[:400], y[:400]
+            )
             for engine in ("auto", "loop")
         )
         assert kernel.scores == loop.scores
@@ -185,8 +187,10 @@ def test_a_fitted_forest_goes_on() -> None:
     X, y = stream(900)
     forest = forests.ARFClassifier(3)  # without a seed: its random numbers are known once it runs
     bare(forest, X[:500], y[:500])
-    evaluator = PrequentialEvaluator("accuracy", warm_start=True, n_warmup=0, return_models=True)
-    result = evaluator.evaluate({"f": forest}, X[500:], y[500:])
+    evaluator = PrequentialEvaluator("accuracy", n_warmup=0)
+    result = evaluator.evaluate(
+        {"f": forest}, X[500:], y[500:], warm_start=True, return_models=True
+    )
     assert result.paths == {"f": "kernel"}
     answers = []
     for row, label in zip(X[500:].tolist(), y[500:].tolist(), strict=True):
@@ -201,7 +205,7 @@ def test_what_cannot_be_read_is_left_to_river() -> None:
     forest = forests.ARFClassifier(2, seed=0)
     bare(forest, X, y)
     forest.data[0]._active_leaf_size_estimate = 7.0
-    result = PrequentialEvaluator("accuracy", warm_start=True).evaluate({"f": forest}, X, y)
+    result = PrequentialEvaluator("accuracy").evaluate({"f": forest}, X, y, warm_start=True)
     assert "has learnt cannot be read" in result.paths["f"]
 
 
@@ -329,8 +333,8 @@ def test_the_example_of_rivers_docstring() -> None:
     literal = forest.clone()
     metric = pytest.importorskip("river.metrics").Accuracy()
     expected = evaluate(zip(rows, labels, strict=True), literal, metric).get()
-    evaluator = PrequentialEvaluator("accuracy", return_models=True)
-    result = evaluator.evaluate({"forest": forest}, X, y)
+    evaluator = PrequentialEvaluator("accuracy")
+    result = evaluator.evaluate({"forest": forest}, X, y, return_models=True)
     assert result.paths == {"forest": "kernel"}
     assert result.scores["forest"]["accuracy"] == pytest.approx(expected, abs=1e-12)
     mine = result.models["forest"].model_

@@ -80,8 +80,8 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
     X = np.round(rng.normal(size=(1500, 4)), 3)
     y = LABELS[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
     tree = river_tree.HoeffdingTreeClassifier(grace_period=50, tau=0.2)
-    evaluator = PrequentialEvaluator("accuracy", return_models=True)
-    result = evaluator.evaluate({"tree": tree}, X, y)
+    evaluator = PrequentialEvaluator("accuracy")
+    result = evaluator.evaluate({"tree": tree}, X, y, return_models=True)
     assert result.paths["tree"] == "kernel"
     expected, literal = bare(tree.clone(), X, y)
     assert result.predictions("tree", every_row=True).tolist()[1:] == expected
@@ -92,7 +92,7 @@ def test_evaluators_give_rivers_answers_and_objects() -> None:
         DelayedEvaluator("accuracy", delay=40),
     ):
         kernel, loop = (
-            other.set_params(engine=engine).evaluate({"tree": tree}, X, y)
+            other.set_params(run__kernels=engine == "auto").evaluate({"tree": tree}, X, y)
             for engine in ("auto", "loop")
         )
         assert kernel.scores == loop.scores
@@ -185,8 +185,8 @@ def test_the_example_of_rivers_docstring() -> None:
         evaluate = pytest.importorskip("river.evaluate").progressive_val_score
         metric = pytest.importorskip("river.metrics").Accuracy()
         expected = evaluate(zip(rows, labels, strict=True), literal, metric).get()
-        evaluator = PrequentialEvaluator("accuracy", return_models=True)
-        result = evaluator.evaluate({"tree": model}, X, y)
+        evaluator = PrequentialEvaluator("accuracy")
+        result = evaluator.evaluate({"tree": model}, X, y, return_models=True)
         assert result.paths["tree"].partition(":")[0] == path
         assert result.scores["tree"]["accuracy"] == pytest.approx(expected, abs=1e-12)
         assert same(result.models["tree"].model_, literal)

@@ -16,6 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from skstream import (
     LabelNoise,
     PrequentialEvaluator,
+    RunOptions,
     TemporalCorrection,
     TemporallyAugmented,
     make_stream_pipeline,
@@ -246,16 +247,18 @@ def test_models_around_others(model: Any, n_classes: int) -> None:
     y = (X[:, :n_classes] + rng.normal(size=(60, n_classes))).argmax(axis=1)
     rows = X if n_classes == 2 else np.asfortranarray(X)
     results = [
-        PrequentialEvaluator("accuracy", n_warmup=30, engine=engine, return_models=True).evaluate(
-            {"m": model}, rows, y
-        )
+        PrequentialEvaluator(
+            "accuracy", n_warmup=30, run=RunOptions(kernels=engine == "auto")
+        ).evaluate({"m": model}, rows, y, return_models=True)
         for engine in ("auto", "loop")
     ]
     assert results[0].paths["m"] == "kernel"
     np.testing.assert_array_equal(*(result.predictions("m", every_row=True) for result in results))
     assert_same_state(*(result.models["m"] for result in results))
     answers = [
-        prequential_predict(model, rows, y, method=best_method(model), n_warmup=30, engine=engine)
+        prequential_predict(
+            model, rows, y, method=best_method(model), n_warmup=30, kernels=engine == "auto"
+        )
         for engine in ("auto", "loop")
     ]
     # Beside labels, which are integers, rows become float64.

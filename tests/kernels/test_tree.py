@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skstream import KFoldEvaluator, PrequentialEvaluator, TemporallyAugmented
+from skstream import KFoldEvaluator, PrequentialEvaluator, RunOptions, TemporallyAugmented
 from skstream.drift import DDM, PageHinkley, RandomAlarm
 from skstream.kernels import Declined, Task
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
@@ -201,7 +201,7 @@ def test_short_streams_are_not_compiled_and_give_the_same(
 ) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
-    evaluator = kind("accuracy", random_state=0, keep_tape=True)
+    evaluator = kind("accuracy", random_state=0, run=RunOptions(keep_tape=True))
     spared = evaluator.evaluate({"m": model}, X, y)
     assert spared.paths == {"m": NOT_COMPILED}
     monkeypatch.setenv(_numba.ALWAYS_COMPILE, "1")

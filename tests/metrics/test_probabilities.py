@@ -9,7 +9,6 @@ from sklearn.naive_bayes import MultinomialNB
 
 from skstream import HoldoutEvaluator, PrequentialEvaluator, prequential_predict
 from skstream.core.forgetting import as_forgetting
-from skstream.core.measures.bins import brier_part
 from skstream.core.measures.registry import OF_CLASSES, PROBABILITIES, measure_of_name
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.measures.running import RunningMeasures
@@ -22,6 +21,7 @@ from skstream.metrics import (
     set_size,
     top_k_accuracy,
 )
+from skstream.metrics._calibration import brier_part
 from tests._examples import newest_alone
 from tests.metrics import _probability_reference as oracle
 from tests.metrics._reference import Reference
@@ -334,21 +334,12 @@ def test_pieces_and_several_models_change_nothing(name):
 
 
 @pytest.mark.parametrize("forgetting", ["cumulative", "window:17", "fading:0.97"])
-def test_parts_merge_and_pickles_go_on(forgetting):
+def test_pickles_go_on(forgetting):
     stream = make_stream(4, 80, 3, weighted=True, gaps=True)
     scores, measures = probabilities(stream), defined(3)
-    halves = [(stream.part(0, 40), scores[:40]), (stream.part(40, None), scores[40:])]
-    mergeable = [measure for measure in measures if measure.mergeable]
-    first, second = (scored(*half, mergeable, forgetting) for half in halves)
-    whole = scored(stream, scores, mergeable, forgetting).final()[forgetting]
-    for name, value in first.merge(second).final()[forgetting].items():
-        assert value == pytest.approx(whole[name], rel=1e-12)
-    first, second = (scored(*half, measures, forgetting) for half in halves)
-    with pytest.raises(ValueError, match=r"Cannot merge .*brier_skill.*coverage.* rows before"):
-        first.merge(second)
-    going_on = pickle.loads(pickle.dumps(first))
-    part, of_part = halves[1]
-    going_on.update(part.y, part.p, part.weight, scores=of_part)
+    first = scored(stream.part(0, 40), scores[:40], measures, forgetting)
+    going_on, part = pickle.loads(pickle.dumps(first)), stream.part(40, None)
+    going_on.update(part.y, part.p, part.weight, scores=scores[40:])
     assert_same_curves(going_on.curves(), scored(stream, scores, measures, forgetting).curves())
 
 

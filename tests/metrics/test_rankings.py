@@ -141,17 +141,6 @@ def test_one_class_is_ranked_against_the_rest(n_classes):
             assert value == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["all", "window", "faded"])
-def test_two_parts_are_merged(name):
-    stream = make_stream(7, 130, 3, weighted=True, gaps=True)
-    scores, forgetting = make_scores(stream), LONGER[name]
-    whole = measured(stream, scores, forgetting).final()
-    first = measured(stream.part(0, 70), scores[:70], forgetting)
-    second = measured(stream.part(70, None), scores[70:], forgetting)
-    (merged,), (expected,) = first.merge(second).final().values(), whole.values()
-    assert merged == pytest.approx(expected, rel=1e-12, nan_ok=True)
-
-
 @pytest.mark.parametrize("n_bins", [None, 8])
 @pytest.mark.parametrize("name", LONGER)
 def test_pieces_and_several_models_change_nothing(monkeypatch, name, n_bins):

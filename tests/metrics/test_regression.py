@@ -148,18 +148,6 @@ def test_r2_survives_changes_of_level(shift, weighted, record_every):
             assert values[place] == pytest.approx(expected, rel=1e-12, abs=1e-12), (name, at)
 
 
-def test_parts_with_other_levels_merge_exactly():
-    rng = np.random.default_rng(2)
-    y = rng.normal(size=6000) + np.repeat([0.0, 1e7], 3000)
-    p = y + rng.normal(size=6000)
-    for name in ("cumulative", "window:500", "fading:0.99"):
-        parts = [running("r2", name, None) for _ in range(3)]
-        for part, rows in zip(parts, (slice(0, 3000), slice(3000, None), slice(None)), strict=True):
-            part.update(y[rows], p[rows])
-        merged = parts[0].merge(parts[1]).final()[name]["r2"]
-        assert merged == pytest.approx(parts[2].final()[name]["r2"], rel=1e-12)
-
-
 def test_targets_that_became_constant_have_no_r2():
     y = np.r_[0.0, np.full(5000, 3.3)]
     for name in ("window:100", "fading:0.9"):
@@ -192,12 +180,6 @@ def test_undefined_is_nan_never_infinite():
 def test_persistent_answers_have_no_skill():
     y = np.random.default_rng(0).normal(size=50)
     assert persistent_skill_score(y, np.r_[0.0, y[:-1]]) == 0.0
-
-
-def test_persistent_skill_cannot_be_merged():
-    parts = [running("persistent_skill", "cumulative", None) for _ in range(2)]
-    with pytest.raises(ValueError, match="Cannot merge persistent_skill"):
-        parts[0].merge(parts[1])
 
 
 def test_adwin_is_for_classifiers():

@@ -132,9 +132,9 @@ def test_what_can_be_no_measure(metrics):
 
 def test_only_the_series_that_a_measure_needs_are_carried():
     measures = running("accuracy", "cumulative", np.arange(30))
-    assert len(measures._scores.groups[0].sums["cumulative"].series) == 2
+    assert len(measures._scores.groups[0].sums[0].series) == 2
     measures = running(["kappa", "kappa_temporal"], "cumulative", np.arange(30))
-    assert len(measures._scores.groups[0].sums["cumulative"].series) == 64
+    assert len(measures._scores.groups[0].sums[0].series) == 64
 
 
 def test_a_parameter_that_is_the_default_stays_in_the_name():

@@ -1,6 +1,5 @@
 import pickle
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from skstream.core.measures.registry import CLASSIFICATION, MAJORITIES
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.measures.running import RunningMeasures
 from skstream.core.measures.scores import Scores
+from skstream.core.measures.series import baselines_of
 from skstream.forgetting import Forgetting, SlidingWindow
 from skstream.metrics import kappa_m_score
 from tests._data import load_stream
@@ -157,7 +157,9 @@ def test_weights_of_one_are_no_weights(stream):
 
 
 ELEMENTARY = [
-    name for name, measure in CLASSIFICATION.items() if measure.mergeable and name != "cmd"
+    name
+    for name, measure in CLASSIFICATION.items()
+    if not baselines_of(measure.series) and name != "cmd"
 ]
 
 
@@ -225,52 +227,6 @@ def assert_same_values(first, second, rtol=1e-12):
             np.testing.assert_allclose(
                 second[forgetting][metric], value, rtol=rtol, atol=1e-12, err_msg=metric
             )
-
-
-@examples(25)
-@given(streams(), st.data())
-def test_merging_is_one_pass(stream, data):
-    """Law L6, for elementary series under mechanisms that allow it."""
-    mechanisms = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
-    first = data.draw(st.integers(0, len(stream)))
-    second = data.draw(st.integers(first, len(stream)))
-    parts = [stream.part(0, first), stream.part(first, second)]
-    merged, later = (score(part, ELEMENTARY, mechanisms, None) for part in parts)
-    kept = pickle.dumps(later)
-    assert merged.merge(later) is merged
-    assert pickle.dumps(later) == kept
-    assert_same_values(
-        score(stream.part(0, second), ELEMENTARY, mechanisms).final(), merged.final()
-    )
-    rest = stream.part(second, None)
-    merged.update(rest.y, rest.p, rest.weight)
-    assert merged.n_rows == len(stream)
-    assert_same_values(score(stream, ELEMENTARY, mechanisms).final(), merged.final())
-
-
-@pytest.mark.parametrize("name", ["kappa_m", "kappa_temporal", "kappa_plus"])
-def test_what_crosses_the_seam_cannot_be_merged(name):
-    stream = make_stream(0)
-    parts = [score(stream, [name, "accuracy"], "cumulative") for _ in range(2)]
-    with pytest.raises(ValueError, match=rf"Cannot merge {name}: .* tape of both parts"):
-        parts[0].merge(parts[1])
-
-
-def test_adwin_cannot_be_merged():
-    parts = [score(make_stream(0), "accuracy", "adwin") for _ in range(2)]
-    with pytest.raises(ValueError, match=r"Cannot merge under adwin: .* order"):
-        parts[0].merge(parts[1])
-
-
-def test_only_the_same_can_be_merged():
-    stream = make_stream(0)
-    one = score(stream, "accuracy", "cumulative")
-    with pytest.raises(ValueError, match="metrics is"):
-        one.merge(score(stream, "kappa", "cumulative"))
-    with pytest.raises(ValueError, match="forgetting is"):
-        one.merge(score(stream, "accuracy", "window:5"))
-    with pytest.raises(ValueError, match="classes is"):
-        one.merge(score(make_stream(0, n_classes=4), "accuracy", "cumulative"))
 
 
 @newest_alone
@@ -472,26 +428,6 @@ def test_room_for_more_checkpoints_is_not_pickled():
     twin.update([0], [1])
     measures.update([0], [1])
     assert_same_curves(twin.curves(), measures.curves())
-
-
-@pytest.mark.parametrize("record_every", [1, 10, None])
-def test_curves_leave_out_what_was_merged(record_every, monkeypatch):
-    monkeypatch.setattr(running_module, "_BLOCK", 64)
-    stream = make_stream(7, 3000, 2)
-    names = ["accuracy", "kappa"]
-    bounds = [0, 1000, 1700, 3000]
-    first, second, third = (stream.part(start, stop) for start, stop in pairwise(bounds))
-    measures = score(first, names, "cumulative", record_every)
-    measures.merge(score(second, names, "cumulative", record_every))
-    measures.update(third.y, third.p)
-    whole = score(stream, names, "cumulative", record_every).curves()
-    found = measures.curves()
-    inside = (whole.checkpoints > 1000) & (whole.checkpoints <= 1700)
-    np.testing.assert_array_equal(found.checkpoints, whole.checkpoints[~inside])
-    for name in names:
-        np.testing.assert_allclose(
-            found.values["cumulative"][name], whole.values["cumulative"][name][~inside]
-        )
 
 
 @pytest.mark.parametrize("forgetting", ["cumulative", "window:700", "fading:0.999", "adwin"])

@@ -241,19 +241,3 @@ def test_bad_times_are_said() -> None:
     rows.weight = np.ones(10)
     with pytest.raises(ValueError, match="many classes in a window of time"):
         curves_of(rows, "kappa_m", np.arange(MANY), "window:1D")
-
-
-def test_a_result_can_be_merged() -> None:
-    rows = labels(300, FEW)
-    forgetting = ["window:1h", "half-life:1h"]
-    whole = measures(["accuracy", "auc", "kappa_se"], np.arange(FEW), forgetting)
-    whole.read(rows)
-    first, second = (
-        measures(["accuracy", "auc", "kappa_se"], np.arange(FEW), forgetting) for _ in range(2)
-    )
-    first.read(rows[:170])
-    second.read(rows[170:])
-    merged = first.merge(second).final()
-    for name, by_metric in whole.final().items():
-        for metric, value in by_metric.items():
-            np.testing.assert_allclose(merged[name][metric], value, rtol=1e-12)

@@ -2,12 +2,10 @@
 
 import pickle
 from copy import deepcopy
-from datetime import UTC
 from functools import partial
 
 import numpy as np
 import pytest
-import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
@@ -28,7 +26,6 @@ from sklearn.model_selection import (
     RandomizedSearchCV,
     ShuffleSplit,
     TimeSeriesSplit,
-    cross_val_score,
     cross_validate,
     learning_curve,
     permutation_test_score,
@@ -36,11 +33,11 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
-from sklearn.utils.fixes import parse_version
 
 from skstream import (
     Persistent,
     PrequentialEvaluator,
+    RunOptions,
     TemporalCorrection,
     TemporallyAugmented,
     make_stream_pipeline,
@@ -88,8 +85,10 @@ def hand_loop(model, rows, labels, weight=None):
 
 
 def evaluated(model, metric, rows, labels, **params):
-    evaluator = PrequentialEvaluator(metric, warm_start=True, n_warmup=0, **params)
-    return evaluator.evaluate({"m": model}, rows, labels, classes=["DOWN", "UP"]).scores["m"]
+    evaluator = PrequentialEvaluator(metric, n_warmup=0, **params)
+    return evaluator.evaluate(
+        {"m": model}, rows, labels, classes=["DOWN", "UP"], warm_start=True
+    ).scores["m"]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -100,8 +99,10 @@ def test_the_scorer_is_the_evaluator_on_the_same_rows(name, engine):
     # The loop is slow: fewer rows and measures.
     metrics, end = (METRICS, 240) if engine == "auto" else (METRICS[3:5], 110)
     rows, labels = X[N:end], Y[N:end]
-    expected = evaluated(model, metrics, rows, labels, engine=engine)
-    scores = {m: prequential_scorer(m, engine=engine)(model, rows, labels) for m in metrics}
+    expected = evaluated(model, metrics, rows, labels, run=RunOptions(kernels=engine == "auto"))
+    scores = {
+        m: prequential_scorer(m, kernels=engine == "auto")(model, rows, labels) for m in metrics
+    }
     assert scores == {m: -expected[m] if m == "error" else expected[m] for m in metrics}
     assert pickle.dumps(model) == before
 
@@ -122,9 +123,10 @@ def test_the_scorer_is_the_evaluator_under_all_settings(
 ):
     model = clone(MODELS[name]).fit(X[:begin], Y[:begin])
     rows, labels = X[begin : begin + size], Y[begin : begin + size]
-    options = {"forgetting": forgetting, "batch_size": batch_size, "engine": engine}
-    score = prequential_scorer(metric, **options)(model, rows, labels)
-    expected = evaluated(model, metric, rows, labels, **options)[metric]
+    options, kernels = {"forgetting": forgetting, "batch_size": batch_size}, engine == "auto"
+    score = prequential_scorer(metric, kernels=kernels, **options)(model, rows, labels)
+    run = RunOptions(kernels=kernels)
+    expected = evaluated(model, metric, rows, labels, run=run, **options)[metric]
     np.testing.assert_equal(score, -expected if metric == "error" else expected)
 
 
@@ -200,56 +202,11 @@ def test_weights_are_routed():
         assert found["test_a"] == [expected]
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        cross_validate,
-        cross_val_score,
-        partial(learning_curve, train_sizes=[N]),
-        pytest.param(
-            partial(learning_curve, train_sizes=[N], exploit_incremental_learning=True),
-            marks=pytest.mark.skipif(
-                parse_version(sklearn.__version__) < parse_version("1.9"),
-                reason="scikit-learn 1.8 hands all weights to each part of the rows",
-            ),
-        ),
-        partial(validation_curve, param_name="alpha", param_range=[1e-4]),
-        partial(permutation_test_score, n_permutations=1),
-    ],
-)
-def test_weights_that_do_not_reach_the_scorer_are_told(call):
-    weight, scorer = np.arange(240) % 2.0, prequential_scorer("accuracy")
-    options = {"cv": PrequentialSplit(N), "scoring": scorer}
-    with pytest.warns(
-        UserWarning, match=r"without weights, and fit had sample_weight: .*search"
-    ) as w:
-        call(SGD, X, Y, params={"sample_weight": weight}, **options)
-    assert {one.filename for one in w} == {__file__}
-    call(SGD, X, Y, params={"sample_weight": None}, **options)
-    with config_context(enable_metadata_routing=True):
-        options["scoring"] = prequential_scorer("accuracy").set_score_request(sample_weight=False)
-        model = clone(SGD).set_fit_request(sample_weight=True)
-        model.set_partial_fit_request(sample_weight=True)
-        call(model, X, Y, params={"sample_weight": weight}, **options)
-
-
-def test_weights_of_a_step_do_not_reach_the_scorer():
-    weight, scorer = np.arange(240) % 2.0, prequential_scorer("accuracy")
-    search = GridSearchCV(
-        make_pipeline(StandardScaler(), SGD), {}, cv=PrequentialSplit(N), scoring=scorer
-    )
-    with pytest.warns(UserWarning, match="fit had sgdclassifier__sample_weight: scikit-learn"):
-        search.fit(X, Y, sgdclassifier__sample_weight=weight)
-    search.set_params(estimator=SGD).fit(X, Y, sample_weight=weight)
-    search.set_params(scoring={"a": scorer, "b": scorer}, refit=False)
-    search.fit(X, Y, sample_weight=weight)
-
-
 def test_regressors_and_measures_of_which_lower_is_better():
     target = X @ [1.0, 2.0, 3.0, 4.0]
     model = SGDRegressor(random_state=0).fit(X[:N], target[:N])
-    evaluator = PrequentialEvaluator(["mae", "r2"], warm_start=True, n_warmup=0)
-    expected = evaluator.evaluate({"m": model}, X[N:], target[N:]).scores["m"]
+    evaluator = PrequentialEvaluator(["mae", "r2"], n_warmup=0)
+    expected = evaluator.evaluate({"m": model}, X[N:], target[N:], warm_start=True).scores["m"]
     for metric in ("mae", "neg_mean_absolute_error"):
         assert prequential_scorer(metric)(model, X[N:], target[N:]) == -expected["mae"]
     assert prequential_scorer("r2")(model, X[N:], target[N:]) == expected["r2"]
@@ -269,8 +226,8 @@ def test_functions_and_measures():
     f1 = prequential_scorer(partial(f1_score, pos_label="UP"))(model, X[N:], Y[N:])
     assert f1 == prequential_scorer("f1:UP")(model, X[N:], Y[N:])
     hindsight = prequential_scorer(partial(kappa_m_score, majority="hindsight"))
-    expected = PrequentialEvaluator(hindsight.metric, n_warmup=0, warm_start=True)
-    found = expected.evaluate({"m": model}, X[N:], Y[N:]).scores["m"]
+    expected = PrequentialEvaluator(hindsight.metric, n_warmup=0)
+    found = expected.evaluate({"m": model}, X[N:], Y[N:], warm_start=True).scores["m"]
     assert [hindsight(model, X[N:], Y[N:])] == list(found.values())
     assert repr(prequential_scorer(cost)) == "prequential_scorer(cost)"
 
@@ -356,11 +313,11 @@ def test_other_mistakes_with_fitted_models():
         (("accuracy", "fadign:0.9"), ValueError, "forgetting"),
         (("accuracy", ["cumulative", "adwin"]), TypeError, "one mechanism of forgetting"),
         (("accuracy", "cumulative", 0), ValueError, "'batch_size' parameter"),
-        (("accuracy", "cumulative", 1, "fast"), ValueError, "'engine' parameter"),
+        (("accuracy", "cumulative", 1, "fast"), ValueError, "'kernels' parameter"),
     ],
 )
 def test_mistakes_are_found_when_the_scorer_is_made(arguments, error, message):
-    names = ("forgetting", "batch_size", "engine")
+    names = ("forgetting", "batch_size", "kernels")
     options = dict(zip(names, arguments[1:], strict=False))
     with pytest.raises(error, match=message):
         prequential_scorer(arguments[0], **options)
@@ -464,33 +421,6 @@ def test_rows_that_a_split_may_not_have_are_named(train, test, message):
         check_time_order([(train, test)], X)
 
 
-def test_an_index_that_goes_back_is_noticed():
-    pd = pytest.importorskip("pandas", reason="an index")
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    scorer, cv = prequential_scorer("accuracy"), ShuffleSplit(1, random_state=0)
-    with pytest.warns(FutureLeakWarning, match=r"row \d+ has the index \d+, after \d+\. If"):
-        cross_validate(SGD, frame, Y, cv=cv, scoring=scorer)
-    frame.index = pd.date_range("2024-01-01", periods=240, tz="Europe/Lisbon")[::-1]
-    with pytest.warns(FutureLeakWarning, match="row 1 has the index 2024"):
-        cross_validate(SGD, frame, Y, cv=PrequentialSplit(N), scoring=scorer)
-    frame = frame.reset_index(drop=True)
-    for folds in (4, KFold(4, shuffle=True, random_state=0)):
-        by_index, by_rows = r"begin with row 0 .* leave out others \(row", "The split tests row"
-        with pytest.warns(FutureLeakWarning, match=f"{by_index}|{by_rows}") as w:
-            cross_validate(SGD, frame, Y, cv=folds, scoring=scorer)
-        assert sum("begin with row 0" in str(one.message) for one in w) == 1
-        assert 3 <= len(w) <= 4  # one fold has row 0, the others show it by the rows of the split
-    # Rows in order are silent, also without some that were left out before, and a later frame.
-    cross_validate(SGD, frame, Y, cv=PrequentialSplit(N), scoring=scorer, return_train_score=True)
-    odd = frame[frame.index % 3 > 0]
-    cross_validate(SGD, odd, Y[odd.index], cv=PrequentialSplit(N), scoring=scorer)
-    scorer(clone(SGD).fit(frame[:N], Y[:N]), frame[N:].reset_index(drop=True), Y[N:])
-    # Names of rows are no times.
-    frame.index = [f"row {i}" for i in range(240)]
-    cv = PrequentialSplit(N)
-    cross_validate(SGD, frame[::-1], Y[::-1], cv=cv, scoring=scorer, error_score="raise")
-
-
 @pytest.mark.parametrize("rows", ["array", "frame"])
 @pytest.mark.parametrize("folds", [4, KFold(4), KFold(4, shuffle=True, random_state=0)])
 def test_folds_that_train_on_the_future_are_told_once(rows, folds):
@@ -515,66 +445,6 @@ def test_folds_that_train_on_the_future_are_told_once(rows, folds):
             Persistent(), data, Y, cv=folds, scoring=prequential_scorer("error"), train_sizes=[60],
             exploit_incremental_learning=True,
         )  # fmt: skip
-
-
-def indexes_of_times(pd):
-    days = pd.date_range("2024-01-01", periods=240)
-    return {
-        "period": days.to_period("D"),
-        "duration": days - days[0],
-        "dates": pd.Index(days.date, dtype=object),
-        "level": pd.MultiIndex.from_arrays([days, range(240)]),
-        "second level": pd.MultiIndex.from_arrays([range(240), days]),
-        "zone": days.tz_localize("Europe/Lisbon"),
-        "numbers": pd.Index(range(240), dtype="Int64"),
-    }
-
-
-@pytest.mark.parametrize(
-    "kind", ["period", "duration", "dates", "level", "second level", "zone", "numbers"]
-)
-def test_every_index_of_times_is_looked_at(kind):
-    pd = pytest.importorskip("pandas", reason="an index")
-    frame = pd.DataFrame(X, index=indexes_of_times(pd)[kind])
-    scorer, fitted = prequential_scorer("accuracy"), clone(SGD).fit(X[:N], Y[:N])
-    expected = scorer(fitted, X[N:], Y[N:])
-    frame = frame.rename(columns=str)
-    fitted.feature_names_in_ = np.array(frame.columns)
-    check_time_order(PrequentialSplit(20), frame)
-    assert scorer(fitted, frame[N:], Y[N:]) == expected
-    with pytest.warns(FutureLeakWarning, match="row 1 has the index .*, after "):
-        check_time_order(PrequentialSplit(20), frame[::-1])
-    with pytest.warns(FutureLeakWarning, match=r"The test rows go back .* row 1 has the index"):
-        scorer(fitted, frame[:N:-1], Y[:N:-1])
-
-
-@pytest.mark.parametrize("kind", ["period", "duration", "dates", "level", "zone", "numbers"])
-def test_missing_times_in_an_index_are_named(kind):
-    pd = pytest.importorskip("pandas", reason="an index")
-    index = indexes_of_times(pd)[kind]
-    lone = index.get_level_values(0).insert(100, None).delete(101)
-    index = pd.MultiIndex.from_arrays([lone, range(240)]) if kind == "level" else lone
-    frame = pd.DataFrame(X, columns=list("abcd"), index=index)
-    scorer = prequential_scorer("accuracy")
-    with pytest.warns(
-        FutureLeakWarning, match="Of the rows of X, row 100 has the index .* no place"
-    ):
-        check_time_order(PrequentialSplit(20), frame)
-    with pytest.warns(FutureLeakWarning, match="Of the test rows, row 20 has the index"):
-        found = cross_validate(SGD, frame, Y, cv=PrequentialSplit(N), scoring=scorer)
-    expected = cross_validate(SGD, X, Y, cv=PrequentialSplit(N), scoring=scorer)
-    assert found["test_score"] == expected["test_score"]
-    with pytest.warns(FutureLeakWarning, match="row 101 has the index .*, after "):
-        check_time_order(PrequentialSplit(20), pd.concat([frame[120:], frame[:120]])[19:])
-
-
-def test_times_that_cannot_be_compared_are_told():
-    pd = pytest.importorskip("pandas", reason="an index")
-    days = pd.date_range("2024-01-01", periods=20).to_pydatetime()
-    index = [*days[:10], *(day.replace(tzinfo=UTC) for day in days[10:])]
-    frame = pd.DataFrame(X[:20], index=pd.Index(index, dtype=object))
-    with pytest.warns(FutureLeakWarning, match=r"the index cannot be compared \(.*is not known"):
-        check_time_order(PrequentialSplit(5), frame)
 
 
 def test_an_unknown_measure_is_told_of_classes_in_general():

@@ -29,6 +29,7 @@ from skstream import (
     KFoldEvaluator,
     ModelError,
     PrequentialEvaluator,
+    RunOptions,
     TemporalCorrection,
     load_run,
     make_stream_pipeline,
@@ -37,7 +38,7 @@ from skstream import (
 from skstream.core.evaluators import execution as _execution
 from skstream.metrics import Measure
 from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch
-from skstream.model_selection._candidates import candidates_of
+from skstream.model_selection._search_plan import candidates_of
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import as_stream
 from skstream.utils._seeds import seed_estimator
@@ -128,13 +129,12 @@ def test_a_search_is_the_evaluation_of_its_candidates(
     metric = parameters.get("metric", "kappa_plus")
     evaluator = PrequentialEvaluator(
         list(dict.fromkeys([metric, "accuracy"])),
-        **{name: value for name, value in parameters.items() if name != "metric"},
         random_state=0,
-        keep_tape=True,
-        return_models=True,
+        run=RunOptions(keep_tape=True),
+        **{name: value for name, value in parameters.items() if name != "metric"},
     )
     for one, n_rows in ((whole, N_ROWS), (parts, parts.run_.rules.tuning)):
-        expected = evaluator.evaluate(models_of(one), X[:n_rows], y[:n_rows])
+        expected = evaluator.evaluate(models_of(one), X[:n_rows], y[:n_rows], return_models=True)
         result = one.result_
         n_scored = result.n_rows
         assert n_scored == n_rows
@@ -151,7 +151,7 @@ def test_a_search_is_the_evaluation_of_its_candidates(
                     ],
                     curve,
                 )
-    everything = evaluator.evaluate(models_of(whole), X, y).models or {}
+    everything = evaluator.evaluate(models_of(whole), X, y, return_models=True).models or {}
     for one in (whole, parts):
         best = everything[one.result_.model_names[one.best_index_]]
         assert_array_equal(one.predict(X[:50]), best.predict(X[:50]))
@@ -653,12 +653,15 @@ def test_the_choice_waits_for_rows_that_are_not_learnt(
         weight[unlearnt] = 0
     else:
         labels[unlearnt] = None
-    parameters = {"batch_size": 40, "n_warmup": 5, "missing_labels": "skip", "engine": engine}
-    one = search(metric="accuracy", tuning=420, **parameters)
+    parameters = {"batch_size": 40, "n_warmup": 5, "missing_labels": "skip"}
+    kernels = engine == "auto"
+    one = search(metric="accuracy", tuning=420, kernels=kernels, **parameters)
     one.fit(X, labels, classes=["DOWN", "UP"], sample_weight=weight)
     assert one.run_.rules.tuning == 445
     assert one.result_.n_rows == 452
-    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True, **parameters)
+    evaluator = PrequentialEvaluator(
+        "accuracy", random_state=0, run=RunOptions(kernels=kernels, keep_tape=True), **parameters
+    )
     expected = evaluator.evaluate(
         models_of(one), X[:452], labels[:452], classes=["DOWN", "UP"], sample_weight=weight[:452]
     )
@@ -675,7 +678,7 @@ def test_the_choice_waits_for_rows_that_are_not_learnt(
             (X[k : k + size], labels[k : k + size], {"sample_weight": weight[k : k + size]})
             for k in range(0, N_ROWS, size)
         ]
-        again = search(metric="accuracy", tuning=420, **parameters)
+        again = search(metric="accuracy", tuning=420, kernels=kernels, **parameters)
         assert_same(again.fit(chunks, classes=["DOWN", "UP"]), one)
     with parallel_config(backend="threading"):
         again = search(metric="accuracy", tuning=420, **parameters, n_jobs=2)
@@ -877,7 +880,7 @@ def test_a_fit_that_is_refused_keeps_the_search_before_it() -> None:
         {"tuning": 1000},
         {"metric": "none"},
         {"param_grid": {"no": [1]}},
-        {"evaluator": PrequentialEvaluator(warm_start=True)},
+        {"evaluator": PrequentialEvaluator(error_score=0.0)},
     ):
         good = {name: getattr(one, name) for name in bad}
         with pytest.raises(ValueError, match=r"\S"):
@@ -982,15 +985,13 @@ def test_without_an_evaluator_a_search_has_the_default_one() -> None:
 REFUSED = {
     "metrics": "accuracy",
     "error_score": 0.0,
-    "warm_start": True,
-    "return_models": True,
-    "checkpoint": "run",
+    "run__checkpoint": "run",
 }
 
 
 @pytest.mark.parametrize(("name", "value"), REFUSED.items(), ids=list(REFUSED))
 def test_settings_that_a_search_does_not_take_are_refused(name: str, value: Any) -> None:
-    message = f"^The evaluator of a search has {name}="
+    message = f"^The evaluator of a search has {name.removeprefix('run__')}="
     with pytest.raises(ValueError, match=message):
         search(**{name: value} if name != "error_score" else {}).set_params(
             **{f"evaluator__{name}": value}
@@ -1000,11 +1001,13 @@ def test_settings_that_a_search_does_not_take_are_refused(name: str, value: Any)
 def test_every_setting_of_an_evaluator_is_taken_or_refused() -> None:
     taken = {
         *("forgetting", "n_warmup", "batch_size", "record_every", "missing_labels", "unanswered"),
-        *("keep_tape", "engine", "random_state", "n_jobs", "progress"),
+        *("run", "random_state", "n_jobs", "progress"),
     }
-    assert {*PrequentialEvaluator().get_params(), *taken} == {*taken, *REFUSED}
+    assert {*PrequentialEvaluator().get_params()} == {*taken, *REFUSED} - {"run__checkpoint"}
     words = str(PrequentialSearch.__doc__)
-    assert [name for name in {*taken, *REFUSED} if f"`{name}`" not in words] == []
+    assert [
+        name for name in {*taken, *REFUSED} - {"run__checkpoint"} if f"`{name}`" not in words
+    ] == []
 
 
 @pytest.mark.parametrize("bad", [KFoldEvaluator(), PrequentialEvaluator, "prequential"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
-from skstream import KFoldEvaluator, MeanRegressor, Persistent, PrequentialEvaluator
+from skstream import KFoldEvaluator, MeanRegressor, Persistent, PrequentialEvaluator, RunOptions
 from skstream.plotting import ComparisonDisplay, CriticalDifferenceDisplay
 from skstream.plotting._critical_difference import BAR_COLOR
 from skstream.stats import (
@@ -310,7 +310,9 @@ def test_comparison_from_an_evaluation_asks_for_what_it_needs() -> None:
     folds = KFoldEvaluator("accuracy", n_folds=2, random_state=0)
     with pytest.raises(ValueError, match="pass fold="):
         ComparisonDisplay.from_evaluation(folds.evaluate(MODELS, stream), "sgd", "last")
-    bare = PrequentialEvaluator("accuracy", keep_tape=False).evaluate(MODELS, stream)
+    bare = PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=False)).evaluate(
+        MODELS, stream
+    )
     with pytest.raises(ValueError, match="keep_tape=True"):
         ComparisonDisplay.from_evaluation(bare, "sgd", "last")
 

@@ -14,6 +14,7 @@ from skstream import (
     DelayedEvaluator,
     KFoldEvaluator,
     Persistent,
+    Polling,
     PrequentialEvaluator,
     estimate_unlabelled,
     score_slices,
@@ -43,7 +44,9 @@ def comparison() -> Any:
 RESULTS: dict[str, Callable[[], Any]] = {
     "PrequentialDisplay": lambda: evaluated(PrequentialEvaluator("accuracy")),
     "FoldDisplay": lambda: evaluated(KFoldEvaluator("accuracy", n_folds=3, random_state=0)),
-    "BinnedPerformanceDisplay": lambda: evaluated(DelayedEvaluator("accuracy", delay=9, n_bins=3)),
+    "BinnedPerformanceDisplay": lambda: evaluated(
+        DelayedEvaluator("accuracy", delay=9, polling=Polling(n_bins=3))
+    ),
     "ComparisonDisplay": comparison,
     "CriticalDifferenceDisplay": lambda: evaluated(
         KFoldEvaluator("accuracy", n_folds=3, random_state=0)

@@ -11,13 +11,14 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     Persistent,
+    Polling,
     PrequentialEvaluator,
     detect,
     score_slices,
 )
 from skstream.core.rows.arrays import ArrayStream
 from skstream.drift import DDM, RandomAlarm
-from skstream.drift._detections import Detections
+from skstream.drift._detect import Detections
 from skstream.plotting import ComparisonDisplay, FoldDisplay, PrequentialDisplay
 from skstream.streams import SEA, Drift
 
@@ -99,7 +100,7 @@ def test_folds_and_labelled_rows_are_marked_too() -> None:
     (above,) = lanes(folds.plot(detections=detections).ax_)
     rows = [row + 1 for one in found for row in one.alarms.tolist()]
     assert marks(above) == {(0, 0, "alarm"): rows}
-    late = DelayedEvaluator("accuracy", delay=7, n_bins=2).evaluate(MODELS, STREAM)
+    late = DelayedEvaluator("accuracy", delay=7, polling=Polling(n_bins=2)).evaluate(MODELS, STREAM)
     detections = detect(late, random)
     (above,) = lanes(late.plot(kind="time", detections=detections).ax_)
     rows = detections["random"]["a"].alarms
@@ -167,7 +168,7 @@ def test_drifts_of_the_stream_are_drawn_without_being_given() -> None:
     stream = Drifting(*rows)
     result = PrequentialEvaluator("accuracy", n_warmup=20).evaluate(MODELS, stream)
     folds = KFoldEvaluator("accuracy", n_folds=2, random_state=0).evaluate(MODELS, stream)
-    late = DelayedEvaluator("accuracy", delay=7, n_bins=2).evaluate(MODELS, stream)
+    late = DelayedEvaluator("accuracy", delay=7, polling=Polling(n_bins=2)).evaluate(MODELS, stream)
     for drawn in (
         result.plot(),
         FoldDisplay.from_result(folds),

@@ -18,14 +18,13 @@ from skstream import (
     MeanRegressor,
     Persistent,
     PersistentRegressor,
+    Polling,
     PrequentialEvaluator,
 )
 from skstream.evaluation import EvaluationResult
 from skstream.metrics import Measure
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
-from skstream.plotting._axes import spread_apart
-from skstream.plotting._lines import COLORS
-from skstream.plotting._words import measure_words
+from skstream.plotting._axes import COLORS, measure_words, spread_apart
 from skstream.reports._report import forgetting_words
 from skstream.streams import make_demo_stream
 
@@ -88,7 +87,9 @@ def result() -> EvaluationResult:
 
 @pytest.fixture(scope="module")
 def delayed() -> Any:
-    evaluator = DelayedEvaluator(["accuracy", "error"], delay=20, n_bins=4, poll_every=5)
+    evaluator = DelayedEvaluator(
+        ["accuracy", "error"], delay=20, polling=Polling(n_bins=4, poll_every=5)
+    )
     known = {"sgd": SGDClassifier(random_state=0), "last": Persistent()}
     return evaluator.evaluate(known, make_demo_stream(300))
 

@@ -13,10 +13,11 @@ from skstream import (
     HoldoutEvaluator,
     KFoldEvaluator,
     MajorityClass,
+    Polling,
     PrequentialEvaluator,
 )
 from skstream.plotting import ReliabilityDisplay
-from skstream.stats._wilson import wilson
+from skstream.stats._pairs import wilson
 from skstream.streams import SEA, make_demo_stream
 from tests.evaluation._models import FailsLater
 
@@ -166,7 +167,9 @@ def test_what_cannot_be_shown_is_said(result) -> None:
 
 
 def test_of_delayed_labels_the_bin_selected_is_shown() -> None:
-    evaluator = DelayedEvaluator(["brier", "calibration_error"], delay=60, n_bins=1)
+    evaluator = DelayedEvaluator(
+        ["brier", "calibration_error"], delay=60, polling=Polling(n_bins=1)
+    )
     result = evaluator.evaluate({"sgd": SGD}, STREAM)
     for bin in result.bins:
         part = result.select(bins=bin)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from skstream import ModelError, PrequentialEvaluator
+from skstream import ModelError, PrequentialEvaluator, RunOptions
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import DatetimeFeatures
 
@@ -181,7 +181,9 @@ def test_a_date_column_that_turns_into_numbers_is_named_with_its_row(engine: Any
     pandas = pytest.importorskip("pandas")
     dates = pandas.DataFrame({"d": pandas.date_range("2026-01-01", periods=20)})
     model = make_stream_pipeline(DatetimeFeatures(), SGDClassifier(random_state=0))
-    run = PrequentialEvaluator("accuracy", engine=engine).start(model, classes=[0, 1])
+    run = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).start(
+        model, classes=[0, 1]
+    )
     run.update(dates, [0, 1] * 10)
     with pytest.raises(ModelError, match=r"row 20: ValueError: Column 'd' holds 0, and the first"):
         run.update(pandas.DataFrame({"d": np.arange(20)}), [0, 1] * 10)

@@ -17,7 +17,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import MultinomialNB
 
-from skstream import DelayedEvaluator, PrequentialEvaluator
+from skstream import DelayedEvaluator, PrequentialEvaluator, RunOptions
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import DatetimeFeatures, LagFeatures, RollingFeatures
 from skstream.preprocessing._history import History
@@ -178,7 +178,7 @@ def test_evaluators_give_the_same_by_kernel_and_by_loop(model: Any, evaluator: A
     X = np.column_stack([rng.integers(0, 5, 80), rng.normal(size=80), rng.integers(0, 3, 80)])
     y = (X[:, 1] > 0).astype(int)
     by_loop, by_kernel = (
-        clone(evaluator).set_params(engine=engine).evaluate({"m": model}, X, y)
+        clone(evaluator).set_params(run__kernels=engine == "auto").evaluate({"m": model}, X, y)
         for engine in ("loop", "auto")
     )
     assert by_loop.paths["m"] == "loop" and by_kernel.paths["m"] == "kernel"
@@ -194,7 +194,9 @@ def test_batches_have_a_kernel_too() -> None:
     np.testing.assert_array_equal(lags.fit(X[:6]).partial_fit_transform(X[6:]), shown[6:])
     model, answers = make_stream_pipeline(lags, MultinomialNB()), []
     for engine in ("loop", "auto"):
-        evaluator = PrequentialEvaluator("accuracy", batch_size=4, engine=engine)
+        evaluator = PrequentialEvaluator(
+            "accuracy", batch_size=4, run=RunOptions(kernels=engine == "auto")
+        )
         result = evaluator.evaluate({"m": model}, X, y)
         answers.append(result.predictions("m", every_row=True))
     assert result.paths == {"m": "kernel"}
@@ -256,8 +258,10 @@ def test_columns_key_and_time_belong_to_what_was_learnt(changed, by_kernel):
     X = np.array([[1.0, 2.0, 3.0], [1.0, 4.0, 4.0]])
     rolling = RollingFeatures(columns=[1], key=0, time=2, windows=[2])
     if by_kernel:
-        evaluator = PrequentialEvaluator("accuracy", return_models=True)
-        result = evaluator.evaluate(make_stream_pipeline(rolling, SGDClassifier()), X, [0, 1])
+        evaluator = PrequentialEvaluator("accuracy")
+        result = evaluator.evaluate(
+            make_stream_pipeline(rolling, SGDClassifier()), X, [0, 1], return_models=True
+        )
         assert "kernel" in result.paths["StreamPipeline"]
         rolling = result.models["StreamPipeline"][0]
     else:

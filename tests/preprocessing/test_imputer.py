@@ -11,7 +11,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
-from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline
 from skstream.core.engine.failures import ModelError
 from skstream.kernels import Task, make_transform_kernel
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -175,7 +175,9 @@ def test_a_column_that_changes_its_type_is_refused(strategy: str) -> None:
             StreamImputer(strategy), StreamOrdinalEncoder(4), BernoulliNB()
         )
         with pytest.raises(ModelError, match=r"answering row 3: .*'city' holds 53111, a number, a"):
-            PrequentialEvaluator("accuracy", engine=engine).evaluate(model, rows, [0, 1, 0, 1])
+            PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+                model, rows, [0, 1, 0, 1]
+            )
 
 
 def test_a_type_is_not_known_before_the_first_value() -> None:
@@ -193,7 +195,9 @@ def test_a_missing_value_of_pandas_among_numbers_is_a_gap(strategy: str, engine:
     X = pandas.DataFrame({"a": pandas.array([1, 2, None, 4, None, 6, 7, 8], dtype="Int64")})
     later = X.astype(object)  # as where a chunk is made of lists
     model = make_stream_pipeline(StreamImputer(strategy), SGDClassifier(random_state=0))
-    evaluator = PrequentialEvaluator("accuracy", engine=engine, keep_tape=True, random_state=0)
+    evaluator = PrequentialEvaluator(
+        "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto", keep_tape=True)
+    )
     expected = evaluator.evaluate(model, X, y).predictions("StreamPipeline", every_row=True)
     run = evaluator.start(model, classes=[0, 1]).update(X[:2], y[:2])
     run.update(later[2:], y[2:])

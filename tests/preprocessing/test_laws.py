@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
 import skstream.preprocessing
-from skstream import PrequentialEvaluator
+from skstream import PrequentialEvaluator, RunOptions
 from skstream.base import accepts_classes, supports_sample_weight
 from skstream.kernels import registered_kernels
 from skstream.pipeline import make_stream_pipeline
@@ -192,7 +192,9 @@ def test_an_evaluator_gives_the_same_by_kernel_and_by_loop(transformer: Any, kin
     answers = []
     for engine, chunk_size in (("loop", 14), ("auto", 9)):
         stream = as_stream(X, labels(14), chunk_size=chunk_size)
-        result = PrequentialEvaluator(engine=engine).evaluate({"m": model}, stream)
+        result = PrequentialEvaluator(run=RunOptions(kernels=engine == "auto")).evaluate(
+            {"m": model}, stream
+        )
         assert result.paths["m"].startswith("loop" if engine == "loop" else "kernel")
         answers.append(result.predictions("m", every_row=True))
     np.testing.assert_array_equal(*answers)
@@ -211,8 +213,8 @@ def test_rows_that_a_later_step_declines_are_learnt_once(transformer: Any, kind:
     answers = []
     for engine, chunk_size in (("loop", 24), ("auto", 24), ("auto", 7)):
         stream = as_stream(X, labels(24), sample_weight=weight, chunk_size=chunk_size)
-        evaluator = PrequentialEvaluator(engine=engine, return_models=True)
-        result = evaluator.evaluate({"m": model}, stream)
+        evaluator = PrequentialEvaluator(run=RunOptions(kernels=engine == "auto"))
+        result = evaluator.evaluate({"m": model}, stream, return_models=True)
         answers.append(
             [*result.predictions("m", every_row=True), *result.models["m"][-1].coef_.ravel()]
         )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from skstream import PrequentialEvaluator, make_stream_pipeline, prequential_predict
+from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline, prequential_predict
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.preprocessing import make_stream_preprocessor
 from skstream.preprocessing._preprocessor import number_in
@@ -105,7 +105,9 @@ def test_what_it_makes_runs_by_kernel_as_by_the_loop(sparse_output: bool) -> Non
     answers = []
     for engine, chunk_size in (("loop", 26), ("auto", 26), ("auto", 7)):
         stream = as_stream(FRAME[50:76], LABELS[50:76], chunk_size=chunk_size)
-        result = PrequentialEvaluator(engine=engine).evaluate({"m": pipeline}, stream)
+        result = PrequentialEvaluator(run=RunOptions(kernels=engine == "auto")).evaluate(
+            {"m": pipeline}, stream
+        )
         assert result.paths["m"].startswith("loop" if engine == "loop" else "kernel")
         answers.append(result.predictions("m", every_row=True))
     np.testing.assert_array_equal(answers[1], answers[0])
@@ -184,7 +186,9 @@ def test_integers_are_hashed_as_their_texts(kind: str, dtype: str) -> None:
         return
     model = make_stream_pipeline(given, SGDClassifier(random_state=0))
     by_loop, by_kernel = (
-        PrequentialEvaluator(engine=engine).evaluate({"m": model}, frame, LABELS[:20])
+        PrequentialEvaluator(run=RunOptions(kernels=engine == "auto")).evaluate(
+            {"m": model}, frame, LABELS[:20]
+        )
         for engine in ("loop", "auto")
     )
     assert by_kernel.paths["m"].startswith("kernel")

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
-from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator
+from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator, RunOptions
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import LagFeatures, TargetEncoder
 
@@ -100,7 +100,7 @@ def test_evaluators_give_the_same_by_kernel_and_by_loop(place: int, n_classes: i
         model = SGDClassifier(random_state=0)
     by_loop, by_kernel = (
         clone(EVALUATORS[place])
-        .set_params(engine=engine)
+        .set_params(run__kernels=engine == "auto")
         .evaluate({"m": make_stream_pipeline(ColumnTransformer(PARTS), model)}, X, y)
         for engine in ("loop", "auto")
     )
@@ -116,7 +116,9 @@ def test_numbers_may_be_the_target_of_a_classifier() -> None:
     )
     answers = []
     for engine in ("loop", "auto"):
-        result = PrequentialEvaluator(engine=engine).evaluate({"m": model}, X[:, :2], y)
+        result = PrequentialEvaluator(run=RunOptions(kernels=engine == "auto")).evaluate(
+            {"m": model}, X[:, :2], y
+        )
         answers.append(result.predictions("m", every_row=True))
     assert result.paths == {"m": "kernel"}
     np.testing.assert_array_equal(*answers)

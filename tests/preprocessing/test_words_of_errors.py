@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from skstream import ModelError, PrequentialEvaluator, PrequentialSearch
+from skstream import ModelError, PrequentialEvaluator, PrequentialSearch, RunOptions
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import (
     DatetimeFeatures,
@@ -50,7 +50,9 @@ def test_the_row_of_the_stream_is_the_only_one(transformer: Any, value: Any, eng
     rows[11, 0] = value
     model = make_stream_pipeline(transformer, SGDClassifier(random_state=0))
     with pytest.raises(ModelError, match=r"answering row 11: .*olumn 0 holds") as told:
-        PrequentialEvaluator("accuracy", engine=engine).evaluate(model, rows, [0, 1] * 10)
+        PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+            model, rows, [0, 1] * 10
+        )
     assert not re.findall("in row|these rows", str(told.value))
 
 
@@ -97,7 +99,9 @@ def test_a_position_that_is_the_name_of_another_column(engine: str) -> None:
     message = "columns has the position 0, but the column there has the name 2, and another one"
     model = make_stream_pipeline(LagFeatures([0]), SGDClassifier())
     with pytest.raises((ValueError, ModelError), match=message):
-        PrequentialEvaluator(engine=engine).evaluate(model, X, [0, 1, 0, 1])
+        PrequentialEvaluator(run=RunOptions(kernels=engine == "auto")).evaluate(
+            model, X, [0, 1, 0, 1]
+        )
     assert LagFeatures([0]).fit_transform(X[[0, 1, 2]]).shape == (4, 1)
     assert RollingFeatures(key=0).fit_transform(X.set_axis([5, 6, 7], axis=1)).shape == (4, 4)
 

@@ -11,8 +11,13 @@ from scipy import integrate
 from scipy.special import zeta
 
 from skstream.stats import anytime_comparison
-from skstream.stats._anytime import ROWS_AT_ONCE, RunningAnytimeComparison
-from skstream.stats._boundaries import BOUNDARIES, MixtureBoundary, StitchedBoundary
+from skstream.stats._anytime import (
+    BOUNDARIES,
+    ROWS_AT_ONCE,
+    MixtureBoundary,
+    RunningAnytimeComparison,
+    StitchedBoundary,
+)
 from tests._examples import examples
 from tests.stats._streams import random_losses, seeds
 

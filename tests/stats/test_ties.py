@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skstream.stats import friedman_nemenyi, sign_test, wilcoxon
-from skstream.stats._ties import average_ranks, paired_differences, rounding_of, tie_sizes
+from skstream.stats._ranks import average_ranks, paired_differences, rounding_of, tie_sizes
 from tests._examples import examples
 
 # Values of any size, some of them within rounding of each other, or just beyond it.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from skstream import KFoldEvaluator, PrequentialEvaluator
+from skstream import KFoldEvaluator, PrequentialEvaluator, RunOptions
 from skstream.stats import anytime_comparison, mcnemar, mcnemar_curve, q_statistic
 from skstream.stats._anytime import RunningAnytimeComparison
 from skstream.stats._mcnemar import RunningMcNemar
@@ -62,7 +62,7 @@ def test_comparisons_of_weighted_rows_agree_with_the_table() -> None:
     heavy = rng.random(n) < 0.25
     X = np.column_stack((np.where(heavy, y, 1 - y), np.where(heavy, 1 - y, y)))
     weight = np.where(heavy, 100.0, 1.0)
-    result = PrequentialEvaluator("accuracy", engine="loop").evaluate(
+    result = PrequentialEvaluator("accuracy", run=RunOptions(kernels=False)).evaluate(
         {"A": Stubborn(0), "B": Stubborn(1)}, X, y, sample_weight=weight
     )
     a, b = (result.scores[name]["accuracy"] for name in "AB")
@@ -75,7 +75,7 @@ def test_comparisons_of_weighted_rows_agree_with_the_table() -> None:
     anytime = result.compare("A", "B", test="anytime")
     assert anytime.difference == pytest.approx(b - a)
     # Without weights all say the contrary.
-    plain = PrequentialEvaluator("accuracy", engine="loop").evaluate(
+    plain = PrequentialEvaluator("accuracy", run=RunOptions(kernels=False)).evaluate(
         {"A": Stubborn(0), "B": Stubborn(1)}, X, y
     )
     assert plain.compare("A", "B", test="mcnemar").better == "B"
@@ -87,9 +87,9 @@ def test_rows_of_one_fold_are_weighted_too() -> None:
     y = rng.integers(0, 2, 400)
     heavy = rng.random(400) < 0.3
     X = np.column_stack((np.where(heavy, y, 1 - y), np.where(heavy, 1 - y, y)))
-    result = KFoldEvaluator("accuracy", n_folds=2, random_state=0, engine="loop").evaluate(
-        {"A": Stubborn(0), "B": Stubborn(1)}, X, y, sample_weight=np.where(heavy, 50.0, 1.0)
-    )
+    result = KFoldEvaluator(
+        "accuracy", n_folds=2, random_state=0, run=RunOptions(kernels=False)
+    ).evaluate({"A": Stubborn(0), "B": Stubborn(1)}, X, y, sample_weight=np.where(heavy, 50.0, 1.0))
     assert result.compare("A", "B", test="mcnemar", fold=1).better == "A"
     assert result.compare("A", "B", test="q", fold=1).ahead == "A"
 
@@ -243,7 +243,7 @@ def test_weights_of_a_comparison_are_those_of_the_evaluation() -> None:
     y = rng.integers(0, 2, 60)
     X = np.column_stack((y, rng.integers(0, 2, 60)))
     models = {"A": Stubborn(0), "B": Stubborn(1)}
-    result = PrequentialEvaluator("accuracy", engine="loop").evaluate(models, X, y)
+    result = PrequentialEvaluator("accuracy", run=RunOptions(kernels=False)).evaluate(models, X, y)
     for test in ("q", "mcnemar", "anytime"):
         with pytest.raises(ValueError, match="with the scoring weights of the evaluation"):
             result.compare("A", "B", test=test, sample_weight=np.ones(59))

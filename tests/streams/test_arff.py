@@ -3,6 +3,7 @@
 import gzip
 import io
 import pickle
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from scipy.io import arff
 
 from skstream import Persistent, PrequentialEvaluator
 from skstream.streams import ARFFStream, CSVStream, StreamError
-from skstream.streams._arff_format import date_form
 from tests._examples import examples
 from tests.streams._tables import rows_of
 
@@ -25,7 +25,7 @@ HEADER = """% Rows of a power grid
 
 @attribute load REAL
 @attribute 'the day' {Mon, Tue, 'Wed, or later'}
-@Attribute when date "dd.MM.yyyy HH:mm"
+@Attribute when date "yyyy-MM-dd HH:mm"
 @attribute n integer
 @attribute\tclass\t{up,down,
    none}
@@ -33,10 +33,10 @@ HEADER = """% Rows of a power grid
 """
 TEXT = (
     HEADER
-    + """1.5,Mon,01.02.2020 10:30,3,up
+    + """1.5,Mon,"2020-02-01 10:30",3,up
 % a comment, with commas
 
- 2.5 , Tue , 2.2.2020 1:05 , ? ,down
+ 2.5 , Tue , '2020-02-02 01:05' , ? ,down
 ?,'Wed, or later',?,-1,?
 """
 )
@@ -98,11 +98,10 @@ def tables(draw):
         inner = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
         return f"{quote}{inner}{quote}"
 
-    before_set = draw(st.sampled_from([" ", "\n", "\n \t"]))
     last = draw(st.sampled_from(["", "", ",", " , "]))  # MOA writes a comma behind a row
     text = "@relation r\n@attribute x\treal\n"
-    text += f"@attribute d{before_set}{{{','.join(map(word, days))}{last}}}\n"
-    text += f"@attribute class{before_set}{{up,down}}\n@data"
+    text += f"@attribute d {{{','.join(map(word, days))}}}\n"
+    text += "@attribute class {up,down}\n@data"
     lines = text.split("\n")
     for x, day, label in rows:
         values = ["?" if x is None else repr(x), "?" if day is None else word(day), label]
@@ -149,37 +148,30 @@ def test_the_rows_of_scipy(tmp_path, chunk_size):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "text", "moment"),
+    ("pattern", "text", "written"),
     [
-        ("yyyy-MM-dd", "2020-02-29", "2020-02-29"),
-        ("yyyy-MM-dd'T'HH:mm:ss", "2020-02-29T23:59:01", "2020-02-29T23:59:01"),
-        ("d/M/yyyy", "5/1/2020", "2020-01-05"),
-        ("yyyyMMddHHmmss", "20200105102030", "2020-01-05T10:20:30"),
-        ("yyyy-MM-dd HH:mm:ss.SSS", "2020-01-05 10:20:30.007", "2020-01-05T10:20:30.007"),
-        ("yyyy", "2020", "2020-01-01"),
+        ("yyyy-MM-dd", "2020-02-29", None),
+        ("", "2020-02-29T23:59:01", None),
+        ("yyyy-MM-dd HH:mm:ss.SSS", "2020-02-29 10:20:30.007", None),
+        ("d/M/yyyy", "5/1/2020", "%d/%m/%Y"),
+        ("dd.MM.yy HH:mm", "05.01.20 10:20", "%d.%m.%y %H:%M"),
     ],
 )
-def test_dates(tmp_path, pattern, text, moment):
-    header = f'@attribute t date "{pattern}"\n@attribute class {{a,b}}\n@data\n'
-    ((_, _, meta),) = ARFFStream(
-        write(tmp_path, f"{header}\"{text}\",a\n'{text}',b\n{text},b\n"),
-        "class",
-        roles={"arrival": "t"},
-    )
-    assert (
-        meta["arrival"].tolist() == [np.datetime64(moment, "us").astype(object)] * 3
-        or (meta["arrival"] == np.datetime64(moment)).all()
-    )
-    for bad in ("2020-02-30", "yesterday", f"{text}0x"):
+def test_dates(tmp_path, pattern, text, written):
+    quoted = f'"{pattern}"' if pattern else ""
+    header = f"@attribute t date {quoted}\n@attribute class {{a,b}}\n@data\n"
+    path = write(tmp_path, f"{header}\"{text}\",a\n'{text}',b\n")
+    given = {"roles": {"arrival": "t"}, "options": {"time_format": written}}
+    ((_, _, meta),) = ARFFStream(path, "class", **given)
+    read = datetime.strptime(text, written) if written else datetime.fromisoformat(text)
+    assert (meta["arrival"] == np.datetime64(read)).all()
+    for bad in ("2020-02-30", "yesterday"):
         path = write(tmp_path, f"{header}'{text}',a\n'{bad}',b\n")
-        with pytest.raises(StreamError, match=rf"line 5: '{bad}' in column 't' is not a date wri"):
+        with pytest.raises(StreamError, match=rf"Row 1 has .*'{bad}' in column 't', .*time_format"):
+            list(ARFFStream(path, "class", **given))
+    if written:
+        with pytest.raises(StreamError, match=r"Row 0 has .* in column 't', .*time_format"):
             list(ARFFStream(path, "class", roles={"arrival": "t"}))
-
-
-@pytest.mark.parametrize("pattern", ["dd.MM.yy", "EEE yyyy", "HH:mm", "d MMM yyyy", "yyyy z"])
-def test_patterns_that_cannot_be_read(pattern):
-    with pytest.raises(ValueError, match="the date pattern"):
-        date_form(pattern)
 
 
 SPARSE = """@relation r
@@ -196,7 +188,7 @@ def test_sparse_rows(tmp_path, chunk_size):
     nan = np.nan
     lines = ["{0 1.5, 1 'y', 3 yes}", "{}", "% {0 7}", '{2 ?,3 "yes"}', "", "{1 ?}"]
     lines[0] += " % up, {5}"
-    lines.append("{ 1 y , 2 -3 , } ")
+    lines.append("{ 1 y , 2 -3 } ")
     path = write(tmp_path, SPARSE + "\n".join(lines) + "\n")
     stream = ARFFStream(path, "class", chunk_size=chunk_size)
     chunks = list(stream)
@@ -230,11 +222,11 @@ def test_meta_data_of_sparse_rows(tmp_path):
     path = write(tmp_path, SPARSE + "{0 2, 2 3}\n")
     ((X, _, _),) = ARFFStream(path, "class", columns=["c", "a"])
     assert (X.indices.tolist(), X.data.tolist()) == ([0, 1], [3, 2])
-    with pytest.raises(ValueError, match=r"'a' is named in nominal= .* pass as_frame=True"):
-        ARFFStream(path, "class", nominal=["a"])
+    with pytest.raises(ValueError, match=r"'a' is named in nominal=.* pass as_frame=True"):
+        list(ARFFStream(path, "class", nominal=["a"]))
     path = write(tmp_path, SPARSE.replace("a numeric", "a string") + "{0 'u v'}\n")
-    with pytest.raises(ValueError, match=r"'a' holds texts, .* pass as_frame=True"):
-        ARFFStream(path, "class")
+    with pytest.raises(ValueError, match=r"'a' is .* or holds texts .* pass as_frame=True"):
+        list(ARFFStream(path, "class"))
     assert rows_of(ARFFStream(path, "class", text="a"))[0].tolist() == ["u v"]
 
 
@@ -243,54 +235,44 @@ def test_meta_data_of_sparse_rows(tmp_path):
     [
         (HEADER, "1,Mon,?,1", r"line 12: 4 values, but 5 attributes are declared: '1,Mon,\?,1'"),
         (HEADER, "1,Mon,?,1,up,2", r"line 12: 6 values, but 5 attributes"),
-        (HEADER, "1,Mon,?,1,up,{5}", r"line 12: the weight \{5\} behind the row"),
-        (HEADER, "1,Mon,?,1,up, { 5.5 } % twice", r"line 12: the weight \{ 5\.5 \} behind the row"),
-        (SPARSE, "{1 x, 3 yes}, {5}", r"line 8: the weight \{5\} behind the row .*sample_weight"),
-        (SPARSE, "{},{1e-2}", r"line 8: the weight \{1e-2\} behind the row"),
-        (HEADER, "1,Sun,?,1,up", r"line 12: 'Sun' in column 'the day' is not one of its 3 decl"),
-        (HEADER, "1,Mon,?,1,UP", r"line 12: 'UP' in column 'class' is not one of its 3 declared"),
-        (HEADER, "high,Mon,?,1,up", r"line 12: 'high' in column 'load' is not a number"),
-        (HEADER, "1,Mon,soon,1,up", r"'soon' in column 'when' is not a date written dd\.MM"),
-        (HEADER, "1,'Mon,?,1,up", r"line 12: the quote before .* is not closed"),
-        (HEADER, "1,'Mon'x,?,1,up", r"line 12: the quote before .* followed by more than a comma"),
-        (HEADER, "{0 1}", r"line 12: '\{0 1\}' is a sparse row among rows of all values"),
+        (HEADER, "1,Mon,?,1,up, { 5.5 } % twice", r"line 12: .* a weight \{...\} .*sample_weight"),
+        (SPARSE, "{1 x, 3 yes}, {5}", r"line 8: .* a weight \{...\} behind the row.*sample_weight"),
+        (HEADER, "1,Sun,?,1,up", r"Row 1 has the value 'Sun' in column 'the day', .* its 3 decl"),
+        (HEADER, "1,Mon,?,1,UP", r"Row 1 has the value 'UP' in column 'class', .* its 3 declared"),
+        (HEADER, "high,Mon,?,1,up", r"Row 1 has the text 'high' in column 'load', .*not a number"),
+        (HEADER, "1,'Mon,?,1,up", r"line 12: .* a quote is not closed"),
+        (HEADER, "1,'Mon'x,?,1,up", r"line 12: .* is followed by more than a comma"),
+        (HEADER, "{0 1}", r"line 12: sparse rows .* are mixed"),
         (SPARSE, "{4 1}", r"line 8: the index 4 is out of range: 4 attributes are declared"),
-        (SPARSE, "{0 1, 0 2}", r"line 8: the index 0 comes after 0, and indices must increase"),
-        (SPARSE, "{2 1, 1 y}", r"line 8: the index 1 comes after 2"),
-        (SPARSE, "{0 high}", r"line 8: 'high' in column 'a' is not a number"),
-        (SPARSE, "{1 w}", r"line 8: 'w' in column 'b' is not one of its 3 declared values: 'x',"),
-        (SPARSE, "{3 'maybe'}", r"line 8: 'maybe' in column 'class' is not one of its 2"),
-        (SPARSE, "1,x,2,no", r"line 8: '1,x,2,no' is no sparse row"),
-        (SPARSE, "{0 1", r"line 8: '\{0 1' is no sparse row"),
-        (SPARSE, "{-1 1}", r"line 8: the index -1 is out of range"),
-        (SPARSE, "{0}", r"line 8: '0' does not begin with an index and a value"),
+        (SPARSE, "{0 high}", r"Row 1 has the text 'high' in column 'a'"),
+        (SPARSE, "{1 w}", r"Row 1 has the text 'w' in column 'b', .*one of its declared values"),
+        (SPARSE, "{3 'maybe'}", r"Row 1 has the value 'maybe' in column 'class', .* its 2"),
+        (SPARSE, "1,x,2,no", r"line 8: sparse rows .* are mixed"),
+        (SPARSE, "{0 1", r"line 8: '\{0 1' cannot be split"),
+        (SPARSE, "{-1 1}", r"line 8: .* cannot be split"),
+        (SPARSE, "{0}", r"line 8: '\{0\}' cannot be split"),
     ],
 )
 def test_rows_that_do_not_fit_are_named(tmp_path, header, line, message):
-    good = "{}" if header is SPARSE else "1,Mon,01.02.2020 10:30,3,up"
+    good = "{}" if header is SPARSE else "1,Mon,'2020-02-01 10:30',3,up"
     path = write(tmp_path, f"{header}{good}\n{line}\n{good}\n")
     with pytest.raises(StreamError, match=message) as raised:
         list(ARFFStream(path, "class"))
-    assert raised.value.file == str(path)
-    assert str(raised.value).startswith(str(path))
+    assert raised.value.file == (None if "has the value" in message else str(path))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "it is empty"),
+        ("", "declares no @attribute"),
         ("x,y\n1,2\n", r"line 1: 'x,y' is neither @relation"),
-        ("@attribute x real\n", "it has no line @data"),
         ("@relation r\n@data\n1\n", "declares no @attribute"),
-        ("@relation r\nnonsense\n@data\n", r"line 2: 'nonsense' is neither @relation"),
-        ("@attribute x\n@data\n", r"line 1: 'x' has the type ''; known are numeric"),
+        ("@attribute x\n@data\n", r"line 1: '@attribute x' does not declare a name and a type"),
         ("@attribute x float\n@data\n", r"line 1: 'x' has the type 'float'; known are"),
-        ("@attribute x {a,b\n@attribute y real\n@data\n", r"line 1: the brace .* not closed"),
         ("@attribute x {a,,b}\n@data\n", r"line 1: the values of 'x' hold an empty one"),
-        ("@attribute x {a,b,a}\n@data\n", r"line 1: the values of 'x' hold 'a' twice"),
-        ("@attribute 'x real\n@data\n", r"line 1: .* does not begin with a name"),
-        ("@attribute x relational\n@data\n", r"line 1: 'x' is relational"),
-        ("@attribute x date 'MM'\n@data\n", r"line 1: the date pattern 'MM' has no year"),
+        ("@attribute x {a,b,a}\n@data\n", r"line 1: the values of 'x' hold .* one twice"),
+        ("@attribute 'x real\n@data\n", r"line 1: .* does not declare a name"),
+        ("@attribute x relational\n@data\n", r"line 1: 'x' has the type 'relational'"),
         ("@attribute x real\n@attribute x real\n@data\n", "Columns 0 and 1 of .* same name, 'x'"),
     ],
 )
@@ -312,11 +294,6 @@ def test_files_that_are_none(tmp_path):
         ARFFStream(path, "class", options={"encoding": "latin-1"}).categories["the day"][1]
         == "März"
     )
-    path.write_bytes(gzip.compress(TEXT.encode()))
-    with pytest.raises(ValueError, match=r"compressed; its name has to end in \.arff\.gz"):
-        ARFFStream(path, "class")
-    with pytest.raises(ValueError, match="cannot be read as an ARFF file"):
-        ARFFStream(write(tmp_path, TEXT, "rows.arff.gz"), "class")
 
 
 def test_weights_of_attributes_are_left_out(tmp_path):
@@ -337,8 +314,8 @@ def test_compressed_files_folders_and_pickles(tmp_path):
 
 
 def test_tabs_and_marks_of_byte_order(tmp_path):
-    text = "\ufeff@attribute x real\n@attribute d {a,b c}\n@attribute class {u,v}\n@data\n"
-    path = write(tmp_path, text + "1\t a \tu\n\tb c\tv\n?\t'b c'\tv\n")
+    text = "\ufeff@attribute x real\n@attribute d {a,'b c'}\n@attribute class {u,v}\n@data\n"
+    path = write(tmp_path, text + "1\t a \tu\n\t'b c'\tv\n?\t'b c'\tv\n")
     X, y = rows_of(ARFFStream(path, "class"))
     np.testing.assert_array_equal(X, [[1, 0], [np.nan, 1], [np.nan, 1]])
     assert y.tolist() == ["u", "v", "v"]
@@ -366,10 +343,7 @@ def test_the_rows_of_the_same_csv_file(tmp_path):
         ("'a b' ", "a b"),
         (" 'a, b'", "a, b"),
         ("' a '", " a "),
-        (" a b ", "a b"),
-        ("'it''s'", "it's"),
         (r"'it\'s'", "it's"),
-        ("it's", "it's"),
         ("'\"'", '"'),
         ("'?'", "?"),
         (" ? ", ""),
@@ -385,13 +359,11 @@ def test_texts_are_read_as_they_are_written(tmp_path, written, text):
     assert X.tolist() == [text, "w x"]
     assert y.tolist() == ["u", "v"]
     path = write(tmp_path, f"{header}u,u\n'a'b,u\n'c',v\n")
-    with pytest.raises(StreamError, match=r"line 5: the quote before .* more than a comma"):
+    with pytest.raises(StreamError, match=r"line 5: .* more than a comma"):
         list(ARFFStream(path, "class", text="s"))
 
 
-def test_the_line_of_a_missing_label(tmp_path):
+def test_the_row_of_a_missing_label(tmp_path):
     stream = ARFFStream(write(tmp_path, TEXT), "class")
-    assert "Row 2 is line 15 of" in stream.about_missing_label(2)
-    assert stream.about_missing_label(3) == ""
-    with pytest.raises(ValueError, match=r"Row 2 is line 15 of .*rows\.arff, where column 'class'"):
+    with pytest.raises(ValueError, match=r"It is row 2 of .*rows\.arff: its label is empty"):
         PrequentialEvaluator("accuracy").evaluate(Persistent(), stream)

@@ -8,10 +8,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 
-from skstream import (
-    PrequentialEvaluator,
-    make_stream_pipeline,
-)
+from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline
 from skstream.core.rows.arrays import ArrayStream
 from skstream.streams import Stream, as_stream
 
@@ -105,7 +102,7 @@ def test_names_of_columns_are_not_hashed_in_the_place_of_texts(engine, column):
     if column is not None:  # a list of columns selects a frame
         step = ColumnTransformer([("words", step, column)])
     model = make_stream_pipeline(step, MultinomialNB())
-    evaluator = PrequentialEvaluator("accuracy", engine=engine)
+    evaluator = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto"))
     with pytest.raises(ValueError, match=r"names of the columns alone.*'text'\)\]"):
         evaluator.evaluate(model, frame, [1, 0, 1, 0])
     with pytest.raises(TypeError, match=r"HashingVectorizer takes texts or dicts"):
@@ -296,7 +293,9 @@ def test_sparse_rows_with_long_indices_reach_models(kind):
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     y = np.tile([0, 1], 25)
     for engine in ("auto", "loop"):
-        evaluator = PrequentialEvaluator("accuracy", engine=engine, random_state=0)
+        evaluator = PrequentialEvaluator(
+            "accuracy", random_state=0, run=RunOptions(kernels=engine == "auto")
+        )
         found = evaluator.evaluate(SGDClassifier(), X, y)
         assert found.scores == evaluator.evaluate(SGDClassifier(), kind(X.toarray()), y).scores
     assert X.indices.dtype == np.int64  # the user's own matrix is as it was

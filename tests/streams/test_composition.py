@@ -17,6 +17,7 @@ from skstream import (
     HoldoutEvaluator,
     KFoldEvaluator,
     Persistent,
+    Polling,
     PrequentialEvaluator,
     PrequentialSearch,
     evaluate_over_seeds,
@@ -470,7 +471,7 @@ def test_delays_of_rows_that_arrive_at_datetimes():
 def test_late_labels_reach_the_evaluator():
     stream = drop_rows(with_delay(sea(1, 400), expon(scale=9)), 20)
     rows = rows_of(stream)
-    evaluator = DelayedEvaluator("accuracy", n_bins=3)
+    evaluator = DelayedEvaluator("accuracy", polling=Polling(n_bins=3))
     result = evaluator.evaluate(Persistent(), stream)
     given = {key: rows[key] for key in ("arrival", "label_time")}
     again = evaluator.evaluate(Persistent(), rows["X"], rows["y"], **given)
@@ -479,7 +480,7 @@ def test_late_labels_reach_the_evaluator():
 
 
 def test_an_evaluation_of_a_composition_goes_on_from_a_folder(tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
+    evaluator = PrequentialEvaluator("accuracy", run=tmp_path / "run")
     result = evaluator.evaluate(Persistent(), concat(in_memory(1), in_memory(2)))
     assert result.drifts == (Drift(60, 60),)
     again = evaluator.evaluate(Persistent(), concat(in_memory(1, 9), in_memory(2)))
@@ -488,17 +489,17 @@ def test_an_evaluation_of_a_composition_goes_on_from_a_folder(tmp_path):
         evaluator.evaluate(Persistent(), join_streams(in_memory(1), in_memory(2), 30))
 
 
-def test_the_source_of_a_row_without_a_label_is_asked():
+def test_the_place_of_a_row_is_asked_of_its_source():
     class Told(ArrayStream):
-        def about_missing_label(self, row):
+        def place_of(self, row):
             return f"{self.X[row, 0]:g} {row}"
 
     one, other = (Told(np.full((60, 3), k), ["no"] * 60) for k in (1, 2))
-    assert concat(one, other).about_missing_label(63) == "2 3"
-    assert drop_rows(one, 7).about_missing_label(3) == "1 10"
-    assert join_streams(one, other, 30).about_missing_label(31) == "2 1"
-    assert recurring(one, other, length=9).about_missing_label(20) == "1 11"
-    assert concat(one, other).about_missing_label(120) == ""
+    assert concat(one, other).place_of(63) == "2 3"
+    assert drop_rows(one, 7).place_of(3) == "1 10"
+    assert join_streams(one, other, 30).place_of(31) == "2 1"
+    assert recurring(one, other, length=9).place_of(20) == "1 11"
+    assert concat(one, other).place_of(120) == ""
 
 
 def test_seeds_in_use_twice_are_said():
@@ -702,7 +703,7 @@ def test_an_endless_stream_is_refused_before_its_first_row(call, monkeypatch):
 
 
 def test_no_folder_is_left_of_an_endless_stream(tmp_path):
-    evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
+    evaluator = PrequentialEvaluator("accuracy", run=tmp_path / "run")
     with pytest.raises(ValueError, match="never ends"):
         evaluator.evaluate(Persistent(), sea(1, None))
     assert not list(tmp_path.iterdir())

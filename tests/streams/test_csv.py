@@ -1,11 +1,9 @@
 """CSV files as streams."""
 
-import gzip
-
 import numpy as np
 import pytest
 
-from skstream.streams import CSVStream, ParquetStream, StreamError, label_profile
+from skstream.streams import CSVStream, ParquetStream, StreamError
 from tests.streams._tables import rows_of, write_parquet
 
 pytest.importorskip("pyarrow")
@@ -39,7 +37,7 @@ def test_types_are_found_in_the_file(tmp_path):
 def test_rows_are_counted_in_the_first_pass(tmp_path, monkeypatch):
     stream = CSVStream(csv(tmp_path), "class")
     list(stream)
-    monkeypatch.delattr(CSVStream, "_batches")
+    monkeypatch.setattr(CSVStream, "_batches", None)
     assert stream.n_rows == 3
 
 
@@ -64,7 +62,7 @@ def test_fractions_may_come_late(tmp_path):
     late_text = csv(tmp_path, "x,class\n" + rows + "high,1\n", "late.csv")
     with pytest.raises(
         StreamError,
-        match=r"late\.csv has the text 'high' in column 'x' at row 300000, .* named in nominal=",
+        match=r"late\.csv .* Row 300000 has the text 'high' in column 'x', .* named in nominal=",
     ) as raised:
         list(CSVStream(late_text, "class"))
     assert raised.value.file == str(late_text)
@@ -87,18 +85,6 @@ def test_the_same_rows_as_parquet(tmp_path):
         X_csv, y_csv = rows_of(CSVStream(text, "class", **options))
         np.testing.assert_array_equal(X_csv, X)
         assert y_csv.tolist() == y.tolist()
-
-
-@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
-def test_another_delimiter_is_recognised(tmp_path, delimiter):
-    path = csv(tmp_path, TEXT.replace(",", delimiter))
-    with pytest.raises(ValueError, match=r"Pass options=\{'delimiter': ") as raised:
-        CSVStream(path, "class")
-    assert repr(delimiter) in str(raised.value)
-    same = CSVStream(csv(tmp_path, name="comma.csv"), "class")
-    X, y = rows_of(CSVStream(path, "class", options={"delimiter": delimiter}))
-    np.testing.assert_array_equal(X, rows_of(same)[0])
-    assert y.tolist() == rows_of(same)[1].tolist()
 
 
 def test_a_file_without_names_is_recognised(tmp_path):
@@ -125,18 +111,12 @@ def test_near_names_are_suggested(tmp_path, wrong, near):
     assert (f"Did you mean '{near}'?" in str(raised.value)) == (near is not None)
 
 
-@pytest.mark.parametrize(
-    ("values", "mark"),
-    [
-        (["8,5", "9", "-0,25"], "a comma"),
-        (["1.234,5", "2,0"], "a comma"),
-        (["1,234", "12,345,678"], "a comma"),
-    ],
-)
-def test_numbers_written_in_another_way_are_no_categories(tmp_path, values, mark):
+@pytest.mark.parametrize("texts", ["8,5;9;-0,25", "1.234,5;2,0", "1,234;12,345,678"])
+def test_numbers_written_in_another_way_are_no_categories(tmp_path, texts):
+    values = texts.split(";")
     lines = [f'"{value}",{i % 2}' for i, value in enumerate(values)]
     path = csv(tmp_path, "\n".join(["x,class", *lines]) + "\n")
-    with pytest.raises(ValueError, match=f"Column 'x' holds numbers written with {mark}"):
+    with pytest.raises(ValueError, match=r"Column 'x' holds numbers, but also the text .*decimal"):
         list(CSVStream(path, "class"))
     # Whoever says so gets categories.
     assert len(CSVStream(path, "class", nominal=["x"]).categories["x"]) == len(values)
@@ -155,7 +135,7 @@ def test_decimal_commas_can_be_read(tmp_path):
     X, y = rows_of(CSVStream(path, "y", options={"delimiter": ";", "decimal": ","}))
     np.testing.assert_array_equal(X, [[8.5], [np.nan]])
     assert y.tolist() == [1.25, 2]
-    with pytest.raises(ValueError, match=r"'y' holds numbers written with a comma \('1,25'\)"):
+    with pytest.raises(ValueError, match=r"'y' holds numbers, but also the text '1,25'.*decimal"):
         CSVStream(path, "y", options={"delimiter": ";"}).classes  # noqa: B018
     late = csv(tmp_path, "x;y\n" + "8,5;1\n" * 400_000 + "1.234;1\n", "late.csv")
     with pytest.raises(StreamError, match=r"'1\.234' in column 'x'"):
@@ -172,14 +152,6 @@ def test_free_text_is_refused(tmp_path):
     assert len(CSVStream(path, "class", max_categories=1001).categories["text"]) == 1001
     with pytest.raises(ValueError, match="max_categories must be an integer >= 1"):
         CSVStream(path, "class", max_categories=0)
-
-
-def test_a_column_without_a_name_is_said(tmp_path):
-    path = csv(tmp_path, ",x,class\n0,1,a\n1,2,b\n")
-    with pytest.warns(UserWarning, match="has no name .*exclude=") as warned:
-        CSVStream(path, "class")
-    assert warned[0].filename == __file__
-    assert CSVStream(path, "class", exclude="").feature_names == ["x"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -199,23 +171,6 @@ def test_quoted_line_ends_at_the_seam_of_two_blocks(tmp_path):
     np.testing.assert_array_equal(X[:, 1], np.arange(60_000))
     assert not X[:, 0].any()
     assert y.tolist() == [0, 1] * 30_000
-
-
-def test_other_encodings_are_recognised(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_bytes("größe,class\n1,süß\n".encode("latin-1"))
-    with pytest.raises(
-        ValueError, match=r"not encoded as utf-8: byte 0xf6 .*'encoding': 'latin-1'"
-    ):
-        CSVStream(path, "class")
-    stream = CSVStream(path, "class", options={"encoding": "latin-1"})
-    assert (stream.feature_names, stream.classes.tolist()) == (["größe"], ["süß"])
-    path.write_bytes("größe,class\n1,süß\n".encode("utf-16"))
-    with pytest.raises(ValueError, match=r"UTF-16 text. Pass .*'utf-16'"):
-        CSVStream(path, "class")
-    assert CSVStream(path, "class", options={"encoding": "utf-16"}).classes.tolist() == ["süß"]
-    with pytest.raises(ValueError, match="no encoding of the name 'klingon'"):
-        CSVStream(csv(tmp_path), "class", options={"encoding": "klingon"})
 
 
 def test_a_target_without_labels_or_rows(tmp_path):
@@ -242,7 +197,7 @@ def test_marks_of_missing_numbers_are_texts_among_texts(tmp_path, text):
 
 def test_a_column_that_begins_empty_is_said_to(tmp_path):
     path = csv(tmp_path, "s,class\n" + ",1\n" * 400_000 + "high,0\n")
-    with pytest.raises(StreamError, match=r"'high' in column 's' .* have no value there, so that"):
+    with pytest.raises(StreamError, match=r"Row 400000 has .*'high' in column 's', .* no number"):
         list(CSVStream(path, "class"))
 
 
@@ -270,15 +225,6 @@ def test_a_stream_says_what_its_columns_are_read_as(tmp_path):
     assert stream.features_in_words().endswith("x10, x11, ... (20 in all)")
 
 
-@pytest.mark.parametrize("mark", ["N.A.", "-", "--", "#N/A", "None", "missing", " . ", "*"])
-def test_marks_of_missing_values_among_numbers_are_recognised(tmp_path, mark):
-    path = csv(tmp_path, f"x,class\n1.5,a\n{mark},b\n2,a\n")
-    with pytest.raises(ValueError, match=r"'x' holds numbers, but also the text .*null_values"):
-        list(CSVStream(path, "class"))
-    X, _ = rows_of(CSVStream(path, "class", options={"null_values": mark}))
-    np.testing.assert_array_equal(X, [[1.5], [np.nan], [2]])
-
-
 def test_few_texts_among_many_numbers_are_recognised(tmp_path):
     for n_rows in (2000, 20):
         rows = "".join(f"{i}.5,a\n" for i in range(n_rows))
@@ -288,28 +234,6 @@ def test_few_texts_among_many_numbers_are_recognised(tmp_path):
     codes = "".join(f"{code},a\n" for code in ("1", "2", "3", "other"))
     stream = CSVStream(csv(tmp_path, "x,class\n" + codes), "class")
     assert stream.categories == {"x": ["1", "2", "3", "other"]}
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (
-            gzip.compress(b"x,class\n1,a\n", mtime=0),
-            "but compressed; its name has to end in .csv.gz",
-        ),
-        (b"PK\x03\x04rest", "a ZIP archive or an Excel file"),
-        (b"PAR1rest", "a Parquet file; use ParquetStream"),
-        (b"price, EUR;class\n1;a\n", "separated by semicolons"),
-        (b'x,class\n1,a\n2,"b\n3,a\n', "holds 1 whole rows: the quote before 'b' is not closed"),
-        (b'x,s,class\n1,"a,b\n3,a,c\n', "and a quote another that closes it"),
-        (b"x,class\n1,a,c\n", "line 2 has 3 values, but the lines before it have 2: '1,a,c'"),
-    ],
-)
-def test_other_kinds_of_files_are_recognised(tmp_path, content, message):
-    path = tmp_path / "rows.csv"
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=message):
-        list(CSVStream(path, "class"))
 
 
 def test_names_may_hold_spaces(tmp_path):
@@ -330,7 +254,7 @@ def test_names_may_hold_spaces(tmp_path):
         ({"target": None}, TypeError, "target must be the name of a column. Got None"),
         ({"roles": {"arrival": 3}}, TypeError, "arrival must be the name of a column. Got 3"),
         ({"path": None}, TypeError, "path must be a file, a folder or a list of files. Got None"),
-        ({"numeric": ["id"]}, ValueError, "the text 'r1' in column 'id' at row 0, which numeric="),
+        ({"numeric": ["id"]}, ValueError, "Row 0 has the text 'r1' in column 'id', .*numeric="),
     ],
 )
 def test_wrong_parameters_are_refused_in_words(tmp_path, options, error, message):
@@ -338,34 +262,10 @@ def test_wrong_parameters_are_refused_in_words(tmp_path, options, error, message
         list(CSVStream(**({"path": csv(tmp_path), "target": "class"} | options)))
 
 
-@pytest.mark.parametrize("header", [True, False])
-def test_semicolons_with_decimal_commas_are_seen_without_names(tmp_path, header):
-    path = tmp_path / "european.csv"
-    path.write_text("1,5;2,25;3\n2,5;3,0;4\n")
-    with pytest.raises(
-        ValueError, match=r"semicolons, with decimal commas.*'delimiter': ';', 'decimal'"
-    ):
-        CSVStream(path, target="f2", options={"header": header})
-    stream = CSVStream(
-        path, target="f2", options={"header": False, "delimiter": ";", "decimal": ","}
-    )
-    assert next(iter(stream))[0].tolist() == [[1.5, 2.25], [2.5, 3.0]]
-
-
 def late(tmp_path, texts, n=9000):
     """File whose first 64 KB hold the labels 1 and 2, and whose last rows hold these."""
     lines = ["x,y", *(f"0.12345,{1 + i % 2}" for i in range(n)), *(f"1,{text}" for text in texts)]
     return csv(tmp_path, "\n".join(lines) + "\n")
-
-
-def test_labels_that_are_the_same_number_are_warned_of_wherever_they_stand(tmp_path):
-    path = late(tmp_path, ["02", " 3"])
-    with pytest.warns(UserWarning, match=r"holds '02' and '2', which are the same number.*nominal"):
-        assert CSVStream(path, "y").classes.tolist() == [1, 2, 3]
-    with pytest.warns(UserWarning, match="holds '02' and '2'"):
-        label_profile(CSVStream(path, "y"))
-    assert CSVStream(path, "y", numeric=["y"]).classes.tolist() == [1, 2, 3]
-    assert CSVStream(path, "y", nominal=["y"]).classes.tolist() == [" 3", "02", "1", "2"]
 
 
 @pytest.mark.parametrize("n", [9000, 200_000])  # seen, or not, when types are found
@@ -381,17 +281,6 @@ def test_targets_of_fractions_may_be_long(tmp_path):
     assert CSVStream(late(tmp_path, ["18446744073709551617", "0.5"]), "y").classes is None
 
 
-@pytest.mark.parametrize("big", [2**53 + 5, 10**19])
-def test_integers_that_lose_digits_are_said(tmp_path, big):
-    path = tmp_path / "ids.csv"
-    path.write_text(f"id,x,class\n{big},1e17,0\n{big + 1},2.5,1\n7,1,1\n")
-    with pytest.warns(UserWarning, match="Column 'id' holds whole numbers beyond") as found:
-        list(CSVStream(path, target="class"))
-    assert len(found) == 1
-    list(CSVStream(path, target="class", numeric=["id"]))
-    list(CSVStream(path, target="class", nominal=["id"]))
-
-
 def test_spaces_after_the_delimiter_are_part_of_names(tmp_path):
     path = tmp_path / "spaces.csv"
     path.write_text("a, class\n1, up\n2, down\n")
@@ -401,26 +290,32 @@ def test_spaces_after_the_delimiter_are_part_of_names(tmp_path):
         CSVStream(path, target=" class", columns=[" class"])
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_a_line_of_another_width_is_named_however_many_threads_read(tmp_path, n_threads):
-    pa = pytest.importorskip("pyarrow")
-    file = tmp_path / "rows.csv"
-    file.write_text('a,class\n1,"x\ny"\n\n1,y\n1,2,y\n1,x\n')
-    before = pa.cpu_count()
-    pa.set_cpu_count(n_threads)
-    try:
-        with pytest.raises(ValueError, match=r"line 6 has 3 values, .* 2: '1,2,y'"):
-            list(CSVStream(file, target="class"))
-        with pytest.warns(UserWarning, match=r"line 6 with 3 values for 2 columns"):
-            (chunk,) = CSVStream(file, target="class", options={"on_bad_lines": "skip"})
-    finally:
-        pa.set_cpu_count(before)
-    assert list(chunk.y) == ["x\ny", "y", "x"]
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (b"x;class\n1;a\n", {}, r"'class', which is not in .* 'x;class'. How .*'delimiter': ';'"),
+        (b'x,class\n1,a\n2,"b\n3,a\n', {}, "holds 1 whole rows: the quote before 'b' is not clos"),
+        (b'x,class\n1,"a\nb"\n\n1,a,c\n', {}, "row 1 has 3 values, and there are 2 columns: '1,a"),
+        (b"", {}, "cannot be read as a CSV file: Empty"),
+        ("größe,class\n1,süß\n".encode("latin-1"), {}, "not encoded as utf-8.*'latin-1'"),
+        (b"x,class\n", {"encoding": "klingon"}, "no encoding of the name 'klingon'"),
+        (
+            b"x,class\n1.5,a\n2.5,b\n",
+            {"decimal": ","},
+            "'x' holds numbers, .* text '1.5'",
+        ),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path, content, options, message):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        list(CSVStream(path, "class", options=options))
 
 
-def test_lines_that_a_forgotten_quote_swallows_are_counted(tmp_path):
-    file = tmp_path / "rows.csv"
-    file.write_text('a,class\n1,x\n2,y\n"3,x\n4,y\n5,x\n6",y,x\n7,y\n')
-    with pytest.warns(UserWarning, match="4 lines have .* line 4 with 3 "):
-        (chunk,) = CSVStream(file, target="class", options={"on_bad_lines": "skip"})
-    assert list(chunk.X[:, 0]) == [1, 2, 7]
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_other_encodings(tmp_path, encoding):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("größe,class\n1,süß\n".encode(encoding))
+    stream = CSVStream(path, "class", options={"encoding": encoding})
+    assert (stream.feature_names, stream.classes.tolist()) == (["größe"], ["süß"])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from skstream import Persistent, PrequentialEvaluator
-from skstream.streams import CSVStream, ParquetStream, StreamError, _file_system
+from skstream.streams import CSVStream, ParquetStream, StreamError
 from tests.streams._tables import rows_of, write_parquet
 
 pa = pytest.importorskip("pyarrow", reason="reads through file systems of pyarrow")
@@ -118,20 +118,15 @@ def test_files_in_the_memory_of_another_process_are_explained(tmp_path, kind):
     for file in folder.glob(f"part*.{kind}"):
         file.unlink()
     for there in streams:
-        advice = (
-            "each on its own machine: put them where all machines see them"
-            if there is streams[2]
-            else "memory belong to one process, and worker processes do not see them: write them"
-        )
         with pytest.raises((FileNotFoundError, StreamError)) as caught:
             rows_of(there)
         assert f"There is no file '{there.files[0]}' in process " in str(caught.value)
-        assert advice in str(caught.value)
+        assert "files in memory belong to one process: put them" in str(caught.value)
 
 
 def test_a_run_that_resumes_sees_that_a_file_behind_a_uri_has_grown(tmp_path):
     uri = fill(tmp_path / "days", "csv").as_uri()
-    evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
+    evaluator = PrequentialEvaluator("accuracy", run=tmp_path / "run")
     first = evaluator.evaluate(Persistent(), CSVStream(uri, "class"))
     assert evaluator.evaluate(Persistent(), CSVStream(uri, "class")).scores == first.scores
     with (tmp_path / "days/part 10.csv").open("a") as file:
@@ -150,7 +145,7 @@ def test_messages_name_the_uri(tmp_path):
     assert broken.value.file == f"{uri}/part%2010.csv"
     assert f"{uri}/part%2010.csv cannot be read on" in str(broken.value)
     (folder / "part 10.csv").write_text("x;class\n1;up\n")
-    with pytest.raises(ValueError, match=f"{uri}/part%2010.csv has one column"):
+    with pytest.raises(ValueError, match="Column 'x;class' is in"):
         CSVStream(uri, "class")
     (folder / "part 10.csv").unlink()
     with pytest.raises(ValueError, match=f"which is not in {uri}/part%201.csv"):
@@ -208,15 +203,6 @@ def test_signs_that_end_the_path_of_a_uri_are_refused(tmp_path, sign, code):
         CSVStream(f"memory://run{sign}2", "class")
 
 
-def test_the_query_of_a_scheme_that_has_one_is_allowed():
-    for uri in ("s3://bucket/run?region=x", "http://host/a.csv?run=2", "abfs://c@h/run?key=x"):
-        _file_system._check_signs(uri)
-    with pytest.raises(ValueError, match="Write %3F"):
-        _file_system._check_signs("hdfs://host/run?2")
-    with pytest.raises(ValueError, match="Write %23"):
-        _file_system._check_signs("s3://bucket/run?region=x#2")
-
-
 @pytest.mark.parametrize("name", ["a folder", "bücher"])
 def test_a_uri_that_is_not_encoded_says_how_it_is(tmp_path, name):
     folder = fill(tmp_path / name, "csv")
@@ -227,7 +213,7 @@ def test_a_uri_that_is_not_encoded_says_how_it_is(tmp_path, name):
 
 def test_a_percent_sign_of_a_name_is_encoded(tmp_path):
     folder = fill(tmp_path / "a%20b", "csv")
-    with pytest.raises(FileNotFoundError, match=r"the path '.*/a b'; a percent sign itself is %25"):
+    with pytest.raises(FileNotFoundError, match=r"There is no file or folder 'file:.*a%20b'"):
         CSVStream(f"file://{folder}", "class")
     assert CSVStream(folder.as_uri(), "class").n_rows == 6
 

@@ -8,8 +8,8 @@ from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
 from skstream.streams import Drift, GaussianMixtureStream, load_testbed
+from skstream.streams._generators._base import cosine_and_sine
 from skstream.streams._generators._components import Component, Phase
-from skstream.streams._generators._numbers import cosine_and_sine
 from skstream.streams._generators._testbed import TESTBED
 
 # Bayes error in per cent, as the specification has it: from samples, and so itself not exact.

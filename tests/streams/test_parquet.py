@@ -353,7 +353,7 @@ def test_columns_of_other_types_are_refused_unless_left_out(tmp_path):
 def test_files_that_are_not_there_or_not_parquet(tmp_path):
     with pytest.raises(FileNotFoundError, match="no file or folder"):
         ParquetStream(tmp_path / "gone.parquet", "class")
-    with pytest.raises(FileNotFoundError, match=r"holds no file \*\.parquet or \*\.pq\.$"):
+    with pytest.raises(FileNotFoundError, match=r"holds no file \*\.parquet or \*\.pq\. Fold"):
         ParquetStream(tmp_path, "class")
     (tmp_path / "hive" / "month=1").mkdir(parents=True)
     with pytest.raises(FileNotFoundError, match=r"the folder 'month=1', and folders .* a list of"):
@@ -367,28 +367,6 @@ def test_an_empty_file_is_an_empty_stream(tmp_path):
     stream = stream_of(tmp_path, {"x": pa.array([], pa.int8()), "class": pa.array([], pa.int8())})
     with pytest.raises(ValueError, match="The stream is empty"):
         list(stream)
-
-
-def test_the_index_of_a_pandas_frame_is_said(tmp_path):
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "class": [0, 1, 0]}).iloc[[2, 0, 1]]
-    frame.to_parquet(tmp_path / "rows.parquet")
-    with pytest.warns(UserWarning, match=r"'__index_level_0__' .* exclude=") as warned:
-        ParquetStream(tmp_path / "rows.parquet", "class")
-    assert warned[0].filename == __file__
-    stream = ParquetStream(tmp_path / "rows.parquet", "class", exclude="__index_level_0__")
-    assert stream.feature_names == ["x"]
-
-
-def test_integers_that_lose_digits_are_said_once(tmp_path):
-    columns = {"id": [2**53, 2**53 + 5, 7], "x": [1, 2, 2**53 - 1], "class": [0, 1, 1]}
-    stream = stream_of(tmp_path, columns)
-    with pytest.warns(UserWarning, match="Column 'id' holds whole numbers") as found:
-        list(stream)
-        list(stream)
-    assert len(found) == 1
-    list(stream_of(tmp_path, columns, numeric=["id"]))
-    list(stream_of(tmp_path, {"x": [1e300, None], "class": [0, 1]}))
 
 
 def test_long_chunks_hold_every_row(tmp_path):

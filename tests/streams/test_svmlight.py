@@ -91,13 +91,12 @@ def test_queries_are_ids(tmp_path):
     ("line", "options", "message"),
     [
         ("1 a:2", {}, r"line 4: '1 a:2' is not of the form 'label index:value"),
-        ("1 3:2 1:5", {}, "line 4: '1 3:2 1:5' .*increase, .*sorted and unique"),
+        ("1 3:2 1:5", {}, "line 4: '1 3:2 1:5' .*increase .*sorted and unique"),
         ("1 0:2", {"zero_based": False}, r"line 4: .*Invalid index 0"),
         ("1,2 1:2", {}, r"line 4: '1,2 1:2' .*could not convert"),
-        ("1 9:2", {"n_features": 3}, r"line 4: '1 9:2' .*, up to 3 \("),
-        ("1 3:2", {"n_features": 3, "zero_based": True}, r"line 4: '1 3:2' .* up to 2 \("),
-        ("1 2147483648:2", {}, r"line 4: '1 2147483648:2' .* up to 2147483647 \("),
-        ("1 4000000000:2", {"n_features": 3}, "line 4: '1 4000000000:2' .* up to 2147483647 "),
+        ("1 9:2", {"n_features": 3}, r"line 4: '1 9:2' .* up to n_features=3 \("),
+        ("1 3:2", {"n_features": 3, "zero_based": True}, r"line 4: '1 3:2' .* n_features=3 \("),
+        ("1 2147483648:2", {}, r"line 4: '1 2147483648:2' .* \(value too large"),
     ],
 )
 @pytest.mark.parametrize("chunk_size", [1, 2, 100])
@@ -110,18 +109,10 @@ def test_a_line_of_another_form_is_named(tmp_path, line, options, message, chunk
 
 
 def test_files_that_are_none(tmp_path):
-    with pytest.raises(ValueError, match="it is empty"):
-        SVMLightStream(svm(tmp_path, "\n"))
     with pytest.raises(ValueError, match="The stream is empty"):
         list(SVMLightStream(svm(tmp_path, "# only words\n")))
     packed = gzip.compress(b"1 1:1\n" * 100_000)
-    path = tmp_path / "rows.svm"
-    path.write_bytes(packed)
-    with pytest.raises(ValueError, match=r"compressed; its name has to end in \.svm\.gz"):
-        SVMLightStream(path)
-    path = svm(tmp_path, "1 1:1\n", "rows.svm.gz")
-    with pytest.raises(ValueError, match="cannot be read as an SVMlight file: Not a gzipped"):
-        SVMLightStream(path)
+    path = tmp_path / "rows.svm.gz"
     path.write_bytes(packed[:-100])
     with pytest.raises(StreamError, match="cannot be read on after its first"):
         list(SVMLightStream(path))

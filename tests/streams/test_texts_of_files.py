@@ -81,11 +81,14 @@ def test_dictionaries_of_texts(tmp_path):
     ("options", "message"),
     [
         ({"text": "Words"}, "text names the column 'Words'.*Did you mean"),
-        ({"text": "amount"}, "'amount', which has the type double and no texts"),
+        ({"text": "amount"}, "'amount', which holds no texts but double"),
         ({"text": "label"}, "text names the column 'label', which is the target"),
-        ({"text": "words", "nominal": ["words"]}, "named in text= and in nominal= or numeric="),
-        ({"text": "words", "columns": ["words", "amount"]}, "are more. Pass as_frame=True"),
-        ({"text": ["words", "amount"]}, "are more. Pass as_frame=True"),
+        ({"text": "words", "nominal": ["words"]}, "is named in nominal= and in text="),
+        (
+            {"text": "words", "columns": ["words", "amount"]},
+            "there are more: .*as_frame=True",
+        ),
+        ({"text": ["words", "amount"]}, "there are more: .*as_frame=True"),
     ],
 )
 def test_wrong_columns_of_texts(tmp_path, options, message):
@@ -103,5 +106,6 @@ def test_too_many_texts_for_categories_are_pointed_to_text(tmp_path):
 
 def test_the_command_line_reads_texts(tmp_path, capsys):
     model = "pipeline('sklearn.feature_extraction.text:HashingVectorizer', 'sgd')"
-    main(["evaluate", str(csv(tmp_path)), "--target", "label", "--text", "words", "--model", model])
+    command = ["evaluate", str(csv(tmp_path)), "--target", "label", "--read", "text=words"]
+    main([*command, "--model", model])
     assert "texts words" in capsys.readouterr().out

@@ -16,13 +16,14 @@ from skstream import (
     Persistent,
     PrequentialEvaluator,
     RandomClass,
+    RunOptions,
     evaluate_over_streams,
     load,
     score_predictions,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.stats._boundaries import MixtureBoundary
+from skstream.stats._anytime import MixtureBoundary
 from skstream.streams import SEA, Sine
 from skstream.studies._leaderboard import (
     N_LOOKS,
@@ -43,7 +44,7 @@ MODELS = {
     "persistent": Persistent(),
     "random": RandomClass(),
 }
-EVALUATOR = PrequentialEvaluator(["kappa", "accuracy", "brier"], keep_tape=True)
+EVALUATOR = PrequentialEvaluator(["kappa", "accuracy", "brier"], run=RunOptions(keep_tape=True))
 
 
 def sea(seed):
@@ -261,8 +262,8 @@ def test_the_brier_score_is_certified_in_its_bounds(study):
 @pytest.mark.parametrize(
     ("evaluator", "words"),
     [
-        (PrequentialEvaluator("accuracy", keep_tape=False), "keep_tape=True"),
-        (KFoldEvaluator("accuracy", n_folds=2, keep_tape=True), "fold"),
+        (PrequentialEvaluator("accuracy", run=RunOptions(keep_tape=False)), "keep_tape=True"),
+        (KFoldEvaluator("accuracy", n_folds=2, run=RunOptions(keep_tape=True)), "fold"),
     ],
 )
 def test_it_needs_one_answer_per_row_on_a_tape(evaluator, words):
@@ -273,7 +274,7 @@ def test_it_needs_one_answer_per_row_on_a_tape(evaluator, words):
 
 def test_errors_of_regressors_have_no_bounds():
     models = {"mean": MeanRegressor(), "last": PersistentRegressor()}
-    evaluator = PrequentialEvaluator("mae", keep_tape=True)
+    evaluator = PrequentialEvaluator("mae", run=RunOptions(keep_tape=True))
     found = evaluate_over_streams({"x": (X, X[:, 0])}, models, evaluator=evaluator)
     with pytest.raises(ValueError, match="errors of regressors have no bounds"):
         found.leaderboard()
@@ -282,7 +283,7 @@ def test_errors_of_regressors_have_no_bounds():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_a_model_that_failed_is_left_out_and_named():
     models = {**MODELS, "fails": FailsLater(n_rows=200)}
-    evaluator = PrequentialEvaluator("accuracy", keep_tape=True, error_score=np.nan)
+    evaluator = PrequentialEvaluator("accuracy", error_score=np.nan, run=RunOptions(keep_tape=True))
     found = evaluate_over_streams({"SEA": sea}, models, evaluator=evaluator).leaderboard()
     assert "fails" not in found.names
     assert "fails is left out: it failed on SEA (seed 0)" in str(found).replace("\n", " ")

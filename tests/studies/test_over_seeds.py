@@ -20,6 +20,7 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     Persistent,
+    Polling,
     PrequentialEvaluator,
     RandomClass,
     evaluate_over_seeds,
@@ -60,7 +61,7 @@ EVALUATORS = [
     PrequentialEvaluator(["accuracy", "kappa"], forgetting={"all": "cumulative", "r": "window:30"}),
     KFoldEvaluator("accuracy", n_folds=3),
     HoldoutEvaluator("accuracy", holdout="next", every=30),
-    DelayedEvaluator("accuracy", delay=5, n_bins=2),
+    DelayedEvaluator("accuracy", delay=5, polling=Polling(n_bins=2)),
 ]
 
 
@@ -228,7 +229,7 @@ def test_bad_arguments() -> None:
         evaluate_over_seeds(rows, MODELS, 10)  # type: ignore[arg-type]
     for evaluator, words in (
         (PrequentialEvaluator(random_state=3), "random_state=3"),
-        (PrequentialEvaluator(checkpoint="here"), "checkpoint="),
+        (PrequentialEvaluator(run="here"), "checkpoint="),
     ):
         with pytest.raises(ValueError, match=words):
             evaluate_over_seeds(rows, MODELS, SEEDS, evaluator=evaluator)

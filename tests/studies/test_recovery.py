@@ -11,6 +11,7 @@ from skstream import (
     KFoldEvaluator,
     MajorityClass,
     Persistent,
+    Polling,
     PrequentialEvaluator,
     evaluate_over_seeds,
     recovery_after_drift,
@@ -112,7 +113,9 @@ def test_folds_bins_and_seeds() -> None:
     found = recovery_after_drift(folds.evaluate(models, make(0)))
     assert found.repetition.tolist() == [0, 1, 2] * 2
     assert set(found.drift.tolist()) == {200}
-    delayed = DelayedEvaluator("accuracy", delay=5, n_bins=2, random_state=0, **options)
+    delayed = DelayedEvaluator(
+        "accuracy", delay=5, random_state=0, polling=Polling(n_bins=2), **options
+    )
     result = delayed.evaluate(models, make(0))
     last_bin = result.curve("last")[:, 0, -1]
     at = int(np.flatnonzero(result.checkpoints <= result.drifts[0].start)[-1])

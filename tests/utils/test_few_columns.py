@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skstream.utils._few_columns import best_columns, row_sums
+from skstream.utils._rows import best_columns, row_sums
 from tests._examples import examples
 
 numbers = st.floats() | st.sampled_from([0.0, -0.0, 1.0, np.nan, np.inf])

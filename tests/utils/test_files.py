@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from skstream.utils._files import atomic_write
+from skstream.utils._saved import atomic_write
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 

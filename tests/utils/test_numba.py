@@ -10,11 +10,10 @@ import pytest
 
 from skstream.utils import _numba
 from skstream.utils._numba import (
+    LOADING,
     Jitted,
     jit,
-    n_calls_spared,
     numba_enabled,
-    seconds_of_loading,
 )
 
 
@@ -134,40 +133,13 @@ def tripled(x: float) -> float:
 
 def test_the_time_to_load_code_is_counted_once_for_each_type() -> None:
     pytest.importorskip("numba")
-    begin = seconds_of_loading()
+    begin = LOADING.seconds
     assert tripled(1.0) == 3.0
-    floats = seconds_of_loading()
+    floats = LOADING.seconds
     assert tripled(2.0) == 6.0
-    assert seconds_of_loading() == floats > begin
+    assert LOADING.seconds == floats > begin
     assert tripled(2) == 6
-    assert seconds_of_loading() > floats
-
-
-def test_somebody_at_a_terminal_is_told_that_a_loop_is_compiled(monkeypatch, capsys) -> None:
-    """Else a first evaluation would look frozen; who redirects the errors is not."""
-    pytest.importorskip("numba")
-
-    @jit
-    def thrice(x: float) -> float:
-        return 3.0 * x
-
-    class AtOnce:
-        def __init__(self, seconds: float, say: Callable[[], None]):
-            assert seconds == 3.0
-            self.start = say
-
-        def cancel(self) -> None:
-            pass
-
-    monkeypatch.setattr(_numba, "Timer", AtOnce)
-    for at_terminal in (False, True):
-        monkeypatch.setattr(_numba, "_at_a_terminal", lambda shown=at_terminal: shown)
-        vars(thrice).pop("compiled", None)
-        assert thrice(1.0) == 3.0
-        said = capsys.readouterr().err
-        assert ("compiling tests.utils.test_numba.thrice, once" in said) == at_terminal
-    assert thrice(2.0) == 6.0
-    assert capsys.readouterr().err == ""
+    assert LOADING.seconds > floats
 
 
 # -- compiled where it pays
@@ -210,9 +182,9 @@ def test_spared_calls_are_counted_and_give_the_same(
     spares: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_numba, "_is_installed", lambda: True)
-    function, before = long_to_compile(monkeypatch), n_calls_spared()
+    function, before = long_to_compile(monkeypatch), LOADING.n_spared
     assert function(np.arange(4.0)) == 12.0
-    assert not function.is_compiled and n_calls_spared() == before + 1
+    assert not function.is_compiled and LOADING.n_spared == before + 1
     monkeypatch.setenv(_numba.ALWAYS_COMPILE, "1")
     assert function.pays
 

@@ -10,7 +10,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from skstream import DelayedEvaluator, MajorityClass, make_stream_pipeline
+from skstream import DelayedEvaluator, MajorityClass, Polling, make_stream_pipeline
 from skstream.preprocessing import RollingFeatures, TargetEncoder, make_stream_preprocessor
 from skstream.streams import make_transactions
 
@@ -46,10 +46,9 @@ models = {
 
 evaluator = DelayedEvaluator(
     ["average_precision", "kappa_m"],
-    n_bins=1,
-    poll_every=None,
     forgetting=["cumulative", "window:1000"],
     random_state=0,
+    polling=Polling(n_bins=1, poll_every=None),
 )
 result = evaluator.evaluate(models, X, y, arrival=X["time"], label_time=known).select(bins=0)
 print(result)

@@ -9,7 +9,7 @@ arrives, again while it waits, and a last time when its label comes.
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from skstream import DelayedEvaluator, Persistent, make_stream_pipeline
+from skstream import DelayedEvaluator, Persistent, Polling, make_stream_pipeline
 from skstream.plotting import BinnedPerformanceDisplay
 from skstream.streams import make_demo_stream
 
@@ -21,7 +21,9 @@ models = {
     "linear": make_stream_pipeline(StandardScaler(), SGDClassifier(loss="log_loss")),
     "last label": Persistent(),
 }
-evaluator = DelayedEvaluator("accuracy", delay=200, n_bins=20, poll_every=10, random_state=0)
+evaluator = DelayedEvaluator(
+    "accuracy", delay=200, random_state=0, polling=Polling(n_bins=20, poll_every=10)
+)
 result = evaluator.evaluate(models, make_demo_stream(10_000))
 print(result)
 

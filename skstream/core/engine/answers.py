@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.engine.failures import BadAnswer
-from skstream.utils._few_columns import best_columns, row_sums
 from skstream.utils._label_space import UNANSWERED
+from skstream.utils._rows import best_columns, row_sums
 from skstream.utils._warnings import warn
 
 # How far from one the probabilities of a row may sum; in lower precision more.

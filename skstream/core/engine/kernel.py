@@ -15,7 +15,7 @@ from skstream.core.engine.answers import Task, no_answers
 from skstream.core.engine.block import Block, key_of
 from skstream.core.engine.failures import RAISED, BadAnswer, ends_program, in_short
 from skstream.core.engine.loop import LoopFailed
-from skstream.utils._numba import n_calls_spared, seconds_of_loading
+from skstream.utils._numba import LOADING
 
 
 class Declined(Exception):
@@ -323,7 +323,7 @@ class ByKernel:
             If the kernel itself has given a bad answer.
         """
         n_rows = max(block.n_learns, block.n_asks)
-        started, loading, n_spared = perf_counter(), seconds_of_loading(), n_calls_spared()
+        started, loading, n_spared = perf_counter(), LOADING.seconds, LOADING.n_spared
         try:
             assert self.kernel is not None
             came: Any = self.kernel.step(self.state, block)
@@ -367,9 +367,9 @@ class ByKernel:
             self.may_come = False
             return None, False
         finally:
-            loading = seconds_of_loading() - loading
+            loading = LOADING.seconds - loading
             self.seconds_loading += loading
-            self._was_spared = self._was_spared or n_calls_spared() > n_spared
+            self._was_spared = self._was_spared or LOADING.n_spared > n_spared
             self.seconds += perf_counter() - started - loading
 
     def leave(self) -> None:

@@ -45,7 +45,7 @@ class LoopFailed(Exception):
     stopped : bool
         Whether the model did nothing after the failure. (A bad answer is found at the end.)
     block : Block or None
-        The block that positions belong to, if not the one given: see `core.engine.by_loop`.
+        The block that positions belong to, if not the one given: see `ByLoop`.
     n_taken : int or None
         Where that is a whole warm-up, how many of its rows the block given had.
     state : object

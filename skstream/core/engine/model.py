@@ -12,7 +12,6 @@ from skstream.core.engine.loop import ByLoop, LoopFailed
 from skstream.utils._rows import not_finite, take_rows
 from skstream.utils._validation import is_fitted, is_plain
 
-EngineChoice = Literal["auto", "loop"]
 #: How a missing answer (None or NaN) counts: as a failure of the model, a wrong answer, or the
 #: first class.
 Unanswered = Literal["error", "wrong", "first"]
@@ -31,8 +30,8 @@ class ModelRun:
         The model itself: it is changed. Fitted or not.
     task : Task
         Classes, kind of answer, batch size.
-    engine : {"auto", "loop"}, default="auto"
-        "loop" never uses a kernel.
+    kernels : bool, default=True
+        Whether a kernel may be used.
     unanswered : {"error", "wrong", "first"}, default="error"
         Whether None or NaN in answer to a question is a failure, or gets the code -2, or 0
         (of classifiers asked to predict).
@@ -62,7 +61,7 @@ class ModelRun:
         fold: int,
         estimator: Any,
         task: Task,
-        engine: EngineChoice = "auto",
+        kernels: bool = True,
         unanswered: Unanswered = "error",
         *,
         n_folds: int = 1,
@@ -75,11 +74,11 @@ class ModelRun:
         self.n_unanswered = 0
         self._unanswered = unanswered
         self.by_kernel = ByKernel(task)
-        self.by_loop = ByLoop(estimator, task, direct=engine == "auto")
+        self.by_loop = ByLoop(estimator, task, direct=kernels)
         with failures_named(name, fold, "being prepared", n_folds):
             # Without a warm-up a plain object is asked: only it knows what it has learnt.
             self.has_learnt = is_fitted(estimator) or (not task.n_warmup and is_plain(estimator))
-            if engine == "auto":
+            if kernels:
                 self.by_kernel.look_for(estimator)
             if self.by_kernel.kernel is None:
                 self.by_loop.begin(task.n_warmup)

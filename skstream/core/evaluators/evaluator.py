@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 
 from skstream.base import learning_parts
 from skstream.core.evaluators.execution import Execution
+from skstream.core.evaluators.options import Polling, RunOptions, run_options
 from skstream.core.evaluators.record import facts_of_call, record
 from skstream.core.evaluators.settings import (
     Settings,
@@ -26,8 +27,8 @@ from skstream.core.evaluators.settings import (
     warn_of_codes,
 )
 from skstream.core.forgetting import Forgetting, as_forgetting
+from skstream.core.measures.measure import warn_of_calls
 from skstream.core.measures.resolve import resolve_metrics
-from skstream.core.measures.user import warn_of_calls
 from skstream.core.result.assemble import assemble
 from skstream.core.result.result import EvaluationResult
 from skstream.core.rows.arrays import as_stream
@@ -60,12 +61,20 @@ _ELSEWHERE = {
     **dict.fromkeys(("metric", "scoring"), "metrics={!r}"),
     **{"n_wait": "record_every={!r}", "pretrain_size": "n_warmup={!r}"},
     **dict.fromkeys(("max_samples", "n_rows"), "streams.take_rows(stream, {!r}) as the stream"),
+    **{
+        one.name: f"run=RunOptions({one.name}={{!r}})"
+        for one in fields(RunOptions)
+        if one.name != "every"
+    },
+    **{one.name: f"polling=Polling({one.name}={{!r}})" for one in fields(Polling)},
+    **{name: f"it to evaluate, (..., {name}={{!r}})" for name in ("warm_start", "return_models")},
+    "max_pending": "it to start, (..., max_pending={!r})",
 }
 
 #: Parameters and attributes of an evaluator that its settings take unchanged.
 _AS_GIVEN = (
-    *("protocol", "late_labels", "scored_sets", "record_every", "missing_labels", "engine"),
-    *("batch_size", "n_warmup", "unanswered", "error_score", "return_models"),
+    *("protocol", "late_labels", "scored_sets", "record_every", "missing_labels"),
+    *("batch_size", "n_warmup", "unanswered", "error_score"),
 )
 #: Which values the parameters take; others are checked where they are read.
 COMMON_CONSTRAINTS: dict[str, Any] = {
@@ -78,10 +87,6 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
         None,
     ],
     "missing_labels": [StrOptions({"error", "skip"})],
-    "keep_tape": ["boolean", StrOptions({"auto"})],
-    "engine": [StrOptions({"auto", "loop"})],
-    "warm_start": ["boolean"],
-    "return_models": ["boolean"],
     "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
     "n_jobs": [
         Interval(numbers.Integral, 1, None, closed="left"),
@@ -91,7 +96,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "unanswered": [StrOptions({"error", "wrong", "first"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
-    "checkpoint": [str, os.PathLike, None],
+    "run": [RunOptions, str, os.PathLike, None],
 }
 
 
@@ -116,25 +121,21 @@ class StreamEvaluator(BaseEstimator):
     n_warmup: int = 1
     record_every: Any = None
     missing_labels: Literal["error", "skip"] = "error"
-    keep_tape: bool | Literal["auto"] = "auto"
-    engine: Literal["auto", "loop"] = "auto"
-    warm_start: bool = False
-    return_models: bool = False
     random_state: int | None = None
     n_jobs: int | None = None
     unanswered: Literal["error", "wrong", "first"] = "error"
     error_score: Any = "raise"
     progress: bool = False
-    checkpoint: str | os.PathLike[str] | None = None
+    run: RunOptions | str | os.PathLike[str] | None = None
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the forgetting, as ``forgetting__window_size=500``.
+        """Set parameters, also those inside, as ``forgetting__window_size=500``.
 
         Parameters
         ----------
         **params
-            Values by name. Mechanisms of forgetting are frozen: it is replaced by one with the new
-            value, and other users of the old one see no change.
+            Values by name. Mechanisms of forgetting and the options of `run` are frozen: they are
+            replaced by some with the new value, and other users of the old ones see no change.
 
         Returns
         -------
@@ -157,6 +158,10 @@ class StreamEvaluator(BaseEstimator):
             (mechanism,) = as_forgetting(forgetting).values()
             own = {key.partition("__")[2]: params.pop(key) for key in nested}
             params["forgetting"] = mechanism.set_params(**own)
+        for key in [one for one in params if one.startswith(("run__", "polling__"))]:
+            name, _, option = key.partition("__")
+            options = run_options(self.run) if name == "run" else getattr(self, name)
+            params[name] = replace(params.get(name, options), **{option: params.pop(key)})
         _refuse_unknown(type(self), params, ValueError)
         super().set_params(**params)
         return self
@@ -170,6 +175,8 @@ class StreamEvaluator(BaseEstimator):
         classes: Any = None,
         sample_weight: Any = None,
         arrival: Any = None,
+        warm_start: bool = False,
+        return_models: bool = False,
     ) -> EvaluationResult:
         """Evaluate models on a stream.
 
@@ -189,6 +196,10 @@ class StreamEvaluator(BaseEstimator):
         arrival : array-like of shape (n_rows,), default=None
             When the rows came, as datetimes that never go back; needed where the forgetting or
             `record_every` counts time.
+        warm_start : bool, default=False
+            Start from copies of fitted models instead of unfitted clones.
+        return_models : bool, default=False
+            Return the fitted copies in the attribute `models` of the result.
 
         Returns
         -------
@@ -216,9 +227,16 @@ class StreamEvaluator(BaseEstimator):
         all (None: none had finished).
         """
         stream = as_stream(X, y, sample_weight=sample_weight, arrival=arrival)
-        return self._evaluate(models, stream, classes)
+        return self._evaluate(models, stream, classes, warm_start, return_models)
 
-    def start(self, models: Any, *, classes: Any = None) -> EvaluationRun:
+    def start(
+        self,
+        models: Any,
+        *,
+        classes: Any = None,
+        warm_start: bool = False,
+        return_models: bool = False,
+    ) -> EvaluationRun:
         """Start a run to which you pass the rows yourself; the stream may be endless.
 
         Parameters
@@ -227,31 +245,40 @@ class StreamEvaluator(BaseEstimator):
             Models with ``partial_fit``.
         classes : array-like of shape (n_classes,), default=None
             All labels that may come; not for regressors.
+        warm_start : bool, default=False
+            Start from copies of fitted models instead of unfitted clones.
+        return_models : bool, default=False
+            Return the fitted copies in the attribute `models` of results.
 
         Returns
         -------
         run : EvaluationRun
             With ``update(X, y)``, ``result()``, ``close()`` and ``save(path)``.
         """
-        if self.checkpoint is not None:
+        if run_options(self.run).checkpoint is not None:
             raise ValueError(
                 "checkpoint= is for evaluate, which reads the stream itself. Save a live run "
                 "whenever you want, with run.save(path), and go on with load_run(path)."
             )
-        settings, prepared = self._prepare(models, classes)
+        settings, prepared = self._prepare(
+            models, classes, warm_start=warm_start, return_models=return_models
+        )
         run: EvaluationRun = self._new_run(settings, None)(prepared)
         run.is_live = True
         return run
 
-    def _evaluate(self, models: Any, stream: Stream, classes: Any) -> EvaluationResult:
-        folder = None
-        if self.checkpoint is not None:
+    def _evaluate(
+        self, models: Any, stream: Stream, classes: Any, warm_start: bool, return_models: bool
+    ) -> EvaluationResult:
+        folder, options = None, run_options(self.run)
+        called = {"warm_start": warm_start, "return_models": return_models}
+        if options.checkpoint is not None:
             self._validate()  # before a folder is made
             refuse_endless(stream)
             self._check_can_resume(stream)
-            folder = CheckpointFolder.opened(self.checkpoint)
+            folder = CheckpointFolder.opened(options.checkpoint)
         seed = None if folder is None else folder.seed
-        settings, prepared = self._prepare(models, classes, stream, seed)
+        settings, prepared = self._prepare(models, classes, stream, seed, **called)
         execution = Execution(
             settings=settings,
             new_run=self._new_run(settings, stream),
@@ -261,7 +288,10 @@ class StreamEvaluator(BaseEstimator):
             title=type(self).__name__,
             progress=self.progress,
             folder=folder,
-            facts=None if folder is None else facts_of_call(self, named_models(models), settings),
+            seconds_between_checkpoints=options.seconds,
+            facts=None
+            if folder is None
+            else facts_of_call(self, named_models(models), settings, called),
         )
         groups = execution.groups()
         knows, header = stream.knows_drifts, settings.header
@@ -289,7 +319,14 @@ class StreamEvaluator(BaseEstimator):
             )
 
     def _prepare(
-        self, models: Any, classes: Any, stream: Stream | None = None, seed: int | None = None
+        self,
+        models: Any,
+        classes: Any,
+        stream: Stream | None = None,
+        seed: int | None = None,
+        *,
+        warm_start: bool = False,
+        return_models: bool = False,
     ) -> tuple[Settings, dict[Place, Any]]:
         """Resolve the settings; copy and seed the models.
 
@@ -297,6 +334,12 @@ class StreamEvaluator(BaseEstimator):
         drawn by a call that resumes.
         """
         self._validate()
+        called = {"warm_start": warm_start, "return_models": return_models}
+        validate_parameter_constraints(
+            {name: ["boolean"] for name in called},
+            called,
+            caller_name=f"{type(self).__name__}.evaluate",
+        )
         n_rows, source = None, "classes"
         drifts: tuple[Drift, ...] = ()
         if stream is not None:
@@ -307,21 +350,28 @@ class StreamEvaluator(BaseEstimator):
         named = named_models(models)
         warn_of_codes(named, stream)
         settings = self._settings(
-            named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts, stream=stream
+            named,
+            classes,
+            n_rows=n_rows,
+            source=source,
+            seed=seed,
+            drifts=drifts,
+            stream=stream,
+            called=called,
         )
         check_protocol(
             named,
             stream,
             missing_labels=self.missing_labels,
             protocol=settings.protocol,
-            warm_start=self.warm_start,
+            warm_start=warm_start,
         )
         prepared = prepared_models(
             named,
             settings.classes,
             len(settings.timelines),
             seed=settings.parameters["seed"],
-            warm_start=self.warm_start,
+            warm_start=warm_start,
             n_warmup=self.n_warmup,
         )
         return settings, prepared
@@ -340,11 +390,6 @@ class StreamEvaluator(BaseEstimator):
     def _n_answers(self, n_rows: int) -> int:
         """Return the number of answers of one model in one fold to a stream of so many rows."""
         return n_rows
-
-    @property
-    def _n_bins(self) -> int | None:
-        """Number of bins between arrival and label; None: there are none."""
-        return None
 
     def _validate(self) -> None:
         validate_parameter_constraints(
@@ -379,10 +424,17 @@ class StreamEvaluator(BaseEstimator):
                 )
         return list(timelines)
 
+    def _parameters(self) -> dict[str, Any]:
+        """Return all parameters that decide what a result holds, also those inside others."""
+        given = self.get_params(deep=False)
+        given.pop("run", None)  # a subclass may have fewer parameters
+        options, polling = run_options(self.run), given.pop("polling", None)
+        taken = {"kernels": options.kernels, "keep_tape": options.keep_tape}
+        return {**given, **taken, **({} if polling is None else vars(polling))}
+
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data, for the record of a result."""
-        given = self.get_params(deep=False).items()
-        return {name: _plain(value) for name, value in given}
+        return {name: _plain(value) for name, value in self._parameters().items()}
 
     def _settings(
         self,
@@ -395,7 +447,10 @@ class StreamEvaluator(BaseEstimator):
         drifts: tuple[Drift, ...] = (),
         stream: Stream | None = None,
         all_have_scores: bool = False,
+        called: Mapping[str, bool] | None = None,
     ) -> Settings:
+        options = run_options(self.run)
+        called = {"warm_start": False, "return_models": False} | dict(called or {})
         labels = None
         if not is_regression(named):
             if classes is None:
@@ -432,11 +487,13 @@ class StreamEvaluator(BaseEstimator):
             metrics=metrics,
             forgetting=as_forgetting(self.forgetting),
             timelines=timelines,
-            keep_tape=False if self.keep_tape == "auto" else self.keep_tape,
+            keep_tape=options.keep_tape is True,
+            kernels=options.kernels,
+            return_models=called["return_models"],
             baselines=tuple(
                 name for name, one in named.items() if getattr(type(one), "is_baseline", False)
             ),
-            parameters={**self._plain_parameters(), "seed": seed},
+            parameters={**self._plain_parameters(), **called, "seed": seed},
             expected_rows=n_rows or 0,
             drifts=drifts,
             score_methods=score_methods,
@@ -446,7 +503,7 @@ class StreamEvaluator(BaseEstimator):
                 "names": getattr(stream, "feature_names", None),
             },
         )
-        if self.keep_tape == "auto" and n_rows is not None:
+        if options.keep_tape == "auto" and n_rows is not None:
             n_answers = len(timelines) * self._n_answers(n_rows)
             n_scores = [settings.task_of(name).n_scores for name in named]
             keep = automatic_tape(n_answers, labels, n_scores)
@@ -486,7 +543,7 @@ def _refuse_unknown(kind: type, given: Mapping[str, Any], error: type[Exception]
         hint = having[0] if having else did_you_mean(name, known)
         if name == "forgetting":
             hint = " Each of its scores is that of one holdout set, and no mean over past rows."
-        if ours.partition("=")[0] in known or "(" in ours:
+        if ours.partition("=")[0] in known or ours.startswith(("streams", "it to")):
             hint = f" Pass {ours.format(given[name])}."
         raise error(f"{kind.__name__} has no parameter {name!r}.{hint}")
 

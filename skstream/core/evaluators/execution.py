@@ -31,14 +31,12 @@ from skstream.core.run.input import MissingLabelError
 from skstream.core.run.read_checksums import HELD_OUT, PassChecksums, differences
 from skstream.core.run.run import EvaluationRun
 from skstream.core.run.run_outcome import Place, ResultHeader, RunOutcome
-from skstream.utils._dask import on_cluster
+from skstream.utils._concurrency import on_cluster
 from skstream.utils._optional import optional_import
 from skstream.utils._sklearn import QuietParallel
 from skstream.utils._warnings import warn
 
 NewRun = Callable[..., EvaluationRun]
-#: Seconds between two checkpoints.
-SECONDS_BETWEEN_CHECKPOINTS = 600.0
 #: Rows, times models and folds, from which a second process pays. To start workers takes about
 #: 1.5 s, and a model with a kernel .1 to .5 microseconds per row.
 ROWS_WORTH_WORKERS = 10_000_000
@@ -168,6 +166,8 @@ class Execution:
         Whether there is one.
     folder : CheckpointFolder, default=None
         Where the evaluation is saved, and from where it resumes.
+    seconds_between_checkpoints : float, default=600.0
+        How often.
     facts : dict of str to str, default=None
         What must be the same there.
     on_run : callable, default=None
@@ -182,6 +182,7 @@ class Execution:
     title: str
     progress: bool
     folder: CheckpointFolder | None = None
+    seconds_between_checkpoints: float = 600.0
     facts: Mapping[str, str] | None = None
     on_run: Callable[[Any], None] | None = None
 
@@ -256,7 +257,7 @@ class Execution:
             **{f"Model '{name}'": model for (name, _), model in self.models.items()},
             **{f"Measure '{name}'": one for name, one in self.settings.metrics.items()},
             "The stream": self.stream if getattr(self.stream, "files", None) else None,
-            "What is given as holdout, delay, monitors or reduce": self.new_run,
+            "What is given as holdout, delay or polling": self.new_run,
         }
         for name, part in parts.items():
             try:
@@ -286,7 +287,7 @@ class Execution:
         if self.folder is None or self.facts is None:
             return None
         seed = self.settings.parameters["seed"]
-        every = SECONDS_BETWEEN_CHECKPOINTS
+        every = self.seconds_between_checkpoints
         return self.folder.file(number, n_groups, facts=self.facts, seed=seed, every=every)
 
     def _bar(self, n_models: int) -> AbstractContextManager[Any]:
@@ -487,7 +488,7 @@ def carrying(
     except (Exception, SystemExit) as error:
         with suppress(Exception):  # a failure here must not hide the error itself
             if isinstance(error, MissingLabelError):
-                error.add(stream.about_missing_label(error.row))
+                error.add(stream.place_of(error.row))
         with suppress(Exception):
             result = so_far(error)
             error.result = result  # type: ignore[union-attr]

@@ -1,11 +1,18 @@
 """k-fold distributed validation: k copies of every model along one stream."""
 
 import numbers
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.core.timelines.timeline import FoldTimeline, Strategy, TestOn, Timeline
 from skstream.utils._sklearn import Interval, StrOptions
+
+#: How rows are learnt, and which folds are asked about them, by how both are written.
+_STRATEGIES: dict[str, tuple[Strategy, TestOn]] = {
+    f"{strategy}{'' if test_on == 'all' else f':{test_on}'}": (strategy, test_on)
+    for strategy in get_args(Strategy)
+    for test_on in get_args(TestOn)
+}
 
 
 @evaluator
@@ -21,14 +28,13 @@ class KFoldEvaluator(StreamEvaluator):
     ----------
     metrics : str, callable, list or dict, default=None
         Measures, as in `PrequentialEvaluator`.
-    strategy : {"bootstrap", "cross", "split"}, default="bootstrap"
-        How a row is learnt: by each fold with a Poisson(1) weight ("bootstrap"), by all folds
-        but one ("cross"), by one fold ("split").
     n_folds : int, default=10
         Number of folds.
-    test_on : {"held_out", "trained", "all"}, default="all"
-        The folds asked about a row: those that do not learn it, those that do (just before),
-        or all.
+    strategy : str, default="bootstrap"
+        How a row is learnt: by each fold with a Poisson(1) weight ("bootstrap"), by all folds
+        but one ("cross"), by one fold ("split"). All folds are asked about it; with
+        "cross:held_out" those alone that do not learn it, with "cross:trained" those that do
+        (just before), and so of the others.
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
         Which rows count in the running means, one mechanism per fold.
     n_warmup : int, default=1
@@ -43,15 +49,6 @@ class KFoldEvaluator(StreamEvaluator):
         distance doubling as the stream grows. The last row is always a checkpoint.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are asked, and neither learnt nor scored.
-    keep_tape : bool or "auto", default="auto"
-        Keep labels and answers, with which a result can be scored again and compared row by row.
-        "auto": up to a gigabyte of them.
-    engine : {"auto", "loop"}, default="auto"
-        "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
-    warm_start : bool, default=False
-        Start from copies of fitted models instead of unfitted clones.
-    return_models : bool, default=False
-        Return the fitted copies in the attribute `models` of the result.
     random_state : int, default=None
         Seed of the folds and of the models' random_state parameters that are None (another one
         in each fold). None: drawn, and recorded in the result.
@@ -69,9 +66,9 @@ class KFoldEvaluator(StreamEvaluator):
         "raise": a failure ends the evaluation, and a lack of probabilities is an error before it.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
-    checkpoint : str or path-like, default=None
-        Folder from which the same call of `evaluate` resumes where it was stopped: the models are
-        saved there every ten minutes. These files are pickles: use only folders that you trust.
+    run : RunOptions, str or path-like, default=None
+        How the evaluation is executed: checkpoints, kernels, tape. A path: where it is saved, and
+        from where the same call resumes.
 
     See Also
     --------
@@ -97,37 +94,37 @@ class KFoldEvaluator(StreamEvaluator):
     protocol = "k-fold"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
-        "strategy": [StrOptions({"bootstrap", "cross", "split"})],
         "n_folds": [Interval(numbers.Integral, 1, None, closed="left")],
-        "test_on": [StrOptions({"held_out", "trained", "all"})],
+        "strategy": [StrOptions(set(_STRATEGIES))],
     }
     #: Folds weight and assign single rows, so rows are learnt one by one.
     batch_size = 1
 
-    strategy: Strategy = "bootstrap"
     n_folds: int = 10
-    test_on: TestOn = "all"
+    strategy: str = "bootstrap"
 
     def _validate(self) -> None:
         super()._validate()
-        if self.n_folds == 1 and self.strategy == "cross":
+        strategy, _ = _STRATEGIES[self.strategy]
+        if self.n_folds == 1 and strategy == "cross":
             raise ValueError(
                 'n_folds=1 with strategy="cross" would learn nothing: every row is left out of one '
                 "fold, and there is no other. Use n_folds=2 or more."
             )
-        if self.n_folds == 1 and self.strategy == "split" and self.test_on == "held_out":
+        if self.n_folds == 1 and self.strategy == "split:held_out":
             raise ValueError(
-                'n_folds=1 with strategy="split" and test_on="held_out" would ask nothing: the one '
-                'fold learns every row. Use n_folds=2 or more, or test_on="all".'
+                'n_folds=1 with strategy="split:held_out" would ask nothing: the one '
+                'fold learns every row. Use n_folds=2 or more, or strategy="split".'
             )
 
     def _timelines(self, seed: int) -> list[Timeline]:
+        strategy, test_on = _STRATEGIES[self.strategy]
         return [
             FoldTimeline(
                 fold=fold,
                 n_folds=self.n_folds,
-                strategy=self.strategy,
-                test_on=self.test_on,
+                strategy=strategy,
+                test_on=test_on,
                 seed=seed,
                 n_warmup=self.n_warmup,
             )

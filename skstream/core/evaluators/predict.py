@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from skstream.core.engine.model import EngineChoice, Unanswered
+from skstream.core.engine.model import Unanswered
 from skstream.core.engine.run import Answered
 from skstream.core.evaluators.execution import carrying, progress_bar
+from skstream.core.evaluators.options import RunOptions
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 from skstream.core.evaluators.settings import Settings, named_models
 from skstream.core.rows.arrays import as_stream
@@ -21,6 +22,8 @@ from skstream.utils._warnings import warn
 
 _CONSTRAINTS = {
     **PrequentialEvaluator._parameter_constraints,
+    "kernels": ["boolean"],
+    "warm_start": ["boolean"],
     "method": [StrOptions({"predict", "predict_proba", "decision_function"})],
 }
 
@@ -37,7 +40,7 @@ def prequential_predict(
     n_warmup: int = 1,
     missing_labels: str = "error",
     unanswered: Unanswered = "error",
-    engine: EngineChoice = "auto",
+    kernels: bool = True,
     warm_start: bool = False,
     random_state: int | None = 0,
     return_rows: bool = False,
@@ -71,8 +74,8 @@ def prequential_predict(
     unanswered : {"error", "wrong"}, default="error"
         A row that was asked and got no answer (None or NaN) is a failure of the model, or keeps
         None among the predictions of a classifier (NaN among probabilities).
-    engine : {"auto", "loop"}, default="auto"
-        "auto" uses an exact kernel where there is one.
+    kernels : bool, default=True
+        Use an exact kernel where there is one. False: call the model row by row.
     warm_start : bool, default=False
         Start from a copy of the fitted model instead of an unfitted clone.
     random_state : int, default=0
@@ -116,18 +119,18 @@ def prequential_predict(
         "n_warmup": n_warmup,
         "missing_labels": missing_labels,
         "unanswered": unanswered,
-        "engine": engine,
-        "warm_start": warm_start,
         "random_state": random_state,
         "progress": progress,
     }
     validate_parameter_constraints(
-        _CONSTRAINTS, {"method": method, **options}, caller_name="prequential_predict"
+        _CONSTRAINTS,
+        {"method": method, "kernels": kernels, "warm_start": warm_start, **options},
+        caller_name="prequential_predict",
     )
     ((name, model),) = named_models(estimator).items()
     stream = as_stream(X, y, sample_weight=sample_weight)
-    evaluator = PrequentialEvaluator(**options, keep_tape=False)
-    settings, prepared = evaluator._prepare({name: model}, classes, stream)
+    evaluator = PrequentialEvaluator(**options, run=RunOptions(kernels=kernels, keep_tape=False))
+    settings, prepared = evaluator._prepare({name: model}, classes, stream, warm_start=warm_start)
     run = _PredictingRun(replace(settings, method=method), prepared)
     with ExitStack() as stack:
         bar = stack.enter_context(

@@ -37,15 +37,6 @@ class PrequentialEvaluator(StreamEvaluator):
         distance doubling as the stream grows. The last row is always a checkpoint.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are asked, and neither learnt nor scored.
-    keep_tape : bool or "auto", default="auto"
-        Keep labels and answers, with which a result can be scored again and compared row by row.
-        "auto": up to a gigabyte of them.
-    engine : {"auto", "loop"}, default="auto"
-        "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
-    warm_start : bool, default=False
-        Start from copies of fitted models instead of unfitted clones.
-    return_models : bool, default=False
-        Return the fitted copies in the attribute `models` of the result.
     random_state : int, default=None
         Seed of every random_state parameter that is None, nested ones too, and of the random
         choices of the protocol. None: drawn, and recorded in the result.
@@ -63,9 +54,9 @@ class PrequentialEvaluator(StreamEvaluator):
         "raise": a failure ends the evaluation, and a lack of probabilities is an error before it.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
-    checkpoint : str or path-like, default=None
-        Folder from which the same call of `evaluate` resumes where it was stopped: the models are
-        saved there every ten minutes. These files are pickles: use only folders that you trust.
+    run : RunOptions, str or path-like, default=None
+        How the evaluation is executed: checkpoints, kernels, tape. A path: where it is saved, and
+        from where the same call resumes.
 
     See Also
     --------

@@ -23,7 +23,7 @@ from skstream.utils._content import PLAIN, NotComparable, content, is_unordered,
 from skstream.utils._version import __version__
 
 #: Parameters of an evaluator on which no answer and no score before a failure depends.
-FREE = ("n_jobs", "progress", "checkpoint", "error_score")
+FREE = ("n_jobs", "progress", "error_score")
 #: Values that their text tells apart.
 _BY_TEXT = (*PLAIN, date, datetime, time, timedelta, Decimal, Fraction, PurePath, range, slice)
 #: Where the classes of such values are from: those of others may hold more than their text.
@@ -127,10 +127,13 @@ def _kind_of(value: Any) -> str:
 # -- what must be the same where an evaluation resumes
 
 
-def facts_of_call(evaluator: Any, models: Mapping[str, Any], settings: Settings) -> dict[str, str]:
+def facts_of_call(
+    evaluator: Any, models: Mapping[str, Any], settings: Settings, called: Mapping[str, Any]
+) -> dict[str, str]:
     """Return, by its name, the text of all that must be the same where an evaluation resumes.
 
-    The rows are not among it: their checksums are compared when they are read.
+    The rows are not among it: their checksums are compared when they are read. `called` are the
+    arguments of the call that decide what comes out.
 
     Raises
     ------
@@ -142,7 +145,7 @@ def facts_of_call(evaluator: Any, models: Mapping[str, Any], settings: Settings)
         "the classes": None if settings.classes is None else settings.classes.tolist(),
         "the names of the models": list(models),
     }
-    for name, value in evaluator.get_params(deep=False).items():
+    for name, value in {**evaluator._parameters(), **called}.items():
         held_out = name == "holdout" and not isinstance(value, str)  # these rows are compared, too
         if name not in FREE and not held_out:
             given[f"the parameter {name}"] = value
@@ -150,7 +153,7 @@ def facts_of_call(evaluator: Any, models: Mapping[str, Any], settings: Settings)
     for name, own in described(models).items():
         texts |= {f"{what} of model '{name}'": text for what, text in own.items()}
     for name, model in models.items():
-        if evaluator.warm_start or _is_compared_whole(model):
+        if called["warm_start"] or _is_compared_whole(model):
             texts[f"what model '{name}' has learnt before"] = _text(model, whole=True)
     for name, text in texts.items():
         if text.endswith(_NOT_COMPARABLE):

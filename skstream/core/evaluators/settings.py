@@ -13,7 +13,7 @@ from skstream._meta import MetaClassifier
 from skstream.base import check_can_learn, learning_parts, nested, without_predict
 from skstream.core.engine.answers import Task, states_first_answer
 from skstream.core.engine.failures import failures_named
-from skstream.core.engine.model import EngineChoice, Unanswered
+from skstream.core.engine.model import Unanswered
 from skstream.core.evaluators.adapted import adapted, is_foreign, name_of
 from skstream.core.forgetting import duration_of
 from skstream.core.measures.measure import Measure
@@ -118,7 +118,7 @@ class Settings:
         What to do with rows without a label.
     keep_tape : bool
         Whether answers are kept, and where.
-    engine : {"auto", "loop"}
+    kernels : bool
         Whether kernels may be used.
     batch_size : int
         Rows per ``partial_fit``.
@@ -158,7 +158,7 @@ class Settings:
     record_every: Any
     missing_labels: str
     keep_tape: bool
-    engine: EngineChoice
+    kernels: bool
     batch_size: int
     n_warmup: int
     unanswered: Unanswered

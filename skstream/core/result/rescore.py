@@ -9,9 +9,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skstream.core.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.core.measures.checkpoints import Curves
-from skstream.core.measures.measure import Measure
+from skstream.core.measures.measure import Measure, warn_of_calls
 from skstream.core.measures.resolve import resolve_metrics
-from skstream.core.measures.user import warn_of_calls
 from skstream.core.result.select import Result
 from skstream.core.run.run_outcome import last_values
 from skstream.core.run.tape import (

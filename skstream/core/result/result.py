@@ -30,8 +30,7 @@ from skstream.core.rows.drifts import Drift
 from skstream.core.run.input import why_no_weight
 from skstream.core.run.run_outcome import Cost, EndedModel
 from skstream.core.run.tape import Tape, ValuesByModel, tape_of
-from skstream.utils._displays import display, report
-from skstream.utils._optional import optional_import
+from skstream.utils._optional import display, optional_import, report
 from skstream.utils._saved import NOT_SAVED, save_npz
 
 

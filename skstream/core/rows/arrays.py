@@ -59,6 +59,10 @@ class ArrayStream(Stream):
     [['a', 'b'], ['a']]
     """
 
+    #: Number of rows, and the names of the features: None if there are none, or not all are texts.
+    n_rows: int = 0
+    feature_names: list[str] | None = None
+
     def __init__(
         self,
         X: Any,
@@ -68,20 +72,21 @@ class ArrayStream(Stream):
         feature_names: list[str] | None = None,
         **meta: Any,
     ) -> None:
-        given = {key: values for key, values in meta.items() if values is not None}
-        self._rows = Chunk.of(X, y, given)
+        for key, values in list(meta.items()):
+            if values is None:
+                del meta[key]
+        self._rows = Chunk.of(X, y, meta or None)
         self.X, self.y, self.meta = self._rows
         #: Times in the index of the labels, where X holds none.
         self._times_of_y = None if table_times(self.X) else table_times(None, y)
         if len(self.y) == 0:
             raise ValueError(f"The stream is empty: X has shape {self.X.shape}.")
         self.chunk_size = check_count(chunk_size, "chunk_size", 1)
-        self._feature_names = feature_names
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.y)
+        self.n_rows = len(self.y)
+        self.feature_names = feature_names
+        if feature_names is None and is_frame(self.X):
+            names = list(self.X.columns)
+            self.feature_names = names if all(isinstance(one, str) for one in names) else None
 
     @cached_property
     def classes(self) -> NDArray[Any] | None:
@@ -90,14 +95,6 @@ class ArrayStream(Stream):
             return find_classes(self.y)
         except ValueError:
             return None
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        """Names of the features; None if there are none, or if some are not strings."""
-        if self._feature_names is not None or not is_frame(self.X):
-            return self._feature_names
-        names = list(self.X.columns)
-        return names if all(isinstance(name, str) for name in names) else None
 
     def row_options(self) -> dict[str, Any]:
         """Return nothing: the rows are in memory, and say all.
@@ -113,7 +110,7 @@ class ArrayStream(Stream):
         """Slices of the rows, in order."""
         if "arrival" in self.meta:
             check_arrivals(self.meta["arrival"], 0, None)
-        else:
+        elif self._times_of_y is not None:
             last_time(self._times_of_y, 0, None)
         for start in range(0, self.n_rows, self.chunk_size):
             yield self._rows.part(start, start + self.chunk_size)
@@ -374,9 +371,9 @@ def as_stream(
             return FrameStream(X, columns)
         X, found = split_columns(X, columns, "X")
         return ArrayStream(X, found.pop("target"), chunk_size=chunk_size, **found)
-    if y is not None:
+    if y is not None and not isinstance(X, np.ndarray):
         refuse_chunks(X, "y")
-    if _is_data(X) or (y is not None and isinstance(X, (list, tuple))):
+    if isinstance(X, np.ndarray) or _is_data(X) or (y is not None and isinstance(X, (list, tuple))):
         if y is None:
             more = " If a column holds them, pass target=." if is_frame(X) else ""
             raise ValueError(
@@ -406,7 +403,7 @@ def _beside_chunks(X: Any, given: str) -> ValueError:
 
 
 def _is_data(X: Any) -> bool:
-    return isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X) or hasattr(X, "__array__")
+    return sparse.issparse(X) or is_frame(X) or hasattr(X, "__array__")
 
 
 def names_of_columns(given: dict[str, Any]) -> dict[str, str]:

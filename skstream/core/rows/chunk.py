@@ -100,8 +100,9 @@ class Chunk(NamedTuple):
     ) -> "Chunk":
         """Check rows, and return them as a chunk; `where` says in errors which rows they are."""
         X, y = as_rows(X, first_row=first_row), as_labels(y)
-        check_lengths(X, y, where)
-        return cls(X, y, as_meta(meta, len(y), where))
+        if len(y) != X.shape[0]:
+            check_lengths(X, y, where)
+        return cls(X, y, {} if meta is None else as_meta(meta, len(y), where))
 
     def part(self, start: int, stop: int) -> "Chunk":
         """Return the rows from `start` up to `stop`."""
@@ -164,7 +165,9 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
             raise StreamError(
                 f"The stream failed after row {start - 1}: {type(error).__name__}: {error}", start
             ) from error
-        given, chunk = chunk, _as_chunk(chunk, number, start)
+        given = chunk
+        if not isinstance(chunk, Chunk):  # that of another stream was checked by it
+            chunk = _as_chunk(chunk, number, start)
         if first is None:
             first = Schema.of(chunk.X), chunk.meta
         else:
@@ -179,7 +182,8 @@ def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
                     raise ValueError(wrong[1])
                 last = chunk.meta["arrival"][-1:]
             else:
-                last = last_time(table_times(chunk.X, given[1]), start, last)
+                found = table_times(chunk.X, given[1])
+                last = last if found is None else last_time(found, start, last)
             yield chunk
         start += len(chunk.y)
     if start == 0:
@@ -194,14 +198,13 @@ def table_times(X: Any, y: Any = None) -> tuple[str, NDArray[Any]] | None:
 
     Of a table without any they are the index of `y`; None where that has none either.
     """
-    index = dates_of(getattr(X, "index", None))
-    if index is not None:
+    if hasattr(X, "index") and (index := dates_of(X.index)) is not None:
         return "the index", index
-    kinds = zip(X.columns, X.dtypes, strict=True) if is_frame(X) else ()
-    columns = {name: dates_of(X[name]) for name, kind in kinds if may_be_dates(kind)}
-    found = [(f"column {name!r}", one) for name, one in columns.items() if one is not None]
-    index = dates_of(getattr(y, "index", None))
-    if not found and index is not None:
+    found = []
+    for name, kind in zip(X.columns, X.dtypes, strict=True) if is_frame(X) else ():
+        if may_be_dates(kind) and (times := dates_of(X[name])) is not None:
+            found.append((f"column {name!r}", times))
+    if not found and hasattr(y, "index") and (index := dates_of(y.index)) is not None:
         return "the index of y", index
     return found[0] if len(found) == 1 else None
 
@@ -237,8 +240,6 @@ def warn_of_order(what: str, back: Any, sorting: str, accepting: str) -> None:
 
 
 def _as_chunk(chunk: Any, number: int, start: int) -> Chunk:
-    if isinstance(chunk, Chunk):
-        return chunk  # of another stream, which has checked it
     if not isinstance(chunk, (tuple, list)) or len(chunk) not in (2, 3):
         shape = f" of shape {chunk.shape}" if hasattr(chunk, "shape") else ""
         raise TypeError(

@@ -45,25 +45,22 @@ def as_drifts(given: Any) -> tuple[Drift, ...]:
         If these are no numbers of rows, or one ends before it starts.
     """
     listed = [given] if isinstance(given, Drift) or not np.iterable(given) else given
-    try:
-        drifts = [_drift(one) for one in listed]
-    except (TypeError, ValueError):
-        drifts = None
-    if drifts is None:
-        raise ValueError(
-            f"drifts must be numbers of rows, or pairs (start, end) of them. Got {given!r} instead."
-        )
-    for drift in drifts:
+    drifts = []
+    for one in listed:
+        try:
+            start, end = one if np.iterable(one) else (one, one)
+            drift = Drift(_row(start), _row(end))
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"drifts must be numbers of rows, or pairs (start, end) of them. Got {given!r} "
+                "instead."
+            ) from None
+        drifts.append(drift)
         if drift.end < drift.start:
             raise ValueError(
                 f"A drift must not end before it starts. Got start={drift.start}, end={drift.end}."
             )
     return tuple(sorted(drifts))
-
-
-def _drift(one: Any) -> Drift:
-    start, end = one if np.iterable(one) else (one, one)
-    return Drift(_row(start), _row(end))
 
 
 def _row(number: Any) -> int:

@@ -134,7 +134,7 @@ class Stream(ABC):
         }
 
     def place_of(self, row: int) -> str:
-        """Return where a row stands in its file: "line 5 of power.csv"; empty if that is not known.
+        """Return where a row is in a file: "row 5 of power.csv"; empty if that is not known.
 
         Parameters
         ----------
@@ -144,22 +144,7 @@ class Stream(ABC):
         Returns
         -------
         place : str
-            Line and file; a header counts as a line.
-        """
-        return ""
-
-    def about_missing_label(self, row: int) -> str:
-        """Say what the source shows where a row has no label.
-
-        Parameters
-        ----------
-        row : int
-            Number of the row.
-
-        Returns
-        -------
-        words : str
-            Sentences that end an error; empty where the source shows nothing.
+            Row, counted from 0, and file.
         """
         return ""
 

@@ -15,7 +15,7 @@ import joblib
 
 from skstream.core.evaluators.record import changes
 from skstream.core.run.run_outcome import Checksums
-from skstream.utils._files import atomic_write, no_such_file
+from skstream.utils._saved import atomic_write, no_such_file
 
 CHECKPOINT_FORMAT = 11
 

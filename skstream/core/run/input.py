@@ -68,10 +68,11 @@ class MissingLabelError(ValueError):
         super().__init__(message)
         self.row = row
 
-    def add(self, words: str) -> None:
-        """Let the message end with what the source says of the row."""
-        if words:
-            self.args = (f"{self.args[0]} {words}",)
+    def add(self, place: str) -> None:
+        """Let the message end with where the row is in its file, if that is known."""
+        if place:
+            mark = "its label is empty, or a mark of a gap, which nominal= reads as a label."
+            self.args = (f"{self.args[0]} It is {place}: {mark}",)
 
 
 def encoded(chunk: Chunk, space: LabelSpace, missing_labels: str, *, first_row: int) -> EncodedRows:

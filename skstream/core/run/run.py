@@ -35,8 +35,7 @@ from skstream.core.run.run_outcome import (
 from skstream.core.run.scoring import AskedOnce, RunScores
 from skstream.core.timelines.delayed_blocks import Features
 from skstream.core.timelines.timeline import Arrivals, End, no_rows
-from skstream.utils._exclusive import Exclusive, exclusive
-from skstream.utils._interrupt import Held, deferred_interrupt
+from skstream.utils._concurrency import Exclusive, Held, deferred_interrupt, exclusive
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
 from skstream.utils._times import check_arrivals, clock
@@ -116,7 +115,7 @@ class EvaluationRun(Exclusive):
         runs, timelines = [], []
         for (name, fold), model in models.items():
             task, n_folds = settings.task_of(name), len(settings.timelines)
-            rules = settings.engine, settings.unanswered
+            rules = settings.kernels, settings.unanswered
             runs.append(ModelRun(name, fold, model, task, *rules, n_folds=n_folds))
             timelines.append(settings.timelines[fold])
             self._meters.append(CostMeter(model))
@@ -219,7 +218,7 @@ class EvaluationRun(Exclusive):
 
     def _check_schema(self, X: Any) -> None:
         """Raise an error if rows are of another kind, or type, than those that the run has read."""
-        found, known = Schema.of(X).with_types(X), self._schema
+        found, known = Schema.of(X, with_types=True), self._schema
         if known is None:
             return
         pairs = zip(found.types, known.types, strict=False)  # of texts, they follow from the chunk
@@ -450,7 +449,7 @@ class EvaluationRun(Exclusive):
     def _note_rows(self, rows: EncodedRows) -> np.ndarray:
         """Count rows that arrived; return which of them have a label."""
         if self._schema is None:
-            self._schema = Schema.of(rows.X).with_types(rows.X)
+            self._schema = Schema.of(rows.X, with_types=True)
         labelled = is_given(rows.y)
         values = np.where(labelled, rows.y, -1.0)  # without a label y may be anything
         self._label_sum = crc32(values.data, self._label_sum)

@@ -324,7 +324,7 @@ def automatic_tape(
     size = f"The labels and answers of all models take {n_bytes / 1e9:.1f} GB"
     warn(
         f"{size}, and are not kept under keep_tape='auto': the result cannot be scored again, nor "
-        "compared row by row. To keep them in memory, pass keep_tape=True."
+        "compared row by row. To keep them, pass run=RunOptions(keep_tape=True)."
     )
     return False
 
@@ -348,7 +348,8 @@ def tape_of(result: "EvaluationResult") -> Tape:
     if result.tape is None:
         raise ValueError(
             result.details.why_no_tape
-            or "This result has no tape of labels and answers: evaluate with keep_tape=True."
+            or "This result has no tape of labels and answers: evaluate with "
+            "run=RunOptions(keep_tape=True)."
         )
     return result.tape
 

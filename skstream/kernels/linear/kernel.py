@@ -26,21 +26,25 @@ from sklearn.utils.class_weight import compute_class_weight
 from skstream.core.engine.answers import Task, answers_to
 from skstream.core.engine.block import Block, key_of
 from skstream.core.engine.kernel import Declined, Kernel
-from skstream.kernels.base import DENSE_AND_SPARSE, OTHER_PRECISION, decline_uncompiled
 from skstream.kernels.compose import asks_of_next
 from skstream.kernels.input import Learnt, check_stored_once, read_block
 from skstream.kernels.linear import rows as linear_rows
 from skstream.kernels.linear.loops import PA1, Floats, Integers, Learns
 from skstream.kernels.linear.settings import (
+    AGGRESSIVE,
     agrees_with_sklearn,
     attributes_to_write,
-    is_aggressive,
-    is_one_class,
     read_settings,
     refused,
 )
 from skstream.kernels.memory import MemoryMachine, State
-from skstream.kernels.schema import Columns, refused_task
+from skstream.kernels.schema import (
+    DENSE_AND_SPARSE,
+    OTHER_PRECISION,
+    Columns,
+    decline_uncompiled,
+    refused_task,
+)
 from skstream.utils._numba import numba_enabled
 from skstream.utils._values_by_version import VersionedArray
 
@@ -119,7 +123,7 @@ class LinearKernel(MemoryMachine, Kernel):
             raise Declined("batches of several rows have no kernel")
         if block.weight is not None and not (np.isfinite(block.weight) & (block.weight > 0)).all():
             raise Declined("weights that are not positive numbers have no kernel")
-        if is_aggressive(self.estimator):
+        if type(self.estimator) in AGGRESSIVE:
             block = _with_weights_as_repetition(block)
         memory: _Memory | None = state.memory
         if memory is None and block.n_asks and block.stamp[0] == 0:
@@ -139,7 +143,7 @@ class LinearKernel(MemoryMachine, Kernel):
         for X in (rows.learn, rows.ask):
             if X.shape[0] and X.dtype != dtype:
                 raise Declined(OTHER_PRECISION)
-            if X.shape[0] and is_one_class(self.estimator):
+            if X.shape[0] and isinstance(self, OneClassKernel):
                 _check_one_class(X)
         decline_uncompiled(columns.number, "features", UNCOMPILED_FEATURES)
         if dtype == np.float32 and not agrees_with_sklearn(np.float32, numba_enabled()):
@@ -341,8 +345,10 @@ def _read(block: Block, known: Columns) -> tuple[NDArray[np.intp], Block, _Parts
     if asked.n_asks:
         np.cumsum(np.bincount(asked.stamp, minlength=n + 1), out=asks[1:])
     # The arrays of a part stay in the processor's cache.
-    ends = [(begin, min(begin + PART_ROWS, n)) for begin in range(0, max(n, 1), PART_ROWS)]
-    parts = [(slice(begin, end), linear_rows.asks_between(asks, begin, end)) for begin, end in ends]
+    parts = []
+    for begin in range(0, max(n, 1), PART_ROWS):
+        end = min(begin + PART_ROWS, n)
+        parts.append((slice(begin, end), linear_rows.asks_between(asks, begin, end)))
     return foreign, asked, parts, rows
 
 

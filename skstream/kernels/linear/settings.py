@@ -13,18 +13,21 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn import get_config, linear_model
+from sklearn.linear_model import SGDOneClassSVM
 
 from skstream.core.engine.answers import Task
-from skstream.kernels.base import value_of
 from skstream.kernels.linear import loops
 from skstream.kernels.linear.loops import Floats, Learns, Rule
 from skstream.kernels.linear.rows import Shown, learn_dense
+from skstream.kernels.schema import value_of
 from skstream.utils._numba import numba_enabled
 from skstream.utils._validation import is_fitted
 
 # Deprecated since scikit-learn 1.8, absent from 1.10 on.
-_AGGRESSIVE_CLASSIFIER = getattr(linear_model, "PassiveAggressiveClassifier", None)
 _AGGRESSIVE_REGRESSOR = getattr(linear_model, "PassiveAggressiveRegressor", None)
+#: Estimators that take no weights.
+AGGRESSIVE = (getattr(linear_model, "PassiveAggressiveClassifier", None), _AGGRESSIVE_REGRESSOR)
+_REGRESSORS = (linear_model.SGDRegressor, _AGGRESSIVE_REGRESSOR)
 
 _REGRESSION_LOSSES = {
     "squared_error": loops.SQUARED_ERROR,
@@ -42,7 +45,7 @@ _LOSSES = {
 }
 # Thresholds of the hinges are fixed; the other losses take the parameter `epsilon`.
 _THRESHOLDS = {"hinge": 1.0, "perceptron": 0.0, "squared_hinge": 1.0}
-_AGGRESSIVE = {"pa1": loops.PA1, "pa2": loops.PA2}
+_AGGRESSIVE_STEPS = {"pa1": loops.PA1, "pa2": loops.PA2}
 
 # What a one-class SVM hands on as alpha: nu itself since scikit-learn 1.9, half of it before.
 ALPHA_OF_NU = 1.0 if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9) else 0.5
@@ -124,7 +127,11 @@ def refused(estimator: Any, task: Task) -> str | None:
         return "parameters that it refuses"
     if parameter is not None:
         return parameter
-    if not _is_accepted_by_sklearn(estimator, task):
+    try:
+        # An unfitted copy learns a row. Warnings are not looked for: their filters belong to the
+        # whole process, other threads too. Of the parameters left here none warns.
+        attributes_to_write(estimator, task, 1)
+    except Exception:
         return "parameters that it refuses"
     if is_fitted(estimator) and not _can_be_taken_up(estimator, task):
         return "a fitted state of another kind than partial_fit leaves for these classes"
@@ -145,9 +152,9 @@ def refused_parameter(estimator: Any) -> str | None:
     if learning_rate == "invscaling" and not 0 <= estimator.power_t <= MAX_POWER:
         return value_of(estimator, "power_t")
     rates: tuple[str, ...] = ("constant", "optimal", "invscaling", "adaptive")
-    if not is_one_class(estimator):
+    if type(estimator) is not SGDOneClassSVM:
         rates += ("pa1", "pa2")
-    if loss not in (_REGRESSION_LOSSES if _is_regressor(estimator) else _LOSSES):
+    if loss not in (_REGRESSION_LOSSES if type(estimator) in _REGRESSORS else _LOSSES):
         return value_of(estimator, "loss")
     if learning_rate not in rates:
         return value_of(estimator, "learning_rate")
@@ -158,33 +165,19 @@ def refused_parameter(estimator: Any) -> str | None:
     return None if math.isfinite(float(estimator.eta0) * float(alpha)) else "an infinite eta0"
 
 
-def _is_regressor(estimator: Any) -> bool:
-    return type(estimator) in (linear_model.SGDRegressor, _AGGRESSIVE_REGRESSOR)
-
-
-def is_aggressive(estimator: Any) -> bool:
-    """Whether it is passive-aggressive by its type: these take no weights."""
-    return type(estimator) in (_AGGRESSIVE_CLASSIFIER, _AGGRESSIVE_REGRESSOR)
-
-
-def is_one_class(estimator: Any) -> bool:
-    """Whether it is a one-class SVM."""
-    return type(estimator) is linear_model.SGDOneClassSVM
-
-
 def _handed_on(estimator: Any) -> tuple[str, str, str | None, float]:
     """Loss, learning rate, penalty and alpha, as an estimator passes them to the loop."""
-    if is_aggressive(estimator):
+    if type(estimator) in AGGRESSIVE:
         # These two pass other parameters to the loop than they have.
-        first_kind = "epsilon_insensitive" if _is_regressor(estimator) else "hinge"
+        first_kind = "epsilon_insensitive" if type(estimator) in _REGRESSORS else "hinge"
         return first_kind, "pa1" if estimator.loss == first_kind else "pa2", None, 1.0
-    alpha = estimator.nu * ALPHA_OF_NU if is_one_class(estimator) else estimator.alpha
+    alpha = estimator.nu * ALPHA_OF_NU if type(estimator) is SGDOneClassSVM else estimator.alpha
     return estimator.loss, estimator.learning_rate, estimator.penalty, alpha
 
 
 def read_settings(estimator: Any) -> Settings:
     """Return the settings of an SGD estimator that `refused_parameter` does not refuse."""
-    is_classifier = not _is_regressor(estimator)
+    is_classifier = type(estimator) not in _REGRESSORS
     losses = _LOSSES if is_classifier else _REGRESSION_LOSSES
     loss, learning_rate, penalty, alpha = _handed_on(estimator)
     l1_share = {"l2": 0.0, "l1": 1.0}.get(penalty or "", estimator.l1_ratio)
@@ -194,10 +187,10 @@ def read_settings(estimator: Any) -> Settings:
         epsilon=_THRESHOLDS.get(loss, float(estimator.epsilon)),
         low=0.0 if loss == "log_loss" else -1.0,
         is_classifier=is_classifier,
-        aggressive=_AGGRESSIVE.get(learning_rate, loops.GRADIENT_STEP),
+        aggressive=_AGGRESSIVE_STEPS.get(learning_rate, loops.GRADIENT_STEP),
         eta0=eta0,
         fit_intercept=bool(estimator.fit_intercept),
-        pull=float(estimator.nu) if is_one_class(estimator) else 0.0,
+        pull=float(estimator.nu) if type(estimator) is SGDOneClassSVM else 0.0,
     )
     return Settings(
         rule=rule,
@@ -217,7 +210,7 @@ def fitted_attributes(
     """Attributes of an estimator that has learnt a row."""
     estimator: Any = object.__new__(kind)  # the constructor of a deprecated class warns
     vars(estimator).update(parameters, random_state=0)
-    if is_one_class(estimator):
+    if type(estimator) is SGDOneClassSVM:
         estimator.partial_fit(row)
     elif task.classes is None:
         estimator.partial_fit(row, [0.0])
@@ -248,19 +241,6 @@ def parameters_of(estimator: Any) -> dict[str, Any]:
         for name, value in vars(estimator).items()
         if "_" not in (name[0], name[-1]) and not callable(value)
     }
-
-
-def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
-    """Whether an unfitted copy learns a row without an error; errors are left to the loop.
-
-    Warnings are not looked for, because their filters belong to the whole process: other
-    threads would be affected. Of the parameters that are not refused before, none warns.
-    """
-    try:
-        attributes_to_write(estimator, task, 1)
-    except Exception:
-        return False
-    return True
 
 
 def _can_be_taken_up(estimator: Any, task: Task) -> bool:

@@ -10,16 +10,17 @@ from scipy import sparse
 from skstream.core.engine.answers import Task
 from skstream.core.engine.block import Block
 from skstream.core.engine.kernel import Declined
-from skstream.kernels.base import (
-    DENSE_AND_SPARSE,
-    OTHER_PRECISION,
-    decline_uncompiled,
-    value_of,
-)
 from skstream.kernels.cuts import Floats, Integers, merge_events, pieces, rows_per_piece
 from skstream.kernels.input import check_stored_once, read_block
 from skstream.kernels.memory import MemoryTransformKernel, State, showing
-from skstream.kernels.schema import Columns, refused_scaler
+from skstream.kernels.schema import (
+    DENSE_AND_SPARSE,
+    OTHER_PRECISION,
+    Columns,
+    decline_uncompiled,
+    refused_scaler,
+    value_of,
+)
 from skstream.utils._numba import jit
 from skstream.utils._validation import is_fitted
 

@@ -17,10 +17,10 @@ from skstream.streams._composition._base import (
     ComposedStream,
     Reader,
     block_of,
+    check_parts,
     stacked,
     taken,
 )
-from skstream.streams._composition._checks import check_parts
 from skstream.utils._choices import check_count
 from skstream.utils._seeds import uniform
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from skstream.core.rows.chunk import Chunk
 from skstream.core.rows.drifts import Drift, between, moved
 from skstream.core.rows.stream import Stream
-from skstream.streams._composition._base import ComposedStream, Reader, has_rows
-from skstream.streams._composition._checks import check_parts
+from skstream.streams._composition._base import ComposedStream, Reader, check_parts, has_rows
 from skstream.utils._choices import check_count
 
 #: Rows per chunk where a stream does not begin at its first row.

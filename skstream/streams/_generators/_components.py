@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.streams._generators._numbers import floats_of
+from skstream.streams._generators._base import floats_of
 from skstream.utils._choices import check_count, check_number, check_numbers
 
 Rows = tuple[tuple[float, ...], ...]

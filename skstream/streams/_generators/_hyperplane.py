@@ -7,8 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.rows.drifts import Drift
-from skstream.streams._generators._base import GeneratedStream, continuous_drift, parameter
-from skstream.streams._generators._numbers import reflected, sum_of, uniform_rows
+from skstream.streams._generators._base import (
+    GeneratedStream,
+    continuous_drift,
+    parameter,
+    reflected,
+    sum_of,
+    uniform_rows,
+)
 from skstream.utils._choices import check_count, check_number, check_share
 from skstream.utils._seeds import uniform
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from skstream.streams._generators._base import GeneratedStream, parameter
-from skstream.streams._generators._numbers import floats_of, normal_rows
+from skstream.streams._generators._base import GeneratedStream, floats_of, normal_rows, parameter
 from skstream.utils._choices import check_count, check_number
 from skstream.utils._seeds import uniform
 

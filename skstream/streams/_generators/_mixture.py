@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.core.rows.drifts import Drift
-from skstream.streams._generators._base import GeneratedStream
-from skstream.streams._generators._bayes_error import BayesError, integrated_error
+from skstream.streams._generators._base import GeneratedStream, floats_of, normal_rows
 from skstream.streams._generators._components import Component, Phase
-from skstream.streams._generators._mixture_truth import MixtureTruth, checked_truth
-from skstream.streams._generators._numbers import floats_of, normal_rows
+from skstream.streams._generators._mixture_truth import (
+    BayesError,
+    MixtureTruth,
+    checked_truth,
+    integrated_error,
+)
 from skstream.utils._labels import find_classes
 from skstream.utils._seeds import uniform
 

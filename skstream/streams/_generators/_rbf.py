@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.rows.drifts import Drift
-from skstream.streams._generators._base import GeneratedStream, continuous_drift, parameter
-from skstream.streams._generators._numbers import (
+from skstream.streams._generators._base import (
+    GeneratedStream,
+    continuous_drift,
     lengths,
     normal_rows,
+    parameter,
     reflected,
     uniform_rows,
 )

@@ -8,8 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._generators._base import ConceptStream, check_concepts, parameter
-from skstream.streams._generators._numbers import uniform_rows
+from skstream.streams._generators._base import (
+    ConceptStream,
+    check_concepts,
+    parameter,
+    uniform_rows,
+)
 from skstream.utils._choices import check_count, check_share
 from skstream.utils._seeds import uniform
 

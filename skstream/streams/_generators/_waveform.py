@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._generators._base import ConceptStream, check_concepts, parameter
-from skstream.streams._generators._numbers import normal_rows, order_of
+from skstream.streams._generators._base import (
+    ConceptStream,
+    check_concepts,
+    normal_rows,
+    order_of,
+    parameter,
+)
 from skstream.utils._choices import check_count
 from skstream.utils._seeds import uniform
 

@@ -2,21 +2,21 @@
 
 import numbers
 from collections.abc import Callable
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar
 
 from skstream.core.evaluators.delayed.clock import LabelTimes
 from skstream.core.evaluators.delayed.result import DelayedResult
 from skstream.core.evaluators.delayed.run import DelayedRun
-from skstream.core.evaluators.delayed.scoring import DelaySettings
 from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
+from skstream.core.evaluators.options import Polling
 from skstream.core.evaluators.settings import Settings
 from skstream.core.rows.arrays import as_stream
 from skstream.core.rows.stream import Stream
 from skstream.core.timelines.delayed import DelayedTimeline
 from skstream.core.timelines.timeline import Timeline
-from skstream.utils._sklearn import Interval, StrOptions
-from skstream.utils._warnings import warn
+from skstream.utils._sklearn import Interval, validate_parameter_constraints
 
 
 @evaluator
@@ -37,28 +37,9 @@ class DelayedEvaluator(StreamEvaluator):
         ``f(X, arrival) -> delays``. Timedeltas where arrivals are datetimes (not months or years,
         which have no fixed length), else numbers; what
         `f` gets as `arrival` is described in the notes. Infinite or NaT: the label never comes.
-    n_bins : int, default=50
-        Bins between arrival and label.
-    poll_every : int, default=10
-        A waiting row is asked again whenever this many labels have come since it arrived.
-        None: never, which is the "delayed" protocol of Gomes et al. 2017.
-    reduce : {"auto", "dominant", "mean"} or callable, default="auto"
-        The answer of a bin: the one shown longest (ties: the lowest class), the mean weighted
-        by time, or ``f(answers, durations)``, called for every bin of every scored row with the
-        answers that were in force there and how long (where the label comes at once, one time for
-        all bins, with the newest answer and the duration 0). "auto": "dominant" for classifiers
-        and "mean" for regressors. Probabilities, where a measure needs them, are always the mean
-        weighted by time.
-    previous_label : {"newest", "known_at_arrival"}, default="newest"
-        What the persistent baseline of kappa_temporal answers: the label that came before the
-        row's own, or, in all bins but the last, the newest label known when the row arrived,
-        which is the only label that a real predictor could repeat.
-    features : callable, default=None
-        ``features(rows, times)`` gives the features of rows (by number) as known at times, where
-        they change while a row waits: for every question but the first, and for learning.
-    max_pending : int, default=None
-        Most rows that may wait in a live run: the oldest are dropped, and counted. None: no
-        limit.
+    polling : Polling, default=Polling()
+        Bins between arrival and label, how often a waiting row is asked again, and what of its
+        answers is scored.
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
         Which rows count in the running means, in the order of labels.
     n_warmup : int, default=1
@@ -74,15 +55,6 @@ class DelayedEvaluator(StreamEvaluator):
     missing_labels : {"error", "skip"}, default="error"
         Rows whose label is missing at its label time are an error, or are treated as never
         labelled. Where that time is after the last arrival, the row is pending, and asked once.
-    keep_tape : bool or "auto", default="auto"
-        Keep labels and answers, with which a result can be scored again and compared row by row.
-        "auto": up to a gigabyte of them.
-    engine : {"auto", "loop"}, default="auto"
-        "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
-    warm_start : bool, default=False
-        Start from copies of fitted models instead of unfitted clones.
-    return_models : bool, default=False
-        Return the fitted copies in the attribute `models` of the result.
     random_state : int, default=None
         Seed of every random_state parameter that is None, nested ones too. None: drawn, and
         recorded in the result.
@@ -100,9 +72,9 @@ class DelayedEvaluator(StreamEvaluator):
         "raise": a failure ends the evaluation, and a lack of probabilities is an error before it.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
-    checkpoint : str or path-like, default=None
-        Folder from which the same call of `evaluate` resumes where it was stopped: the models are
-        saved there every ten minutes. These files are pickles: use only folders that you trust.
+    run : RunOptions, str or path-like, default=None
+        How the evaluation is executed: checkpoints, kernels, tape. A path: where it is saved, and
+        from where the same call resumes.
 
     Notes
     -----
@@ -110,8 +82,9 @@ class DelayedEvaluator(StreamEvaluator):
     datetimes with one. They may come as Python, NumPy, pandas, polars or pyarrow datetimes; all
     are exact to the microsecond, from 1684 to 2255. A mixture is an error.
 
-    `delay`, `features` and `reduce` get times of that kind: numbers, or ``datetime64[us]``
-    (durations: ``timedelta64[us]``). Datetimes with a time zone become those of UTC.
+    `delay`, and `features` and `reduce` of `polling`, get times of that kind: numbers, or
+    ``datetime64[us]`` (durations: ``timedelta64[us]``). Datetimes with a time zone become those of
+    UTC.
 
     References
     ----------
@@ -121,10 +94,10 @@ class DelayedEvaluator(StreamEvaluator):
     Examples
     --------
     >>> from sklearn.linear_model import SGDClassifier
-    >>> from skstream import DelayedEvaluator
+    >>> from skstream import DelayedEvaluator, Polling
     >>> from skstream.streams import make_demo_stream
     >>> stream = make_demo_stream(2000)
-    >>> evaluator = DelayedEvaluator("accuracy", delay=100, n_bins=5)
+    >>> evaluator = DelayedEvaluator("accuracy", delay=100, polling=Polling(n_bins=5))
     >>> result = evaluator.evaluate({"sgd": SGDClassifier()}, stream)
     >>> result.by_bin("sgd", "accuracy").shape
     (7,)
@@ -134,23 +107,13 @@ class DelayedEvaluator(StreamEvaluator):
     late_labels = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
-        "n_bins": [Interval(numbers.Integral, 1, None, closed="left")],
-        "poll_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
-        "reduce": [StrOptions({"auto", "dominant", "mean"}), callable],
-        "previous_label": [StrOptions({"newest", "known_at_arrival"})],
-        "features": [callable, None],
-        "max_pending": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "polling": [Polling],
     }
     #: Labels come one by one, and are learnt one by one.
     batch_size = 1
 
     delay: Any = None
-    n_bins: int = 50
-    poll_every: int | None = 10
-    reduce: str | Callable[..., Any] = "auto"
-    previous_label: str = "newest"
-    features: Callable[..., Any] | None = None
-    max_pending: int | None = None
+    polling: Polling = field(default_factory=Polling)
 
     def evaluate(
         self,
@@ -162,6 +125,8 @@ class DelayedEvaluator(StreamEvaluator):
         label_time: Any = None,
         classes: Any = None,
         sample_weight: Any = None,
+        warm_start: bool = False,
+        return_models: bool = False,
     ) -> DelayedResult:
         """Evaluate models on a stream whose labels come late.
 
@@ -184,6 +149,10 @@ class DelayedEvaluator(StreamEvaluator):
             All labels that may come; found in `y` where it is an array.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of learning and scoring.
+        warm_start : bool, default=False
+            Start from copies of fitted models instead of unfitted clones.
+        return_models : bool, default=False
+            Return the fitted copies in the attribute `models` of the result.
 
         Returns
         -------
@@ -200,23 +169,25 @@ class DelayedEvaluator(StreamEvaluator):
         -----
         UndefinedMetricWarning
             If no row could be scored, so that all scores are NaN; says why.
-        UserWarning
-            If `max_pending` is set, which is for live runs alone.
         """
         stream = as_stream(
             X, y, sample_weight=sample_weight, arrival=arrival, label_time=label_time
         )
         if self.delay is not None:
             LabelTimes.of(self.delay).check_length(stream.n_rows)
-        if self.max_pending is not None:
-            warn(
-                "max_pending is for live runs (start): in evaluate, every row waits for its label."
-            )
-        result = self._evaluate(models, stream, classes)
+        result = self._evaluate(models, stream, classes, warm_start, return_models)
         assert isinstance(result, DelayedResult)
         return result
 
-    def start(self, models: Any, *, classes: Any = None) -> DelayedRun:
+    def start(
+        self,
+        models: Any,
+        *,
+        classes: Any = None,
+        warm_start: bool = False,
+        return_models: bool = False,
+        max_pending: int | None = None,
+    ) -> DelayedRun:
         """Start a live run, to which rows and labels are passed as they become known.
 
         Parameters
@@ -225,6 +196,12 @@ class DelayedEvaluator(StreamEvaluator):
             Models with ``partial_fit``.
         classes : array-like of shape (n_classes,), default=None
             All labels that may come; not for regressors.
+        warm_start : bool, default=False
+            Start from copies of fitted models instead of unfitted clones.
+        return_models : bool, default=False
+            Return the fitted copies in the attribute `models` of results.
+        max_pending : int, default=None
+            Most rows that may wait: the oldest are dropped, and counted. None: no limit.
 
         Returns
         -------
@@ -234,7 +211,7 @@ class DelayedEvaluator(StreamEvaluator):
         Examples
         --------
         >>> from skstream import DelayedEvaluator, MajorityClass
-        >>> run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=["a", "b"])
+        >>> run = DelayedEvaluator("accuracy").start(MajorityClass(), classes=["a", "b"])
         >>> run.ask([[0.0]], ids=["first"], t=0)["MajorityClass"]
         array([None], dtype=object)
         >>> run = run.label(["first"], ["b"], t=5)
@@ -243,34 +220,31 @@ class DelayedEvaluator(StreamEvaluator):
         >>> run.n_pending
         1
         """
-        run = super().start(models, classes=classes)
+        validate_parameter_constraints(
+            {"max_pending": [Interval(numbers.Integral, 1, None, closed="left"), None]},
+            {"max_pending": max_pending},
+            caller_name="DelayedEvaluator.start",
+        )
+        run = super().start(
+            models, classes=classes, warm_start=warm_start, return_models=return_models
+        )
         assert isinstance(run, DelayedRun)
+        run.max_pending = max_pending
         return run
 
     def _timelines(self, seed: int) -> list[Timeline]:
-        return [DelayedTimeline(n_warmup=self.n_warmup, poll_every=self.poll_every)]
-
-    @property
-    def _n_bins(self) -> int:
-        return self.n_bins
+        return [DelayedTimeline(n_warmup=self.n_warmup, poll_every=self.polling.poll_every)]
 
     def _n_answers(self, n_rows: int) -> int:
-        return n_rows * (self.n_bins + 2)
+        return n_rows * (self.polling.n_bins + 2)
 
     def _new_run(self, settings: Settings, stream: Stream | None) -> Callable[..., Any]:
-        reduce = self.reduce
+        reduce = self.polling.reduce
         if reduce == "auto":
             reduce = "mean" if settings.classes is None else "dominant"
         if reduce == "mean" and settings.classes is not None:
             raise ValueError('reduce="mean" is for regressors; classes have no mean.')
         if reduce == "dominant" and settings.classes is None:
             raise ValueError('reduce="dominant" is for classifiers; use "mean" for regressors.')
-        delay = DelaySettings(
-            n_bins=self.n_bins,
-            reduce=reduce,
-            label_times=LabelTimes.of(self.delay),
-            previous_label=self.previous_label,
-            features=self.features,
-            max_pending=self.max_pending,
-        )
-        return partial(DelayedRun, settings, delay=delay)
+        polling = replace(self.polling, reduce=reduce)
+        return partial(DelayedRun, settings, polling=polling, label_times=LabelTimes.of(self.delay))

@@ -12,7 +12,7 @@ from skstream.core.result.select import checkpoint, in_words
 from skstream.core.run.input import why_no_weight
 from skstream.core.run.tape import tape_of
 from skstream.utils._choices import check_choice
-from skstream.utils._displays import display
+from skstream.utils._optional import display
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 from skstream.core.engine.answers import no_answers
 from skstream.core.engine.failures import ModelError
 from skstream.core.engine.run import Answered, Step
-from skstream.core.evaluators.delayed.clock import Clock, still_awaited
+from skstream.core.evaluators.delayed.clock import Clock, LabelTimes, still_awaited
 from skstream.core.evaluators.delayed.counts import Waits
 from skstream.core.evaluators.delayed.live_input import (
     DatedRows,
@@ -22,7 +22,8 @@ from skstream.core.evaluators.delayed.live_input import (
     label_weights,
     read_batch,
 )
-from skstream.core.evaluators.delayed.scoring import AskedWhileWaiting, DelaySettings
+from skstream.core.evaluators.delayed.scoring import AskedWhileWaiting
+from skstream.core.evaluators.options import Polling
 from skstream.core.evaluators.settings import Settings
 from skstream.core.rows.chunk import Chunk, last_time, table_times
 from skstream.core.run.input import EncodedRows, encoded, encoded_labels
@@ -39,8 +40,7 @@ from skstream.core.timelines.delayed import (
 )
 from skstream.core.timelines.timeline import no_rows
 from skstream.utils._choices import check_choice
-from skstream.utils._exclusive import exclusive
-from skstream.utils._interrupt import deferred_interrupt
+from skstream.utils._concurrency import deferred_interrupt, exclusive
 from skstream.utils._label_space import is_given
 from skstream.utils._rows import as_rows
 
@@ -59,13 +59,15 @@ class DelayedRun(EvaluationRun):
         The evaluator's settings, resolved.
     models : dict of (str, int) to estimator
         One prepared model per name and fold, in the order of the result.
-    delay : DelaySettings
-        Bins and delays.
+    polling : Polling
+        Bins, and how their answers are reduced; not "auto".
+    label_times : LabelTimes
+        How label times follow from the arrivals, if the stream does not give them.
 
     Examples
     --------
     >>> from skstream import DelayedEvaluator, Persistent
-    >>> run = DelayedEvaluator("accuracy", n_bins=2).start(Persistent(), classes=["a", "b"])
+    >>> run = DelayedEvaluator("accuracy").start(Persistent(), classes=["a", "b"])
     >>> run.ask([[0.1], [0.2]], ["first", "second"], t=0)["Persistent"]
     array([None, None], dtype=object)
     >>> run.label(["second"], ["b"], t=3).n_pending
@@ -78,12 +80,18 @@ class DelayedRun(EvaluationRun):
     _scoring: AskedWhileWaiting
 
     def __init__(
-        self, settings: Settings, models: Mapping[Place, Any], delay: DelaySettings
+        self,
+        settings: Settings,
+        models: Mapping[Place, Any],
+        polling: Polling,
+        label_times: LabelTimes,
     ) -> None:
-        features = None if delay.features is None else self._features_at
-        scoring = AskedWhileWaiting(settings, delay, len(models))
-        super().__init__(settings, models, features, scoring, width=delay.n_bins + 2)
-        self._delay = delay
+        features = None if polling.features is None else self._features_at
+        scoring = AskedWhileWaiting(settings, polling, len(models))
+        super().__init__(settings, models, features, scoring, width=polling.n_bins + 2)
+        self._polling, self._label_times = polling, label_times
+        #: Most rows that may wait in a live run; None: no limit.
+        self.max_pending: int | None = None
         self._clock = Clock()
         # Rows of a stream whose label is not there, and should come after the last arrival; when.
         self._awaited = no_rows(), np.empty(0)
@@ -321,7 +329,7 @@ class DelayedRun(EvaluationRun):
         Examples
         --------
         >>> from skstream import DelayedEvaluator, Persistent
-        >>> run = DelayedEvaluator("accuracy", n_bins=2).start(Persistent(), classes=["a", "b"])
+        >>> run = DelayedEvaluator("accuracy").start(Persistent(), classes=["a", "b"])
         >>> rows = {"id": [1, 2, 3], "time": [0, 4, 6], "x": [0.5, 0.1, 0.9]}
         >>> labels = {"id": [2, 1], "time": [9, 5], "label": ["b", "a"]}
         >>> run.update(rows, labels).n_pending
@@ -372,7 +380,7 @@ class DelayedRun(EvaluationRun):
 
     def _drop_oldest(self) -> None:
         """Keep no more than ``max_pending`` waiting rows."""
-        limit, table = self._delay.max_pending, self._timeline_state.pending
+        limit, table = self.max_pending, self._timeline_state.pending
         if limit is None or len(table) <= limit:
             return
         rows = table.take(table.oldest(len(table) - limit)).row
@@ -388,7 +396,7 @@ class DelayedRun(EvaluationRun):
         first = self.n_rows
         rows = encoded(chunk, self._space, "skip", first_row=first)
         clock, arrival = self._clock.arrivals(chunk.meta.get("arrival"), first, rows.n_rows)
-        times = self._delay.label_times.times(chunk, arrival, first, clock)
+        times = self._label_times.times(chunk, arrival, first, clock)
         labelled = is_given(rows.y)
         missing, now = np.flatnonzero(~labelled), arrival.values[-1:].max(initial=-np.inf)
         awaited, due = self._awaited
@@ -431,7 +439,7 @@ class DelayedRun(EvaluationRun):
         assert isinstance(rows, DatedRows)
         self._label_times_read = crc32(rows.label_time.data, self._label_times_read)
         note = partial(self._note_arrived, rows)
-        with self._delay.label_times.advice(rows.X, self.n_rows):
+        with self._label_times.advice(rows.X, self.n_rows):
             self._take_event(note, self._arrivals(rows), rows.X, rows.y)
 
     def _arrivals(self, rows: DatedRows) -> DatedArrivals:
@@ -463,8 +471,8 @@ class DelayedRun(EvaluationRun):
 
     def _features_at(self, rows: np.ndarray, times: np.ndarray) -> Any:
         """Call the user's `features`, with times of the kind that the user gave."""
-        assert self._delay.features is not None
-        return self._delay.features(rows, self._clock.times_for_user(times))
+        assert self._polling.features is not None
+        return self._polling.features(rows, self._clock.times_for_user(times))
 
     @exclusive
     def close(self) -> Self:
@@ -486,7 +494,7 @@ class DelayedRun(EvaluationRun):
             self._let_labels_come(MAX_TIME)
         super().close()
         if was_open and self._n_delayed:
-            self._delay.label_times.check_length(self._n_delayed, "had")
+            self._label_times.check_length(self._n_delayed, "had")
         return self
 
     # -- scores, of many steps at once
@@ -518,7 +526,7 @@ class DelayedRun(EvaluationRun):
         n_labelled = scoring.poll_costs.n_labels
         n_never = scoring.n_never - int(np.count_nonzero(self._awaited[0] < self.n_rows))
         waits = Waits(
-            n_bins=self._delay.n_bins,
+            n_bins=self._polling.n_bins,
             n_labelled=n_labelled,
             n_pending=self.n_rows - n_labelled - n_never - self._n_dropped,
             n_never=n_never,
@@ -532,6 +540,6 @@ class DelayedRun(EvaluationRun):
                 for name, delay in scoring.delays.summary().items()
             },
         )
-        delay = self._delay.label_times.delay
+        delay = self._label_times.delay
         read = {} if delay is None else {LABEL_TIMES: (self._label_times_read,)}
         return replace(super().outcome(), waits=waits, read=read, drifts=scoring.drifts.known())

@@ -1,6 +1,6 @@
 """Scoring of rows that are asked at arrival, while they wait, and when their label comes."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,11 +8,12 @@ import numpy as np
 
 from skstream.core.engine.run import Answered
 from skstream.core.evaluators.delayed.bins import Shown, answers_by_bin, means_by_bin
-from skstream.core.evaluators.delayed.clock import Clock, LabelTimes, UserReduce
+from skstream.core.evaluators.delayed.clock import Clock, UserReduce
 from skstream.core.evaluators.delayed.counts import DelayCounts, LabelledDrifts, PollCosts
+from skstream.core.evaluators.options import Polling
 from skstream.core.evaluators.settings import Settings
-from skstream.core.measures.columns import all_wrong
 from skstream.core.measures.rows import ScoredRows
+from skstream.core.measures.series import all_wrong
 from skstream.core.run.input import EncodedRows
 from skstream.core.timelines.delayed import (
     LAST,
@@ -23,41 +24,12 @@ from skstream.core.timelines.delayed import (
     PendingRows,
     history_of,
 )
-from skstream.core.timelines.delayed_blocks import Features
 from skstream.utils._label_space import UNANSWERED, is_given
 
 #: Questions after whose answers the labelled rows are scored: a live run has few per call.
 ASKS_PER_SCORING = 1 << 15
 #: Steps of a live run after which they are scored in any case.
 STEPS_PER_SCORING = 1 << 11
-
-
-@dataclass(frozen=True, kw_only=True)
-class DelaySettings:
-    """Settings of a delayed run, in addition to the common settings.
-
-    Attributes
-    ----------
-    n_bins : int
-        Bins between arrival and label.
-    reduce : str or callable
-        How the answers of a bin are reduced to one.
-    label_times : LabelTimes
-        How label times follow from the arrivals, if the stream does not give them.
-    previous_label : {"newest", "known_at_arrival"}
-        Which label the persistent baseline repeats.
-    features : callable or None
-        ``features(rows, times)`` where features change while a row waits.
-    max_pending : int or None
-        Most rows that may wait in a live run.
-    """
-
-    n_bins: int
-    reduce: str | Callable[..., Any]
-    label_times: LabelTimes
-    previous_label: str
-    features: Features | None = None
-    max_pending: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +67,8 @@ class AskedWhileWaiting:
     ----------
     settings : Settings
         The evaluator's settings, resolved.
-    delay : DelaySettings
-        Bins, and how their answers are reduced.
+    polling : Polling
+        Bins, and how their answers are reduced; not "auto".
     n_lanes : int
         Number of models.
 
@@ -116,11 +88,11 @@ class AskedWhileWaiting:
         Where the truth of the labelled rows changes.
     """
 
-    def __init__(self, settings: Settings, delay: DelaySettings, n_lanes: int) -> None:
+    def __init__(self, settings: Settings, polling: Polling, n_lanes: int) -> None:
         self._n_scores = n_scores = settings.n_scores
         self._classes = classes = settings.classes
-        self._n_bins, self._reduce = delay.n_bins, delay.reduce
-        self._known_at_arrival = delay.previous_label == "known_at_arrival"
+        self._n_bins, self._reduce = polling.n_bins, polling.reduce
+        self._known_at_arrival = polling.previous_label == "known_at_arrival"
         self._counts_time = settings.counts_time
         self._nothing: Any = np.nan if classes is None else -1
         dtype: Any = np.float64 if classes is None else np.int64

@@ -1,0 +1,675 @@
+"""Ensembles that learn from streams."""
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from joblib import hash as hash_of
+from numpy.typing import NDArray
+from sklearn import config_context, get_config
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from skstream._meta import MetaClassifier, check_divisible_rows
+from skstream.drift import DriftDetector
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._rows import best_columns, own_rows, row_sums
+from skstream.utils._seeds import drawn_seed, poisson_weights, seed_estimator
+from skstream.utils._sklearn import Interval, rows_of
+from skstream.utils._validation import unfitted_copy
+
+__all__ = ["DynamicWeightedMajority", "OnlineBagging"]
+
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Ensemble(MetaClassifier):
+    """A classifier that asks and teaches several copies of another one, its members."""
+
+    # Answers to the rows of one call do not depend on each other.
+    _asks_row_by_row = False
+
+    random_state: Any
+    estimators_: list[Any]
+    n_rows_learnt_: int
+    seed_: int
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        return check_divisible_rows(self, X, reset=reset)
+
+    def _fitted_models(self) -> list[Any]:
+        return self.estimators_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "Ensemble":
+        """Learn rows in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur. Required at the first call.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt and changes nothing.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        TypeError
+            If the model inside is no classifier with the methods needed.
+        ValueError
+            If `classes` is missing at the first call, a label is not among them, or the rows
+            have another width than before.
+        """
+        super().partial_fit(X, y, classes, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels; of classes that are equally probable the first.
+        """
+        best = best_columns(self.predict_proba(X))  # raises NotFittedError first
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        check_is_fitted(self)
+        return self._probabilities(self._check_rows(X, reset=False))
+
+    def _probabilities(self, X: Any) -> Floats:
+        """Return class probabilities of checked rows."""
+        raise NotImplementedError
+
+
+def start_seed(ensemble: Any) -> int:
+    """Seed that an ensemble uses: the one in use, or a new one."""
+    return int(ensemble.seed_) if hasattr(ensemble, "seed_") else drawn_seed(ensemble.random_state)
+
+
+def fresh_member(ensemble: Any, seed: int, *place: int) -> Any:
+    """Unfitted copy of the model of an ensemble, with the seeds of its place.
+
+    All its seeds are replaced, also those that the user gave: members must not be alike.
+    """
+    model = unfitted_copy(ensemble.estimator)
+    if hasattr(model, "get_params"):
+        paths = model.get_params(deep=True)
+        own = [p for p in paths if p == "random_state" or p.endswith("__random_state")]
+        model.set_params(**dict.fromkeys(own))
+    return seed_estimator(model, seed, "member", *place)
+
+
+class OnlineBagging(Ensemble):
+    """Bagging of models that learn from a stream, with a drift detector for each if wanted.
+
+    Every member learns every row with a weight of its own, drawn from a Poisson distribution. With
+    mean 1 that is what drawing rows with replacement becomes when their number grows. The answer is
+    the class of the highest mean probability.
+
+    With a `detector`, each member has a copy that reads whether the member was right (0) or wrong
+    (1) about a row before learning it. On an alarm the member with the highest estimated error is
+    replaced by a fresh one, and its detector, too. With ADWIN this is ADWIN bagging, and with ADWIN
+    and ``mean_weight=6`` leveraging bagging.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Model with ``partial_fit``; every member is a copy.
+    n_estimators : int, default=10
+        Number of members. Fixed at the first ``partial_fit``, as the detector.
+    detector : DriftDetector or None, default=None
+        Detector to copy, such as ``ADWIN(direction="up")``, which raises an alarm where a member
+        is wrong more often than before; ``ADWIN()`` does so where it is right more often, too.
+        None: no member is ever replaced.
+    mean_weight : float, default=1
+        Mean of the Poisson weights, above 0 and at most 100. With 6 almost every row is learnt by
+        all members, each with another weight.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the weights and of the members. Every `random_state` within the members is set from
+        it, also where one is given.
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers
+        The members.
+    classes_ : ndarray of shape (n_classes,)
+        Sorted labels.
+    n_rows_learnt_ : int
+        Rows learnt; those of weight 0 do not count.
+    n_replaced_ : ndarray of shape (n_estimators,), dtype int64
+        How often each member was replaced.
+    detectors_ : list of DriftDetector
+        The detectors of the members. Only with a `detector`, as the next two.
+    n_asked_, n_wrong_ : ndarray of shape (n_estimators,), dtype int64
+        Answers that each detector has read, and how many of them were wrong.
+    seed_ : int
+        Seed in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where they have any.
+
+    See Also
+    --------
+    DynamicWeightedMajority : Members of different ages, weighted by their errors.
+    skstream.drift : The detectors.
+
+    Notes
+    -----
+    The weight of a row in a member depends on the seed, the number of the member and the number of
+    the row learnt, so that the answers do not depend on how the stream is divided. A member learns
+    the first row that it is shown with a weight of at least 1: so every member can be asked. A row
+    of `sample_weight` w is learnt with w times the drawn weight; where the members take no weights,
+    they see it repeated.
+
+    The rows of one call of ``partial_fit`` are all asked (not in the first call), then at most one
+    member is replaced, then all rows are learnt. The estimated error is the attribute `mean` of
+    detectors that have one (of ADWIN, the mean of its window), else the share of wrong answers
+    since the member was made; of equal ones the first member is replaced.
+
+    Where members have no ``predict_proba``, their votes count. A member whose probabilities are not
+    finite, such as GaussianNB while a feature is constant, has no say.
+
+    With a `detector`, members are replaced by single answers. Of Gaussian naive Bayes without
+    numba, the fast path may decide a tie of two classes (scores that agree within 1e-9) in another
+    way than ``kernels=False``, and then members differ from there on.
+
+    References
+    ----------
+    Oza, N. C., & Russell, S. (2001). Online bagging and boosting. AISTATS.
+
+    Bifet, A., Holmes, G., Pfahringer, B., Kirkby, R., & Gavaldà, R. (2009). New ensemble methods
+    for evolving data streams. KDD. Section 4.
+
+    Bifet, A., Holmes, G., & Pfahringer, B. (2010). Leveraging bagging for evolving data streams.
+    ECML PKDD. Without its output codes.
+
+    Examples
+    --------
+    >>> from skstream.naive_bayes import IncrementalGaussianNB
+    >>> from skstream import PrequentialEvaluator
+    >>> from skstream.drift import ADWIN
+    >>> from skstream.ensemble import OnlineBagging
+    >>> from skstream.streams import make_demo_stream
+    >>> bag = OnlineBagging(IncrementalGaussianNB(), detector=ADWIN(direction="up"))
+    >>> evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    >>> result = evaluator.evaluate(bag, make_demo_stream(2000))
+    >>> result.paths
+    {'OnlineBagging': 'kernel'}
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "detector": [DriftDetector, None],
+        "mean_weight": [Interval(Real, 0, 100, closed="right")],
+        "random_state": ["random_state"],
+    }
+
+    n_replaced_: Codes
+    detectors_: list[DriftDetector]
+    n_asked_: Codes
+    n_wrong_: Codes
+
+    def __init__(
+        self,
+        estimator: Any,
+        n_estimators: int = 10,
+        *,
+        detector: DriftDetector | None = None,
+        mean_weight: float = 1,
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.detector = detector
+        self.mean_weight = mean_weight
+        self.random_state = random_state
+
+    def _learn(self, X: Any, y: Any, codes: Codes, weight: Floats | None, *, first: bool) -> None:
+        changed = None if first else changed_parameter(self)
+        if changed is not None:
+            raise ValueError(
+                f"OnlineBagging has {changed}. What partial_fit continues with is fixed at the "
+                f"first call: set it back, or begin anew with fit."
+            )
+        seed = start_seed(self)
+        if first:
+            models, n_learnt = first_members(self, seed), 0
+            new, n_replaced = set(range(len(models))), np.zeros(len(models), dtype=np.int64)
+            errors = None if self.detector is None else Errors.none(self.detector, len(models))
+        else:
+            models, n_learnt = list(self.estimators_), self.n_rows_learnt_
+            new, n_replaced, errors = set(), self.n_replaced_, Errors.of(self)
+            if errors is not None and errors.read(self._wrong(X, codes)) is not None:
+                worst = errors.worst()
+                n_replaced[worst] += 1
+                models[worst] = fresh_member(self, seed, worst, int(n_replaced[worst]))
+                errors.begin(worst)
+                new = {worst}
+        with _routing_of(weight):
+            weight = self._route_weight(models[0], weight)
+            for member, model in enumerate(models):
+                place = member, n_learnt, len(codes)
+                drawn = member_weights(seed, *place, self.mean_weight, first=member in new)
+                rows = np.flatnonzero(drawn)
+                if len(rows):
+                    own = (drawn if weight is None else drawn * weight)[rows]
+                    self._teach(model, X, y, own, rows, first=member in new)
+        self.estimators_, self.seed_, self.n_replaced_ = models, seed, n_replaced
+        self.n_rows_learnt_ = n_learnt + len(codes)
+        if errors is not None:
+            errors.write(self)
+
+    def _wrong(self, X: Any, codes: Codes) -> NDArray[np.bool_]:
+        """Return which rows each member answers wrong, of shape (n_estimators, n_rows)."""
+        return np.array([is_wrong(self._shares(model, X), codes) for model in self.estimators_])
+
+    def _shares(self, model: Any, X: Any) -> Floats:
+        """Return a member's probabilities, or its votes as probabilities of 0 and 1."""
+        X = own_rows(X)  # the member may write into it
+        if hasattr(model, "predict_proba"):
+            self._check_columns(model)
+            shares: Floats = np.array(model.predict_proba(X), dtype=np.float64)
+            return shares
+        return votes(LabelSpace(self.classes_).encode(model.predict(X)), len(self.classes_))
+
+    def _probabilities(self, X: Any) -> Floats:
+        return mean_shares(self._shares(model, X) for model in self.estimators_)
+
+
+def _routing_of(weight: Floats | None) -> AbstractContextManager[Any]:
+    """Apply metadata routing only to the user's weights: those drawn are no metadata."""
+    if weight is None and get_config()["enable_metadata_routing"]:
+        context: AbstractContextManager[Any] = config_context(enable_metadata_routing=False)
+        return context
+    return nullcontext()
+
+
+class Errors(NamedTuple):
+    """Detectors of the members, and how many answers they have read; changed in place."""
+
+    detectors: list[DriftDetector]
+    n_asked: Codes
+    n_wrong: Codes
+
+    @classmethod
+    def none(cls, detector: DriftDetector, n_members: int) -> "Errors":
+        """Detectors that have read nothing."""
+        detectors = [clone(detector) for _ in range(n_members)]
+        return cls(detectors, *np.zeros((2, n_members), dtype=np.int64))
+
+    @classmethod
+    def of(cls, bag: OnlineBagging) -> "Errors | None":
+        """Those of a fitted bag, if it has any."""
+        return (
+            cls(bag.detectors_, bag.n_asked_, bag.n_wrong_) if hasattr(bag, "detectors_") else None
+        )
+
+    def write(self, bag: OnlineBagging) -> None:
+        """Write the fitted attributes."""
+        bag.detectors_, bag.n_asked_, bag.n_wrong_ = self
+
+    def read(self, wrong: NDArray[np.bool_]) -> int | None:
+        """Read which rows the members answer wrong; return the first with an alarm, if any.
+
+        `wrong` has the shape (n_members, n_rows).
+        """
+        pairs = zip(self.detectors, wrong, strict=True)
+        alarms = [detector.update_many(values) for detector, values in pairs]
+        self.n_asked[:] += wrong.shape[1]
+        self.n_wrong[:] += np.count_nonzero(wrong, axis=1)
+        return min((int(positions[0]) for positions in alarms if len(positions)), default=None)
+
+    def worst(self) -> int:
+        """Return the member with the highest estimated error."""
+        shares = (self.n_wrong / np.maximum(self.n_asked, 1)).tolist()
+        pairs = zip(self.detectors, shares, strict=True)
+        estimates = [getattr(detector, "mean", share) for detector, share in pairs]
+        return int(np.argmax(np.nan_to_num(estimates, nan=-1.0)))
+
+    def begin(self, member: int) -> None:
+        """Give a member a detector that has read nothing."""
+        self.detectors[member] = clone(self.detectors[member])
+        self.n_asked[member] = self.n_wrong[member] = 0
+
+
+def changed_parameter(bag: OnlineBagging) -> str | None:
+    """Say which parameter of a fitted bag is no longer that of its first call; None: neither."""
+    if bag.n_estimators != len(bag.estimators_):
+        return f"n_estimators={bag.n_estimators}, but {len(bag.estimators_)} members"
+    begun = bag.detectors_[0] if hasattr(bag, "detectors_") else None
+    if not _are_alike(bag.detector, begun):
+        return f"detector={bag.detector}, but its members began with {begun}"
+    return None
+
+
+def _are_alike(detector: DriftDetector | None, other: DriftDetector | None) -> bool:
+    """Whether detectors have one type and equal parameters."""
+    if detector is None or other is None or type(detector) is not type(other):
+        return detector is other
+    params, others = detector.get_params(), other.get_params()
+    same = all(value is others[name] for name, value in params.items())
+    return same or bool(hash_of(params) == hash_of(others))  # arrays have no plain equality
+
+
+def first_members(bag: OnlineBagging, seed: int) -> list[Any]:
+    """Members before the first row."""
+    return [fresh_member(bag, seed, member, 0) for member in range(bag.n_estimators)]
+
+
+def member_weights(
+    seed: int, member: int, start: int, n_rows: int, mean: float, *, first: bool
+) -> Floats:
+    """Weights with which a member learns some rows; `first` says that it has learnt none before."""
+    drawn = poisson_weights(seed, member, start, start + n_rows, float(mean))
+    weights = drawn.astype(np.float64)
+    if first and n_rows:
+        weights[0] = max(weights[0], 1.0)
+    return weights
+
+
+def votes(codes: Codes, n_classes: int) -> Floats:
+    """Votes for classes as probabilities of 0 and 1; NaN of a member that gives no answer."""
+    shares = np.zeros((len(codes), n_classes))
+    shares[np.arange(len(codes)), codes] = 1.0
+    shares[codes < 0] = np.nan
+    return shares
+
+
+def is_wrong(shares: Floats, codes: Codes) -> NDArray[np.bool_]:
+    """Whether the best class is another one; also where probabilities are not finite."""
+    right: NDArray[np.bool_] = best_columns(shares) == codes
+    if not np.isfinite(shares.sum()):
+        right &= np.isfinite(shares).all(axis=1)
+    return ~right
+
+
+def mean_shares(members: Iterable[Floats]) -> Floats:
+    """Mean of the members' probabilities, of those that are finite; else all are equal.
+
+    Parameters
+    ----------
+    members : iterable of ndarray of shape (n_asks, n_classes)
+        Probabilities by every member, at least one.
+
+    Returns
+    -------
+    ndarray of shape (n_asks, n_classes)
+        The mean, added up in the order of the members.
+    """
+    total: Floats | None = None
+    for shares in members:
+        if total is None:
+            total, n_finite = np.zeros(shares.shape), np.zeros((len(shares), 1))
+        if np.isfinite(shares.sum()):
+            total += shares
+            n_finite += 1.0
+        else:
+            finite = np.isfinite(shares).all(axis=1)
+            total[finite] += shares[finite]
+            n_finite[finite] += 1.0
+    assert total is not None
+    silent = n_finite[:, 0] == 0.0
+    if silent.any():
+        total[silent], n_finite[silent] = 1.0, total.shape[1]
+    total /= n_finite
+    return total
+
+
+class DynamicWeightedMajority(Ensemble):
+    """Vote of models of different ages, whose weights fall with their errors.
+
+    It begins with one member. At every `period`-th row, before the row is learnt, the weight of
+    each member that answers it wrong is multiplied by `beta`, weights are divided by the greatest,
+    members whose weight is below `threshold` are removed, and if the vote of all was wrong, a fresh
+    member of weight 1 is added. Every member learns every row.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Model with ``partial_fit``; every member is a copy.
+    beta : float, default=0.5
+        Factor for the weight of a member that is wrong, in (0, 1).
+    period : int, default=50
+        Rows from one change of the weights and members to the next.
+    threshold : float, default=0.01
+        Least weight of a member, in [0, 1).
+    max_estimators : int or None, default=25
+        Most members. Where one more is to be added, the one with the least weight is removed, of
+        equal ones the oldest. None: no limit, and no bound on memory.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the members. Every `random_state` within them is set from it, also where one is
+        given.
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers
+        The members, oldest first.
+    weights_ : ndarray of shape (n_members,)
+        Their weights, at most 1.
+    n_made_ : int
+        Number of members made so far.
+    classes_ : ndarray of shape (n_classes,)
+        Sorted labels.
+    n_rows_learnt_ : int
+        Rows learnt; those of weight 0 do not count.
+    seed_ : int
+        Seed in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where they have any.
+
+    See Also
+    --------
+    OnlineBagging : Members of one age, with different weights of the rows.
+
+    Notes
+    -----
+    The vote that decides on a fresh member is taken after the weights have been multiplied, as in
+    the paper. The rows of one call of ``partial_fit`` are learnt together up to the next row at
+    which weights change; that row is asked when all before it have been learnt, as row by row.
+
+    ``predict_proba`` returns the shares of the classes in the weighted vote.
+
+    The paper sets no limit to the number of members. Where all members are wrong together, as on
+    noisy labels, their weights stay equal and none is removed, so a limit is needed.
+
+    `sample_weight` is for the members; a row of weight 0 does not count, any other counts once.
+
+    Members are changed by single answers. Of Gaussian naive Bayes without numba, the fast path may
+    decide a tie of two classes (scores that agree within 1e-9) in another way than
+    ``kernels=False``, and then members differ from there on.
+
+    References
+    ----------
+    Kolter, J. Z., & Maloof, M. A. (2007). Dynamic weighted majority: an ensemble method for
+    drifting concepts. Journal of Machine Learning Research, 8. Figure 1.
+
+    Examples
+    --------
+    >>> from skstream.naive_bayes import IncrementalGaussianNB
+    >>> from skstream.ensemble import DynamicWeightedMajority
+    >>> from skstream.streams import make_demo_stream
+    >>> X, y = next(iter(make_demo_stream(1000).chunks()))[:2]
+    >>> vote = DynamicWeightedMajority(IncrementalGaussianNB(), random_state=0).fit(X, y)
+    >>> vote.n_made_, len(vote.estimators_)
+    (9, 9)
+    """
+
+    _makes_fresh_models = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "beta": [Interval(Real, 0, 1, closed="neither")],
+        "period": [Interval(Integral, 1, None, closed="left")],
+        "threshold": [Interval(Real, 0, 1, closed="left")],
+        "max_estimators": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    weights_: Floats
+    n_made_: int
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        beta: float = 0.5,
+        period: int = 50,
+        threshold: float = 0.01,
+        max_estimators: int | None = 25,
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.beta = beta
+        self.period = period
+        self.threshold = threshold
+        self.max_estimators = max_estimators
+        self.random_state = random_state
+
+    def _learn(self, X: Any, y: Any, codes: Codes, weight: Floats | None, *, first: bool) -> None:
+        seed = start_seed(self)
+        if first:
+            models, weights, n_made, n_learnt = [fresh_member(self, seed, 0)], np.ones(1), 1, 0
+        else:
+            models, weights = list(self.estimators_), self.weights_
+            n_made, n_learnt = self.n_made_, self.n_rows_learnt_
+        new = {0} if first else set()
+        n_rows, n_classes = len(codes), len(self.classes_)
+        updates = set(rows_of_update(n_learnt, n_rows, self.period).tolist())
+        for begin, end in pairwise(sorted({0, n_rows, *updates})):
+            rows = np.arange(begin, end)
+            if begin in updates:
+                answers = self._answers(models, rows_of(X, rows[:1]))[:, 0]
+                after = changed_weights(self, weights, answers, int(codes[begin]), n_classes)
+                models, weights = [models[member] for member in after.kept], after.weights
+                if after.adds:
+                    models.append(fresh_member(self, seed, n_made))
+                    new, n_made = {len(models) - 1}, n_made + 1
+            own = self._route_weight(models[0], None if weight is None else weight[rows])
+            for member, model in enumerate(models):
+                self._teach(model, X, y, own, rows, first=member in new)
+            new = set()
+        self.estimators_, self.weights_, self.n_made_ = models, weights, n_made
+        self.n_rows_learnt_, self.seed_ = n_learnt + n_rows, seed
+
+    def _answers(self, models: list[Any], X: Any) -> Codes:
+        """Return the codes that members answer, of shape (n_members, n_rows)."""
+        space = LabelSpace(self.classes_)
+        # Copies: a member may write into what it is given.
+        return np.array([space.encode(model.predict(own_rows(X))) for model in models])
+
+    def _probabilities(self, X: Any) -> Floats:
+        answers = self._answers(self.estimators_, X)
+        sums = no_votes(answers.shape[1], len(self.classes_))
+        add_votes(sums, answers, self.weights_)
+        return shares_of_votes(sums)
+
+
+class Change(NamedTuple):
+    """What becomes of the members at a row: the numbers of those that stay, and the weights.
+
+    With `adds`, the last of the weights is that of a fresh member.
+    """
+
+    kept: list[int]
+    weights: Floats
+    adds: bool
+
+
+def rows_of_update(n_learnt: int, n_rows: int, period: int) -> NDArray[np.int64]:
+    """Which of the next rows change the weights: every `period`-th, but never the very first."""
+    numbers = np.arange(n_learnt + 1, n_learnt + n_rows + 1)  # counted from 1, as in the paper
+    return np.flatnonzero((numbers % period == 0) & (numbers > 1))
+
+
+def no_votes(n_rows: int, n_classes: int) -> Floats:
+    """Sums to add votes to: a column per class, and one of members that give no answer (-1)."""
+    return np.zeros((n_rows, n_classes + 1))
+
+
+def add_votes(sums: Floats, answers: Iterable[Codes], weights: Floats) -> None:
+    """Add the weights of the members to the sums of the classes that they answer, in place.
+
+    `sums` is from `no_votes`; `answers` has codes of shape (n_rows,) per member.
+    """
+    rows = np.arange(len(sums))
+    for codes, weight in zip(answers, weights.tolist(), strict=True):
+        sums[rows, codes] += weight
+
+
+def shares_of_votes(sums: Floats) -> Floats:
+    """Class probabilities by sums of votes; of rows that no member answers, all are equal."""
+    shares: Floats = sums[:, :-1].copy()
+    shares[~shares.any(axis=1)] = 1.0
+    shares /= row_sums(shares)
+    return shares
+
+
+def changed_weights(
+    ensemble: DynamicWeightedMajority, weights: Floats, answers: Codes, code: int, n_classes: int
+) -> Change:
+    """Weights and members after a row.
+
+    Parameters
+    ----------
+    ensemble : DynamicWeightedMajority
+        For its parameters.
+    weights : ndarray of shape (n_members,)
+        Weights before.
+    answers : ndarray of shape (n_members,)
+        Codes that the members answer.
+    code : int
+        Code of the label.
+    n_classes : int
+        Number of classes.
+    """
+    weights = np.where(answers == code, weights, weights * ensemble.beta)
+    votes = np.bincount(answers + 1, weights, n_classes + 1)[1:]  # without those that give none
+    weights = weights / weights.max()
+    kept = np.flatnonzero(weights >= ensemble.threshold)
+    adds = int(votes.argmax()) != code
+    most = ensemble.max_estimators
+    if adds and most is not None:
+        while len(kept) and len(kept) >= most:
+            kept = np.delete(kept, weights[kept].argmin())
+    weights = weights[kept]
+    return Change(kept.tolist(), np.append(weights, 1.0) if adds else weights, adds)
