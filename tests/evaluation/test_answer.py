@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
 
 from skstream import (
@@ -13,14 +14,12 @@ from skstream import (
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
-    RunOptions,
     score_predictions,
 )
 from skstream.metrics import Measure
 from skstream.reports import _answer
 from skstream.reports._answer import answer
 from skstream.streams import make_demo_stream
-from tests.evaluation.test_ended import ended_where
 
 N_ROWS = 2000
 
@@ -203,19 +202,24 @@ def test_folds_are_compared_as_with_the_best() -> None:
     assert "is shown to be" not in " ".join([few.headline, *few.details])
 
 
-def test_models_that_failed_or_ended_count_as_pairs_and_are_not_compared() -> None:
-    stream = make_demo_stream(400, random_state=0)
-    models = {
-        "persistent": Persistent(),
-        "a": SGDClassifier(random_state=0),
-        "b": SGDClassifier(random_state=1),
-    }
-    run = PrequentialEvaluator("accuracy", random_state=0, run=RunOptions(keep_tape=True)).start(
-        models, classes=stream.classes
-    )
-    result = ended_where(run, stream.X, stream.y, {"b": (100, "it was far behind")})
+class Fails(Persistent):
+    """Learns 100 rows."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        self.n_ = getattr(self, "n_", 0) + len(y)
+        if self.n_ > 100:
+            raise ZeroDivisionError("by nothing")
+        return super().partial_fit(X, y, classes)
+
+
+def test_models_that_failed_count_as_pairs_and_are_not_compared() -> None:
+    models = {"persistent": Persistent(), "a": SGDClassifier(random_state=0), "b": Fails()}
+    with pytest.warns(FitFailedWarning, match="by nothing"):
+        result = PrequentialEvaluator("accuracy", random_state=0, error_score=np.nan).evaluate(
+            models, make_demo_stream(400, random_state=0)
+        )
     found = answer(result)
-    assert found.details[-1] == "Not compared: b (ended early)."
+    assert found.details[-1] == "Not compared: b (failed)."
     assert "for all 3 pairs of models together" in " ".join(found.details)
 
 

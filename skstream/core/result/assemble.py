@@ -8,7 +8,7 @@ from sklearn.exceptions import FitFailedWarning
 
 from skstream.core.result.rescore import cautions, end_at_failures, warn_of
 from skstream.core.result.result import EvaluationResult, ResultDetails
-from skstream.core.run.run_outcome import Cost, EndedModel, LaneOutcome, ResultHeader, RunOutcome
+from skstream.core.run.run_outcome import Cost, LaneOutcome, ResultHeader, RunOutcome
 from skstream.core.run.tape import Tape, fold_columns
 from skstream.utils._warnings import warn
 
@@ -53,7 +53,6 @@ def assemble(
     reasons = [(lane.name, lane.failure) for lane in reversed(outcome.lanes)]
     failed = {name: why for name, why in reasons if why is not None}
     failures = {name: failed[name] for name in by_model if name in failed}
-    ends = {name: EndedModel.of_lanes(lanes) for name, lanes in by_model.items()}
     tape = _joined_tape(header, outcome, by_model)
     curves = outcome.lanes[0].curves
     read = {} if so_far else outcome.read
@@ -76,7 +75,6 @@ def assemble(
         n_unlabelled=outcome.n_unlabelled,
         drifts=outcome.drifts,
         parameters=header.parameters,
-        ended={name: end for name, end in ends.items() if end is not None},
         left_out=dict(left_out or {}),
         details=ResultDetails(
             mechanisms=header.mechanisms,
