@@ -21,7 +21,6 @@ from scipy.special import ndtr
 from sklearn.linear_model import SGDClassifier
 
 import skstream
-from skstream.core.forgetting import equivalent_fading_factor
 from skstream.forgetting import FadingFactor, SlidingWindow
 from skstream.studies import select_forgetting
 from skstream.studies._select_forgetting import ForgettingSelection
@@ -29,7 +28,7 @@ from skstream.studies._select_forgetting import ForgettingSelection
 N_ROWS = 20_000
 SIZES = (50, 100, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 10_000)
 WINDOWS = {f"window {w}": SlidingWindow(w) for w in SIZES}
-FACTORS = {f"fading {w}": FadingFactor(equivalent_fading_factor(w)) for w in SIZES}
+FACTORS = {f"fading {w}": FadingFactor((w - 1) / (w + 1)) for w in SIZES}
 OTHERS = {"all history": "cumulative", "ADWIN": "adwin"}
 ROWS = np.arange(N_ROWS)
 MODEL = "a model that learns, turns every 5,000 rows"

@@ -1,8 +1,10 @@
 """Exact, fast evaluation of classifiers that learn from data streams."""
 
-# Wings that offer the core what it uses where it is there: models of other libraries, kernels.
+# Wings that offer the core what it uses where it is there: models of other libraries, kernels,
+# names of measures.
 import skstream.compat
-import skstream.kernels  # noqa: F401
+import skstream.kernels
+import skstream.metrics  # noqa: F401
 from skstream._load import load
 from skstream.adaptive import DriftReset
 from skstream.baselines import (

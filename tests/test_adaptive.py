@@ -1,10 +1,8 @@
 """DriftReset against its definition, written out."""
 
-import pickle
 from itertools import pairwise
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -109,23 +107,6 @@ def test_it_is_the_definition(seed: int, detector: str, warm_up: int) -> None:
     assert model.n_rows_since_reset_ == literal.n_since
 
 
-def test_there_are_resets_with_and_without_warning() -> None:
-    """Else the test above would show little."""
-    X, y, _ = rows(0, 150)
-    learnt = {}
-    for name, detector in DETECTORS.items():
-        model = DriftReset(Scripted(), detector=detector, warm_up=1)
-        sizes = []
-        for t in range(150):
-            before = getattr(model, "n_resets_", 0)
-            model.partial_fit(X[[t]], y[[t]], classes=CLASSES)
-            if model.n_resets_ > before:
-                sizes.append(len(model.estimator_.lessons_))
-        learnt[name] = sizes
-    assert max(learnt["DDM"]) > 1 and len(learnt["DDM"]) > 2
-    assert set(learnt["random"]) == set(learnt["Page-Hinkley"]) == {1}
-
-
 class LiteralCalls(Literal):
     """The definition for calls of many rows, of which an alarm makes two."""
 
@@ -190,19 +171,6 @@ def test_containers(kind: str) -> None:
     np.testing.assert_array_equal(models[0].predict(given_rows), models[1].predict(X))
 
 
-def test_pickled_in_a_warning_it_goes_on() -> None:
-    X, y, _ = rows(3, 150)
-    model = DriftReset(MajorityClass(), detector=DETECTORS["DDM"], warm_up=1)
-    copies = []
-    for t in range(150):
-        for one in [model, *copies]:
-            one.partial_fit(X[[t]], y[[t]], classes=CLASSES)
-        if model.background_estimator_ is not None and len(copies) < 2:
-            copies.append(pickle.loads(pickle.dumps(model)))
-    assert len(copies) == 2 and model.n_resets_ > 1
-    assert len({joblib.hash(one) for one in [model, *copies]}) == 1
-
-
 def test_an_evaluator_sets_the_seeds_inside() -> None:
     X, y, _ = rows(0, 60)
     model = DriftReset(SGDClassifier(), detector=RandomAlarm(0.2, warm_up=0), warm_up=0)
@@ -215,16 +183,6 @@ def test_an_evaluator_sets_the_seeds_inside() -> None:
     assert len(set(seeds)) == 2 and all(seed != derive_seed(0) for seed in seeds)
     assert one.n_resets_ == again.n_resets_ > 3
     assert model.estimator.random_state is None
-
-
-def test_the_detector_given_is_not_used() -> None:
-    X, y, _ = rows(0, 60)
-    detector = DDM(min_values=3)
-    detector.update_many(np.ones(20))
-    before = joblib.hash(detector)
-    model = DriftReset(MajorityClass(), detector=detector, warm_up=0).fit(X[:1], y[:1])
-    assert joblib.hash(detector) == before and model.detector_._state is None
-    assert isinstance(DriftReset(MajorityClass()).fit(X, y).detector_, DDM)
 
 
 def test_parameters_reach_the_models_inside() -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from skstream.baselines import (
     MajorityClass,
@@ -21,7 +20,6 @@ from skstream.metrics import kappa_score
 from tests._examples import examples
 
 CLASSIFIERS = [Persistent(), MajorityClass(), MajorityWindow(), MajorityWindow(2)]
-KINDS = (Persistent, MajorityClass, MajorityWindow, RandomClass)
 X1 = [[0.0]]
 
 
@@ -58,19 +56,6 @@ def test_answers_are_those_of_the_definition(labels, size, data) -> None:
         assert len(window.window_codes_) == min(size, len(learnt[0]))
 
 
-@given(labels=st.lists(st.integers(-3, 3), min_size=1, max_size=30), data=st.data())
-@examples(30)
-def test_a_window_of_one_row_is_persistent(labels, data) -> None:
-    weights = data.draw(
-        st.lists(st.floats(0.1, 3), min_size=len(labels), max_size=len(labels)) | st.none()
-    )
-    X = np.zeros((len(labels), 1))
-    window = MajorityWindow(1).fit(X, labels, sample_weight=weights)
-    last = Persistent().fit(X, labels, sample_weight=weights)
-    assert window.predict(X1) == last.predict(X1)
-    np.testing.assert_array_equal(window.predict_proba(X1), last.predict_proba(X1))
-
-
 def test_fractional_weights_leave_no_rounding_in_the_window() -> None:
     rng = np.random.default_rng(0)
     weights = rng.random(3000) / 3
@@ -82,57 +67,12 @@ def test_fractional_weights_leave_no_rounding_in_the_window() -> None:
     np.testing.assert_array_equal(model.class_counts_, again.class_counts_)
 
 
-@given(
-    n=st.integers(1, 20),
-    cut=st.integers(0, 20),
-    seed=st.integers(0, 1000),
-    weighted=st.booleans(),
-)
-@examples(30)
-def test_cutting_a_call_changes_no_bit(n, cut, seed, weighted) -> None:
-    rng = np.random.default_rng(seed)
-    X, y = np.zeros((n, 1)), rng.integers(0, 3, n)
-    weight = rng.random(n) if weighted else None
-    for make in (*KINDS, PersistentRegressor, MeanRegressor):
-        whole, parts = make(), make()
-        if make is RandomClass:
-            whole, parts = make(random_state=seed), make(random_state=seed)
-        known = {} if make in (PersistentRegressor, MeanRegressor) else {"classes": [0, 1, 2]}
-        whole.partial_fit(X, y, sample_weight=weight, **known)
-        for piece in (slice(0, cut), slice(cut, n)):
-            if len(y[piece]):
-                w = None if weight is None else weight[piece]
-                parts.partial_fit(X[piece], y[piece], sample_weight=w, **known)
-        assert vars(whole).keys() == vars(parts).keys()
-        for name, value in vars(whole).items():
-            np.testing.assert_array_equal(vars(parts)[name], value)
-
-
 def test_regression() -> None:
     X, y = np.zeros((3, 1)), [1.0, 2.0, 6.0]
     assert PersistentRegressor().fit(X, y).predict(np.zeros((2, 1))).tolist() == [6.0, 6.0]
     assert MeanRegressor().fit(X, y).predict(X1).tolist() == [3.0]
     assert MeanRegressor().fit(X, y, sample_weight=[1, 0, 3]).predict(X1).tolist() == [4.75]
     assert PersistentRegressor().fit(X, y, sample_weight=[1, 1, 0]).predict(X1).tolist() == [2.0]
-
-
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
-@pytest.mark.parametrize(
-    "X",
-    [
-        np.full((3, 2), np.nan),
-        np.array([["x", "y"]] * 3),
-        np.array([["x", None]] * 3, dtype=object),
-        [["a", 1], ["b", 2], ["c", 3]],
-        sparse.csr_array(np.eye(3)),
-        sparse.coo_matrix(np.eye(3)),
-    ],
-    ids=["nan", "text", "objects", "lists", "csr", "coo"],
-)
-def test_rows_of_any_kind(model, X) -> None:
-    model = type(model)().fit(X, ["b", "a", "a"])
-    assert model.predict(X).tolist() == ["a"] * 3
-    assert model.n_features_in_ == np.shape(X)[1] if not sparse.issparse(X) else X.shape[1]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
@@ -210,23 +150,3 @@ def test_a_late_class_counts_as_itself() -> None:
     model = MajorityClass().partial_fit([[0], [0]], ["a", "c"], classes=["a", "b", "c"])
     model.partial_fit([[0]] * 3, ["b"] * 3)
     assert model.class_counts_.tolist() == [1.0, 3.0, 1.0]
-
-
-@pytest.mark.parametrize("model", [MajorityClass(), MajorityWindow(10)])
-@pytest.mark.parametrize(
-    ("labels", "lowest"), [(["z", "a", "z", "a"], "a"), ([3, -1], -1), ([True, False], False)]
-)
-def test_ties_go_to_the_lowest_class(model, labels, lowest) -> None:
-    # scikit-multiflow compared the order of arrival with the label itself (peers' fault 3).
-    model = type(model)().fit(np.zeros((len(labels), 1)), labels)
-    assert model.predict(X1)[0] == lowest
-
-
-def test_probabilities_are_shares() -> None:
-    X, y = np.zeros((4, 1)), ["a", "b", "b", "b"]
-    weight = [3.0, 1.0, 1.0, 1.0]
-    np.testing.assert_array_equal(MajorityClass().fit(X, y).predict_proba(X1), [[0.25, 0.75]])
-    weighted = MajorityClass().fit(X, y, sample_weight=weight)
-    np.testing.assert_array_equal(weighted.predict_proba(X1), [[0.5, 0.5]])
-    assert weighted.predict(X1) == ["a"]
-    np.testing.assert_array_equal(Persistent().fit(X, y).predict_proba(X1), [[0.0, 1.0]])

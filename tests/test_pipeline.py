@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from collections import deque
 from typing import Any
 
 import joblib
@@ -11,17 +12,19 @@ import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -34,11 +37,15 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
+from sklearn.utils import get_tags
 
-from skstream.baselines import MajorityClass
+from skstream import KFoldEvaluator, ModelError, PrequentialEvaluator, RunOptions
+from skstream.adaptive import DriftReset
+from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
+from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.pipeline._transformers import _FITTED_BY_PARAMETERS, _is_fitted_at_once
-from skstream.temporal import TemporalCorrection
+from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from tests._examples import examples
 
 LOGISTIC = SGDClassifier(loss="log_loss", random_state=0)
@@ -94,37 +101,6 @@ def test_pipeline_is_its_steps(seed, cuts, weighted, transformers) -> None:
     assert model.score(X, y) == expected[-1].score(Xt, y)
     if transformers:
         np.testing.assert_array_equal(model[:-1].transform(X), Xt)
-
-
-def test_rows_are_learnt_before_they_are_transformed_and_asked_without() -> None:
-    model = make_stream_pipeline(MinMaxScaler(), MajorityClass())
-    model.partial_fit([[0.0], [4.0]], [0, 1], classes=[0, 1])
-    model.predict([[100.0]])
-    assert model[0].data_max_ == [4.0]
-    model.partial_fit([[8.0]], [0])
-    assert model[0].data_max_ == [8.0]
-
-
-def test_the_steps_given_stay_as_they_are() -> None:
-    scaler, sgd = StandardScaler(), clone(LOGISTIC)
-    model = StreamPipeline([("scale", scaler), ("sgd", sgd)])
-    before = joblib.hash(model.get_params())
-    model.fit([[0.0], [1.0]], [0, 1])
-    assert joblib.hash(model.get_params()) == before
-    assert model["scale"] is model.named_steps["scale"] is model.pipeline_.steps[0][1]
-    assert model["scale"] is not scaler and not hasattr(scaler, "mean_")
-
-
-def test_fit_forgets_and_partial_fit_does_not() -> None:
-    X, y = np.array([[0.0], [1.0], [2.0]]), ["a", "b", "a"]
-    model = make_stream_pipeline(StandardScaler(), LOGISTIC).fit(X, y)
-    model.partial_fit(X, y)
-    assert model[0].n_samples_seen_ == 6
-    model.fit(X, ["x", "y", "y"])
-    assert model[0].n_samples_seen_ == 3
-    assert model.classes_.tolist() == ["x", "y"]
-    once = make_stream_pipeline(StandardScaler(), LOGISTIC).partial_fit(X, y, classes=["a", "b"])
-    np.testing.assert_array_equal(model.fit(X, y)[1].coef_, once[1].coef_)
 
 
 # Transformers whose first rows decide nothing, with rows that would show if they did.
@@ -281,32 +257,6 @@ class TestColumns:
             warnings.simplefilter("error")
             assert model.predict(X).shape == (30,)
 
-    def test_polars(self) -> None:
-        pl = pytest.importorskip("polars")
-        X = pl.DataFrame({"price": [1.0, 2.0, 4.0], "day": ["mo", "tu", "mo"]}).with_columns(
-            pl.col("day").cast(pl.Enum(["mo", "tu", "we"]))
-        )
-        columns = make_column_transformer((OneHotEncoder(), ["day"]), (StandardScaler(), ["price"]))
-        model = make_stream_pipeline(columns, LOGISTIC)
-        model.partial_fit(X[:1], [0], classes=[0, 1]).partial_fit(X[1:], [1, 0])
-        assert model[:-1].transform(X).shape == (3, 4)
-
-    def test_columns_may_not_change_places_while_learning(self) -> None:
-        class Careless(StandardScaler):
-            """A part that does not look at names."""
-
-            def partial_fit(self, X, y=None, sample_weight=None):
-                return super().partial_fit(np.asarray(X), y, sample_weight)
-
-        X = self.frame()[["price", "load"]]
-        columns = make_column_transformer((Careless(), [0]))
-        model = make_stream_pipeline(columns, LOGISTIC)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            model.fit(X, np.arange(30) % 2)
-        with pytest.raises(ValueError, match="feature names should match"):
-            model.partial_fit(X[["load", "price"]], np.arange(30) % 2)
-
 
 class TestWeights:
     X = np.array([[0.0], [1.0], [5.0]])
@@ -373,14 +323,6 @@ class TestAsAPipeline:
         assert not hasattr(unfitted[:2], "pipeline_")
         assert unfitted[-1] is unfitted.steps[-1][1]
 
-    def test_parameters(self) -> None:
-        model = self.fitted().set_params(sgdclassifier__alpha=0.5, minmaxscaler="passthrough")
-        assert model.get_params()["sgdclassifier__alpha"] == 0.5
-        assert model.fit(self.X, self.y)[-1].alpha == 0.5
-        assert model[1] == "passthrough"
-        model.set_params(standardscaler=None).fit(self.X, self.y)
-        assert model.n_features_in_ == 2
-
     @pytest.mark.parametrize("container", ["pandas", "polars"])
     def test_set_output(self, container) -> None:
         frames = pytest.importorskip(container)
@@ -422,15 +364,6 @@ class TestAsAPipeline:
         assert reduced.predict(X).shape == (20,)
         assert not hasattr(reduced, "classes_")
 
-    def test_sparse_rows_and_texts(self) -> None:
-        X = sparse.csr_array(self.X)
-        model = make_stream_pipeline(MaxAbsScaler(), LOGISTIC).fit(X, self.y)
-        assert model.predict(X).shape == (3,)
-        texts = ["up and up", "down", "up"]
-        words = make_stream_pipeline(HashingVectorizer(n_features=32), LOGISTIC)
-        words.partial_fit(texts, self.y, classes=["a", "b"], sample_weight=[1, 0, 2])
-        assert words.predict(texts).shape == (3,)
-
 
 class TestBadInput:
     def test_unfitted(self) -> None:
@@ -444,9 +377,216 @@ class TestBadInput:
         with pytest.raises((ValueError, TypeError)):
             StreamPipeline(steps).fit([[0.0], [1.0]], [0, 1])
 
-    def test_widths(self) -> None:
-        model = make_stream_pipeline(StandardScaler(), LOGISTIC).fit([[0.0], [1.0]], [0, 1])
-        with pytest.raises(ValueError, match="X has 2 features, but StandardScaler is expecting 1"):
-            model.partial_fit([[0.0, 1.0]], [0])
-        with pytest.raises(ValueError, match="X has 2 features, but StandardScaler is expecting 1"):
-            model.predict([[0.0, 1.0]])
+
+# -- what stream pipelines promise: names, failures, tags, parameters set after rows were learnt
+
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = np.where(X[:, 0] + 0.3 * RNG.normal(size=60) > 0, "up", "down")
+SGD = SGDClassifier(loss="log_loss", random_state=0)
+
+
+class Fragile(TransformerMixin, BaseEstimator):
+    """A transformer that remembers in every kind of attribute, and fails at will."""
+
+    def __init__(self, fails_in=None):
+        self.fails_in = fails_in
+
+    def partial_fit(self, X, y):
+        if not hasattr(self, "sums_"):
+            self.sums_, self.seen_, self.by_name_ = np.zeros(X.shape[1]), [], {"n": 0}
+            self.newest_, self.kinds_, self.draws_ = (
+                deque(maxlen=7),
+                set(),
+                np.random.RandomState(0),
+            )
+            self.same_ = self.sums_[1:]
+            self.inner_ = StandardScaler()
+        self.sums_ += X.sum(axis=0)  # in place
+        self.seen_.append(len(X))
+        self.newest_.extend(X)
+        self.kinds_.add(len(X))
+        self.draws_.random_sample()
+        self.by_name_["n"] += len(X)
+        self.inner_.partial_fit(X)
+        if self.fails_in == "partial_fit" and "boom" in y:
+            raise ArithmeticError("boom")
+        return self
+
+    def transform(self, X):
+        if self.fails_in == "transform" and (X > 100).any():
+            raise ArithmeticError("too large")
+        return X
+
+
+class NoFit(ClassifierMixin, BaseEstimator):
+    """A model that learns by ``partial_fit`` alone."""
+
+    def partial_fit(self, X, y, classes=None):
+        if "boom" in y:
+            raise ArithmeticError("boom")
+        if classes is not None:
+            self.classes_ = np.asarray(classes)
+        self.last_ = y[-1]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.last_)
+
+
+BAD_NAMES = {
+    "repeated": ([("a", StandardScaler()), ("a", SGD)], "not unique.*Give another name"),
+    "double underscore": ([("a__b", StandardScaler()), ("c", SGD)], "'a__b' holds '__'"),
+    "reserved": ([("steps", StandardScaler()), ("c", SGD)], "'steps' is a parameter of the pipe"),
+    "nested": (
+        [("a", StreamPipeline([("b", StandardScaler()), ("b", MinMaxScaler())])), ("c", SGD)],
+        "not unique",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_NAMES)
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_names_that_cannot_tell_steps_apart_are_refused_on_every_path(case, engine) -> None:
+    steps, message = BAD_NAMES[case]
+    model = StreamPipeline(steps)
+    with pytest.raises(ValueError, match=message):
+        clone(model).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        clone(model).partial_fit(X, Y, classes=["down", "up"])
+    with pytest.raises(ModelError, match=message):
+        PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
+            model, X, Y
+        )
+
+
+@pytest.mark.parametrize("steps", [[("a", StandardScaler), ("b", SGD)], [("a", SGDClassifier)]])
+def test_classes_are_no_steps(steps) -> None:
+    with pytest.raises(TypeError, match=r"Step 'a' is the class .*, not an instance; pass S"):
+        StreamPipeline(steps).fit(X, Y)
+
+
+def assert_same(one, other) -> None:
+    """Compare to any depth, layouts of arrays included, but not which parts share objects."""
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype and one.strides == other.strides
+        np.testing.assert_array_equal(one, other)
+    elif isinstance(one, list | tuple | deque):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            assert_same(a, b)
+    elif isinstance(one, dict | BaseEstimator):
+        one, other = (v if isinstance(v, dict) else vars(v) for v in (one, other))
+        assert list(one) == list(other)
+        for name, value in one.items():
+            assert_same(value, other[name])
+    else:
+        assert joblib.hash(one) == joblib.hash(other)
+
+
+CLASSES = ["boom", "down", "up"]
+FAILING = {
+    "last": [Fragile(), StandardScaler(), IncrementalPCA(2), MinMaxScaler(), NoFit()],
+    "middle": [StandardScaler(), Fragile(), Fragile("partial_fit"), SGD],
+    "transform": [Fragile("transform"), StandardScaler(), NoFit()],
+    "columns": [make_column_transformer((StandardScaler(), [0]), (Fragile(), [1, 2])), NoFit()],
+    "nested": [make_stream_pipeline(Fragile(), StandardScaler()), NoFit()],
+    "selection": [
+        SelectFromModel(SGD, threshold=-np.inf),
+        MiniBatchKMeans(2, random_state=0),
+        NoFit(),
+    ],
+}
+
+
+@pytest.mark.parametrize("case", FAILING)
+def test_a_failed_lesson_leaves_the_steps_before_it_as_they_were(case) -> None:
+    model, twin = make_stream_pipeline(*FAILING[case]), make_stream_pipeline(*FAILING[case])
+    for pipeline in (model, twin):
+        pipeline.partial_fit(X[:20], Y[:20], classes=CLASSES)
+    first = model[0]
+    with pytest.raises(ArithmeticError):
+        model.partial_fit(X[20:30] + 200.0, ["boom"] * 10)
+    for number, (one, other) in enumerate(zip(model.pipeline_, twin.pipeline_, strict=True)):
+        # The failing step answers for itself.
+        if (case, number) != ("middle", 2):
+            assert_same(one, other)
+    assert model[0] is first
+    if case == "last":
+        assert np.shares_memory(model[0].same_, model[0].sums_)
+    if case != "middle":
+        for pipeline in (model, twin):
+            pipeline.partial_fit(X[30:], Y[30:])
+        np.testing.assert_array_equal(model.predict(X), twin.predict(X))
+
+
+@pytest.mark.parametrize("last", [SGD, SGDRegressor(), MiniBatchKMeans(), GaussianNB(), NoFit()])
+def test_tags_follow_the_last_step(last) -> None:
+    ours, its = get_tags(make_stream_pipeline(StandardScaler(), last)), get_tags(last)
+    for name in ("estimator_type", "target_tags", "classifier_tags", "regressor_tags"):
+        assert getattr(ours, name) == getattr(its, name), name
+    assert ours.transformer_tags == its.transformer_tags
+    assert get_tags(make_stream_pipeline(SGDRegressor())).target_tags.required
+    tags = get_tags(make_stream_pipeline(last, "passthrough"))
+    assert tags.estimator_type is None
+
+
+class TestSetParams:
+    """Parameters set once rows have been learnt."""
+
+    def test_they_reach_fitted_steps(self) -> None:
+        columns = make_column_transformer((StandardScaler(), [0]), remainder=MinMaxScaler())
+        model = make_stream_pipeline(columns, TemporalCorrection(clone(SGD))).fit(X, Y)
+        model.set_params(
+            temporalcorrection__estimator__alpha=0.5,
+            temporalcorrection__smoothing=3.0,
+            columntransformer__standardscaler__with_mean=False,
+            columntransformer__remainder__clip=True,
+        )
+        assert model[1].estimator_.alpha == model.steps[1][1].estimator.alpha == 0.5
+        assert model[1].smoothing == 3.0
+        parts = model[0].named_transformers_
+        assert not parts["standardscaler"].with_mean and parts["remainder"].clip
+        assert model.get_params()["temporalcorrection__estimator__alpha"] == 0.5
+
+    @pytest.mark.parametrize("name", ["standardscaler", "steps"])
+    def test_replaced_steps_wait_for_fit(self, name) -> None:
+        model = make_stream_pipeline(StandardScaler(), clone(SGD)).fit(X, Y)
+        new = MinMaxScaler() if name != "steps" else [("min", MinMaxScaler()), ("sgd", SGD)]
+        model.set_params(**{name: new})
+        with pytest.raises(ValueError, match=f"'{name}' was set after rows .* Call fit, "):
+            model.partial_fit(X, Y)
+        for engine in ("auto", "loop"):
+            evaluator = PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto"))
+            with pytest.raises(ModelError, match="was set after rows"):
+                evaluator.evaluate(model, X, Y, warm_start=True)
+        assert isinstance(model.fit(X, Y)[0], MinMaxScaler)
+        model.partial_fit(X, Y)
+
+
+META = {
+    "pipeline": make_stream_pipeline(StandardScaler(), SGD),
+    "correction": TemporalCorrection(SGD),
+    "augmented": TemporallyAugmented(SGD),
+    "noise": LabelNoise(SGD, random_state=0),
+    "reset": DriftReset(SGD),
+    "bag": OnlineBagging(SGD, 2, random_state=0),
+    "majority": DynamicWeightedMajority(SGD, period=5, random_state=0),
+    "without weights": make_stream_pipeline(StandardScaler(), NoFit()),
+}
+
+
+@pytest.mark.parametrize("name", META)
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_folds_need_no_requests_when_metadata_is_routed(name, engine) -> None:
+    evaluator = KFoldEvaluator(
+        "accuracy", n_folds=2, random_state=0, run=RunOptions(kernels=engine == "auto")
+    )
+    plain = evaluator.evaluate(META[name], X, Y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = evaluator.evaluate(META[name], X, Y)
+        with pytest.raises(ModelError, match="not explicitly set as requested"):
+            evaluator.evaluate(META["correction"], X, Y, sample_weight=np.full(60, 2.0))
+    assert routed.scores == plain.scores

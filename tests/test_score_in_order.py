@@ -1,7 +1,6 @@
 """``score`` of models that use the previous label: each row's label is known to the next row."""
 
 import copy
-import itertools
 import pickle
 import warnings
 from typing import Any
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.decomposition import IncrementalPCA
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
@@ -29,7 +27,7 @@ from sklearn.model_selection import (
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
@@ -45,7 +43,6 @@ from skstream import (
     PrequentialEvaluator,
     PrequentialSearch,
     PrequentialSplit,
-    RunOptions,
     StaleLabelWarning,
     StreamPipeline,
     TemporalCorrection,
@@ -56,8 +53,7 @@ from skstream import (
 from skstream._meta import MetaEstimator
 from skstream.drift import RandomAlarm
 from skstream.utils._sklearn import rows_of
-from tests._data import load_stream
-from tests._examples import examples, newest_alone
+from tests._examples import examples
 from tests._public import public_objects
 from tests.test_estimators_common import instances
 
@@ -200,12 +196,7 @@ def test_every_wrapper_scores_in_order(name: str, base: str) -> None:
 
 
 NESTED = {
-    "plain": make_pipeline(StandardScaler(), BASES["corrected"]),
     "pipeline": make_stream_pipeline(StandardScaler(), BASES["corrected"]),
-    "components": make_stream_pipeline(IncrementalPCA(2), BASES["both"]),
-    "predicted": make_stream_pipeline(StandardScaler(), BASES["predicted"]),
-    "lags": make_stream_pipeline(StandardScaler(), BASES["predicted, augmented"]),
-    "inside": BASES["tree"],
     "pipeline inside": TemporallyAugmented(
         make_stream_pipeline(StandardScaler(), TemporalCorrection(GaussianNB())), n_lags=3
     ),
@@ -217,23 +208,7 @@ NESTED = {
     "bag": OnlineBagging(
         make_stream_pipeline(StandardScaler(), BASES["corrected"]), 2, random_state=0
     ),
-    "before": PeriodicRefit(GaussianNB(), every=1000, min_rows=1000, before=Persistent()),
-    "search inside": PeriodicRefit(
-        GridSearchCV(BASES["corrected"], {"smoothing": [1.0]}, cv=2), every=1000, min_rows=20
-    ),
 }
-
-
-@pytest.mark.parametrize("name", NESTED)
-def test_pipelines_and_nested_wrappers_score_in_order(name: str) -> None:
-    model = fitted(NESTED[name], X[:N], Y[:N])
-    if name == "before":
-        model = clone(NESTED[name]).partial_fit(X[:N], Y[:N], classes=CLASSES)
-    assert check(model, X[N:], Y[N:]) or "predicted" in str(NESTED[name])
-    frozen = make_stream_pipeline(FrozenEstimator(model))
-    frozen.partial_fit(X[:1], Y[:1])
-    assert frozen.score(X[N:], Y[N:]) == FrozenEstimator(model).score(X[N:], Y[N:])
-    assert frozen.score(X[N:], Y[N:]) == model.score(X[N:], Y[N:])
 
 
 @given(
@@ -285,19 +260,6 @@ def test_models_that_answer_blocks_otherwise_are_asked_row_by_row() -> None:
     assert model.score(X[N:], Y[N:]) == accuracy_score(Y[N:], by_hand(model, X[N:], Y[N:]))
 
 
-def test_models_that_answer_each_row_alone_are_asked_once(monkeypatch) -> None:
-    refit = PeriodicRefit(DecisionTreeClassifier(random_state=0), every=20)
-    model = TemporalCorrection(refit).fit(X[:N], Y[:N])
-    calls, honest = [], DecisionTreeClassifier.predict_proba
-    monkeypatch.setattr(
-        DecisionTreeClassifier,
-        "predict_proba",
-        lambda tree, X, **options: calls.append(len(X)) or honest(tree, X, **options),
-    )
-    model.score(X[N:], Y[N:])
-    assert calls == [50]
-
-
 def test_labels_that_a_model_does_not_know_are_not_shown() -> None:
     y = Y[N:].copy()
     y[5:8] = "dog"
@@ -308,16 +270,6 @@ def test_labels_that_a_model_does_not_know_are_not_shown() -> None:
             wanted = by_hand(model, X[N:], shown)
             if getattr(model, "n_lags", 1) == 1:
                 assert model.score(X[N:], y) == accuracy_score(y, wanted)
-
-
-def test_labels_of_one_against_the_rest_are_not_those_of_all() -> None:
-    codes = np.unique(Y, return_inverse=True)[1]
-    model = OneVsRestClassifier(TemporalCorrection(GaussianNB())).fit(X[:N], codes[:N])
-    model = make_stream_pipeline(StandardScaler(), FrozenEstimator(model))
-    model.partial_fit(X[:N], codes[:N])
-    with pytest.warns(StaleLabelWarning):
-        score = model.score(X[N:], codes[N:])
-    assert score == accuracy_score(codes[N:], model.predict(X[N:]))
 
 
 def test_mistakes() -> None:
@@ -360,30 +312,6 @@ def test_the_default_search_finds_what_the_evaluation_finds(cv: Any) -> None:
     assert search.cv_results_["mean_test_score"].argmin() == scores.argmin() == 0
 
 
-@newest_alone  # 32,000 rows are predicted one by one
-def test_the_default_search_on_electricity() -> None:
-    X, y = load_stream("electricity", 8_000)
-    model, grid = TemporalCorrection(MultinomialNB()), {"fading_factor": [0.9, 0.99, 0.999, 1.0]}
-    search = GridSearchCV(model, grid, refit=False).fit(X, y)
-    scores = prequential(model, grid, X, y)
-    assert scores[search.best_index_] == scores.max()
-    assert scores.argmin() == search.cv_results_["mean_test_score"].argmin() == 0
-
-
-def test_default_scores_of_folds() -> None:
-    X, y = stream(300)
-    model = make_stream_pipeline(StandardScaler(), TemporalCorrection(GaussianNB()))
-    cv = TimeSeriesSplit(3)
-    scores = cross_val_score(model, X, y, cv=cv)
-    by_loop = [
-        accuracy_score(y[test], by_hand(fitted(model, X[train], y[train]), X[test], y[test]))
-        for train, test in cv.split(X)
-    ]
-    assert scores.tolist() == by_loop
-    search = PrequentialSearch(TemporalCorrection(MultinomialNB()), GRID, tuning=100).fit(X, y)
-    assert search.score(X[:50], y[:50]) == search.best_estimator_.score(X[:50], y[:50])
-
-
 def told(call: Any) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -391,7 +319,7 @@ def told(call: Any) -> list[str]:
     return [str(one.message) for one in caught if one.category is StaleLabelWarning]
 
 
-@pytest.mark.parametrize("name", [*BASES, "pipeline", "refit", "bag", "three"])
+@pytest.mark.parametrize("name", ["corrected", "both", "predicted", "refit", "bag", "three"])
 def test_scorers_by_name_are_told_once(name: str) -> None:
     model, predicted = {**BASES, **NESTED}[name], "predicted" in name
     X, y = stream(120)
@@ -447,18 +375,6 @@ def test_advice_fits_wrappers_that_ask_for_all_rows_at_once(model: Any, scoring:
         assert "at its default" not in message
     inside = TemporallyAugmented(PeriodicRefit(VotingClassifier([("m", GaussianNB())]), every=1000))
     assert not told(lambda: cross_val_score(inside, X, y, cv=TimeSeriesSplit(2)))
-
-
-def test_no_alarm_in_evaluations() -> None:
-    X, y = stream(100)
-    models = {name: BASES[name] for name in ("corrected", "augmented", "persistent")}
-    for batch_size, engine in itertools.product([1, 7], ["auto", "loop"]):
-        evaluator = PrequentialEvaluator(
-            ["accuracy", accuracy_score],
-            batch_size=batch_size,
-            run=RunOptions(kernels=engine == "auto"),
-        )
-        assert not told(lambda e=evaluator: e.evaluate(models, X, y))
 
 
 def test_a_dummy_inside_is_no_part() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, NoReturn, Self, cast
 
 import numpy as np
 
@@ -69,17 +69,20 @@ _OTHER_WORDS = {"sliding": "window", "sliding-window": "window", "fading-factor"
 
 def _examples() -> str:
     """List spellings of all mechanisms."""
-    *all_but_last, last = [f'"{one}"' for _, known in _KNOWN.values() for one in known.examples]
+    *all_but_last, last = [
+        f'"{example}"' for _, spelling in _KNOWN.values() for example in spelling.examples
+    ]
     return f"{', '.join(all_but_last)} and {last}"
 
 
-def _refuse(owner: str, parameter: str, requirement: str, value: Any) -> None:
+def _refuse(owner: Any, parameter: str, requirement: str, value: Any) -> NoReturn:
+    owner = owner if isinstance(owner, str) else type(owner).__name__
     raise ValueError(
         f"The {parameter!r} parameter of {owner} must be {requirement}. Got {value!r} instead."
     )
 
 
-def duration_of(owner: str, parameter: str, value: Any) -> np.timedelta64 | None:
+def duration_of(owner: Any, parameter: str, value: Any) -> np.timedelta64 | None:
     """Duration in microseconds, of a text or an object; None for a number, which counts rows."""
     if isinstance(value, str) and not value.strip().replace(".", "", 1).isdigit():
         found = parse_duration(value)
@@ -93,7 +96,7 @@ def duration_of(owner: str, parameter: str, value: Any) -> np.timedelta64 | None
         _refuse(owner, parameter, f"a duration of a fixed length, in {UNITS}", value)
     width = np.timedelta64(value, "us")
     if not width > np.timedelta64(0, "us"):
-        _refuse(owner, parameter, "longer than nothing", str(value))
+        _refuse(owner, parameter, "positive", str(value))
     return width
 
 
@@ -109,18 +112,11 @@ def _plain(value: Any) -> Any:
     return value if is_integer(value) else float(value)
 
 
-def _number_or_duration(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return the reader of a number of rows, in whose place there may be a duration."""
-
-    def value(text: str) -> Any:
-        try:
-            return read(text)
-        except ValueError:
-            if parse_duration(text) is None:
-                raise
-            return text.strip()
-
-    return value
+def _number_or_duration(text: str, number: Callable[[str], Any] = float) -> Any:
+    """Read a number of rows; a duration stays a text."""
+    if parse_duration(text) is not None:
+        return text.strip()
+    return int(text) if text.strip().isdigit() else number(text)
 
 
 class Forgetting(ABC):
@@ -135,35 +131,26 @@ class Forgetting(ABC):
     is_window: ClassVar[bool] = False
     #: Whether its rows depend on the 0/1 loss of one classifier.
     follows_loss: ClassVar[bool] = False
+    #: Whether some rows count less than others.
+    forgets: ClassVar[bool] = True
+    #: What it counts time by; None: it counts rows.
+    duration: ClassVar[np.timedelta64 | None] = None
+    #: Whether it counts time: the stream must then say when its rows came.
+    counts_time: ClassVar[bool] = False
+    #: Weight of the row before; 1 where rows do not fade with every later one.
+    factor: ClassVar[float] = 1.0
+    #: What to warn of where its parameters may mean something else; empty: nothing.
+    caution: ClassVar[str] = ""
+
+    def _note(self, **facts: Any) -> None:
+        """Note what follows from the parameters, in place of what holds for all mechanisms."""
+        for name, value in facts.items():
+            object.__setattr__(self, name, value)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        _KNOWN.update({word: (cls, one) for word, one in vars(cls).get("spellings", {}).items()})
-
-    @property
-    def duration(self) -> np.timedelta64 | None:
-        """What it counts time by; None: it counts rows."""
-        return None
-
-    @property
-    def counts_time(self) -> bool:
-        """Whether it counts time, and not rows: the stream must then say when its rows came."""
-        return self.duration is not None
-
-    @property
-    def factor(self) -> float:
-        """Weight of the row before; 1 where rows do not fade with every later one."""
-        return 1.0
-
-    @property
-    def forgets(self) -> bool:
-        """Whether some rows count less than others."""
-        return True
-
-    @property
-    def caution(self) -> str:
-        """What to warn of where its parameters may mean something else; empty: nothing."""
-        return ""
+        for word, spelling in vars(cls).get("spellings", {}).items():
+            _KNOWN[word] = cls, spelling
 
     @property
     @abstractmethod
@@ -303,7 +290,7 @@ class Cumulative(Forgetting):
         RunningSums
             Before the first row.
         """
-        from skstream.core.measures.cumulative_sums import CumulativeSums  # imports this file
+        from skstream.core.measures.sums import CumulativeSums  # imports this file
 
         return CumulativeSums(kinds, n_classes, n_models)
 
@@ -380,7 +367,7 @@ class SlidingWindow(Forgetting):
     spellings: ClassVar = {
         "window": Spelling(
             "window_size",
-            _number_or_duration(int),
+            partial(_number_or_duration, number=int),
             f"a whole number of rows, or a duration in {UNITS},",
             ("window:1000", "window:7D"),
         )
@@ -388,14 +375,10 @@ class SlidingWindow(Forgetting):
     is_window = True
 
     def __post_init__(self) -> None:
-        size = self.window_size
-        if self.duration is None and (not is_integer(size) or size < 1):
-            _refuse("SlidingWindow", "window_size", "an int in the range [1, inf)", size)
-
-    @property
-    def duration(self) -> np.timedelta64 | None:
-        """Length of a window of time; None: it counts rows."""
-        return duration_of("SlidingWindow", "window_size", self.window_size)
+        size, duration = self.window_size, duration_of(self, "window_size", self.window_size)
+        if duration is None and (not is_integer(size) or size < 1):
+            _refuse(self, "window_size", "an int in the range [1, inf)", size)
+        self._note(duration=duration, counts_time=duration is not None)
 
     @property
     def name(self) -> str:
@@ -508,36 +491,40 @@ class FadingFactor(Forgetting):
         "fading": Spelling("fading_factor", float, "a number", ("fading:0.999",)),
         "half-life": Spelling(
             "half_life",
-            _number_or_duration(lambda text: int(text) if text.strip().isdigit() else float(text)),
+            _number_or_duration,
             f"a number of rows, or a duration in {UNITS},",
             ("half-life:30D",),
         ),
     }
 
     def __post_init__(self) -> None:
-        factor, half_life = self.fading_factor, self.half_life
+        factor: Any = self.fading_factor
+        half_life: Any = self.half_life
         if (factor is None) == (half_life is None):
             raise ValueError(
                 "FadingFactor takes one of fading_factor and half_life. Got fading_factor="
                 f"{factor!r} and half_life={half_life!r}."
             )
+        duration, caution = duration_of(self, "half_life", half_life), ""
         if half_life is None:
-            if not is_real(factor) or not 0.0 < float(cast(float, factor)) <= 1.0:
-                _refuse("FadingFactor", "fading_factor", "a float in the range (0.0, 1.0]", factor)
-        elif self.duration is None and not (is_real(half_life) and 0.0 < half_life < math.inf):
-            _refuse("FadingFactor", "half_life", "a number of rows above 0", half_life)
-
-    @property
-    def duration(self) -> np.timedelta64 | None:
-        """Half-life in time; None: it counts rows."""
-        return duration_of("FadingFactor", "half_life", self.half_life)
-
-    @property
-    def factor(self) -> float:
-        """Weight of the row before; 1 where it fades with time and not with rows."""
-        if self.fading_factor is not None:
-            return float(self.fading_factor)
-        return 1.0 if self.counts_time else float(0.5 ** (1.0 / self.half_life))
+            if not is_real(factor) or not 0.0 < (factor := float(factor)) <= 1.0:
+                _refuse(self, "fading_factor", "a float in the range (0.0, 1.0]", factor)
+            if factor < 0.5:  # perhaps it is meant as a decay
+                caution = (
+                    f"{self.name!r}: a fading factor is the weight of the past, so that hardly any "
+                    "row but the newest counts here. Zliobaite's decay is one minus this: write a "
+                    f"decay of {factor:g} as 'fading:{1.0 - factor:.12g}'."
+                )
+        elif duration is not None:
+            factor = 1.0
+        elif not (is_real(half_life) and 0.0 < half_life < math.inf):
+            _refuse(self, "half_life", "a number of rows above 0", half_life)
+        else:
+            factor = float(0.5 ** (1.0 / half_life))
+        counts_time = duration is not None
+        forgets = counts_time or factor < 1.0
+        self._note(duration=duration, counts_time=counts_time, forgets=forgets)
+        self._note(factor=factor, caution=caution)
 
     @property
     def name(self) -> str:
@@ -547,22 +534,6 @@ class FadingFactor(Forgetting):
         return (
             f"half-life:{_spelled(self.half_life) if self.counts_time else _plain(self.half_life)}"
         )
-
-    @property
-    def caution(self) -> str:
-        """What to warn of where the factor may be a decay."""
-        if self.fading_factor is None or self.fading_factor >= 0.5:
-            return ""
-        return (
-            f"{self.name!r}: a fading factor is the weight of the past, so that hardly any row but "
-            "the newest counts here. Zliobaite's decay is one minus this: write a decay of "
-            f"{self.fading_factor:g} as 'fading:{1.0 - self.factor:.12g}'."
-        )
-
-    @property
-    def forgets(self) -> bool:
-        """Whether some rows count less than others."""
-        return self.counts_time or self.factor < 1.0
 
     @property
     def words(self) -> str:
@@ -588,7 +559,7 @@ class FadingFactor(Forgetting):
         RunningSums
             Before the first row.
         """
-        from skstream.core.measures.cumulative_sums import CumulativeSums, FadingOfTimeSums
+        from skstream.core.measures.sums import CumulativeSums, FadingOfTimeSums
 
         if self.duration is not None:
             return FadingOfTimeSums(kinds, n_classes, n_models, self.duration)
@@ -620,9 +591,23 @@ class FadingFactor(Forgetting):
         Returns
         -------
         int or None
-            Number of the newest rows that weigh at least so much.
+            The smallest k with ``factor ** k < least_weight``.
+
+        Notes
+        -----
+        On a long stream all rows of at least that age together have the same share ``factor ** k``
+        of the sum of the weights, ``1 / (1 - factor)``: all but a share of less than `least_weight`
+        of the mean comes from these rows. The fading factors that Gama et al. (2013) set beside
+        windows of 1,000 to 5,000 rows (Table 2) remember so many at a weight of 0.05.
         """
-        return fading_horizon(self.factor, least_weight) if self.factor < 1.0 else None
+        factor = self.factor
+        if factor == 1.0:
+            return None
+        horizon = math.floor(math.log(least_weight) / math.log(factor)) + 1
+        # The quotient may be a rounding below or above a whole number.
+        if factor ** (horizon - 1) < least_weight:
+            return horizon - 1
+        return horizon if factor**horizon < least_weight else horizon + 1
 
     def __repr__(self) -> str:
         given = [f"{name}={one!r}" for name, one in self.get_params().items() if one is not None]
@@ -669,7 +654,7 @@ class AdaptiveWindow(Forgetting):
 
     def __post_init__(self) -> None:
         if not is_real(self.delta) or not 0.0 < self.delta < 1.0:
-            _refuse("AdaptiveWindow", "delta", "a float in the range (0.0, 1.0)", self.delta)
+            _refuse(self, "delta", "a float in the range (0.0, 1.0)", self.delta)
 
     @property
     def name(self) -> str:
@@ -823,34 +808,28 @@ def as_forgetting(spec: Any) -> dict[str, Forgetting]:
     {'all': Cumulative(), 'recent': SlidingWindow(window_size=500)}
     """
     if isinstance(spec, Mapping):
-        given = names_as_text(spec, "forgetting mechanisms")
-        named = {name: _one_forgetting(item) for name, item in given.items()}
+        given: list[tuple[Any, Any]] = list(names_as_text(spec, "forgetting mechanisms").items())
     elif isinstance(spec, Iterable) and not isinstance(spec, str):
-        mechanisms = [_one_forgetting(item) for item in spec]
-        named = {mechanism.name: mechanism for mechanism in mechanisms}
-        if len(named) < len(mechanisms):
-            names = [mechanism.name for mechanism in mechanisms]
-            raise ValueError(f"A forgetting mechanism was given twice: {names}.")
+        given = [(None, item) for item in spec]
     else:
-        mechanism = _one_forgetting(spec)
-        named = {mechanism.name: mechanism}
-    if not named:
+        given = [(None, spec)]
+    if not given:
         raise ValueError(f"No forgetting mechanism was given. Known are {_examples()}.")
-    for one in named.values():
-        if one.caution:
-            warn(one.caution)
+    named: dict[str, Forgetting] = {}
+    for name, item in given:
+        mechanism = parse_forgetting(item) if isinstance(item, str) else item
+        if not isinstance(mechanism, Forgetting):
+            raise TypeError(
+                "A forgetting mechanism must be a Forgetting such as SlidingWindow(1000), or one "
+                f"of the names {_examples()}. Got {item!r} of type {type(item).__name__} instead."
+            )
+        name = mechanism.name if name is None else name
+        if name in named:
+            raise ValueError(f"A forgetting mechanism was given twice: {name!r}.")
+        named[name] = mechanism
+        if mechanism.caution:
+            warn(mechanism.caution)
     return named
-
-
-def _one_forgetting(spec: Any) -> Forgetting:
-    if isinstance(spec, str):
-        return parse_forgetting(spec)
-    if isinstance(spec, Forgetting):
-        return spec
-    raise TypeError(
-        f"A forgetting mechanism must be a Forgetting such as SlidingWindow(1000), or one of the "
-        f"names {_examples()}. Got {spec!r} of type {type(spec).__name__} instead."
-    )
 
 
 def hoeffding_sample_size(epsilon: float, delta: float) -> int:
@@ -934,63 +913,6 @@ def window_half_width(n: int) -> float:
     return 2.0 * math.sqrt(0.25 / n)
 
 
-def fading_horizon(fading_factor: float, weight: float) -> int:
-    """Number of the newest rows that a fading factor remembers: each weighs at least `weight`.
-
-    Parameters
-    ----------
-    fading_factor : float
-        Weight of the past, in (0, 1).
-    weight : float
-        Weight below which a row counts as forgotten, in (0, 1); the newest row weighs 1.
-
-    Returns
-    -------
-    int
-        The smallest k with ``fading_factor ** k < weight``.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
-    See Also
-    --------
-    equivalent_window : The window that behaves alike.
-
-    Notes
-    -----
-    A row that is k rows old weighs ``fading_factor ** k``, so that rows older than ``log(weight) /
-    log(fading_factor)`` weigh less. On a long stream all rows of at least that age together have
-    the same share ``fading_factor ** k`` of the sum of the weights, ``1 / (1 - fading_factor)``:
-    all but a share of less than `weight` of the mean comes from the rows within the horizon.
-
-    The fading factors that the paper sets beside windows of 1,000 to 5,000 rows (its Table 2) are
-    those with this horizon at a weight of 0.05.
-
-    References
-    ----------
-    J. Gama, R. Sebastião and P. P. Rodrigues. On evaluating stream learning algorithms. Machine
-    Learning 90, 2013, section 3.4.
-
-    Examples
-    --------
-    >>> from skstream.core.forgetting import fading_horizon
-    >>> fading_horizon(0.5, 0.2)  # weights 1, 0.5, 0.25, and then 0.125
-    3
-    >>> fading_horizon(0.997, 0.05)
-    998
-    """
-    _check_forgets("fading_horizon", fading_factor)
-    if not is_real(weight) or not 0.0 < weight < 1.0:
-        _refuse("fading_horizon", "weight", "a float in the range (0.0, 1.0)", weight)
-    horizon = math.floor(math.log(weight) / math.log(fading_factor)) + 1
-    # The quotient may be a rounding below or above a whole number.
-    if fading_factor ** (horizon - 1) < weight:
-        return horizon - 1
-    return horizon if fading_factor**horizon < weight else horizon + 1
-
-
 def equivalent_window(fading_factor: float, *, match: str = "variance") -> int:
     """Size of the sliding window that behaves as a fading factor does.
 
@@ -1012,11 +934,6 @@ def equivalent_window(fading_factor: float, *, match: str = "variance") -> int:
     ------
     ValueError
         If a parameter is out of its range; a factor of 1 forgets nothing.
-
-    See Also
-    --------
-    equivalent_fading_factor : The other way round.
-    fading_horizon : Rows until a weight is small.
 
     Notes
     -----
@@ -1042,58 +959,10 @@ def equivalent_window(fading_factor: float, *, match: str = "variance") -> int:
     >>> equivalent_window(0.999), equivalent_window(0.999, match="weight")
     (1999, 1000)
     """
-    _check_forgets("equivalent_window", fading_factor)
-    matches_variance = _matches_variance("equivalent_window", match)
-    weight = 1.0 / (1.0 - fading_factor)
-    return max(1, round((1.0 + fading_factor) * weight if matches_variance else weight))
-
-
-def equivalent_fading_factor(window_size: int, *, match: str = "variance") -> float:
-    """Fading factor that behaves as a sliding window does.
-
-    Parameters
-    ----------
-    window_size : int
-        Rows in the window, at least 2: one row remembers nothing of the past.
-    match : {"variance", "weight"}, default="variance"
-        What both have in common, as in `equivalent_window`: variance (and mean age) or the sum of
-        the weights.
-
-    Returns
-    -------
-    float
-        ``(window_size - 1) / (window_size + 1)``, or ``1 - 1 / window_size`` for "weight".
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
-    See Also
-    --------
-    equivalent_window : The other way round, and how both are derived.
-
-    Examples
-    --------
-    >>> from skstream.core.forgetting import equivalent_fading_factor
-    >>> equivalent_fading_factor(1999), equivalent_fading_factor(1000, match="weight")
-    (0.999, 0.999)
-    """
-    if not is_integer(window_size) or window_size < 2:
-        owner = "equivalent_fading_factor"
-        _refuse(owner, "window_size", "an int in the range [2, inf)", window_size)
-    if _matches_variance("equivalent_fading_factor", match):
-        return (window_size - 1) / (window_size + 1)
-    return 1.0 - 1.0 / window_size
-
-
-def _check_forgets(owner: str, fading_factor: Any) -> None:
     if not is_real(fading_factor) or not 0.0 < fading_factor < 1.0:
         requirement = "a float in the range (0.0, 1.0); 1 forgets nothing"
-        _refuse(owner, "fading_factor", requirement, fading_factor)
-
-
-def _matches_variance(owner: str, match: Any) -> bool:
+        _refuse("equivalent_window", "fading_factor", requirement, fading_factor)
     if match not in ("variance", "weight"):
-        _refuse(owner, "match", 'a name, "variance" or "weight"', match)
-    return bool(match == "variance")
+        _refuse("equivalent_window", "match", 'a name, "variance" or "weight"', match)
+    weight = 1.0 / (1.0 - fading_factor)
+    return max(1, round((1.0 + fading_factor) * weight if match == "variance" else weight))

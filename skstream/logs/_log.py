@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.core.engine.answers import TOLERANCE
 from skstream.core.forgetting import as_forgetting
-from skstream.core.measures.measure import OF_SCORES, Measure
+from skstream.core.measures.measure import OF_SCORES, Measure, check_take_weights, warn_of_calls
 from skstream.core.measures.resolve import resolve_metrics, task_of
 from skstream.core.measures.rows import ScoredRows
-from skstream.core.measures.user import check_take_weights, warn_of_calls
 from skstream.core.result.result import EvaluationResult, ResultDetails
 from skstream.core.rows.arrays import ArrayStream, as_stream, begins_again
 from skstream.core.rows.chunk import Chunk, as_meta

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property, partial
 from itertools import product
@@ -16,12 +16,11 @@ from scipy import stats
 from scipy.special import expit
 
 from skstream.core.evaluators.delayed.result import DelayedResult
-from skstream.core.measures.checkpoints import Values, joined_values
 from skstream.core.measures.formulas import Sums
 from skstream.core.measures.measure import OF_SCORES, Measure
 from skstream.core.measures.rows import NOT_GIVEN, NOT_GIVEN_TARGET, ScoredRows
 from skstream.core.measures.running import block_length
-from skstream.core.measures.scores import Scores, make_sums
+from skstream.core.measures.scores import Scores, Values, joined_values, make_sums
 from skstream.core.measures.series import KindOf, baselines_of, columns_of_kinds, kind_of
 from skstream.core.measures.sums import SumsByKind
 from skstream.core.result.result import EvaluationResult
@@ -41,9 +40,6 @@ Integers = NDArray[np.intp]
 _PARTS = {2: "half", 3: "third", 4: "quarter", 5: "fifth", 10: "tenth", 100: "percent"}
 # Quantiles of the past are taken again when it has grown by this part.
 _GROWTH = 0.25
-_NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9} | {
-    name: hours * 3600 * 10**9 for name, hours in (("h", 1), ("D", 24), ("W", 168))
-}
 # Values that show at first sight that there are many.
 _FIRST = 10_000
 
@@ -266,19 +262,6 @@ def _words(values: list[Any]) -> list[str]:
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, timedelta):  # that of pandas has nanoseconds
-        own = getattr(value, "to_timedelta64", None)
-        value = np.timedelta64(value, "us") if own is None else own()
-    if isinstance(value, np.timedelta64) and np.datetime_data(value.dtype)[0] in _NANOSECONDS:
-        unit, step = np.datetime_data(value.dtype)
-        number = int(value.astype(np.int64)) * step * _NANOSECONDS[unit]
-        parts, rest = [], abs(number)
-        for unit in ("D", "h", "m"):
-            whole, rest = divmod(rest, _NANOSECONDS[unit])
-            parts += [f"{whole} {'min' if unit == 'm' else unit.lower()}"] if whole else []
-        if rest or not parts:
-            parts.append(f"{(Decimal(rest) / 10**9).normalize():f} s")
-        return "-" * (number < 0) + " ".join(parts)
     if isinstance(value, float | np.floating):
         return str(value + 0).removesuffix(".0")  # a zero has no sign
     return str(value)
@@ -510,9 +493,14 @@ class Lines:
         ends, firsts, at = np.unique(counts, return_index=True, return_inverse=True)
         begun = int(len(ends) > 0 and ends[0] == 0)
         values = self._read(rows, ends[begun:], checkpoints[firsts[begun:]])
-        found = {}
-        for mechanism, metric in product(self.mechanisms, self.measures):
-            table = np.array(values[mechanism][metric])
+        found, tables = (
+            {},
+            np.array(values).reshape(
+                len(self.mechanisms) * len(self.measures), len(self.lanes), len(ends) - begun
+            ),
+        )
+        series = product(self.mechanisms, self.measures)
+        for (mechanism, metric), table in zip(series, tables, strict=True):
             table = np.concatenate([np.full((len(table), begun), np.nan), table], axis=1)
             for model in dict.fromkeys(name for name, _ in self.lanes):
                 found[model, mechanism, metric] = table[self._folds(model)].T[at]
@@ -560,7 +548,7 @@ class Lines:
     def _without_each(self, rows: Integers, blocks: Integers) -> Floats:
         """Values of all lines without one block after the other, and of all blocks."""
         ends, n_values = np.array([len(rows)]), N_BLOCKS + 1
-        (values,) = self._read(rows, ends, ends, blocks, range(n_values))[""].values()
+        values = self._read(rows, ends, ends, blocks, range(n_values))
         return np.array(values).reshape(-1, n_values)
 
     def _without_each_sum(self, rows: Integers, blocks: Integers) -> Floats:
@@ -606,16 +594,16 @@ class Lines:
         n_lines = len(lines) * len(apart)
         names = [name for name, _ in self.lanes]
         methods = [self.tape.methods.get(names[k]) for k in lines for _ in apart]
-        found: Values = {}
+        found: Values = []
         for batch in self.batches:
             running = Scores(
                 self.measures if measures is None else measures,
-                {name: partial(make_sums, self.mechanisms[name]) for name in batch},
+                [partial(make_sums, self.mechanisms[name]) for name in batch],
                 self.tape.classes,
                 np.ones(n_lines, dtype=bool),
                 methods if self.tape.methods else None,
             )
-            values: Values = {}
+            values: Values = []
             for start in range(0, len(rows), self.size):
                 part = slice(start, start + self.size)
                 piece = self._piece(rows[part], lines)
@@ -628,7 +616,7 @@ class Lines:
                 here = slice(first, last)
                 more = running.advance(piece, ends[here] - start, n_seen[here])
                 values = joined_values(values, more)
-            found |= values
+            found += values
         return found
 
     def _piece(self, rows: Integers, lines: Sequence[int]) -> ScoredRows:

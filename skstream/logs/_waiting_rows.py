@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.measures import formulas
-from skstream.core.measures.columns import Column, OfColumn, read_scores
 from skstream.core.measures.measure import Measure
-from skstream.core.measures.proper import BrierLoss, LogLoss
 from skstream.core.measures.rows import ScoredRows
+from skstream.core.measures.series import BrierLoss, Column, LogLoss, OfColumn, read_scores
 from skstream.utils._calibration_maps import calibrated, fit_calibration, scores_of
 from skstream.utils._label_space import is_given
 

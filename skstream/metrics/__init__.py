@@ -1,10 +1,10 @@
 """Measures of streams: functions in the scikit-learn style, and what describes a measure."""
 
-from skstream.core.measures.bins import calibration_error
-from skstream.core.measures.conformal_sets import coverage, set_size
-from skstream.core.measures.decisions import cost, gmean, top_k_accuracy
 from skstream.core.measures.measure import Measure
-from skstream.core.measures.quantiles import pinball
+from skstream.metrics import _skills  # noqa: F401  # offers measures by name alone
+from skstream.metrics._calibration import calibration_error
+from skstream.metrics._conformal_sets import coverage, set_size
+from skstream.metrics._decisions import cost, gmean, top_k_accuracy
 from skstream.metrics._functions import (
     arithmetic_accuracy_score,
     geometric_accuracy_score,
@@ -15,6 +15,7 @@ from skstream.metrics._functions import (
     kappa_temporal_score,
     kappa_test,
 )
+from skstream.metrics._quantiles import pinball
 
 __all__ = [
     "Measure",

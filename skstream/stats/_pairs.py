@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from skstream.core.forgetting import as_forgetting
+from skstream.core.measures.checkpoints import CheckpointRecorder
 from skstream.forgetting import Forgetting
 from skstream.stats._checks import FloatArray, as_floats, as_pair, check_names
 from skstream.stats._report import number, plural
-from skstream.utils._checkpoints import CheckpointRecorder
 from skstream.utils._choices import check_count
 from skstream.utils._running_sums import running_sums
 

@@ -3,10 +3,9 @@
 import os
 import signal
 import threading
-import time
 import warnings
 from functools import partial
-from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,13 +23,14 @@ from skstream import (
     PrequentialEvaluator,
     RunOptions,
     load,
+    prequential_predict,
 )
 from skstream.core.engine.run import Engine
-from skstream.core.evaluators import execution as _execution
 from skstream.core.evaluators.execution import portable_errors
 from skstream.core.rows.chunk import Chunk
 from skstream.core.run.run import TARGET, Pace
 from skstream.evaluation import EvaluationInterrupted
+from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import StreamError, make_demo_stream
 from skstream.utils._sklearn import QuietParallel
 from tests.evaluation._models import KilledWorker
@@ -204,39 +204,6 @@ def test_a_pace_does_not_shrink_where_beginning_a_piece_is_what_takes_long():
         assert least <= pace.size <= most, (fixed, per_row, pace.size)
 
 
-def test_an_interrupted_parallel_evaluation_names_and_leaves_out_what_is_incomplete(
-    monkeypatch, tmp_path
-):
-    finished = []
-
-    def update(bar, n_rows):
-        finished.append(n_rows)
-        if len(finished) == 4:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(_execution._NoBar, "update", update)
-    evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0, n_jobs=6)
-    both = {"first": Looped(), "second": Looped()}
-    with parallel_config(backend="threading"), pytest.raises(EvaluationInterrupted) as caught:
-        evaluator.evaluate(both, DEMO.X, DEMO.y)
-    result = caught.value.result
-    if result is None or result.folds != (0, 1, 2):  # two folds of each had finished
-        return
-    ((left, why),) = result.left_out.items()
-    assert why == "it had not finished when the evaluation was interrupted"
-    assert left not in result.model_names
-    assert result.n_folds == 3
-    assert f"{left} is left out: it had not finished" in str(result)
-    alone = KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(both, DEMO.X, DEMO.y)
-    (kept,) = result.model_names
-    np.testing.assert_array_equal(result.tape.answers[kept], alone.tape.answers[kept])
-    loaded = load(result.save(tmp_path / "result.npz"))
-    assert loaded.left_out == result.left_out
-    if pytest.importorskip("pandas"):
-        assert set(result.to_frame()["model"]) == {kept}
-    assert result.rescore("accuracy").scores == result.scores
-
-
 class Uneven:
     """A stream of which one pass, in another thread, differs from the others."""
 
@@ -320,30 +287,6 @@ def test_finished_models_are_kept_when_the_worker_of_others_dies(monkeypatch):
     assert "A worker process died. These models had not finished: 'dies', 'last'." in note
     assert caught.value.result.model_names == ["first"]
     assert caught.value.result.left_out.keys() == {"dies", "last"}
-
-
-def test_a_failure_in_a_worker_keeps_the_models_that_had_finished():
-    def fail():
-        raise ZeroDivisionError("by nothing")
-
-    two = {"good": Looped(), "bad": Looped(at=599, does=fail)}
-    slowly = {"good": Looped(), "bad": SlowToFail()}
-    for chosen in (two, slowly):
-        with parallel_config(backend="threading"), pytest.raises(ModelError) as caught:
-            PrequentialEvaluator("accuracy", n_jobs=2).evaluate(chosen, DEMO.X, DEMO.y)
-        assert caught.value.model == "bad"
-    assert caught.value.result.model_names == ["good"]
-    assert "bad" in caught.value.result.left_out
-
-
-class SlowToFail(Looped):
-    """Fails at last."""
-
-    def predict(self, X):
-        if self.n_ == 599:
-            time.sleep(0.2)
-            raise ZeroDivisionError("by nothing")
-        return super().predict(X)
 
 
 def test_folds_that_learn_or_ask_nothing_are_refused():
@@ -471,17 +414,6 @@ def test_a_program_told_to_end_ends_though_a_model_runs(handler, error_score):
     assert caught.value.code == 7
 
 
-def test_a_stream_may_end_the_program_with_workers():
-    class Ends(Source):
-        def __iter__(self):
-            yield from islice(super().__iter__(), 3)
-            raise SystemExit(3)
-
-    with parallel_config(backend="threading"), pytest.raises(SystemExit) as caught:
-        PrequentialEvaluator("accuracy", n_jobs=2).evaluate(models(), Ends(), classes=CLASSES)
-    assert caught.value.code == 3
-
-
 def test_where_no_model_has_all_folds_those_are_the_result_that_are_there(tmp_path, monkeypatch):
     doing(monkeypatch, None, KeyboardInterrupt())
     chosen = {"first": Looped(), "second": Looped()}
@@ -522,3 +454,53 @@ def test_what_no_process_can_be_sent_is_named_before_workers_start(monkeypatch):
     measures = {"mine": partial(fails_late, lock)}
     with pytest.raises(TypeError, match=r"^Measure 'mine' cannot be sent"):
         PrequentialEvaluator(measures, n_jobs=2).evaluate(models(), DEMO.X, DEMO.y)
+
+
+# -- `prequential_predict` moves a bar, and keeps its answers where something ends it
+
+
+X = np.arange(300.0)[:, np.newaxis]
+Y = np.where(np.arange(300) % 3, "a", "b")
+WHOLE = prequential_predict(IncrementalGaussianNB(), X, Y)
+
+
+class Stops(IncrementalGaussianNB):
+    """Raises an error while it learns a row."""
+
+    def __init__(self, at: int = 100, error: Any = KeyboardInterrupt):
+        super().__init__()
+        self.at, self.error = at, error
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        if X[0, 0] == self.at:
+            raise self.error("no more")
+        return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+
+
+def test_ctrl_c_inside_a_model() -> None:
+    with pytest.raises(EvaluationInterrupted, match="in its attribute 'result'") as caught:
+        prequential_predict(Stops(), X, Y, return_rows=True)
+    y_pred, rows = caught.value.result
+    assert 0 < len(rows) < 100  # rows are cut by time
+    np.testing.assert_array_equal(rows, np.arange(1, len(rows) + 1))
+    np.testing.assert_array_equal(y_pred, WHOLE[: len(rows)])
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_ctrl_c_inside_the_stream(method: str) -> None:
+    def chunks() -> Any:
+        yield X[:150], Y[:150]
+        raise KeyboardInterrupt
+
+    with pytest.raises(EvaluationInterrupted) as caught:
+        prequential_predict(IncrementalGaussianNB(), chunks(), classes=["a", "b"], method=method)
+    expected = prequential_predict(IncrementalGaussianNB(), X[:150], Y[:150], method=method)
+    np.testing.assert_array_equal(caught.value.result, expected)
+
+
+def test_a_failing_model_carries_its_answers() -> None:
+    with pytest.raises(ModelError, match="row 100") as caught:
+        prequential_predict(Stops(error=ValueError), X, Y, return_rows=True)
+    y_pred, rows = caught.value.result
+    np.testing.assert_array_equal(rows, np.arange(1, 100))
+    np.testing.assert_array_equal(y_pred, WHOLE[:99])

@@ -62,24 +62,6 @@ def losses_of_rows(result):
     return [loss[1:] for loss in losses]  # the first row is learnt unasked
 
 
-@pytest.mark.parametrize(
-    "metrics",
-    [
-        "error",
-        {"quality": "error"},
-        {"accuracy": "error"},
-        Measure(wrong_share, higher_is_better=False),
-        {"accuracy": Measure(wrong_share, higher_is_better=False)},
-    ],
-    ids=["error", "renamed", "misnamed", "user's", "user's misnamed"],
-)
-def test_a_loss_names_the_right_winner_whatever_it_is_called(metrics):
-    result = k_fold(metrics)
-    assert result.compare("majority", "last").better == "last"
-    assert result.compare("majority", "last", test="sign").better == "last"
-    assert result.rank().ranking == ("last", "majority")
-
-
 def losing(y_true, y_pred, sample_weight=None):
     return np.average(y_true != y_pred, weights=sample_weight)
 
@@ -169,31 +151,14 @@ def test_a_direction_that_contradicts_the_measure_is_refused():
         k_fold("error").compare("last", "majority", higher_is_better=True)
 
 
-def test_results_keep_what_measures_say(tmp_path):
-    loss = Measure(wrong_share, higher_is_better=False, bounds=(0, 1))
-    evaluator = PrequentialEvaluator({"err": "error", "mine": loss, "k": "kappa", "f1:UP": "f1:UP"})
-    result = evaluator.evaluate(Persistent(), make_demo_stream(100))
-    loaded = load(result.save(tmp_path / "result.npz"))
-    assert loaded.measures == result.measures
-    assert loaded.details.mechanisms == result.details.mechanisms == {"cumulative": "cumulative"}
-    err, mine, kappa, f1 = result.measures.values()
-    assert (err.name, err.higher_is_better, err.bounds) == ("error", False, (0.0, 1.0))
-    assert (mine.name, mine.higher_is_better, mine.bounds) == ("wrong_share", False, (0.0, 1.0))
-    assert (kappa.higher_is_better, kappa.baseline_is_zero) == (True, True)
-    assert (f1.name, f1.bounds) == ("f1:UP", (0.0, 1.0))
-    rescored = loaded.rescore({"e": "error"}, forgetting={"recent": "window:50"})
-    assert {name: facts.name for name, facts in rescored.measures.items()} == {"e": "error"}
-    assert rescored.details.mechanisms == {"recent": "window:50"}
-
-
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"higher_is_better": "less"}, "'higher_is_better' parameter of Measure must be True"),
+        ({"higher_is_better": "less"}, "'higher_is_better' parameter of Measure must be"),
         ({"bounds": (1, 0)}, "'bounds' parameter of Measure must be two numbers"),
         ({"bounds": 1}, "'bounds' parameter of Measure must be two numbers"),
-        ({"row_loss": "cubic"}, "'row_loss' parameter of Measure must be 'zero_one'"),
-        ({"max_classes": 0}, "'max_classes' parameter of Measure must be an integer >= 1"),
+        ({"row_loss": "cubic"}, "'row_loss' parameter of Measure must be a str among"),
+        ({"max_classes": 0}, "'max_classes' parameter of Measure must be an int in"),
     ],
 )
 def test_measures_that_make_no_sense_are_refused(options, message):
@@ -355,17 +320,6 @@ def test_only_what_was_evaluated_alike_is_ranked_together():
     )
 
 
-def test_statements_say_whether_folds_or_streams_were_ranked():
-    first, second = (one_run(stream=make_demo_stream(300, random_state=k)) for k in (0, 1))
-    ranked = first.rank(second), k_fold("error").rank()
-    of_streams, of_folds = (" ".join(str(one).split()) for one in ranked)
-    assert "2 models over 2 streams, Friedman" in of_streams
-    assert "streams with ties: 0 of 2" in of_streams
-    assert "fold" not in of_streams
-    assert "stream" not in of_folds.replace("Folds of one stream are not independent", "")
-    assert "Folds of one stream" in of_folds
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 def test_a_model_that_failed_does_not_win_by_its_error_score():
     stream = make_demo_stream(700, random_state=0)
@@ -411,18 +365,6 @@ def test_comparisons_over_time_are_curves_under_the_forgetting_and_the_measure(f
         q = result.compare("last", "mean", test="q", metric=metric, **common)
         same = q_statistic(*(e**power for e in errors), forgetting=forgetting, record_every=7)
         np.testing.assert_allclose(q.values, same.values, rtol=1e-12)
-
-
-def test_over_time_changes_no_comparison_that_is_a_curve_already():
-    result = one_run()
-    for test in ("q", "anytime"):
-        plain, over_time = (
-            result.compare("last", "majority", test=test, over_time=over) for over in (False, True)
-        )
-        assert str(plain) == str(over_time)
-    final = result.compare("last", "majority", test="mcnemar", method="chi2")
-    curve = result.compare("last", "majority", test="mcnemar", over_time=True)
-    assert curve.statistic == pytest.approx(final.statistic)
 
 
 def test_what_has_no_curve_is_refused():
@@ -529,7 +471,7 @@ def test_log_losses_without_bounds_and_costs_are_compared_row_by_row():
     for metric, words in (
         (cost(matrix, threshold="best"), "not the mean of a loss that each row has by itself"),
         (cost(np.ones((3, 3)) - np.eye(3)), "is for 3 classes, and the result has 2"),
-        ("auc", "it compares rows with each other, and a row alone has no such value"),
+        ("auc", "is not the mean of such losses"),
     ):
         with pytest.raises(ValueError, match=words):
             result.compare("sgd", "bayes", metric=metric)

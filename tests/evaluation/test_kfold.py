@@ -53,31 +53,6 @@ def test_random_states_differ_by_fold_and_repeat_by_seed():
     assert models["free"][-1].random_state is None
 
 
-def test_comparing_and_ranking():
-    models = {**MODELS, "slow": SGDClassifier(alpha=10.0)}
-    result = KFoldEvaluator("accuracy", n_folds=6, random_state=0).evaluate(models, STREAM)
-    assert result.compare("sgd", "last").pvalue < 0.1
-    assert not result.compare("sgd", "sgd").significant
-    assert not result.compare("sgd", "sgd", test="sign").significant
-    assert not result.compare("sgd", "sgd", test="anytime", fold=0).significant
-    assert not result.compare("sgd", "sgd", test="mcnemar", fold=0).significant
-    ranked = result.rank()
-    assert set(ranked.ranking) == set(models)
-    streams = [
-        PrequentialEvaluator("accuracy").evaluate(models, make_demo_stream(300, random_state=k))
-        for k in range(4)
-    ]
-    assert set(streams[0].rank(*streams[1:]).ranking) == set(models)
-    with pytest.raises(ValueError, match="several folds or several streams"):
-        streams[0].rank()
-    with pytest.raises(ValueError, match="pass fold="):
-        result.compare("sgd", "last", test="mcnemar")
-    with pytest.raises(ValueError, match="test must be "):
-        result.compare("sgd", "last", test="t")
-    with pytest.raises(KeyError, match="no model 'knn'"):
-        result.compare("sgd", "knn")
-
-
 class FailsLate(Persistent):
     """Fails in the folds in which it learns more rows than in the others."""
 

@@ -3,34 +3,25 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
-from sklearn.metrics import accuracy_score, mean_absolute_error
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.metrics import accuracy_score
 from sklearn.preprocessing import StandardScaler
 
 from skstream import (
     DelayedEvaluator,
-    EvaluationInterrupted,
     KFoldEvaluator,
     ModelError,
     Persistent,
     PrequentialEvaluator,
     RunOptions,
-    load,
-    load_run,
     make_stream_pipeline,
     score_predictions,
 )
-from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.streams import as_stream, make_demo_stream
-from tests.evaluation._models import Breaks, Diary, Unweighted, numbered_rows
+from skstream.streams import as_stream
+from tests.evaluation._models import Diary, Unweighted, numbered_rows
 
 LABELS = np.array(["a", "b", "a", "a", "b", "b", "a", "b"])
-
-
-def demo_rows(n_rows, random_state=0):
-    stream = make_demo_stream(n_rows, random_state=random_state)
-    return stream.X, stream.y
 
 
 def calls_of(model, X, y, evaluator=None, **options):
@@ -139,129 +130,6 @@ def test_rows_without_a_label_are_an_error_or_only_asked():
     assert [rows for what, rows, *_ in calls if what == "ask"] == [[1], [2], [3]]
     assert [rows for what, rows, *_ in calls if what == "learn"] == [[0], [2], [3]]
     assert result.predictions("Diary", every_row=True).tolist() == [None, "a", "a", "b"]
-
-
-def test_a_warm_start_goes_on_from_a_copy():
-    X, y = demo_rows(400, random_state=0)
-    model = SGDClassifier(random_state=0).fit(X[:200], y[:200])
-    before = model.coef_.copy()
-    warm = PrequentialEvaluator("accuracy", n_warmup=1)
-    result = warm.evaluate({"warm": model}, X[200:], y[200:], warm_start=True)
-    cold = PrequentialEvaluator("accuracy").evaluate({"warm": model}, X[200:], y[200:])
-    assert (model.coef_ == before).all()
-    assert (
-        result.predictions("warm", every_row=True) != cold.predictions("warm", every_row=True)
-    ).any()
-
-
-def test_regressors_get_the_measures_of_regression():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3))
-    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=200)
-    models = {"sgd": SGDRegressor(), "mean": MeanRegressor(), "last": PersistentRegressor()}
-    result = PrequentialEvaluator().evaluate(models, X, y)
-    assert list(result.scores["sgd"]) == ["mae", "rmse", "r2"]
-    expected = mean_absolute_error(y[1:], y[:-1])
-    assert result.scores["last"]["mae"] == pytest.approx(expected, rel=1e-12)
-    assert np.isnan(result.predictions("last", every_row=True)[0])
-    with pytest.raises(ValueError, match="regressors and the others are not"):
-        PrequentialEvaluator().evaluate({"a": SGDRegressor(), "b": Persistent()}, X, y)
-
-
-@pytest.mark.parametrize("labels", [["x", "y"], [3, 7], [0.0, 1.0], [False, True]])
-def test_results_survive_being_saved(tmp_path, labels):
-    X, y = demo_rows(300, random_state=0)
-    y = np.array(labels)[(y == "UP").astype(int)]
-    result = PrequentialEvaluator(random_state=3).evaluate(
-        {"sgd": SGDClassifier(), "last": Persistent()}, X, y
-    )
-    path = result.save(tmp_path / "result")
-    loaded = load(path)
-    assert path.suffix == ".npz"
-    assert loaded.scores == result.scores
-    assert (
-        loaded.predictions("sgd", every_row=True).tolist()
-        == result.predictions("sgd", every_row=True).tolist()
-    )
-    assert loaded.rescore("accuracy").scores == result.rescore("accuracy").scores
-    assert loaded.parameters == result.parameters
-    assert loaded.costs == result.costs
-    assert loaded.details.baselines == ("last",)
-    assert str(loaded) == str(result)
-
-
-def test_loading_refuses_what_is_no_result(tmp_path):
-    (tmp_path / "other.npz").write_bytes(b"not a zip")
-    with pytest.raises(ValueError, match="not a result"):
-        load(tmp_path / "other.npz")
-    np.savez(tmp_path / "pickled.npz", header=np.array([{"a": 1}], dtype=object))
-    with pytest.raises(ValueError, match="not a result"):
-        load(tmp_path / "pickled.npz")
-
-
-def test_a_run_saved_anywhere_goes_on_alike(tmp_path):
-    X, y = demo_rows(120, random_state=0)
-    models = {"sgd": SGDClassifier(), "last": Persistent()}
-    evaluator = PrequentialEvaluator(
-        batch_size=1,
-        forgetting=["cumulative", "adwin"][0],
-        random_state=0,
-        run=RunOptions(keep_tape=True),
-    )
-    whole = evaluator.evaluate(models, X, y)
-    for k in range(1, 120, 17):
-        run = evaluator.start(models, classes=["DOWN", "UP"]).update(X[:k], y[:k])
-        path = run.save(tmp_path / "run.joblib")
-        run.update(X[k:], y[k:])  # what the first run does later does not reach the checkpoint
-        loaded = load_run(path).update(X[k:], y[k:]).close().result()
-        assert loaded.scores == whole.scores
-        assert (
-            loaded.predictions("sgd", every_row=True).tolist()
-            == whole.predictions("sgd", every_row=True).tolist()
-        )
-    with pytest.raises(ValueError, match="load"):
-        import joblib
-
-        joblib.dump({}, tmp_path / "else.joblib")
-        load_run(tmp_path / "else.joblib")
-
-
-def test_ctrl_c_inside_a_model_keeps_the_models_together():
-    class Interrupts(Diary):
-        def predict(self, X):
-            if X[0, 0] == 2000:
-                raise KeyboardInterrupt
-            return super().predict(X)
-
-    X, y = numbered_rows(3000), np.tile(LABELS, 375)
-    evaluator = PrequentialEvaluator("accuracy")
-    with pytest.raises(EvaluationInterrupted) as interrupted:
-        evaluator.evaluate({"fine": Diary(), "stops": Interrupts()}, X, y)
-    result = interrupted.value.result
-    n_rows = result.n_rows
-    assert 0 < n_rows <= 2000  # rows are cut by time
-    assert result.tape.answers["fine"].shape == result.tape.answers["stops"].shape == (1, n_rows)
-
-
-def test_a_failing_model_is_named_with_its_row():
-    X, y = numbered_rows(8), LABELS
-    models = {"fine": Diary(), "broken": Breaks(at=5)}
-    with pytest.raises(
-        ModelError, match=r"'broken' failed while learning row 5.*out of paper"
-    ) as e:
-        PrequentialEvaluator("accuracy").evaluate(models, X, y)
-    assert (e.value.model, e.value.fold, e.value.row) == ("broken", 0, 5)
-
-
-def test_the_others_survive_a_failing_model():
-    X, y = numbered_rows(8), LABELS
-    models = {"fine": Diary(), "broken": Breaks(at=5)}
-    with pytest.warns(Warning, match="'broken' failed while learning row 5"):
-        result = PrequentialEvaluator("accuracy", error_score=np.nan).evaluate(models, X, y)
-    alone = PrequentialEvaluator("accuracy").evaluate({"fine": Diary()}, X, y)
-    assert result.scores["fine"] == alone.scores["fine"]
-    assert np.isnan(result.scores["broken"]["accuracy"])
-    assert "out of paper" in result.failures["broken"]
 
 
 def test_bad_streams_are_named():

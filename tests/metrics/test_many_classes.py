@@ -113,21 +113,6 @@ def test_cutting_a_stream_of_many_classes_changes_nothing(small_pieces, record_e
     assert_same_curves(whole.curves(), pieces.curves())
 
 
-def test_parts_of_a_stream_of_many_classes_merge(small_pieces):
-    names = [name for name in MEASURES if name in CLASSIFICATION]
-    names = [name for name in names if CLASSIFICATION[name].mergeable]
-    mechanisms = {name: MECHANISMS[name] for name in ("all", "last", "window", "faded")}
-    stream = make_stream(8, 200, MANY)
-    whole = score(stream, names, mechanisms).final()
-    first, second = (score(stream.part(*part), names, mechanisms) for part in ((0, 90), (90, 200)))
-    merged = first.merge(second).final()
-    for name in mechanisms:
-        for metric in names:
-            np.testing.assert_allclose(
-                merged[name][metric], whole[name][metric], rtol=1e-11, atol=1e-7
-            )
-
-
 @newest_alone
 @pytest.mark.parametrize("forgetting", ["cumulative", "window:500", "fading:0.99", "adwin"])
 @pytest.mark.parametrize("record_every", [1, None])

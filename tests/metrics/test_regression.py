@@ -11,7 +11,7 @@ from skstream.core.measures.registry import REGRESSION
 from skstream.metrics import pinball
 from skstream.metrics._functions import persistent_skill_score
 from tests._examples import examples
-from tests.metrics._streams import MECHANISMS, running
+from tests.metrics._streams import MECHANISMS, assert_same_curves, running
 
 MECHANISMS = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
 TWINS = {
@@ -135,9 +135,9 @@ def test_r2_survives_changes_of_level(shift, weighted, record_every):
     whole.update(y, p, weight)
     uncut = whole.curves()
     places = np.unique(np.searchsorted(curves.checkpoints, [3, 4001, 4010, 6000, 9500, 12_000]))
+    assert_same_curves(curves, uncut, 1e-12)
     for name in names:
         values = curves.values[name]["r2"]
-        np.testing.assert_allclose(values, uncut.values[name]["r2"], rtol=1e-12, atol=1e-12)
         for place in places:
             at = curves.checkpoints[place]
             rows = np.arange(at)[-int(name[7:]) :] if name[0] == "w" else np.arange(at)
@@ -146,18 +146,6 @@ def test_r2_survives_changes_of_level(shift, weighted, record_every):
                 w = w * float(name[7:]) ** np.arange(at - 1, -1, -1.0)
             expected = sk.r2_score(y[rows], p[rows], sample_weight=w)
             assert values[place] == pytest.approx(expected, rel=1e-12, abs=1e-12), (name, at)
-
-
-def test_parts_with_other_levels_merge_exactly():
-    rng = np.random.default_rng(2)
-    y = rng.normal(size=6000) + np.repeat([0.0, 1e7], 3000)
-    p = y + rng.normal(size=6000)
-    for name in ("cumulative", "window:500", "fading:0.99"):
-        parts = [running("r2", name, None) for _ in range(3)]
-        for part, rows in zip(parts, (slice(0, 3000), slice(3000, None), slice(None)), strict=True):
-            part.update(y[rows], p[rows])
-        merged = parts[0].merge(parts[1]).final()[name]["r2"]
-        assert merged == pytest.approx(parts[2].final()[name]["r2"], rel=1e-12)
 
 
 def test_targets_that_became_constant_have_no_r2():
@@ -192,12 +180,6 @@ def test_undefined_is_nan_never_infinite():
 def test_persistent_answers_have_no_skill():
     y = np.random.default_rng(0).normal(size=50)
     assert persistent_skill_score(y, np.r_[0.0, y[:-1]]) == 0.0
-
-
-def test_persistent_skill_cannot_be_merged():
-    parts = [running("persistent_skill", "cumulative", None) for _ in range(2)]
-    with pytest.raises(ValueError, match="Cannot merge persistent_skill"):
-        parts[0].merge(parts[1])
 
 
 def test_adwin_is_for_classifiers():

@@ -1,6 +1,5 @@
 import pickle
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,9 +12,9 @@ from skstream.core.measures.registry import CLASSIFICATION, MAJORITIES
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.measures.running import RunningMeasures
 from skstream.core.measures.scores import Scores
+from skstream.core.measures.series import baselines_of
 from skstream.forgetting import Forgetting, SlidingWindow
 from skstream.metrics import kappa_m_score
-from tests._data import load_stream
 from tests._examples import examples, newest_alone
 from tests.metrics._reference import Reference
 from tests.metrics._streams import (
@@ -157,7 +156,9 @@ def test_weights_of_one_are_no_weights(stream):
 
 
 ELEMENTARY = [
-    name for name, measure in CLASSIFICATION.items() if measure.mergeable and name != "cmd"
+    name
+    for name, measure in CLASSIFICATION.items()
+    if not baselines_of(measure.series) and name != "cmd"
 ]
 
 
@@ -225,52 +226,6 @@ def assert_same_values(first, second, rtol=1e-12):
             np.testing.assert_allclose(
                 second[forgetting][metric], value, rtol=rtol, atol=1e-12, err_msg=metric
             )
-
-
-@examples(25)
-@given(streams(), st.data())
-def test_merging_is_one_pass(stream, data):
-    """Law L6, for elementary series under mechanisms that allow it."""
-    mechanisms = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
-    first = data.draw(st.integers(0, len(stream)))
-    second = data.draw(st.integers(first, len(stream)))
-    parts = [stream.part(0, first), stream.part(first, second)]
-    merged, later = (score(part, ELEMENTARY, mechanisms, None) for part in parts)
-    kept = pickle.dumps(later)
-    assert merged.merge(later) is merged
-    assert pickle.dumps(later) == kept
-    assert_same_values(
-        score(stream.part(0, second), ELEMENTARY, mechanisms).final(), merged.final()
-    )
-    rest = stream.part(second, None)
-    merged.update(rest.y, rest.p, rest.weight)
-    assert merged.n_rows == len(stream)
-    assert_same_values(score(stream, ELEMENTARY, mechanisms).final(), merged.final())
-
-
-@pytest.mark.parametrize("name", ["kappa_m", "kappa_temporal", "kappa_plus"])
-def test_what_crosses_the_seam_cannot_be_merged(name):
-    stream = make_stream(0)
-    parts = [score(stream, [name, "accuracy"], "cumulative") for _ in range(2)]
-    with pytest.raises(ValueError, match=rf"Cannot merge {name}: .* tape of both parts"):
-        parts[0].merge(parts[1])
-
-
-def test_adwin_cannot_be_merged():
-    parts = [score(make_stream(0), "accuracy", "adwin") for _ in range(2)]
-    with pytest.raises(ValueError, match=r"Cannot merge under adwin: .* order"):
-        parts[0].merge(parts[1])
-
-
-def test_only_the_same_can_be_merged():
-    stream = make_stream(0)
-    one = score(stream, "accuracy", "cumulative")
-    with pytest.raises(ValueError, match="metrics is"):
-        one.merge(score(stream, "kappa", "cumulative"))
-    with pytest.raises(ValueError, match="forgetting is"):
-        one.merge(score(stream, "accuracy", "window:5"))
-    with pytest.raises(ValueError, match="classes is"):
-        one.merge(score(make_stream(0, n_classes=4), "accuracy", "cumulative"))
 
 
 @newest_alone
@@ -424,17 +379,6 @@ def test_every_measure_is_tested():
     assert len(EVERYTHING) == len(CLASSIFICATION) - 1 + len(MAJORITIES) - 1
 
 
-def test_persistence_on_a_real_stream():
-    _, y = load_stream("electricity")
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
-    measures = running(["accuracy", "kappa_temporal"], MECHANISMS, classes, None)
-    measures.update(codes, np.concatenate(([-1], codes[:-1])))
-    final = measures.final()
-    assert final["all"]["accuracy"] == 38_664 / 45_311
-    for by_metric in final.values():
-        assert by_metric["kappa_temporal"] == 0.0 or np.isnan(by_metric["kappa_temporal"])
-
-
 def test_curves_stay_as_they_were_read():
     stream = make_stream(5, 300)
     measures = running(["kappa"], "window:50", stream.classes, expected_rows=10)
@@ -459,8 +403,7 @@ def test_finishing_changes_no_value():
         )
         finished.finish()
         assert_same_curves(open_.curves(), finished.curves())
-        for name, by_metric in open_.final().items():
-            assert finished.final()[name] == pytest.approx(by_metric, rel=1e-12, nan_ok=True)
+        assert_same_values(open_.final(), finished.final())
 
 
 def test_room_for_more_checkpoints_is_not_pickled():
@@ -472,26 +415,6 @@ def test_room_for_more_checkpoints_is_not_pickled():
     twin.update([0], [1])
     measures.update([0], [1])
     assert_same_curves(twin.curves(), measures.curves())
-
-
-@pytest.mark.parametrize("record_every", [1, 10, None])
-def test_curves_leave_out_what_was_merged(record_every, monkeypatch):
-    monkeypatch.setattr(running_module, "_BLOCK", 64)
-    stream = make_stream(7, 3000, 2)
-    names = ["accuracy", "kappa"]
-    bounds = [0, 1000, 1700, 3000]
-    first, second, third = (stream.part(start, stop) for start, stop in pairwise(bounds))
-    measures = score(first, names, "cumulative", record_every)
-    measures.merge(score(second, names, "cumulative", record_every))
-    measures.update(third.y, third.p)
-    whole = score(stream, names, "cumulative", record_every).curves()
-    found = measures.curves()
-    inside = (whole.checkpoints > 1000) & (whole.checkpoints <= 1700)
-    np.testing.assert_array_equal(found.checkpoints, whole.checkpoints[~inside])
-    for name in names:
-        np.testing.assert_allclose(
-            found.values["cumulative"][name], whole.values["cumulative"][name][~inside]
-        )
 
 
 @pytest.mark.parametrize("forgetting", ["cumulative", "window:700", "fading:0.999", "adwin"])
@@ -526,15 +449,8 @@ def test_values_wanted_again_and_again_are_read_once_and_are_the_same(
         fresh = new()
         fresh.update(y[:n], p[:n], weight[:n])
         expected = fresh.curves()
-        np.testing.assert_array_equal(found.checkpoints, expected.checkpoints)
-        for name, by_metric in expected.values.items():
-            for metric, values in by_metric.items():
-                np.testing.assert_allclose(
-                    found.values[name][metric], values, rtol=1e-12, atol=1e-13
-                )
-                assert final[name][metric] == pytest.approx(
-                    fresh.final()[name][metric], rel=1e-12, abs=1e-13, nan_ok=True
-                )
+        assert_same_curves(found, expected, 1e-12)
+        assert_same_values(final, fresh.final())
     assert max(sizes[4:]) <= 1024
     # Every waiting row was read ahead once, and fewer than a step at every call.
     assert sum(sizes) <= 9000 + len(sizes) * 1024

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from skstream.core.measures import running as running_module
 from skstream.core.measures import sums as sums_module
-from skstream.core.measures.columns import ColumnStates
 from skstream.core.measures.registry import CLASSIFICATION, REGRESSION
 from skstream.core.measures.rows import ScoredRows
-from skstream.core.measures.series import KINDS, Series, columns_of_kinds, values_of
+from skstream.core.measures.series import KINDS, ColumnStates, Series, columns_of_kinds, values_of
 from tests._examples import examples, newest_alone
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running
 
@@ -166,21 +165,3 @@ def test_series_of_labels_do_not_look_at_the_answers():
         series = [Series(name, code) for code in ([0, 1] if kind.by_class else [-1])]
         same = all(np.array_equal(values_of(first, s), values_of(second, s)) for s in series)
         assert same == kind.of_labels, f"{name} says that it depends on labels: {kind.of_labels}"
-
-
-def test_tables_merge_even_if_their_models_were_asked_about_other_rows():
-    stream = make_stream(5, 120, 3)
-    answers = np.array([stream.p, stream.p, np.where(np.arange(120) % 7, stream.p, -1)])
-    answers[0, 80:90] = -1
-    names = ["accuracy", "kappa"]
-    mechanisms = {name: MECHANISMS[name] for name in ("all", "window", "faded")}
-    first, second, whole = (
-        running(names, mechanisms, stream.classes, 1000, n_models=3) for _ in range(3)
-    )
-    first.update(stream.y[:60], answers[:, :60])
-    second.update(stream.y[60:], answers[:, 60:])
-    whole.update(stream.y, answers)
-    merged, expected = first.merge(second).final(), whole.final()
-    for name in mechanisms:
-        for metric in names:
-            np.testing.assert_allclose(merged[name][metric], expected[name][metric], rtol=1e-12)

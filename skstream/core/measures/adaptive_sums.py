@@ -9,21 +9,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from skstream.core.measures.class_tables import Coded, leading_codes, sums_at_ends, sums_between
-from skstream.core.measures.rankings import PARTS, Following, RankingValues, Sided, Target
-from skstream.core.measures.ranks import Ranks
+from skstream.core.measures.rankings import PARTS, Following, RankingValues, Ranks, Sided, Target
 from skstream.core.measures.rows import Array, Floats, Integers, ScoredRows
 from skstream.core.measures.series import KindOf, Series, values_of
-from skstream.core.measures.sums import (
-    Majority,
-    RunningSums,
-    SumsByKind,
-    as_slice,
-    leading_code,
-)
+from skstream.core.measures.sums import Ends, Majority, RunningSums, SumsByKind, leading_code
 from skstream.utils._running_sums import prefix_sums
 
 
-class _Piece(NamedTuple):
+class _Stretch(NamedTuple):
     """Some of the new rows, after which the window begins with one and the same row.
 
     Attributes
@@ -70,16 +63,16 @@ class _Cuts:
         cuts: Integers,
         starts: Integers,
         new_starts: Integers,
-        ends: Any,
+        ends: Integers | slice,
     ) -> None:
         self.n_old = n_old
         self.cuts, self.starts, self.new_starts, self.ends = cuts, starts, new_starts, ends
-        self.places = as_slice(ends) if isinstance(ends, np.ndarray) else ends
+        self.places = Ends.of(ends).places if isinstance(ends, np.ndarray) else ends
         bounds = [0, *(cuts + 1).tolist(), n_new + 1]
         kept = np.where(starts < n_old, np.searchsorted(known, starts), len(known)).tolist()
         firsts = np.maximum(starts - n_old, 0).tolist()
-        self.pieces = [
-            _Piece(range(*numbers), first, slice(place, None))
+        self.stretches = [
+            _Stretch(range(*numbers), first, slice(place, None))
             for numbers, first, place in zip(pairwise(bounds), firsts, kept, strict=True)
         ]
         #: New rows with which segments begin, but for those of the last earlier one.
@@ -87,14 +80,14 @@ class _Cuts:
         #: Of the earlier and these segments, the first of each that there is from now on.
         self.groups = np.searchsorted(np.concatenate((known, n_old + self.inside)), new_starts)
 
-    def ends_of(self, piece: _Piece) -> Integers:
-        """Return the ends within a piece."""
-        low, high = np.searchsorted(self.ends, [piece.numbers.start, piece.numbers.stop])
-        ends: Integers = self.ends[low:high]
-        return ends
+    def ends_of(self, stretch: _Stretch) -> Integers:
+        """Return the ends within a stretch."""
+        assert isinstance(self.ends, np.ndarray)
+        low, high = np.searchsorted(self.ends, [stretch.numbers.start, stretch.numbers.stop])
+        return self.ends[low:high]
 
 
-class _Window(RunningSums):
+class _Window(RunningSums[_Cuts]):
     """The window of one model.
 
     The detector has the starts of its buckets; this object has the sums between them, one number
@@ -152,6 +145,7 @@ class _Window(RunningSums):
             rows = labelled.models(slice(None))
             rows.majority, rows.inclusive = self._majority(labelled, scored)
         yield from super().advance(rows, scored, ends)
+        self.starts = buckets
         self.n_labelled += len(labelled)
 
     def _majority(self, labelled: ScoredRows, scored: Integers | None) -> Majority:
@@ -195,46 +189,42 @@ class _Window(RunningSums):
     ) -> tuple[ScoredRows, _Cuts]:
         return rows, self._cuts
 
-    def _sum(self, series: Series, values: Array, at: _Cuts, number: int) -> Floats:
-        sums, self.segments[series] = _running(values, self.segments[series], at)
+    def _sum(self, series: Series, values: Array, cuts: _Cuts, number: int) -> Floats:
+        sums, self.segments[series] = _running(values, self.segments[series], cuts)
         return sums
 
-    def _spread(self, rows: ScoredRows, at: _Cuts) -> Floats:
+    def _spread(self, rows: ScoredRows, cuts: _Cuts) -> Floats:
         raise NotImplementedError  # not for regression
 
     def _ranking(
-        self, target: Target, rows: Sided, measures: list[str], at: _Cuts, number: int
+        self, target: Target, rows: Sided, measures: list[str], cuts: _Cuts, number: int
     ) -> RankingValues:
         segments, before = self.rankings[target]
         window, parts = before, []
-        for number, piece in enumerate(at.pieces):
+        for number, stretch in enumerate(cuts.stretches):
             if number:
-                kept = segments[piece.kept]
+                kept = segments[stretch.kept]
                 together = reduce(Ranks.then, kept) if kept else Ranks.none()
                 window = Following(ranks=together.coarser(), known=before.known)
-            here = slice(piece.first, piece.numbers.stop - 1)
-            ends = at.ends_of(piece)
-            found, window = window.read(rows.part(here), ends - piece.first, measures)
+            here = slice(stretch.first, stretch.numbers.stop - 1)
+            ends = cuts.ends_of(stretch)
+            found, window = window.read(rows.part(here), ends - stretch.first, measures)
             parts.append(found)
         if window.known:
-            bounds = [0, *at.inside.tolist(), len(rows.scores)]
+            bounds = [0, *cuts.inside.tolist(), len(rows.scores)]
             new = [Ranks.of(*rows.part(slice(*some)).counted) for some in pairwise(bounds)]
             ranks = [*segments[:-1], segments[-1].then(new[0]), *new[1:]]
             segments = [
                 reduce(Ranks.then, ranks[first:stop]).coarser(PARTS)
-                for first, stop in pairwise([*at.groups.tolist(), len(ranks)])
+                for first, stop in pairwise([*cuts.groups.tolist(), len(ranks)])
             ]
         self.rankings[target] = segments, window
         return {m: np.concatenate([part[m] for part in parts]) for m in measures}
 
-    def _table(self, kind: str, rows: Coded, at: _Cuts, number: int) -> Iterator[Floats]:
+    def _table(self, kind: str, rows: Coded, cuts: _Cuts, number: int) -> Iterator[Floats]:
         before = self.segments[kind]
-        self.segments[kind] = _table_after(rows, before, at)
-        return _tables(rows, before, at)
-
-    def _end(self, rows: ScoredRows, at: _Cuts) -> None:
-        self.starts = at.new_starts
-        self.n_rows += len(rows)
+        self.segments[kind] = _table_after(rows, before, cuts)
+        return _tables(rows, before, cuts)
 
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the number of the oldest row in the window, at ends of the latest call."""
@@ -269,6 +259,7 @@ class AdaptiveSums:
     """
 
     alpha = 1.0
+    needs_majority = False  # the windows read the labels themselves
 
     def __init__(
         self,
@@ -287,7 +278,7 @@ class AdaptiveSums:
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
         for number, window in enumerate(self.windows):
-            yield from window.advance(labelled.model(number), scored, ends)
+            yield from window.advance(labelled.models(slice(number, number + 1)), scored, ends)
 
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the number of the oldest row in a model's window."""
@@ -308,9 +299,9 @@ def _running(values: Array, segments: Floats, cuts: _Cuts) -> tuple[Floats, Floa
     """Sums of the values over the window at the ends; and of the segments, from now on."""
     n, inside, counts = len(values), cuts.inside, values.dtype == bool
     sums, total = np.empty(n + 1), prefix_sums(values) if counts else values
-    for piece in cuts.pieces:
-        begin, stop = piece.numbers.start, piece.numbers.stop
-        base = float(segments[piece.kept].sum()) + _between(total, piece.first, begin, counts)
+    for stretch in cuts.stretches:
+        begin, stop = stretch.numbers.start, stretch.numbers.stop
+        base = float(segments[stretch.kept].sum()) + _between(total, stretch.first, begin, counts)
         if counts:
             np.add(total[begin:stop], base - float(total[begin]), out=sums[begin:stop])
         else:  # summed again, so that nothing has to be subtracted
@@ -338,18 +329,18 @@ def _table_after(rows: Coded, segments: Floats, cuts: _Cuts) -> Floats:
 
 def _tables(rows: Coded, segments: Floats, cuts: _Cuts) -> Iterator[Floats]:
     """Sums by class over the window at some of the ends after the other."""
-    for piece in cuts.pieces:
-        part, before = rows.part(slice(piece.first, None)), segments[piece.kept].sum(axis=0)
-        yield from sums_at_ends(part, cuts.ends_of(piece) - piece.first, before)
+    for stretch in cuts.stretches:
+        part, before = rows.part(slice(stretch.first, None)), segments[stretch.kept].sum(axis=0)
+        yield from sums_at_ends(part, cuts.ends_of(stretch) - stretch.first, before)
 
 
 def _leading(rows: Coded, segments: Floats, cuts: _Cuts) -> Array:
     """Code of the class with the largest sum after 0, 1, ..., n of the new rows."""
     codes = []
-    for piece in cuts.pieces:
-        begin, stop = piece.numbers.start, piece.numbers.stop
-        before = rows.part(slice(piece.first, begin))
-        sums = segments[piece.kept].sum(axis=0)
+    for stretch in cuts.stretches:
+        begin, stop = stretch.numbers.start, stretch.numbers.stop
+        before = rows.part(slice(stretch.first, begin))
+        sums = segments[stretch.kept].sum(axis=0)
         sums = sums + sums_between(before, [len(before.codes)], len(sums))[0]
         codes.append(leading_codes(rows.part(slice(begin, stop - 1)), sums)[0])
     return np.concatenate(codes)

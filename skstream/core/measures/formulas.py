@@ -314,24 +314,6 @@ def mcc(sums: Sums) -> Floats:
     return np.clip(correlation, -1.0, 1.0, out=correlation)
 
 
-@dataclass(frozen=True)
-class Skill:
-    """One minus the mean loss of a model over that of a baseline.
-
-    Attributes
-    ----------
-    loss, baseline : str or OfColumn
-        Series of the losses.
-    """
-
-    loss: KindOf
-    baseline: KindOf
-
-    def __call__(self, sums: Sums) -> Floats:
-        """Return the skill at every checkpoint."""
-        return 1.0 - ratio(sums[self.loss], sums[self.baseline], sums["rows"])
-
-
 def cmd(sums: Sums) -> Floats:
     label, hit = sums.of_classes("label"), sums.of_classes("hit")
     if len(label) == 1:

@@ -1,16 +1,22 @@
 """A measure: how it is computed, and what it says about its values."""
 
+import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
-from skstream.core.measures.columns import OfColumn
-from skstream.core.measures.formulas import Formula, MeanOf
-from skstream.core.measures.series import KINDS, KindOf, baselines_of, columns_of_kinds
-from skstream.utils._choices import check_choice, check_count
+import numpy as np
+
+from skstream.core.measures.checkpoints import MAX_CHECKPOINTS
+from skstream.core.measures.formulas import Formula
+from skstream.core.measures.rows import Array, Floats, Integers, ScoredRows
+from skstream.core.measures.series import KINDS, KindOf, OfColumn, columns_of_kinds
+from skstream.utils._label_space import UNANSWERED
+from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
+from skstream.utils._warnings import warn
 
 #: Loss of a single row, by the series whose mean is the measure.
 ROW_LOSSES = {
@@ -31,6 +37,21 @@ TASKS = {
 OF_SCORES = ("probabilities", "scores")
 #: Bounds of a measure that may have any value.
 ANY = (-math.inf, math.inf)
+#: With so few rows, or so few calls of a function, the time is short and there is no warning.
+FEW_ROWS, FEW_CALLS = 10_000, 64
+
+
+_COUNT = [Interval(Integral, 1, None, closed="left"), None]
+_CONSTRAINTS = {
+    "name": [str],
+    "higher_is_better": ["boolean", None],
+    "row_loss": [StrOptions({*ROW_LOSSES.values()}), None],
+    "needs": [StrOptions({*TASKS}), None],
+    "max_classes": _COUNT,
+    "n_classes": _COUNT,
+    "baseline_is_zero": "no_validation",
+    "bounds": "no_validation",
+}
 
 
 @dataclass(frozen=True)
@@ -114,11 +135,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         """Check the parameters; without a name, use that of the function."""
-        if not isinstance(self.name, str):
-            raise TypeError(
-                "The 'name' parameter of Measure must be a str. "
-                f"Got {self.name!r} of type {type(self.name).__name__} instead."
-            )
+        validate_parameter_constraints(_CONSTRAINTS, self.facts, caller_name="Measure")
         if self.function is not None and self.formula is not None:
             raise ValueError(
                 "A Measure is computed by a function f(y_true, y_pred) or by a formula over sums "
@@ -131,39 +148,25 @@ class Measure:
                 f"Got {self.function!r} of type {type(self.function).__name__} instead; a name "
                 "such as 'kappa' is already a measure."
             )
-        if self.higher_is_better not in (True, False, None):
-            raise ValueError(
-                "The 'higher_is_better' parameter of Measure must be True (the larger the "
-                f"better), False (a loss) or None (not known). Got {self.higher_is_better!r} "
-                "instead."
-            )
-        losses = (*ROW_LOSSES.values(), None)
-        check_choice(self.row_loss, "The 'row_loss' parameter of Measure", losses)
-        if self.higher_is_better is not None:  # plain, so that it can be saved
-            object.__setattr__(self, "higher_is_better", bool(self.higher_is_better))
-        object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
-        object.__setattr__(self, "series", _checked_series(self.series))
-        if self.formula is None and self.series != {"rows"}:
+        series, needs = _checked_series(self.series), self.needs
+        if self.formula is None and series != {"rows"}:
             raise ValueError(
                 "The 'series' parameter of Measure names the series of a formula, and there is "
                 "none: leave it out, or pass formula=."
             )
-        check_choice(self.needs, "The 'needs' parameter of Measure", (*TASKS, None))
-        reads_scores = any(
-            column.of_scores and not column.of_labels for column in columns_of_kinds(self.series)
-        )
-        if reads_scores and self.needs not in OF_SCORES:
-            if self.needs is not None:
-                raise ValueError(
-                    f"Measure {self.name!r} is computed from series of probabilities and says that "
-                    f'it needs {self.needs}: pass needs="probabilities", or leave it out.'
-                )
-            object.__setattr__(self, "needs", "probabilities")
-        for parameter in ("max_classes", "n_classes"):
-            number = getattr(self, parameter)
-            if number is not None:
-                number = check_count(number, f"The {parameter!r} parameter of Measure", 1)
-                object.__setattr__(self, parameter, number)
+        for column in columns_of_kinds(series):
+            if column.of_scores and not column.of_labels and needs not in OF_SCORES:
+                if needs is not None:
+                    raise ValueError(
+                        f"Measure {self.name!r} is computed from series of probabilities and says "
+                        f'that it needs {needs}: pass needs="probabilities", or leave it out.'
+                    )
+                needs = "probabilities"
+        better = self.higher_is_better  # plain, so that it can be saved
+        object.__setattr__(self, "higher_is_better", None if better is None else bool(better))
+        object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
+        object.__setattr__(self, "series", series)
+        object.__setattr__(self, "needs", needs)
         if not self.name:
             object.__setattr__(self, "name", self._own_name())
 
@@ -183,16 +186,12 @@ class Measure:
         return name
 
     @property
-    def mergeable(self) -> bool:
-        """Whether no series needs the rows before across the border of two parts of a stream."""
-        follows = any(column.follows for column in columns_of_kinds(self.series))
-        return not follows and not baselines_of(self.series)
-
-    @property
     def facts(self) -> dict[str, Any]:
         """What it says of its values: all parameters but those that say how to compute them."""
-        names = sorted({*self.__dataclass_fields__} - {"function", "formula", "series"})
-        return {name: getattr(self, name) for name in names}
+        facts = dict(sorted(vars(self).items()))
+        for name in ("function", "formula", "series"):
+            facts.pop(name)
+        return facts
 
 
 def _checked_series(series: Any) -> frozenset[KindOf]:
@@ -202,14 +201,13 @@ def _checked_series(series: Any) -> frozenset[KindOf]:
             f"The 'series' parameter of Measure must be a set of str, such as {sorted(wanted)}. "
             f"Got {series!r} of type {type(series).__name__} instead."
         )
-    names = frozenset({"rows", *series})
-    unknown = {name for name in names if not isinstance(name, OfColumn)} - KINDS.keys()
-    if unknown:
-        raise ValueError(
-            f"The 'series' parameter of Measure names {sorted(unknown, key=str)}. "
-            f"The kinds of series are {sorted(KINDS)}."
-        )
-    return names
+    for kind in series:
+        if not isinstance(kind, OfColumn) and kind not in KINDS:
+            raise ValueError(
+                f"The 'series' parameter of Measure names {kind!r}. The kinds of series are "
+                f"{sorted(KINDS)}."
+            )
+    return frozenset({"rows", *series})
 
 
 def _checked_bounds(bounds: Any) -> tuple[float, float]:
@@ -252,22 +250,151 @@ def named(
     )
 
 
-def parametrised(
+def warn_of_calls(metrics: Mapping[str, Measure], n_rows: int | None, record_every: Any) -> None:
+    """Warn that measures without a running form are slow, on long streams.
+
+    Parameters
+    ----------
+    metrics : mapping of str to Measure
+        From `resolve_metrics`.
+    n_rows : int or None
+        Rows of the stream; None where that is not known.
+    record_every : int, str, timedelta or None
+        Distance of the checkpoints; None: at most 1,024 of them.
+    """
+    called = []
+    for name, measure in metrics.items():
+        if measure.function is not None:
+            called.append(name)
+    if not called or (n_rows is not None and n_rows <= FEW_ROWS):
+        return
+    n_calls = MAX_CHECKPOINTS if record_every is None else None
+    if isinstance(record_every, int) and n_rows is not None:
+        n_calls = n_rows // record_every
+    if n_calls is not None and n_calls < FEW_CALLS:
+        return
+    at = "every checkpoint" if n_calls is None else f"some {n_calls:,} checkpoints"
+    warn(
+        f"Measures {called} have no running form: they are called at {at}, each "
+        "time on every row that the forgetting remembers, for every model and fold. That is "
+        "hundreds of times slower than a measure by name or a function of scikit-learn or "
+        "skstream.metrics with the usual options. Larger record_every= means fewer calls."
+    )
+
+
+def takes_weights(function: Callable[..., Any]) -> bool:
+    """Whether a measure has a parameter ``sample_weight``."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def check_take_weights(metrics: Mapping[str, Measure]) -> None:
+    """Refuse functions without a parameter ``sample_weight``, for rows that have weights."""
+    for name, measure in metrics.items():
+        if measure.function is not None and not takes_weights(measure.function):
+            raise takes_no_weights(name)
+
+
+def takes_no_weights(name: str) -> ValueError:
+    """Return the error to raise for a function without a parameter ``sample_weight``."""
+    return ValueError(
+        f"Measure {name!r} has no sample_weight parameter, which rows with weights need, "
+        "as does a fading factor. Give the function one, or use a sliding window and no "
+        "weights."
+    )
+
+
+def call_at_checkpoints(
     name: str,
-    formula: Formula,
-    series: tuple[KindOf, ...],
-    parameter: Any,
-    default: Any,
-    *,
-    higher_is_better: bool | None = False,
-    needs: str = "probabilities",
-    **facts: Any,
-) -> Measure:
-    """Measure of one parameter, which is part of its name where it is not the default."""
-    called = name if parameter == default else f"{name}:{parameter}"
-    return named(called, formula, *series, needs=needs, higher_is_better=higher_is_better, **facts)
+    measure: Measure,
+    tape: ScoredRows,
+    alpha: float,
+    classes: Array | None,
+    bounds: Integers,
+    n_rows: Sequence[int],
+) -> Floats:
+    """Values of a user's function on what the mechanism remembers at every checkpoint.
+
+    Parameters
+    ----------
+    name : str
+        Name of the measure, for errors.
+    measure : Measure
+        With a ``function(y_true, y_pred)``, perhaps with ``sample_weight``.
+    tape : ScoredRows
+        All rows of one model that are needed.
+    alpha : float
+        What remains of a row's weight with every later row.
+    classes : ndarray or None
+        Labels that the codes stand for.
+    bounds : ndarray of shape (2, n_checkpoints)
+        For each checkpoint the oldest row on the tape that counts, and the first that does not.
+    n_rows : sequence of int
+        Rows of the stream read at the checkpoints, for errors.
+
+    Returns
+    -------
+    ndarray of shape (n_checkpoints,)
+        NaN where nothing was scored.
+    """
+    function, values = measure.function, np.full(len(n_rows), np.nan)
+    assert function is not None
+    for place, (start, stop) in enumerate(bounds.T.tolist()):
+        if stop <= start:
+            continue
+        rows = tape[start:stop]
+        y, p, weight = rows.y, rows.p, rows.weight
+        if alpha < 1.0:
+            faded = alpha ** np.arange(len(rows) - 1, -1, -1.0)
+            weight = faded if weight is None else faded * weight
+        if weight is not None and not takes_weights(function):
+            raise takes_no_weights(name)
+        if classes is not None:
+            y, p = classes[y], classes[p]
+            if rows.p.min() == UNANSWERED:
+                p = p.astype(object)
+                p[rows.p == UNANSWERED] = None
+        try:
+            options = {} if weight is None else {"sample_weight": weight}
+            values[place] = float(function(y, p, **options))
+        except Exception as error:
+            raise RuntimeError(
+                f"Measure {name!r} failed after {n_rows[place]} rows of the stream, on the last "
+                f"{len(rows)} scored rows: {type(error).__name__}: {error}"
+            ) from error
+    return values
 
 
-def mean_of(name: str, series: OfColumn, parameter: Any, default: Any, **facts: Any) -> Measure:
-    """Measure that is the mean of a column."""
-    return parametrised(name, MeanOf(series), (series,), parameter, default, **facts)
+def formula_failed(name: str, error: Exception, n_rows: Sequence[int]) -> Exception:
+    """Return the error to raise for a formula that raised one; it names the measure."""
+    if isinstance(error, KeyError) and error.args and error.args[0] in KINDS:
+        return ValueError(
+            f"The formula of measure {name!r} takes sums of {error.args[0]!r}, which its 'series' "
+            f"parameter does not name. Add it: Measure(..., series={{{error.args[0]!r}, ...}})."
+        )
+    kinds = ""
+    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):
+        kinds = f". The kinds of series are {sorted(KINDS)}."
+    at = f"{n_rows[0]}" if len(set(n_rows)) == 1 else f"{n_rows[0]} to {n_rows[-1]}"
+    return RuntimeError(
+        f"The formula of measure {name!r} failed at the checkpoints after {at} rows of the "
+        f"stream: {type(error).__name__}: {error}{kinds}"
+    )
+
+
+def checked_values(name: str, values: Any, shape: tuple[int, ...]) -> Floats:
+    """Return the values of a formula as an array; raise an error where it is of another shape."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = None
+    if array is None or array.shape != shape:
+        got = "" if array is None else f" of shape {array.shape}"
+        raise ValueError(
+            f"The formula of measure {name!r} must return one number for every checkpoint, an "
+            f"array of shape {shape}. Got {type(values).__name__}{got} instead."
+        )
+    return array

@@ -1,7 +1,7 @@
 """Sums over ranges of rows: the last ones, those of a duration, and sets of rows."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -15,9 +15,9 @@ from skstream.core.measures.class_tables import (
 )
 from skstream.core.measures.rankings import RankingValues, Sided, Target, in_ranges, in_windows
 from skstream.core.measures.rows import Array, Floats, Integers, ScoredRows
-from skstream.core.measures.series import KindOf, Series
+from skstream.core.measures.series import KindOf, Series, values_of
 from skstream.core.measures.spread import Moments, all_weights, window_spreads
-from skstream.core.measures.sums import LABELS, Majority, RunningSums, as_slice, leading_code
+from skstream.core.measures.sums import LABELS, Ends, Majority, RunningSums, leading_code
 from skstream.utils._running_sums import prefix_sums, window_sums
 
 # Of so many rows per range, counts are not formed at every row.
@@ -48,7 +48,7 @@ class Ranges(NamedTuple):
         return zip(self.starts.tolist(), self.stops.tolist(), strict=True)
 
 
-class RangeSums(RunningSums):
+class RangeSums(RunningSums[Ranges]):
     """Sums over ranges of rows, formed from the rows, as far back as they are remembered."""
 
     tail: ScoredRows | None = None
@@ -61,20 +61,45 @@ class RangeSums(RunningSums):
 
     def majority(self, rows: ScoredRows) -> Majority:
         """Read labels; return the answers of the majority baseline."""
-        n_before = self.n_rows
-        remembered, at = self._begin(rows, np.arange(len(rows) + 1), None)
+        remembered, counted = self._begin(rows, np.arange(len(rows) + 1), None)
         if self.many_classes:
-            codes = self._leading(remembered, at)
+            codes = self._leading(remembered, counted)
         else:
-            self.latest = self._sums(self.of_labels, remembered, at, LABELS)
+            self.latest = {
+                series: self._sum(series, values_of(remembered, series), counted, LABELS)
+                for series in self.of_labels
+            }
             codes = leading_code([*self.latest.values()])
-        self._end(remembered, at)
         self._noted = None  # as long as the rows
-        return Majority.of(codes, rows, n_before)
+        self.n_rows += len(rows)
+        return Majority.of(codes, rows, self.n_rows - len(rows))
 
-    @abstractmethod
-    def _leading(self, rows: ScoredRows, at: Ranges) -> Array:
+    def _leading(self, rows: ScoredRows, counted: Ranges) -> Array:
         """Code of the most frequent label of each range, of many classes."""
+        if rows.weight is not None:
+            raise ValueError(
+                "The majority of many classes in a window of time is not defined for weighted rows "
+                "here: leave out kappa_m, the weights, or the window."
+            )
+        y, counts, best = rows.y.tolist(), np.zeros(self.n_classes, dtype=np.int64), 0
+        codes = np.empty(len(counted.stops), dtype=np.int64)
+        first = stop = 0
+        for place, (low, high) in enumerate(counted.pairs):
+            lost = False
+            while stop < high:
+                code = y[stop]
+                counts[code] += 1
+                if counts[code] > counts[best] or (counts[code] == counts[best] and code < best):
+                    best = code
+                stop += 1
+            while first < low:
+                counts[y[first]] -= 1
+                lost |= y[first] == best
+                first += 1
+            if lost:
+                best = int(counts.argmax())
+            codes[place] = best
+        return codes
 
     def _begin(
         self, rows: ScoredRows, ends: Integers, now: Array | None
@@ -83,29 +108,25 @@ class RangeSums(RunningSums):
         n_old = len(remembered) - len(rows)
         starts = self._starts(remembered, ends + n_old, now)
         self._noted = self.n_rows + ends, self.n_rows - n_old + starts
-        return remembered, Ranges(n_old, starts, ends + n_old, as_slice(ends))
-
-    def _take(self, series: Series, sums: Floats, at: Ranges) -> Floats:
-        return sums[at.places]
-
-    def _spread(self, rows: ScoredRows, at: Ranges) -> Floats:
-        y, weight = rows.y, all_weights(rows)
-        return np.array([Moments.of(y[a:b], weight[a:b]).spread for a, b in at.pairs])
-
-    def _ranking(
-        self, target: Target, rows: Sided, measures: list[str], at: Ranges, number: int
-    ) -> RankingValues:
-        return in_ranges(rows, at.starts, at.stops, measures)
-
-    def _end(self, rows: ScoredRows, at: Ranges) -> None:
-        self._remember(rows)
-        self.n_rows += len(rows) - at.n_old
+        if len(remembered):
+            self._remember(remembered)
+        return remembered, Ranges(n_old, starts, ends + n_old, Ends.of(ends).places)
 
     def _remember(self, rows: ScoredRows) -> None:
         """Keep the rows that may still count after the last of them."""
-        if len(rows):
-            first = self._starts(rows, np.array([len(rows)]), None)[0]
-            self.tail = rows[first:].copy()
+        self.tail = rows[self._starts(rows, np.array([len(rows)]), None)[0] :].copy()
+
+    def _take(self, series: Series, sums: Floats, counted: Ranges) -> Floats:
+        return sums[counted.places]
+
+    def _spread(self, rows: ScoredRows, counted: Ranges) -> Floats:
+        y, weight = rows.y, all_weights(rows)
+        return np.array([Moments.of(y[a:b], weight[a:b]).spread for a, b in counted.pairs])
+
+    def _ranking(
+        self, target: Target, rows: Sided, measures: list[str], counted: Ranges, number: int
+    ) -> RankingValues:
+        return in_ranges(rows, counted.starts, counted.stops, measures)
 
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the number of the oldest row that counts, at ends of the latest call."""
@@ -113,12 +134,6 @@ class RangeSums(RunningSums):
             return self._noted[1]
         kept = 0 if self.tail is None else len(self.tail)
         return np.full(len(ends), self.n_rows - kept)
-
-    def merge(self, later: Self) -> None:
-        """Append the rows that followed."""
-        if later.tail is not None:
-            self._remember(later.tail.after(self.tail))
-        self.n_rows += later.n_rows
 
     def of_models(self, numbers: Sequence[int]) -> Self:
         """Return a copy with some of the models."""
@@ -152,30 +167,31 @@ class SlidingSums(RangeSums):
     def _starts(self, rows: ScoredRows, stops: Integers, now: Array | None) -> Integers:
         return np.maximum(stops - self.window_size, 0)
 
-    def _leading(self, rows: ScoredRows, at: Ranges) -> Array:
+    def _leading(self, rows: ScoredRows, counted: Ranges) -> Array:
         coded, before = Coded.of(rows, "label"), self.labels_by_class
         codes, self.labels_by_class = leading_codes_in_window(
-            coded, at.n_old, before, self.window_size
+            coded, counted.n_old, before, self.window_size
         )
         return codes
 
-    def _sum(self, series: Series, values: Array, at: Ranges, number: int) -> Floats:
-        if values.dtype == bool and _MANY_ROWS * len(at.stops) < len(values):
-            return range_sums(values, at.starts, at.stops)
-        return window_sums(values, at.n_old, self.window_size)[at.places]
+    def _sum(self, series: Series, values: Array, counted: Ranges, number: int) -> Floats:
+        if values.dtype == bool and _MANY_ROWS * len(counted.stops) < len(values):
+            return range_sums(values, counted.starts, counted.stops)
+        return window_sums(values, counted.n_old, self.window_size)[counted.places]
 
-    def _spread(self, rows: ScoredRows, at: Ranges) -> Floats:
-        spreads = window_spreads(rows.y, all_weights(rows), at.n_old, self.window_size)
-        return spreads[at.places]
+    def _spread(self, rows: ScoredRows, counted: Ranges) -> Floats:
+        spreads = window_spreads(rows.y, all_weights(rows), counted.n_old, self.window_size)
+        return spreads[counted.places]
 
     def _ranking(
-        self, target: Target, rows: Sided, measures: list[str], at: Ranges, number: int
+        self, target: Target, rows: Sided, measures: list[str], counted: Ranges, number: int
     ) -> RankingValues:
-        return in_windows(rows, at.n_old, at.stops - at.n_old, self.window_size, measures)
+        ends = counted.stops - counted.n_old
+        return in_windows(rows, counted.n_old, ends, self.window_size, measures)
 
-    def _table(self, kind: str, rows: Coded, at: Ranges, number: int) -> Iterator[Floats]:
-        ends = at.stops - at.n_old
-        return sums_in_window(rows, at.n_old, ends, self.window_size, self.n_classes)
+    def _table(self, kind: str, rows: Coded, counted: Ranges, number: int) -> Iterator[Floats]:
+        ends = counted.stops - counted.n_old
+        return sums_in_window(rows, counted.n_old, ends, self.window_size, self.n_classes)
 
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the number of the oldest row in the window."""
@@ -197,6 +213,8 @@ class WindowOfTimeSums(RangeSums):
         Length of the window.
     """
 
+    ends_at_rows = False  # an end may be later than the row before it, and the window with it
+
     def __init__(
         self, kinds: Iterable[KindOf], n_classes: int, n_models: int, duration: np.timedelta64
     ) -> None:
@@ -210,23 +228,12 @@ class WindowOfTimeSums(RangeSums):
         now = rows.time[np.maximum(stops - 1, 0)] if now is None else now
         return np.searchsorted(rows.time, now - self.duration, "right")
 
-    def _known_labels(self, scored: Integers | None, n_new: int) -> Mapping[Series, Floats]:
-        super()._known_labels(scored, n_new)
-        return {}  # the end may be later than the row before it, and the window with it
+    def _sum(self, series: Series, values: Array, counted: Ranges, number: int) -> Floats:
+        return range_sums(values, counted.starts, counted.stops)
 
-    def _leading(self, rows: ScoredRows, at: Ranges) -> Array:
-        return _leading_of_many(rows, at, self.n_classes)
-
-    def _sum(self, series: Series, values: Array, at: Ranges, number: int) -> Floats:
-        return range_sums(values, at.starts, at.stops)
-
-    def _table(self, kind: str, rows: Coded, at: Ranges, number: int) -> Iterator[Floats]:
-        for start, stop in at.pairs:
-            part = rows.part(slice(start, stop))
-            counted = part.codes >= 0
-            weight = None if part.weight is None else part.weight[counted]
-            counts = np.bincount(part.codes[counted], weight, minlength=self.n_classes)
-            yield counts.astype(np.float64)[np.newaxis]
+    def _table(self, kind: str, rows: Coded, counted: Ranges, number: int) -> Iterator[Floats]:
+        for start, stop in counted.pairs:
+            yield sums_between(rows.part(slice(start, stop)), [stop - start], self.n_classes)
 
 
 class SetSums(RangeSums):
@@ -235,17 +242,14 @@ class SetSums(RangeSums):
     def _starts(self, rows: ScoredRows, stops: Integers, now: Array | None) -> Integers:
         return np.concatenate(([0], stops))[:-1].astype(np.intp)
 
-    def _leading(self, rows: ScoredRows, at: Ranges) -> Array:
-        raise NotImplementedError
-
-    def _sum(self, series: Series, values: Array, at: Ranges, number: int) -> Floats:
+    def _sum(self, series: Series, values: Array, counted: Ranges, number: int) -> Floats:
         if values.dtype == bool:
-            return np.diff(prefix_sums(values)[at.stops], prepend=0).astype(np.float64)
-        return np.array([values[a:b].sum() for a, b in at.pairs], dtype=np.float64)
+            return np.diff(prefix_sums(values)[counted.stops], prepend=0).astype(np.float64)
+        return np.array([values[a:b].sum() for a, b in counted.pairs], dtype=np.float64)
 
-    def _table(self, kind: str, rows: Coded, at: Ranges, number: int) -> Iterator[Floats]:
+    def _table(self, kind: str, rows: Coded, counted: Ranges, number: int) -> Iterator[Floats]:
         start = 0
-        for some in a_few(at.stops, self.n_classes):
+        for some in a_few(counted.stops, self.n_classes):
             yield sums_between(rows.part(slice(start, None)), some - start, self.n_classes)
             start = int(some[-1])
 
@@ -256,7 +260,7 @@ class SetSums(RangeSums):
 def range_sums(values: Array, starts: Integers, stops: Integers) -> Floats:
     """Sums of the values from each start to before each stop; no real number is subtracted.
 
-    A range is put together from pieces whose lengths are powers of two, from its end on: a sum
+    A range is put together from blocks whose lengths are powers of two, from its end on: a sum
     depends on the values in the range alone, and not on where they stand.
     """
     if values.dtype == bool:
@@ -264,39 +268,11 @@ def range_sums(values: Array, starts: Integers, stops: Integers) -> Floats:
         counts: Floats = (total[stops] - total[starts]).astype(np.float64)
         return counts
     sums, lengths, stops = np.zeros(len(stops)), stops - starts, stops.copy()
-    pieces, size = np.asarray(values, dtype=np.float64), 1
+    blocks, size = np.asarray(values, dtype=np.float64), 1
     while len(lengths) and size <= lengths.max():
         some = np.flatnonzero(lengths & size)
         stops[some] -= size
-        sums[some] += pieces[stops[some]]
-        pieces = pieces[:-size] + pieces[size:]
+        sums[some] += blocks[stops[some]]
+        blocks = blocks[:-size] + blocks[size:]
         size *= 2
     return sums
-
-
-def _leading_of_many(rows: ScoredRows, at: Ranges, n_classes: int) -> Array:
-    """Code of the most frequent label of each range, of many classes."""
-    if rows.weight is not None:
-        raise ValueError(
-            "The majority of many classes in a window of time is not defined for weighted rows "
-            "here: leave out kappa_m, the weights, or the window."
-        )
-    y, counts, best = rows.y.tolist(), np.zeros(n_classes, dtype=np.int64), 0
-    codes = np.empty(len(at.stops), dtype=np.int64)
-    first = stop = 0
-    for place, (low, high) in enumerate(at.pairs):
-        lost = False
-        while stop < high:
-            code = y[stop]
-            counts[code] += 1
-            if counts[code] > counts[best] or (counts[code] == counts[best] and code < best):
-                best = code
-            stop += 1
-        while first < low:
-            counts[y[first]] -= 1
-            lost |= y[first] == best
-            first += 1
-        if lost:
-            best = int(counts.argmax())
-        codes[place] = best
-    return codes

@@ -6,14 +6,8 @@ from functools import partial
 from typing import Any
 
 from skstream.core.measures import formulas
-from skstream.core.measures.bins import brier_part, calibration_error
-from skstream.core.measures.columns import OfColumn
-from skstream.core.measures.conformal_sets import coverage, set_size
-from skstream.core.measures.decisions import gmean, top_k_accuracy
 from skstream.core.measures.formulas import Formula
 from skstream.core.measures.measure import TASKS, Measure, named
-from skstream.core.measures.proper import PriorLosses, TransitionLosses
-from skstream.core.measures.quantiles import pinball
 
 # Every class is ranked on its own, and against every other one: their number is limited.
 _MOST_CLASSES, _MOST_CLASSES_IN_PAIRS = 128, 32
@@ -22,7 +16,6 @@ _share = partial(named, bounds=(0.0, 1.0))
 _skill = partial(named, baseline_is_zero=True, bounds=(-math.inf, 1.0))
 _loss = partial(named, needs="targets", higher_is_better=False, bounds=(0.0, math.inf))
 _forecast_skill = partial(_skill, needs="targets")
-_probability_skill = partial(_skill, needs="probabilities")
 _ranking = partial(_share, needs="scores", max_classes=_MOST_CLASSES)
 
 
@@ -72,7 +65,6 @@ CLASSIFICATION = _table(
     _skill("kappa_plus", formulas.kappa_plus, *_MARGINS, *_PERSISTENT, bounds=(0.0, 1.0)),
     _share("arithmetic_accuracy", formulas.arithmetic_accuracy, "label", "hit"),
     _share("geometric_accuracy", formulas.geometric_accuracy, "label", "hit"),
-    gmean(),
     _share("harmonic_accuracy", formulas.harmonic_accuracy, "label", "hit"),
     _share("f1_macro", partial(formulas.macro, formula=formulas.class_f1), *_CLASSES),
     _share(
@@ -85,44 +77,16 @@ CLASSIFICATION = _table(
     named("cmd", formulas.cmd, "label", "hit", baseline_is_zero=True, max_classes=2),
 )
 
-_CALIBRATION = {
-    f"calibration_error{ending}": partial(calibration_error, strategy=strategy, norm=norm)
-    for ending, strategy, norm in (
-        ("", "uniform", "expected"),
-        ("_max", "uniform", "max"),
-        ("_quantile", "quantile", "expected"),
-        ("_max_quantile", "quantile", "max"),
-    )
-}
-
 #: Measures of probabilities, and of rankings. Of more than two classes `auc`, `auc_weighted` and
 #: `average_precision` rank each against the rest, `auc_ovo` against each other one. Of two classes
-#: `average_precision` and its bound are those of the second. A bound is how far
-#: a value may be from the truth, where the rows are too many to be remembered one by one; it does
-#: not show how good the model is.
+#: `average_precision` is that of the second.
 PROBABILITIES = _table(
     _loss("log_loss", formulas.log_loss, "log_loss", needs="probabilities"),
     _loss("brier", formulas.brier, "brier", needs="probabilities", bounds=(0.0, 2.0)),
-    *(brier_part(part) for part in ("reliability", "resolution", "uncertainty")),
-    *(
-        _probability_skill(name, formulas.Skill(loss, baseline), loss, baseline)
-        for name, loss, baseline in (
-            ("log_skill", "log_loss", OfColumn(PriorLosses(), output=0)),
-            ("brier_skill", "brier", OfColumn(PriorLosses(), output=1)),
-            ("log_skill_temporal", "log_loss", OfColumn(TransitionLosses(), output=0)),
-            ("brier_skill_temporal", "brier", OfColumn(TransitionLosses(), output=1)),
-        )
-    ),
-    *(make() for make in _CALIBRATION.values()),
-    top_k_accuracy(),
-    coverage(),
-    set_size(),
     _mean_ranking("auc"),
     _ranking("auc_weighted", formulas.auc_weighted, "auc", "label"),
     _ranking("auc_ovo", formulas.auc_ovo, "auc_of_pairs", max_classes=_MOST_CLASSES_IN_PAIRS),
     _mean_ranking("average_precision"),
-    _mean_ranking("auc_bound", higher_is_better=None),
-    _mean_ranking("average_precision_bound", higher_is_better=None),
 )
 
 
@@ -167,14 +131,6 @@ REGRESSION = _table(
         "persistent_error",
         "error_beside_persistent",
     ),
-    pinball(),
-    _share(
-        "quantile_coverage",
-        formulas.MeanOf("target_at_most"),
-        "target_at_most",
-        needs="targets",
-        higher_is_better=None,
-    ),
 )
 
 #: All measures of classifiers that have names.
@@ -193,7 +149,6 @@ MEANINGS = {
     "kappa_plus": "geometric mean of kappa and kappa_temporal (0: one is not above 0)",
     "arithmetic_accuracy": "mean of the recalls of all classes: balanced accuracy",
     "geometric_accuracy": "geometric mean of the recalls of all classes",
-    "gmean": "geometric_accuracy, or with two classes at a threshold after a colon",
     "harmonic_accuracy": "harmonic mean of the recalls of all classes",
     "f1_macro": "mean of f1 over the classes",
     "precision_macro": "mean of precision over the classes",
@@ -202,26 +157,10 @@ MEANINGS = {
     "cmd": "determinant of the table of labels and answers, of two classes",
     "log_loss": "mean of minus the logarithm of the label's probability",
     "brier": "mean squared error of the probabilities",
-    "brier_reliability": "part of brier: how far probabilities are from what happens",
-    "brier_resolution": "part of brier: how much what happens differs between probabilities",
-    "brier_uncertainty": "part of brier: that of the shares of the classes alone",
-    "log_skill": "log_loss below that of the shares of the classes so far",
-    "brier_skill": "brier below that of the shares of the classes so far",
-    "log_skill_temporal": "log_loss below that of what followed the label before so far",
-    "brier_skill_temporal": "brier below that of what followed the label before so far",
-    "calibration_error": "mean gap of probability and frequency, in bins of equal width",
-    "calibration_error_max": "largest gap, in bins of equal width",
-    "calibration_error_quantile": "mean gap, in bins of equal mass",
-    "calibration_error_max_quantile": "largest gap, in bins of equal mass",
-    "top_k_accuracy": "share of labels among the most probable classes (two, or after a colon)",
-    "coverage": "share of labels in conformal sets",
-    "set_size": "mean number of classes in conformal sets",
     "auc": "area under the ROC curve, mean over the classes against the rest",
     "auc_weighted": "auc, weighted by the shares of the classes",
     "auc_ovo": "auc, mean over the pairs of classes",
     "average_precision": "mean precision over the recalls; of two texts, name one after a colon",
-    "auc_bound": "how far auc may be from the truth, of many rows",
-    "average_precision_bound": "how far average_precision may be from the truth, of many rows",
     "f1": "harmonic mean of precision and recall",
     "precision": "share of rows of the label among those answered so",
     "recall": "share of rows of the label that are answered so",
@@ -236,23 +175,45 @@ MEANINGS = {
     "mape": "mean absolute error relative to the target",
     "r2": "share of the target's variance that is explained",
     "persistent_skill": "squared error below that of repeating the target before",
-    "pinball": "loss of a quantile (the median, or after a colon)",
-    "quantile_coverage": "share of targets at most as large as the answer",
 }
 
-#: Measures whose parameter may follow their name after a colon, and its type.
-_PARAMETRISED: dict[str, tuple[Callable[[Any], Measure], Callable[[str], Any]]] = {
-    "top_k_accuracy": (top_k_accuracy, int),
-    "gmean": (gmean, lambda text: text if text == "best" else float(text)),
-    "coverage": (coverage, float),
-    "set_size": (set_size, float),
-    "pinball": (pinball, float),
-    **{f"brier_{part}": (partial(brier_part, part), int) for part in ("reliability", "resolution")},
-    **{name: (make, int) for name, make in _CALIBRATION.items()},
-}
+#: Measures whose parameter may follow their name after a colon: what makes one of them, and what
+#: reads the parameter.
+_WITH_PARAMETER: dict[str, tuple[Callable[[Any], Measure], Callable[[str], Any]]] = {}
 
 DEFAULT_CLASSIFICATION = ("accuracy", "kappa", "kappa_m", "kappa_temporal", "kappa_plus")
 DEFAULT_REGRESSION = ("mae", "rmse", "r2")
+
+
+def offer_measure(
+    measure: Measure,
+    meaning: str,
+    make: Callable[[Any], Measure] | None = None,
+    read: Callable[[str], Any] = int,
+    *,
+    among: dict[str, Measure] = PROBABILITIES,
+) -> None:
+    """Give a measure a name that evaluators know.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    meaning : str
+        What it says, in a few words.
+    make : callable, default=None
+        Makes it of a parameter, which may follow its name after a colon.
+    read : callable, default=int
+        Reads the parameter from a text.
+    among : dict, default=PROBABILITIES
+        `CLASSIFICATION`, `PROBABILITIES` or `REGRESSION`.
+    """
+    among[measure.name] = measure
+    if among is not REGRESSION:
+        OF_CLASSES[measure.name] = measure
+    MEANINGS[measure.name] = meaning
+    if make is not None:
+        _WITH_PARAMETER[measure.name] = make, read
 
 
 def needs_probabilities(what: str) -> str:
@@ -288,9 +249,9 @@ def check_suits(measure: Measure, classes: Any) -> Measure:
 def measure_of_name(name: str, table: Mapping[str, Measure]) -> Measure | None:
     """Return the measure of a name, perhaps with a parameter after a colon; None: there is none."""
     kind, colon, value = name.partition(":")
-    if not colon or kind not in table or kind not in _PARAMETRISED:
+    if not colon or kind not in table or kind not in _WITH_PARAMETER:
         return table.get(name)
-    make, number = _PARAMETRISED[kind]
+    make, number = _WITH_PARAMETER[kind]
     try:
         parameter = number(value)
     except ValueError:

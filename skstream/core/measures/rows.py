@@ -62,7 +62,7 @@ class ScoredRows:
         of the second class (0 where there is only one class); else one column per class. NaN where
         a model was not asked, gave no answer, or has none. None where no measure needs them.
     derived : dict of Column to tuple of ndarray, default=None
-        What measures of probabilities have made of the scores: see `core.measures.columns`.
+        What measures of probabilities have made of the scores: see `core.measures.series`.
         Arrays of shape (n_models, n_rows).
     row : ndarray of shape (n_rows,), dtype int64, default=None
         Numbers of the rows in the stream, for the tape; None where they come in their order.
@@ -90,21 +90,16 @@ class ScoredRows:
         return len(self.y)
 
     def __getitem__(self, rows: slice | Integers) -> ScoredRows:
-        def some(column: Array | None) -> Array | None:
-            return None if column is None else column[rows]
-
-        return ScoredRows(
-            self.y[rows],
-            self.answers[:, rows],
-            some(self.weight),
-            some(self.previous),
-            some(self.majority),
-            some(self.inclusive),
-            scores=None if self.scores is None else self.scores[:, rows],
-            derived=None if self.derived is None else _parts(self.derived, (slice(None), rows)),
-            row=some(self.row),
-            time=some(self.time),
-        )
+        part = ScoredRows(self.y[rows], self.answers[:, rows])
+        for name in ("weight", "previous", "majority", "inclusive", "row", "time"):
+            column = getattr(self, name)
+            if column is not None:
+                setattr(part, name, column[rows])
+        if self.scores is not None:
+            part.scores = self.scores[:, rows]
+        if self.derived is not None:
+            part.derived = _parts(self.derived, (slice(None), rows))
+        return part
 
     def models(self, models: slice | Integers | list[int]) -> ScoredRows:
         """Return the same rows with the answers of some of the models; of none: the labels."""
@@ -120,10 +115,6 @@ class ScoredRows:
             time=self.time,
         )
 
-    def model(self, number: int) -> ScoredRows:
-        """Return the same rows with the answers of one model."""
-        return self.models(slice(number, number + 1))
-
     def copy(self) -> ScoredRows:
         """Return these rows with memory of their own."""
         return self[np.arange(len(self))]
@@ -134,32 +125,24 @@ class ScoredRows:
             return self
         if not len(self):  # which has perhaps not all columns
             return earlier
-
-        def joined(first: Array | None, second: Array | None, axis: int = 0) -> Array | None:
-            if first is None or second is None:
-                return None
-            return np.concatenate((first, second), axis)
-
-        derived = None
+        joined = ScoredRows(
+            np.concatenate((earlier.y, self.y)),
+            np.concatenate((earlier.answers, self.answers), axis=1),
+            joined_weights((earlier.weight, len(earlier)), (self.weight, len(self))),
+        )
+        for name in ("previous", "majority", "inclusive", "scores", "time"):
+            first, second = getattr(earlier, name), getattr(self, name)
+            if first is not None and second is not None:
+                setattr(joined, name, np.concatenate((first, second), axis=int(name == "scores")))
         if earlier.derived is not None and self.derived is not None:
-            derived = {
+            joined.derived = {
                 column: tuple(
                     np.concatenate(pair, axis=1)
                     for pair in zip(earlier.derived[column], tables, strict=True)
                 )
                 for column, tables in self.derived.items()
             }
-        return ScoredRows(
-            np.concatenate((earlier.y, self.y)),
-            np.concatenate((earlier.answers, self.answers), axis=1),
-            joined_weights((earlier.weight, len(earlier)), (self.weight, len(self))),
-            joined(earlier.previous, self.previous),
-            joined(earlier.majority, self.majority),
-            joined(earlier.inclusive, self.inclusive),
-            scores=joined(earlier.scores, self.scores, axis=1),
-            derived=derived,
-            time=joined(earlier.time, self.time),
-        )
+        return joined
 
     @property
     def p(self) -> Array:
@@ -200,39 +183,37 @@ class Waiting:
     """
 
     def __init__(self, size: int, dtype: np.dtype[Any], n_models: int) -> None:
-        self.not_given = NOT_GIVEN_TARGET if dtype.kind == "f" else NOT_GIVEN
         self.n = 0
-        self._rows = ScoredRows(np.empty(size, dtype), np.empty((n_models, size), dtype))
+        self._y, self._answers = np.empty(size, dtype), np.empty((n_models, size), dtype)
+        not_given = NOT_GIVEN_TARGET if dtype.kind == "f" else NOT_GIVEN
+        #: What rows have in a column that only others bring.
+        self._defaults = {"weight": 1.0, "previous": not_given, "scores": np.nan, "time": 0}
+        self._columns: dict[str, Array] = {}
 
     def append(self, rows: ScoredRows) -> None:
         """Add rows; the block must have space for them."""
-        block, here = self._rows, slice(self.n, self.n + len(rows))
-        block.y[here] = rows.y
-        block.answers[:, here] = rows.answers
-        # Columns given for only some of the rows get default values for the others.
-        if rows.weight is not None and block.weight is None:
-            block.weight = np.ones(len(block))
-        if block.weight is not None:
-            block.weight[here] = 1.0 if rows.weight is None else rows.weight
-        if rows.previous is not None and block.previous is None:
-            block.previous = np.full_like(block.y, self.not_given)
-        if block.previous is not None:
-            block.previous[here] = self.not_given if rows.previous is None else rows.previous
-        if rows.scores is not None and block.scores is None:
-            block.scores = np.full((*block.answers.shape, rows.scores.shape[2]), np.nan)
-        if block.scores is not None:
-            block.scores[:, here] = np.nan if rows.scores is None else rows.scores
-        if rows.time is not None:
-            if block.time is None:
-                block.time = np.empty(len(block), dtype=rows.time.dtype)
-            block.time[here] = rows.time
+        here = slice(self.n, self.n + len(rows))
+        self._y[here] = rows.y
+        self._answers[:, here] = rows.answers
+        for name, default in self._defaults.items():
+            given = getattr(rows, name)
+            if given is None and name not in self._columns:
+                continue
+            axis = int(name == "scores")
+            if name not in self._columns:
+                shape = (*given.shape[:axis], len(self._y), *given.shape[axis + 1 :])
+                self._columns[name] = np.full(shape, default, given.dtype)
+            column = self._columns[name]
+            (column[:, here] if axis else column[here])[...] = default if given is None else given
         self.n += len(rows)
 
     def rows(self) -> ScoredRows:
         """Return the buffered rows, as views."""
-        return self._rows[: self.n]
+        rows = ScoredRows(self._y[: self.n], self._answers[:, : self.n])
+        for name, column in self._columns.items():
+            setattr(rows, name, column[:, : self.n] if name == "scores" else column[: self.n])
+        return rows
 
     def clear(self) -> None:
         """Empty the buffer."""
-        self.n = 0
-        self._rows.weight = self._rows.previous = self._rows.scores = self._rows.time = None
+        self.n, self._columns = 0, {}

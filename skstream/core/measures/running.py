@@ -5,31 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.core.forgetting import (
-    Forgetting,
-    duration_of,
-)
+from skstream.core.forgetting import Forgetting, duration_of
 from skstream.core.measures.checkpoints import (
+    CheckpointRecorder,
     Curves,
     PeriodRecorder,
-    Values,
     as_floats,
-    columns_of,
-    joined_values,
+    of_floats,
 )
-from skstream.core.measures.measure import Measure
+from skstream.core.measures.measure import Measure, takes_no_weights, takes_weights
 from skstream.core.measures.range_sums import SetSums
-from skstream.core.measures.rows import Array, Floats, ScoredRows, Waiting
-from skstream.core.measures.scores import Scores, make_sums
+from skstream.core.measures.rows import Array, ScoredRows, Waiting
+from skstream.core.measures.scores import Scores, Values, joined_values, make_sums
 from skstream.core.measures.series import columns_of_kinds
-from skstream.core.measures.user import takes_no_weights, takes_weights
-from skstream.utils._checkpoints import CheckpointRecorder
+from skstream.utils._choices import is_integer
 from skstream.utils._label_space import LabelSpace
 
 # Rows are buffered into blocks of this size, so that the arithmetic does not depend on chunking,
@@ -56,20 +50,14 @@ class _Ahead:
         Distance of the checkpoints.
     n : int
         Waiting rows read.
-    values : dict
+    values : list of ndarray
         Measures at the checkpoints among them.
     """
 
     scores: Scores
     interval: int
     n: int = 0
-    values: Values = field(default_factory=dict)
-
-    def read(self, rows: ScoredRows, due: NDArray[np.int64], n_before: int) -> None:
-        """Read the next of the waiting rows; checkpoints are counted from the first row of all."""
-        more = self.scores.advance(rows, due - n_before, due)
-        self.values = joined_values(self.values, more)
-        self.n += len(rows)
+    values: Values = field(default_factory=list)
 
 
 class RunningMeasures:
@@ -163,36 +151,33 @@ class RunningMeasures:
         expected_rows: int = 0,
         timed: bool = False,
     ) -> None:
-        period = duration_of("RunningMeasures", "record_every", record_every)
-        if (
-            record_every is not None
-            and period is None
-            and (
-                not isinstance(record_every, Integral)
-                or isinstance(record_every, bool)
-                or record_every < 1
-            )
-        ):
-            raise ValueError(
-                "The 'record_every' parameter of RunningMeasures must be an int in the range "
-                f"[1, inf), a duration or None. Got {record_every!r} instead."
-            )
-        self.metrics = dict(metrics)
-        self.forgetting = dict(forgetting)
+        period = None
+        if record_every is not None:
+            period = duration_of("RunningMeasures", "record_every", record_every)
+            if period is None and not (is_integer(record_every) and record_every >= 1):
+                raise ValueError(
+                    "The 'record_every' parameter of RunningMeasures must be an int in the range "
+                    f"[1, inf), a duration or None. Got {record_every!r} instead."
+                )
+        self.metrics, self.forgetting = dict(metrics), dict(forgetting)
         self.classes = None if classes is None else np.asarray(classes)
-        self.record_every = record_every
-        _check_together(self.metrics, self.forgetting, self.classes, bounded)
         self.n_models = n_models
+        _check_together(self.metrics, self.forgetting, self.classes, bounded)
         lines = 1 if n_models is None else n_models
         of_lines = np.asarray(True if uses_previous is None else uses_previous, dtype=bool)
-        of_lines = np.broadcast_to(of_lines, lines)
-        mechanisms = {name: partial(make_sums, f) for name, f in self.forgetting.items()}
-        self._scores = Scores(self.metrics, mechanisms, self.classes, of_lines, methods)
-        counting = [f"forgetting {n!r}" for n, f in self.forgetting.items() if f.counts_time]
-        self._counting_time = counting + ([] if period is None else ["record_every"])
+        mechanisms, self._counting_time = [], []
+        for name, mechanism in self.forgetting.items():
+            mechanisms.append(partial(make_sums, mechanism))
+            if mechanism.counts_time:
+                self._counting_time.append(f"forgetting {name!r}")
+        self._scores = Scores(
+            self.metrics, mechanisms, self.classes, np.broadcast_to(of_lines, lines), methods
+        )
+        if period is not None:
+            self._counting_time.append("record_every")
         self._timed = timed or bool(self._counting_time)
         self._time_type: np.dtype[Any] | None = None
-        n_columns = len(self.forgetting) * len(self.metrics) * lines + self._timed
+        n_columns = self._scores.n_values + self._timed
         self._recorder: CheckpointRecorder
         if period is not None:
             self._recorder = PeriodRecorder(n_columns, period)
@@ -205,7 +190,6 @@ class RunningMeasures:
         self._n_processed = 0
         self._ahead: _Ahead | None = None
         self._wanted_before = False
-        self._calls_functions = any(measure.function for measure in self.metrics.values())
 
     def __getstate__(self) -> dict[str, Any]:
         # Not pickled: the copy can be made again.
@@ -310,19 +294,15 @@ class RunningMeasures:
             return due, None
         return due, rows.time[due - first - 1]
 
-    def _columns(self, values: Values, now: Array | None) -> list[Floats]:
-        columns = columns_of(values)
-        return [*columns, as_floats(now)] if self._timed and now is not None else columns
-
     def _process(self, rows: ScoredRows) -> None:
         last = self._n_processed + len(rows)
         due, now = self._due(rows)
         # If a function of the user fails, nothing has been read, and the call can be repeated.
-        scores = self._scores.copy() if self._calls_functions else self._scores
+        scores = self._scores.copy() if self._scores.calls_functions else self._scores
         values = scores.advance(rows, due - self._n_processed, due, now)
         self._scores = scores
         self._recorder.thin(last)
-        self._recorder.record(due, *self._columns(values, now))
+        self._recorder.record(due, [*values, as_floats(now)] if now is not None else values)
         if isinstance(self._recorder, PeriodRecorder) and rows.time is not None:
             self._recorder.go_on(rows.time)
         self._n_processed = last
@@ -344,21 +324,27 @@ class RunningMeasures:
         """
         last, rows = self.n_rows, self._waiting.rows()
         due, now = self._due(rows)
-        recorded = int(due[-1]) if len(due) else self._recorder.last
-        if last > recorded:
+        if last > (int(due[-1]) if len(due) else self._recorder.last):
             due = np.append(due, last)
             newest = rows.time if len(rows) else self._scores.last_time
             if self._timed and newest is not None:
                 now = newest[-1:] if now is None or not len(now) else np.append(now, newest[-1:])
         values = self._values_at(due, now)
-        found = self._recorder.curves_with(due, self._columns(values, now), last)
-        timed = self._time_type if self._timed else None
-        curves = Curves.of(*found, like=values, time_type=timed)
+        checkpoints, columns = self._recorder.curves_with(
+            due, [*values, as_floats(now)] if now is not None else values, last
+        )
+        times = None
+        if self._timed and self._time_type is not None:
+            times, columns = of_floats(columns[-1], self._time_type), columns[:-1]
+        elif self._timed:  # no row has come
+            columns = columns[:-1]
+        curves = Curves.of(checkpoints, columns, self.forgetting, self.metrics, times)
         return curves if self.n_models is not None else curves.of_models(0)
 
     def _values_at(self, due: NDArray[np.int64], now: Array | None = None) -> Values:
         """Measures at all checkpoints among the waiting rows, and after the last of these."""
-        found, scores, n = {}, self._scores, 0
+        found: Values = []
+        scores, n = self._scores, 0
         in_periods = isinstance(self._recorder, PeriodRecorder)
         if self._wanted_before and not in_periods:
             ahead = self._read_ahead()
@@ -379,7 +365,10 @@ class RunningMeasures:
         while len(rows) - ahead.n > _STEP:
             start = self._n_processed + ahead.n
             inside = np.arange(start // interval + 1, (start + _STEP) // interval + 1) * interval
-            ahead.read(rows[ahead.n : ahead.n + _STEP], inside, start)
+            step = rows[ahead.n : ahead.n + _STEP]
+            more = ahead.scores.advance(step, inside - start, inside)
+            ahead.values = joined_values(ahead.values, more)
+            ahead.n += _STEP
         self._ahead = ahead
         return ahead
 
@@ -392,53 +381,18 @@ class RunningMeasures:
             ``values[forgetting][metric]``; NaN where it is undefined. Nothing changes.
         """
         last = np.array([self.n_rows])
-        if self._calls_functions:  # they would be called at every checkpoint read ahead
+        if self._scores.calls_functions:  # they would be called at every checkpoint read ahead
             left = last - self._n_processed
             values = self._scores.copy().advance(self._waiting.rows(), left, last)
         else:
             values = self._values_at(last)
+        newest = np.array([column[-1] for column in values])
+        curves = Curves.of(last, newest[:, np.newaxis], self.forgetting, self.metrics)
+        if self.n_models is not None:
+            return {f: {m: of[-1] for m, of in some.items()} for f, some in curves.values.items()}
         return {
-            forgetting: {
-                metric: float(of_models[0][-1])
-                if self.n_models is None
-                else np.array([array[-1] for array in of_models])
-                for metric, of_models in by_metric.items()
-            }
-            for forgetting, by_metric in values.items()
+            f: {m: float(of[-1, 0]) for m, of in some.items()} for f, some in curves.values.items()
         }
-
-    def merge(self, other: Self) -> Self:
-        """Append what another object read after this one, as if this one had read it.
-
-        Parameters
-        ----------
-        other : RunningMeasures
-            The same measures and forgetting over the rows that followed. Stays as it is.
-
-        Returns
-        -------
-        RunningMeasures
-            This object. Its final values, and what it reads from now on, are those of one pass over
-            all rows. Its curves keep this part's checkpoints; those of the other part, computed
-            without this part, are left out.
-
-        Raises
-        ------
-        ValueError
-            If the other object measures something else, or if a measure or a forgetting cannot be
-            merged: kappa_m and kappa_temporal need the labels before each row, also those of the
-            other part, and ADWIN's window depends on the order of all losses.
-        """
-        _check_mergeable(self, other)
-        self.finish()
-        scores = other._scores.copy()
-        scores.advance(other._waiting.rows(), np.empty(0, dtype=np.intp), np.empty(0, dtype=int))
-        self._scores.merge(scores)
-        self._ahead = None
-        self._n_processed += other.n_rows
-        self._recorder.skip()
-        self._recorder.thin(self._n_processed)
-        return self
 
 
 class SetMeasures:
@@ -470,18 +424,19 @@ class SetMeasures:
         methods: Sequence[str | None] | None = None,
     ) -> None:
         for name, measure in metrics.items():
-            if any(one.follows and not one.of_labels for one in columns_of_kinds(measure.series)):
+            columns = columns_of_kinds(measure.series)
+            if any(column.follows and not column.of_labels for column in columns):
                 raise ValueError(
                     f"Measure {name!r} is learnt from the rows before each row, and a holdout "
                     "evaluation scores every set of rows on its own. Use a fixed threshold=, or "
                     "a PrequentialEvaluator."
                 )
         labels = None if classes is None else np.asarray(classes)
-        mechanisms = dict.fromkeys(names, SetSums)
-        self._scores = Scores(metrics, mechanisms, labels, np.ones(n_models, dtype=bool), methods)
-        self._like: Values = {n: {m: [np.empty(0)] * n_models for m in metrics} for n in names}
+        self.forgetting, self.metrics = list(names), list(metrics)
+        uses_previous, mechanisms = np.ones(n_models, dtype=bool), [SetSums] * len(names)
+        self._scores = Scores(metrics, mechanisms, labels, uses_previous, methods)
         # The rows of the stream at each set are a column, as sets are thinned by their numbers.
-        self._recorder = CheckpointRecorder(1 + len(names) * len(metrics) * n_models)
+        self._recorder = CheckpointRecorder(1 + self._scores.n_values)
         self.n_rows = 0
 
     def read(self, rows: ScoredRows) -> None:
@@ -492,7 +447,7 @@ class SetMeasures:
         scores = self._scores.copy()
         values = scores.advance(rows, ends, checkpoints)
         self._scores = scores
-        self._recorder.follow(checkpoints.astype(np.float64), *columns_of(values))
+        self._recorder.follow(checkpoints.astype(np.float64), *values)
         self.n_rows += len(rows)
 
     def finish(self) -> None:
@@ -501,17 +456,20 @@ class SetMeasures:
     def curves(self) -> Curves:
         """Measures of the sets that are kept, with a last axis of models."""
         _, columns = self._recorder.followed()
-        return Curves.of(columns[0].astype(np.int64), columns[1:].copy(), like=self._like)
+        return Curves.of(
+            columns[0].astype(np.int64), columns[1:].copy(), self.forgetting, self.metrics
+        )
 
 
 def block_length(mechanisms: Iterable[Forgetting], shortest: int | None = None) -> int:
     """Rows per block: more for long windows, which are read once per block."""
-    windows = [f for f in mechanisms if f.is_window]
-    # How many rows a window of time holds is not known before.
-    sizes = [2 * _TIMED_BLOCK if f.counts_time else f.memory(1.0) or 0 for f in windows]
     block = _BLOCK if shortest is None else shortest
-    while sizes and block < min(max(sizes) // 2, _LONGEST_BLOCK):
-        block *= 2
+    for mechanism in mechanisms:
+        if mechanism.is_window:
+            # How many rows a window of time holds is not known before.
+            size = 2 * _TIMED_BLOCK if mechanism.counts_time else mechanism.memory(1.0) or 0
+            while block < min(size // 2, _LONGEST_BLOCK):
+                block *= 2
     return block
 
 
@@ -547,26 +505,3 @@ def _check_together(
                 )
             if fades and not takes_weights(measure.function):
                 raise takes_no_weights(metric)
-
-
-def _check_mergeable(first: RunningMeasures, second: RunningMeasures) -> None:
-    for name in ("metrics", "forgetting", "record_every", "classes", "n_models"):
-        ours, theirs = (
-            value.tolist() if isinstance(value, np.ndarray) else value
-            for value in (getattr(first, name), getattr(second, name))
-        )
-        if ours != theirs:
-            raise ValueError(f"Cannot merge: {name} is {ours!r} here and {theirs!r} there.")
-    crossing = [name for name, measure in first.metrics.items() if not measure.mergeable]
-    if crossing:
-        raise ValueError(
-            f"Cannot merge {', '.join(crossing)}: they, or the baselines that they compare with, "
-            "need the rows before each row, also those of the other part. Score the tape of both "
-            "parts instead."
-        )
-    adaptive = [n for n, f in first.forgetting.items() if f.follows_loss]
-    if adaptive:
-        raise ValueError(
-            f"Cannot merge under {', '.join(adaptive)}: where it cuts its window depends on "
-            "all losses in their order. Score the tape of both parts instead."
-        )

@@ -3,19 +3,22 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from operator import methodcaller
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.core.forgetting import (
-    Forgetting,
-)
+from skstream.core.forgetting import Forgetting
 from skstream.core.measures.adaptive_sums import AdaptiveSums
-from skstream.core.measures.checkpoints import Values
-from skstream.core.measures.columns import ColumnStates
 from skstream.core.measures.formulas import Formula, Sums
-from skstream.core.measures.measure import OF_SCORES, Measure
+from skstream.core.measures.measure import (
+    OF_SCORES,
+    Measure,
+    call_at_checkpoints,
+    checked_values,
+    formula_failed,
+)
 from skstream.core.measures.rows import (
     NOT_GIVEN,
     NOT_GIVEN_TARGET,
@@ -24,18 +27,15 @@ from skstream.core.measures.rows import (
     Integers,
     ScoredRows,
 )
-from skstream.core.measures.series import KindOf, baselines_of, columns_of_kinds
+from skstream.core.measures.series import ColumnStates, KindOf, baselines_of, columns_of_kinds
 from skstream.core.measures.sums import RunningSums, SumsByKind
-from skstream.core.measures.user import (
-    ScoredTape,
-    call_at_checkpoints,
-    checked_values,
-    formula_failed,
-)
 from skstream.utils._label_space import NO_LABEL, is_given
 
+copy_of = methodcaller("copy")
 #: Makes running sums of kinds of series, for a number of classes and of models.
 MakeSums = Callable[[frozenset[KindOf], int, int], Any]
+#: By mechanism, measure and model, one array of values at checkpoints.
+Values = list[Floats]
 
 
 @dataclass
@@ -49,22 +49,22 @@ class Group:
     uses_previous : bool
         Whether the rows say what their persistent baseline answers; else it repeats the label of
         the row before.
-    sums : dict of str to RunningSums
-        By mechanism.
-    tape : ScoredTape or None
-        Their scored rows, for functions of the user.
+    sums : list of RunningSums
+        Of each mechanism.
     columns : ColumnStates or None
         What measures of probabilities make of their scores.
     n_scored : int
         Number of rows scored.
+    tape : ScoredRows or None
+        The last scored rows that a mechanism still needs, for functions of the user.
     """
 
     models: Integers
     uses_previous: bool
-    sums: Mapping[str, Any]
-    tape: ScoredTape | None
-    columns: ColumnStates | None = None
+    sums: list[Any]
+    columns: ColumnStates | None
     n_scored: int = 0
+    tape: ScoredRows | None = None
 
     def part(self, numbers: Sequence[int]) -> "Group":
         """Return a group of some of the models."""
@@ -73,28 +73,25 @@ class Group:
         return replace(
             self,
             models=self.models[list(numbers)],
-            sums={name: sums.of_models(numbers) for name, sums in self.sums.items()},
-            tape=None if self.tape is None else self.tape.of_models(numbers),
+            sums=[sums.of_models(numbers) for sums in self.sums],
             columns=None if self.columns is None else self.columns.of_models(numbers),
+            tape=None if self.tape is None else self.tape.models(list(numbers)),
         )
 
-    def oldest(self) -> int:
-        """Return the oldest scored row that a mechanism still needs."""
+    def forget(self) -> None:
+        """Drop the rows on the tape that no mechanism needs."""
         now = np.array([self.n_scored])
-        return min(
-            int(sums.oldest(number, now)[-1])
-            for sums in self.sums.values()
-            for number in range(len(self.models))
-        )
+        numbers = range(len(self.models))
+        oldest = min(int(sums.oldest(k, now)[-1]) for sums in self.sums for k in numbers)
+        assert self.tape is not None
+        self.tape = self.tape[max(0, len(self.tape) - (self.n_scored - oldest)) :]
 
     def copy(self) -> "Group":
         """Return a copy that can be advanced independently."""
-        return replace(
-            self,
-            sums={name: sums.copy() for name, sums in self.sums.items()},
-            tape=None if self.tape is None else self.tape.copy(),
-            columns=None if self.columns is None else self.columns.copy(),
-        )
+        copied = copy(self)
+        copied.columns = None if self.columns is None else self.columns.copy()
+        copied.sums = list(map(copy_of, self.sums))
+        return copied
 
 
 class Scores:
@@ -104,8 +101,8 @@ class Scores:
     ----------
     metrics : mapping of str to Measure
         What is measured.
-    mechanisms : mapping of str to callable
-        Over what: makes the sums of some kinds of series, classes and models.
+    mechanisms : sequence of callable
+        Over what: each makes the sums of some kinds of series, classes and models.
     classes : ndarray of shape (n_classes,), or None
         Labels of the codes; None for regression.
     uses_previous : ndarray of shape (n_models,), dtype bool
@@ -117,35 +114,41 @@ class Scores:
     def __init__(
         self,
         metrics: Mapping[str, Measure],
-        mechanisms: Mapping[str, MakeSums],
+        mechanisms: Sequence[MakeSums],
         classes: Array | None,
         uses_previous: NDArray[np.bool_],
         methods: Sequence[str | None] | None = None,
     ) -> None:
-        self.metrics = metrics
-        self.classes = classes
-        self.n_models = len(uses_previous)
-        self.of_scores = [name for name, one in metrics.items() if one.needs in OF_SCORES]
+        self.metrics, self.classes, self.n_models = metrics, classes, len(uses_previous)
+        self.n_values = len(mechanisms) * len(metrics) * self.n_models
+        self.of_scores: list[str] = []
+        self.formulas: dict[Formula, str] = {}
+        self.calls_functions = False
+        kinds: frozenset[KindOf] = frozenset()
+        for name, measure in metrics.items():
+            kinds |= measure.series
+            self.calls_functions |= measure.function is not None
+            if measure.needs in OF_SCORES:
+                self.of_scores.append(name)
+            if measure.formula is not None:
+                self.formulas.setdefault(measure.formula, name)
         # Lines whose scores are decision values, or that have none.
-        known = ["predict_proba"] * len(uses_previous) if methods is None else methods
-        self.lacks_probabilities = np.array([one != "predict_proba" for one in known], dtype=bool)
-        self.formulas = {m.formula: None for m in metrics.values() if m.formula is not None}
-        kinds: frozenset[KindOf] = frozenset().union(*(one.series for one in metrics.values()))
-        n_classes = 0 if classes is None else len(classes)
-        baselines = baselines_of(kinds)
-        self.needs_previous = "previous" in baselines
+        self.lacks_probabilities = np.zeros(self.n_models, dtype=bool)
+        if methods is not None:
+            self.lacks_probabilities = np.array(methods, dtype=object) != "predict_proba"
+        self.needs_previous = "previous" in baselines_of(kinds)
         self.last_label: float = np.nan if classes is None else NO_LABEL
         self.last_time: Array | None = None
-        keeps_rows = any(measure.function for measure in metrics.values())
-        columns = columns_of_kinds(kinds)
+        n_classes, columns = 0 if classes is None else len(classes), columns_of_kinds(kinds)
         self.groups = []
         for value in (False, True):
             models = np.flatnonzero(uses_previous == value)
             if len(models):
-                sums = {n: make(kinds, n_classes, len(models)) for n, make in mechanisms.items()}
-                tape = ScoredTape() if keeps_rows else None
                 states = ColumnStates(columns, n_classes, len(models)) if columns else None
-                self.groups.append(Group(models, value, sums, tape, states))
+                group = Group(models, value, [], states)
+                for make in mechanisms:
+                    group.sums.append(make(kinds, n_classes, len(models)))
+                self.groups.append(group)
 
     def check(self, rows: ScoredRows) -> None:
         """Raise an error where measures need scores, and rows come without."""
@@ -182,10 +185,7 @@ class Scores:
         if not all_answered and self.n_models > 1:
             self._split(answered[:, known])
         pasts = self._previous(labelled)
-        values: Values = {
-            name: {metric: [np.empty(0)] * self.n_models for metric in self.metrics}
-            for name in self.groups[0].sums
-        }
+        values = [np.empty(0)] * self.n_values
         for group in self.groups:
             scored, scored_ends = None, ends
             if not (all_known and all_answered):
@@ -212,69 +212,73 @@ class Scores:
         """Read the rows of one group, and record the values of its models."""
         if group.columns is not None:
             rows.derived = group.columns.read(rows, scored, self.lacks_probabilities[group.models])
-        if group.tape is not None:
-            group.tape.append(rows if scored is None else rows[scored])
-        for name, sums in group.sums.items():
-            by_model = sums.advance(rows, scored, ends)
-            for number, some in enumerate(by_model):
-                if len(ends):
-                    of_model = self._values(group, name, number, some, ends, checkpoints)
-                    for metric, value in of_model.items():
-                        values[name][metric][group.models[number]] = value
+        if self.calls_functions:
+            new = rows if scored is None else rows[scored]
+            group.tape = ScoredRows(new.y, new.answers, new.weight).copy().after(group.tape)
+        before = group.n_scored
         group.n_scored += len(rows) if scored is None else len(scored)
-        if group.tape is not None:
-            group.tape.forget(group.oldest())
+        first, stride = 0, self.n_models
+        for sums in group.sums:
+            stop = first + len(self.metrics) * stride
+            for number, by_kind in enumerate(sums.advance(rows, scored, ends)):
+                if len(ends):
+                    of_model = self._values(
+                        group, sums, number, by_kind, ends + before, checkpoints
+                    )
+                    values[first + int(group.models[number]) : stop : stride] = of_model
+            first = stop
+        if self.calls_functions:
+            group.forget()
 
     def _values(
         self,
         group: Group,
-        name: str,
+        sums: Any,
         number: int,
-        sums: Iterable[SumsByKind],
-        ends: Integers,
+        by_kind: Iterable[SumsByKind],
+        stops: Integers,
         checkpoints: NDArray[np.int64],
-    ) -> dict[str, Floats]:
-        """Values of every measure of one model under one mechanism."""
-        # Of many classes, the sums are those at some ends after the other.
-        parts = [self._of_formulas(some, checkpoints) for some in map(Sums, sums)]
-        of_formula = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
-        by_formula = dict(zip(self.formulas, of_formula, strict=True))
-        values = {}
+    ) -> list[Floats]:
+        """Values of every measure of one model under one mechanism, after ``stops[i]`` rows."""
+        parts: list[list[Floats]] = []  # of many classes: at some ends after the other
+        for shared in map(Sums, by_kind):
+            shape = shared["rows"].shape
+            parts.append([])
+            for formula, name in self.formulas.items():
+                try:
+                    value = shared.value(formula)
+                except Exception as error:
+                    raise formula_failed(name, error, checkpoints.tolist()) from error
+                if type(value) is not np.ndarray or value.shape != shape:
+                    value = checked_values(name, value, shape)
+                parts[-1].append(value)
+        of_formulas = parts[0]
+        for part in parts[1:]:
+            of_formulas = joined_values(of_formulas, part)
+        by_formula = dict(zip(self.formulas, of_formulas, strict=True))
         lacks = bool(self.lacks_probabilities[group.models[number]])
-        for metric, measure in self.metrics.items():
+        values = []
+        for name, measure in self.metrics.items():
             if lacks and measure.needs == "probabilities":
-                values[metric] = np.full(len(ends), np.nan)
+                values.append(np.full(len(stops), np.nan))
             elif measure.formula is not None:
-                values[metric] = by_formula[measure.formula]
-            elif measure.function is not None and group.tape is not None:
-                oldest = group.sums[name].oldest(number, ends + group.n_scored)
-                values[metric] = call_at_checkpoints(
-                    metric,
-                    measure.function,
-                    group.tape.of_models([number]),
-                    group.sums[name].alpha,
-                    self.classes,
-                    list(zip(oldest.tolist(), (ends + group.n_scored).tolist(), strict=True)),
-                    checkpoints.tolist(),
+                values.append(by_formula[measure.formula])
+            else:
+                assert group.tape is not None
+                values.append(
+                    call_at_checkpoints(
+                        name,
+                        measure,
+                        group.tape.models(slice(number, number + 1)),
+                        sums.alpha,
+                        self.classes,
+                        np.stack((sums.oldest(number, stops), stops))
+                        + len(group.tape)
+                        - group.n_scored,
+                        checkpoints.tolist(),
+                    )
                 )
         return values
-
-    def _of_formulas(self, sums: Sums, checkpoints: NDArray[np.int64]) -> list[Floats]:
-        """Values of every formula; an error of one names its measure."""
-        values = []
-        shape = sums["rows"].shape
-        for formula in self.formulas:
-            try:
-                value = sums.value(formula)
-            except Exception as error:
-                raise formula_failed(self._name_of(formula), error, checkpoints.tolist()) from error
-            if type(value) is not np.ndarray or value.shape != shape:
-                value = checked_values(self._name_of(formula), value, shape)
-            values.append(value)
-        return values
-
-    def _name_of(self, formula: Formula) -> str:
-        return next(n for n, measure in self.metrics.items() if measure.formula == formula)
 
     def _split(self, answered: NDArray[np.bool_]) -> None:
         """Divide the models of a group by the rows that they were asked about."""
@@ -300,46 +304,25 @@ class Scores:
         not_given = NOT_GIVEN_TARGET if self.classes is None else NOT_GIVEN
         return before, np.where(rows.previous == not_given, before, rows.previous)
 
-    def merge(self, later: Self) -> None:
-        """Append the state of the rows that followed."""
-        self.groups, others = _common_groups(self.groups, later.groups)
-        for group, other in zip(self.groups, others, strict=True):
-            for name, sums in group.sums.items():
-                sums.merge(other.sums[name])
-            group.n_scored += other.n_scored
-            if group.tape is not None and other.tape is not None:
-                group.tape.merge(other.tape)
-        if later.last_time is not None:
-            self.last_time = later.last_time
-        if is_given(np.asarray([later.last_label])).all():
-            self.last_label = later.last_label
-
     def copy(self) -> Self:
         """Return a copy that can be advanced independently."""
         copied = copy(self)
-        copied.groups = [group.copy() for group in self.groups]
+        copied.groups = list(map(copy_of, self.groups))
         return copied
 
 
-def _common_groups(
-    first: Sequence[Group], second: Sequence[Group]
-) -> tuple[list[Group], list[Group]]:
-    """Divide groups of the same models until both have the same groups."""
-    ours, theirs = [], []
-    for one in first:
-        for other in second:
-            both = np.intersect1d(one.models, other.models)
-            if len(both):
-                ours.append(one.part(np.searchsorted(one.models, both).tolist()))
-                theirs.append(other.part(np.searchsorted(other.models, both).tolist()))
-    return ours, theirs
+def joined_values(first: Values, second: Values) -> Values:
+    """Values at some checkpoints, then at those that follow."""
+    if not first:
+        return second
+    return [np.concatenate(pair) for pair in zip(first, second, strict=True)]
 
 
 def make_sums(
     forgetting: Forgetting, kinds: frozenset[KindOf], n_classes: int, n_models: int
-) -> RunningSums | AdaptiveSums:
+) -> RunningSums[Any] | AdaptiveSums:
     """Running sums of elementary series under a mechanism, and of labels where these need them."""
-    sums: RunningSums | AdaptiveSums = forgetting.sums(kinds, n_classes, n_models)
+    sums: RunningSums[Any] | AdaptiveSums = forgetting.sums(kinds, n_classes, n_models)
     if isinstance(sums, RunningSums) and sums.needs_majority:
         sums.labels = make_sums(forgetting, frozenset({"label"}), n_classes, 0)
     return sums

@@ -15,9 +15,9 @@ import numpy as np
 from skstream.core.engine.run import Answered
 from skstream.core.evaluators.settings import Settings
 from skstream.core.measures.checkpoints import Curves
+from skstream.core.measures.measure import check_take_weights
 from skstream.core.measures.rows import ScoredRows, Sets
 from skstream.core.measures.running import RunningMeasures
-from skstream.core.measures.user import check_take_weights
 from skstream.core.run.holdout_sets import HeldOutRows
 from skstream.core.run.input import EncodedRows
 from skstream.core.run.run_outcome import Place

@@ -7,9 +7,9 @@ from datetime import timedelta
 import numpy as np
 
 from skstream.core.evaluators.delayed.clock import shown_duration
+from skstream.core.measures.checkpoints import CheckpointRecorder
 from skstream.core.rows.drifts import Drift, as_drifts
 from skstream.core.timelines.delayed import History
-from skstream.utils._checkpoints import CheckpointRecorder
 
 #: Delays are counted in steps of this share of their size: whole numbers up to it exactly.
 STEPS = 1 << 10

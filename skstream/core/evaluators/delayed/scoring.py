@@ -12,8 +12,8 @@ from skstream.core.evaluators.delayed.clock import Clock, UserReduce
 from skstream.core.evaluators.delayed.counts import DelayCounts, LabelledDrifts, PollCosts
 from skstream.core.evaluators.options import Polling
 from skstream.core.evaluators.settings import Settings
-from skstream.core.measures.columns import all_wrong
 from skstream.core.measures.rows import ScoredRows
+from skstream.core.measures.series import all_wrong
 from skstream.core.run.input import EncodedRows
 from skstream.core.timelines.delayed import (
     LAST,

@@ -9,9 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from skstream.core.measures.columns import Column, OfColumn
-from skstream.core.measures.measure import Measure, mean_of
+from skstream.core.measures.measure import Measure
+from skstream.core.measures.registry import offer_measure
 from skstream.core.measures.rows import Array, Floats, ScoredRows
+from skstream.core.measures.series import Column, OfColumn
+from skstream.metrics._names import mean_of
 from skstream.utils._choices import check_number, is_real
 
 
@@ -186,3 +188,7 @@ class ConformalSets(Column):
             reached += own <= cell
         after = _State(tuple(counts), n, cell, reached, alpha, state.n_classes)
         return quantiles, after
+
+
+offer_measure(coverage(), "share of labels in conformal sets", coverage, float)
+offer_measure(set_size(), "mean number of classes in conformal sets", set_size, float)

@@ -3,8 +3,9 @@
 import math
 from dataclasses import dataclass
 
-from skstream.core.measures.formulas import Sums, ratio
+from skstream.core.measures.formulas import MeanOf, Sums, ratio
 from skstream.core.measures.measure import Measure, named
+from skstream.core.measures.registry import REGRESSION, offer_measure
 from skstream.core.measures.rows import Floats
 from skstream.utils._choices import check_share, written
 
@@ -68,3 +69,24 @@ def pinball(quantile: float = 0.5) -> Measure:
         higher_is_better=False,
         bounds=(0.0, math.inf),
     )
+
+
+offer_measure(
+    pinball(),
+    "loss of a quantile (the median, or after a colon)",
+    pinball,
+    float,
+    among=REGRESSION,
+)
+offer_measure(
+    named(
+        "quantile_coverage",
+        MeanOf("target_at_most"),
+        "target_at_most",
+        needs="targets",
+        higher_is_better=None,
+        bounds=(0.0, 1.0),
+    ),
+    "share of targets at most as large as the answer",
+    among=REGRESSION,
+)

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import iadd
 from typing import Any
 
 import numpy as np
 
-from skstream.core.measures.columns import Column, OfColumn
 from skstream.core.measures.formulas import NEGLIGIBLE, Sums, brier, disagreement, ratio
-from skstream.core.measures.measure import Measure, parametrised
+from skstream.core.measures.measure import Measure
+from skstream.core.measures.registry import offer_measure
 from skstream.core.measures.rows import Array, Floats, ScoredRows
+from skstream.core.measures.series import Column, OfColumn
+from skstream.metrics._names import parametrised
 from skstream.utils._choices import check_choice, check_count
 
 #: Cells of equal width whose unions are the bins of equal mass.
@@ -109,7 +111,7 @@ def brier_part(part: str, n_bins: int = 10) -> Measure:
 
     Examples
     --------
-    >>> from skstream.core.measures.bins import brier_part
+    >>> from skstream.metrics._calibration import brier_part
     >>> brier_part("reliability").higher_is_better
     False
     """
@@ -304,3 +306,16 @@ def _uncertainty(sums: Sums) -> Floats:
     label, rows = sums.of_classes("label"), sums["rows"]
     apart = disagreement(label, label)
     return ratio(apart if len(label) > 2 else 0.5 * apart, rows * rows)
+
+
+for _part, _meaning in (
+    ("reliability", "how far probabilities are from what happens"),
+    ("resolution", "how much what happens differs between probabilities"),
+):
+    _of = partial(brier_part, _part)
+    offer_measure(_of(), f"part of brier: {_meaning}", _of)
+offer_measure(brier_part("uncertainty"), "part of brier: that of the shares of the classes alone")
+for _norm, _gap in (("expected", "mean gap of probability and frequency"), ("max", "largest gap")):
+    for _strategy, _bins_of in (("uniform", "equal width"), ("quantile", "equal mass")):
+        _of = partial(calibration_error, strategy=_strategy, norm=_norm)
+        offer_measure(_of(), f"{_gap}, in bins of {_bins_of}", _of)

@@ -1,24 +1,20 @@
-"""Losses of probabilities row by row: the logarithmic and the Brier score, as in scikit-learn.
-
-Those of a model, and of two baselines: the class frequencies so far, and those after the label
-before.
-"""
+"""Skill of probabilities beside class frequencies: so far, and after the label before."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from math import inf
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from skstream.core.measures.columns import Column
+from skstream.core.measures.formulas import Sums, ratio
+from skstream.core.measures.measure import named
+from skstream.core.measures.registry import offer_measure
 from skstream.core.measures.rows import Array, Floats, ScoredRows
+from skstream.core.measures.series import Column, KindOf, OfColumn, brier_losses, log_losses
 from skstream.utils._label_space import NO_LABEL
 from skstream.utils._running_sums import running_sums
 
-# As scikit-learn clips probabilities of this type, so that one row never costs infinity.
-_EPS = float(np.finfo(np.float64).eps)
-#: Largest logarithmic loss of a row.
-HIGHEST_LOG_LOSS = float(-np.log(_EPS))
 #: Rows of each class that both baselines have seen before the first one.
 SMOOTHING = 1.0
 # Numbers in a table of rows and classes.
@@ -26,49 +22,21 @@ _TABLE_NUMBERS = 1 << 18
 
 
 @dataclass(frozen=True)
-class LogLoss(Column):
-    """Minus the logarithm of the probability of the label."""
+class Skill:
+    """One minus the mean loss of a model over that of a baseline.
 
-    def read(self, rows: ScoredRows, state: Any) -> tuple[tuple[Floats], Any]:
-        """Return the loss of every row."""
-        return (log_losses(rows.y, rows.s),), None
+    Attributes
+    ----------
+    loss, baseline : str or OfColumn
+        Series of the losses.
+    """
 
+    loss: KindOf
+    baseline: KindOf
 
-@dataclass(frozen=True)
-class BrierLoss(Column):
-    """Squared distance of the probabilities from 1 for the label and 0 for the others."""
-
-    def read(self, rows: ScoredRows, state: Any) -> tuple[tuple[Floats], Any]:
-        """Return the loss of every row."""
-        return (brier_losses(rows.y, rows.s),), None
-
-
-def label_probabilities(y: Array, scores: Floats) -> Floats:
-    """Probability of each row's label."""
-    if scores.shape[1] == 1:
-        second = scores[:, 0]
-        return np.where(y == 1, second, 1.0 - second)
-    probabilities: Floats = scores[np.arange(len(y)), y]
-    return probabilities
-
-
-def log_losses(y: Array, scores: Floats) -> Floats:
-    """Logarithmic loss of each row, of probabilities clipped to [eps, 1 - eps]."""
-    probabilities = label_probabilities(y, scores)
-    np.clip(probabilities, _EPS, 1.0 - _EPS, out=probabilities)
-    np.log(probabilities, out=probabilities)
-    return np.negative(probabilities, out=probabilities)
-
-
-def brier_losses(y: Array, scores: Floats) -> Floats:
-    """Brier score of each row: of two classes for the second alone, else summed over classes."""
-    if scores.shape[1] == 1:
-        error = scores[:, 0] - y
-        return np.multiply(error, error, out=error)
-    errors = scores.copy()
-    errors[np.arange(len(y)), y] -= 1.0
-    losses: Floats = np.einsum("ij,ij->i", errors, errors)
-    return losses
+    def __call__(self, sums: Sums) -> Floats:
+        """Return the skill at every checkpoint."""
+        return 1.0 - ratio(sums[self.loss], sums[self.baseline], sums["rows"])
 
 
 @dataclass(frozen=True)
@@ -179,3 +147,22 @@ def _frequencies(sums: Floats) -> Floats:
     total = sums.sum(axis=1, keepdims=True) + n_classes * SMOOTHING
     frequencies: Floats = (sums + SMOOTHING) / total
     return frequencies[:, 1:] if n_classes == 2 else frequencies
+
+
+for _name, _beside, _baseline in (
+    ("skill", "the shares of the classes so far", PriorLosses()),
+    ("skill_temporal", "what followed the label before so far", TransitionLosses()),
+):
+    for _output, (_short, _loss) in enumerate((("log", "log_loss"), ("brier", "brier"))):
+        _series = _loss, OfColumn(_baseline, output=_output)
+        offer_measure(
+            named(
+                f"{_short}_{_name}",
+                Skill(*_series),
+                *_series,
+                needs="probabilities",
+                baseline_is_zero=True,
+                bounds=(-inf, 1.0),
+            ),
+            f"{_loss} below that of {_beside}",
+        )

@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.core.measures.columns import Column, OfColumn
 from skstream.core.measures.formulas import Sums, geometric_accuracy, geometric_mean, ratio
-from skstream.core.measures.measure import Measure, mean_of, named, parametrised
+from skstream.core.measures.measure import Measure, named
+from skstream.core.measures.registry import CLASSIFICATION, offer_measure
 from skstream.core.measures.rows import Array, Floats, ScoredRows
+from skstream.core.measures.series import Column, OfColumn
+from skstream.metrics._names import mean_of, parametrised
 from skstream.utils._choices import check_count, is_real
 from skstream.utils._label_space import UNANSWERED
 from skstream.utils._running_sums import running_sums
@@ -373,3 +375,17 @@ def _elkan(matrix: Matrix) -> float:
 
 def _weighted(values: Array, rows: ScoredRows, some: slice) -> Array:
     return values if rows.weight is None else values * rows.weight[some, np.newaxis]
+
+
+offer_measure(
+    top_k_accuracy(),
+    "share of labels among the most probable classes (two, or after a colon)",
+    top_k_accuracy,
+)
+offer_measure(
+    gmean(),
+    "geometric_accuracy, or with two classes at a threshold after a colon",
+    gmean,
+    lambda text: text if text == "best" else float(text),
+    among=CLASSIFICATION,
+)
