@@ -411,8 +411,8 @@ class SeedStudy(StudyOfModels):
             curves = [
                 curve_of_one(one.values[name][forgetting][metric]) for name in self.model_names
             ]
-            ended = [name in one.failures or name in one.ended for name in self.model_names]
-            found.append(summary(np.array(curves), np.array(ended))[places])
+            failed = [name in one.failures for name in self.model_names]
+            found.append(summary(np.array(curves), np.array(failed))[places])
         return np.array(found)
 
     def _not_finite(self, table: np.ndarray, names: Sequence[str], stream: str = "") -> str:

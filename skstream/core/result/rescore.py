@@ -12,7 +12,6 @@ from skstream.core.measures.checkpoints import Curves
 from skstream.core.measures.measure import Measure, warn_of_calls
 from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.result.select import Result
-from skstream.core.run.run_outcome import last_values
 from skstream.core.run.tape import (
     Tape,
     check_has_scores,
@@ -96,7 +95,7 @@ def _undefined(result: "EvaluationResult") -> list[str]:
     lack = result.parameters.get("error_score") != "raise"  # then some models may have none
     found = set()
     for model, by_forgetting in result.values.items():
-        if model in result.failures or model in result.ended:
+        if model in result.failures:
             continue
         for forgetting, metrics in by_forgetting.items():
             for metric, curve in metrics.items():
@@ -179,19 +178,11 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: Any) -> di
 
 
 def with_scores(result: Result, mechanisms: dict[str, str], **scores: Any) -> Result:
-    """Return a result with other scores of its tape, up to where models failed or ended."""
+    """Return a result with other scores of its tape, up to where models failed."""
     details = replace(result.details, mechanisms=mechanisms)
     result = replace(result, details=details, **scores)
     end_at_failures(result)
-    ended = {}
-    for name, one in result.ended.items():
-        by_forgetting = result.values[name]
-        # No row after its end counts for a model: its value at the last row is that at its end.
-        ended[name] = replace(one, scores=last_values(by_forgetting))
-        for by_metric in by_forgetting.values():
-            for curve in by_metric.values():
-                curve[result.checkpoints > one.n_rows] = np.nan
-    return replace(result, ended=ended)
+    return result
 
 
 def end_at_failures(result: "EvaluationResult") -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from skstream.core.forgetting import Forgetting
-from skstream.core.run.run_outcome import FinalScores
 from skstream.core.run.tape import Tape
 from skstream.utils._choices import check_count, is_integer
 
@@ -64,15 +63,6 @@ def select(
             some = {name: [all_[k] for k in fold_places] for name, all_ in fitted.items()}
             fitted = {name: one[0] if len(one) == 1 else one for name, one in some.items()}
 
-    def last_scores(scores: FinalScores) -> FinalScores:
-        return {
-            mechanism: {
-                metric: [of_folds[k] for k in fold_places or range(len(of_folds))]
-                for metric, of_folds in _of(scores[mechanism], measures).items()
-            }
-            for mechanism in mechanisms
-        }
-
     return replace(
         result,
         values={
@@ -92,10 +82,6 @@ def select(
         models=fitted,
         failures=_of(result.failures, failed),
         failed_at=_of(failed_at, failed),
-        ended={
-            name: replace(one, scores=last_scores(one.scores))
-            for name, one in _of(result.ended, names).items()
-        },
         left_out=result.left_out if models is None else {},
         n_unanswered=_of(result.n_unanswered, names),
         details=details,

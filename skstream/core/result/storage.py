@@ -11,7 +11,7 @@ from skstream.core.evaluators.delayed.result import DelayedResult
 from skstream.core.measures.measure import Measure
 from skstream.core.result.result import EvaluationResult, ResultDetails
 from skstream.core.rows.drifts import Drift
-from skstream.core.run.run_outcome import Cost, EndedModel
+from skstream.core.run.run_outcome import Cost
 from skstream.core.run.tape import BASELINES, Tape
 from skstream.utils._saved import COUNTS, LABELS, NUMBERS, TIMES, check_array, check_types, load_npz
 
@@ -23,7 +23,7 @@ HINT = " Checkpoints of runs are loaded with load_run."
 CLASSES: dict[str, Any] = {
     one.__name__: one
     for one in (
-        *(EvaluationResult, DelayedResult, ResultDetails, Measure, Tape, Cost, EndedModel),
+        *(EvaluationResult, DelayedResult, ResultDetails, Measure, Tape, Cost),
         *(Waits, Drift),
     )
 }
