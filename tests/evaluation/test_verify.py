@@ -70,6 +70,22 @@ def test_the_same_values_are_the_same_from_every_source_and_in_any_chunks(
     assert checksums(as_stream(pl.from_pandas(frame), y)) == expected
 
 
+def test_texts_and_gaps_are_the_same_in_every_frame():
+    pd = pytest.importorskip("pandas")
+    pl = pytest.importorskip("polars")
+    columns = {"a": [1.5, None, 2.0], "b": ["x", None, "zebra"], "c": [1, 2, 3]}
+    y = [0, 1, 0]
+    frame = pd.DataFrame(columns)
+    expected = checksums(as_stream(frame, y))
+    for other in (
+        frame.astype({"b": "category", "c": "float32"}),
+        frame.astype({"b": object, "c": "Int64"}),
+        pl.DataFrame(columns),
+    ):
+        assert checksums(as_stream(other, y)) == expected
+    assert checksums(as_stream(frame.assign(b=["x", None, "zebrb"]), y)) != expected
+
+
 def models(**parameters):
     return {"sgd": SGDClassifier(**parameters), "bayes": IncrementalGaussianNB()}
 
@@ -91,6 +107,20 @@ def evaluated():
 @pytest.fixture
 def saved(evaluated, tmp_path):
     return evaluated.save(tmp_path / "result.npz")
+
+
+def test_a_result_is_verified_from_its_file_with_rows_of_any_source(saved):
+    X, y, _ = rows()
+    result = sk.load(saved)
+    found = verify(result, models(), X, y)
+    assert found.identical
+    said = "Seconds, sizes and paths are not compared."
+    assert str(found) == f"identical: 798 answers and the curves of 2 models. {said}"
+    assert str(verify(result, {"sgd": SGDClassifier()}, X, y)).startswith(
+        "identical: 399 answers and the curves of 1 model."
+    )
+    with pytest.raises(ValueError, match=r"no model 'tree'; it has sgd, bayes"):
+        verify(result, {"tree": SGDClassifier()}, X, y)
 
 
 def planted(name):
@@ -165,6 +195,22 @@ def test_a_changed_file_is_found_by_its_first_row(part, saved):
     assert "no recorded cause" in str(found)
 
 
+def test_other_versions_and_machines_are_named_and_change_nothing_alone(saved):
+    X, y, _ = rows()
+    result = sk.load(saved)
+    record = result.details.record
+    other = {
+        **record,
+        "versions": {**record["versions"], "numpy": "1.0"},
+        "platform": {**record["platform"], "machine": "vax"},
+    }
+    result = replace(result, details=replace(result.details, record=other))
+    found = verify(result, models(), X, y)
+    assert found.identical
+    assert "other versions: numpy is" in str(found)
+    assert "another machine's arithmetic: machine is" in str(found)
+
+
 def test_a_file_without_a_record_is_verified_by_its_labels(saved):
     X, y, _ = rows()
     crafted(saved, details__record={})
@@ -191,6 +237,14 @@ def test_every_protocol_is_made_again_from_what_was_recorded(evaluator, tmp_path
     assert found.identical, found
     assert (found.n_answers > 0) == (evaluator.run is None)
     assert not verify(result, models(), X, y[::-1]).identical
+
+
+def test_another_seed_is_found(tmp_path):
+    X, y, _ = rows()
+    evaluator = sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0)
+    path = evaluator.evaluate(models(), X, y).save(tmp_path / "result.npz")
+    crafted(path, parameters={**sk.load(path).parameters, "seed": 1})
+    assert " in fold " in verify(sk.load(path), models(), X, y).first
 
 
 def test_a_part_of_a_result_is_compared_with_the_same_part():
