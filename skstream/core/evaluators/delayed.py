@@ -1,6 +1,5 @@
 """Continuous re-evaluation under delayed labels, and its result."""
 
-import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,7 +10,7 @@ import numpy as np
 from skstream.core.evaluators.delayed_run import DelayedRun
 from skstream.core.evaluators.delayed_times import LabelTimes, Waits
 from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
-from skstream.core.evaluators.options import Polling
+from skstream.core.evaluators.options import COUNT, Polling
 from skstream.core.evaluators.settings import Settings
 from skstream.core.result.result import EvaluationResult
 from skstream.core.result.select import checkpoint, in_words
@@ -23,7 +22,7 @@ from skstream.core.timelines.delayed import DelayedTimeline
 from skstream.core.timelines.timeline import Timeline
 from skstream.utils._choices import check_choice
 from skstream.utils._optional import display
-from skstream.utils._sklearn import Interval, validate_parameter_constraints
+from skstream.utils._sklearn import validate_parameter_constraints
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -428,7 +427,8 @@ class DelayedEvaluator(StreamEvaluator):
         )
         if self.delay is not None:
             LabelTimes.of(self.delay).check_length(stream.n_rows)
-        result = self._evaluate(models, stream, classes, warm_start, return_models)
+        called = {"warm_start": warm_start, "return_models": return_models}
+        result = self._evaluate(models, stream, classes, **called)
         assert isinstance(result, DelayedResult)
         return result
 
@@ -474,7 +474,7 @@ class DelayedEvaluator(StreamEvaluator):
         1
         """
         validate_parameter_constraints(
-            {"max_pending": [Interval(numbers.Integral, 1, None, closed="left"), None]},
+            {"max_pending": [COUNT, None]},
             {"max_pending": max_pending},
             caller_name="DelayedEvaluator.start",
         )

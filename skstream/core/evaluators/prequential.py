@@ -1,6 +1,5 @@
 """Prequential evaluation, test then train: in one pass, in k folds, or predictions alone."""
 
-import numbers
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,7 +11,7 @@ from skstream.core.engine.model import Unanswered
 from skstream.core.engine.run import Answered
 from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.core.evaluators.execution import carrying, progress_bar
-from skstream.core.evaluators.options import RunOptions
+from skstream.core.evaluators.options import COUNT, RunOptions
 from skstream.core.evaluators.settings import Settings, named_models
 from skstream.core.rows.arrays import as_stream
 from skstream.core.run.input import EncodedRows, why_no_weight
@@ -25,7 +24,7 @@ from skstream.core.timelines.timeline import (
     TestOn,
     Timeline,
 )
-from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
+from skstream.utils._sklearn import StrOptions, validate_parameter_constraints
 from skstream.utils._warnings import warn
 
 
@@ -63,7 +62,7 @@ class PrequentialEvaluator(StreamEvaluator):
     protocol = "prequential"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
-        "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
+        "batch_size": [COUNT],
     }
 
     batch_size: int = 1
@@ -126,7 +125,7 @@ class KFoldEvaluator(StreamEvaluator):
     protocol = "k-fold"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
-        "n_folds": [Interval(numbers.Integral, 1, None, closed="left")],
+        "n_folds": [COUNT],
         "strategy": [StrOptions(set(_STRATEGIES))],
     }
     #: Folds weight and assign single rows, so rows are learnt one by one.
