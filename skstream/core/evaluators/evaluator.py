@@ -297,7 +297,7 @@ class StreamEvaluator(BaseEstimator):
                 "whenever you want, with run.save(path), and go on with load_run(path)."
             )
         called = {"warm_start": warm_start, "return_models": return_models}
-        settings, prepared = self._prepare(models, classes, **called)
+        settings, prepared = self._prepare(models, classes, None, **called)
         run: EvaluationRun = self._new_run(settings, None)(prepared)
         run.is_live = True
         return run
