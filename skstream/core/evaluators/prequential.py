@@ -1,7 +1,6 @@
 """Prequential evaluation, test then train: in one pass, in k folds, or predictions alone."""
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, ClassVar, get_args
 
@@ -24,7 +23,8 @@ from skstream.core.timelines.timeline import (
     TestOn,
     Timeline,
 )
-from skstream.utils._sklearn import StrOptions, validate_parameter_constraints
+from skstream.utils._choices import check_choice
+from skstream.utils._sklearn import StrOptions
 from skstream.utils._warnings import warn
 
 
@@ -163,14 +163,6 @@ class KFoldEvaluator(StreamEvaluator):
         ]
 
 
-_CONSTRAINTS = {
-    **PrequentialEvaluator._parameter_constraints,
-    "kernels": ["boolean"],
-    "warm_start": ["boolean"],
-    "method": [StrOptions({"predict", "predict_proba", "decision_function"})],
-}
-
-
 def prequential_predict(
     estimator: Any,
     X: Any,
@@ -257,29 +249,23 @@ def prequential_predict(
     >>> accuracy_score(y[1:], y_pred)
     0.666...
     """
-    options: dict[str, Any] = {
-        "batch_size": batch_size,
-        "n_warmup": n_warmup,
-        "missing_labels": missing_labels,
-        "unanswered": unanswered,
-        "random_state": random_state,
-        "progress": progress,
-    }
-    validate_parameter_constraints(
-        _CONSTRAINTS,
-        {"method": method, "kernels": kernels, "warm_start": warm_start, **options},
-        caller_name="prequential_predict",
+    check_choice(method, "method", ("predict", "predict_proba", "decision_function"))
+    evaluator = PrequentialEvaluator(
+        batch_size=batch_size,
+        n_warmup=n_warmup,
+        missing_labels=missing_labels,  # type: ignore[arg-type]
+        unanswered=unanswered,
+        random_state=random_state,
+        run=RunOptions(kernels=kernels, keep_tape=False),
     )
     ((name, model),) = named_models(estimator).items()
     stream = as_stream(X, y, sample_weight=sample_weight)
-    evaluator = PrequentialEvaluator(**options, run=RunOptions(kernels=kernels, keep_tape=False))
     settings, prepared = evaluator._prepare({name: model}, classes, stream, warm_start=warm_start)
     run = _PredictingRun(replace(settings, method=method), prepared)
-    with ExitStack() as stack:
-        bar = stack.enter_context(
-            progress_bar(stream.n_rows, "prequential_predict", wanted=progress)
-        )
-        stack.enter_context(carrying(lambda _: run.so_far(return_rows), stream))
+    with (
+        progress_bar(stream.n_rows, "prequential_predict", wanted=progress) as bar,
+        carrying(lambda _: run.so_far(return_rows), stream),
+    ):
         run.follow(stream, [bar.update])
     y_pred, rows = run.predictions()
     if not len(rows):
