@@ -12,7 +12,7 @@ from skstream.core.evaluators.delayed_times import Waits
 from skstream.core.measures.measure import Measure
 from skstream.core.result.result import EvaluationResult, ResultDetails
 from skstream.core.rows.drifts import Drift
-from skstream.core.run.run_outcome import Cost, EndedModel
+from skstream.core.run.run_outcome import Cost
 from skstream.core.run.tape import BASELINES, Tape
 from skstream.studies._detector_study import DetectorStudy, StudiedDetector
 from skstream.studies._leaderboard import Leaderboard
@@ -29,7 +29,7 @@ HINT = " Checkpoints of runs are loaded with load_run."
 CLASSES: dict[str, Any] = {
     one.__name__: one
     for one in (
-        *(EvaluationResult, DelayedResult, ResultDetails, Measure, Tape, Cost, EndedModel),
+        *(EvaluationResult, DelayedResult, ResultDetails, Measure, Tape, Cost),
         *(Waits, Drift),
     )
 }

@@ -319,8 +319,7 @@ class SliceScores:
         model, metric = self._names(model, metric)
         pick(self.n_rows, slice, "slice")
         forgetting = self.overall.forgetting_names[0] if forgetting is None else forgetting
-        gone = {**self.overall.failures, **self.overall.ended}
-        if forgetting != self._cumulative or model in gone:
+        if forgetting != self._cumulative or model in self.overall.failures:
             return np.nan, np.nan
         found = self._estimate(slice, metric)[model]
         return found.interval(self._measures[metric], self._alpha_of_one)

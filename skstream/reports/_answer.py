@@ -99,7 +99,7 @@ def answer(result: "EvaluationResult", alpha: float = 0.05) -> Answer:
     is_higher = result.measures[metric].higher_is_better
     ranked = _ranked(result, is_higher)
     without = _without_score(result, ranked)
-    left = [name for name in result.scores if name not in {**result.failures, **result.ended}]
+    left = [name for name in result.scores if name not in result.failures]
     undefined = undefined_kappas(result, metric, left)
     if undefined and len(result.checkpoints):
         none = (
@@ -129,14 +129,12 @@ def answer(result: "EvaluationResult", alpha: float = 0.05) -> Answer:
 
 
 def _ranked(result: "EvaluationResult", is_higher: bool | None) -> list[str]:
-    """Models from good to bad; those that failed, ended early or have no score are left out."""
+    """Models from good to bad; those that failed or have no score are left out."""
     metric, scores = result.metric_names[0], result.scores
     whole = [
         name
         for name in scores
-        if not np.isnan(scores[name][metric])
-        and name not in result.failures
-        and name not in result.ended
+        if not np.isnan(scores[name][metric]) and name not in result.failures
     ]
     return sorted(whole, key=lambda name: scores[name][metric], reverse=bool(is_higher))
 
@@ -145,11 +143,9 @@ def _without_score(result: "EvaluationResult", ranked: Sequence[str]) -> list[st
     """Name the models that are not compared."""
     others = [name for name in result.model_names if name not in ranked]
     failed = [name for name in others if name in result.failures]
-    ended = [name for name in others if name in result.ended]
-    undefined = [name for name in others if name not in failed and name not in ended]
+    undefined = [name for name in others if name not in failed]
     words = {
         "failed": failed,
-        "ended early": ended,
         "no score": undefined,
         "left out": list(result.left_out),
     }

@@ -193,12 +193,6 @@ class ScoresAtCheckpoint:
         result = self.result
         ends = [_end_of(result, model, place) for place in range(result.n_folds)]
         if min(ends) < self.row:
-            if model in result.ended:
-                raise ValueError(
-                    f"'{model}' ended after {int(min(ends)):,} rows ({result.ended[model].reason}) "
-                    f"and has no {self.metric} from there on. Leave it out, or compare "
-                    f"at={int(min(ends))} or earlier."
-                )
             folds = [fold for fold, end in zip(result.folds, ends, strict=True) if end < self.row]
             earlier = f", or compare at={int(min(ends))} or earlier" if min(ends) else ""
             raise ValueError(
@@ -248,7 +242,7 @@ def compared_rows(
     ends = {name: _end_of(result, name, place) for name in (a, b)}
     if tape.sets is None:
         last = tape.n_rows if at is None else min(at, tape.n_rows)
-        ended = [name for name in (a, b) if ends[name] < last]
+        failed = [name for name in (a, b) if ends[name] < last]
         stop = last = int(min(last, *ends.values()))
         start = 0 if since is None else min(since - 1, last)
         looked_at = f"{unit} 1" if last == 1 else f"the first {last:,} {unit}s"
@@ -257,7 +251,7 @@ def compared_rows(
     else:  # one set, as others may consist of the same rows
         last = int(result.checkpoints[checkpoint(result, at)])
         position = int(np.searchsorted(tape.sets[1], last))
-        ended = [name for name in (a, b) if ends[name] < last]
+        failed = [name for name in (a, b) if ends[name] < last]
         start, stop = (int([0, *tape.sets[0]][position + k]) for k in (0, 1))
         looked_at = f"the {stop - start:,} {result.details.scored_sets} at row {last:,}"
     rows = ComparedRows(
@@ -267,7 +261,7 @@ def compared_rows(
         bin=bin,
         loss=loss,
         start=start,
-        stop=start if ended and tape.sets is not None else stop,
+        stop=start if failed and tape.sets is not None else stop,
         unit=unit,
     )
     first = next(rows.scored(), None)
@@ -282,8 +276,8 @@ def compared_rows(
         looked_at = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"
     alone = result.details.selected_folds is None and result.n_folds == 1
     of_fold = "" if alone else f", fold {result.folds[place]}"
-    failed = f" (then {_how_ended(result, ended)})" if ended else ""
-    return replace(rows, place=f"{looked_at}{failed}{of_fold}{of_bin(result, bin)}")
+    then = f" (then {' and '.join(map(repr, failed))} failed)" if failed else ""
+    return replace(rows, place=f"{looked_at}{then}{of_fold}{of_bin(result, bin)}")
 
 
 def row_mechanism(
@@ -337,21 +331,10 @@ def higher_is_better(metric: str, facts: Measure, options: dict[str, Any] | None
 
 
 def _end_of(result: "EvaluationResult", model: str, place: int) -> float:
-    """Rows before a model failed in a fold, or was ended; infinite where it went on."""
-    if model in result.ended:
-        return result.ended[model].n_rows
+    """Rows before a model failed in a fold; infinite where it went on."""
     rows = result.failed_at.get(model)
     n_valid = None if rows is None else rows[place]
     return np.inf if n_valid is None else n_valid
-
-
-def _how_ended(result: "EvaluationResult", names: Sequence[str]) -> str:
-    """Say which models failed, and which were ended."""
-    said = []
-    for verb in ("failed", "ended"):
-        some = [repr(name) for name in names if (name in result.ended) == (verb == "ended")]
-        said += [f"{' and '.join(some)} {verb}"] if some else []
-    return ", ".join(said)
 
 
 def _place_of_one_fold(result: "EvaluationResult", fold: int | None) -> int:

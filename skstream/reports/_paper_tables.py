@@ -8,7 +8,6 @@ import numpy as np
 from skstream.reports._answer import NAIVE
 from skstream.reports._report import (
     different_rows,
-    last_scores,
     share_of_folds,
     title,
     undefined_kappas,
@@ -47,14 +46,14 @@ class Cell(NamedTuple):
 def score_rows(result: "EvaluationResult", digits: int = 4) -> dict[str, list[Cell]]:
     """Return the cells of each model, one for each measure, under the first mechanism.
 
-    Scores that are written alike are best together. Models that failed or ended early are never
-    best, and none is where it is not known which direction of a measure is the better one, where
-    the models are scored on different rows, or where a kappa of some model has no value.
+    Scores that are written alike are best together. Models that failed are never best, and none is
+    where it is not known which direction of a measure is the better one, where the models are
+    scored on different rows, or where a kappa of some model has no value.
     """
     check_count(digits, "digits", 0)
-    scores = last_scores(result)
+    scores = result.scores
     alike = not different_rows(result)
-    whole = [name for name in scores if name not in result.failures and name not in result.ended]
+    whole = [name for name in scores if name not in result.failures]
     best: dict[str, str] = {}
     for metric in result.metric_names:
         is_higher = result.measures[metric].higher_is_better
@@ -84,7 +83,7 @@ def _written(score: float, digits: int) -> str:
 def _deviation(result: "EvaluationResult", name: str, metric: str, digits: int) -> str:
     curve = result.curve(name, metric)
     last = curve[-1:] if curve.ndim == 2 else curve[-1:, :, -1]
-    if last.size < 2 or name in {**result.ended, **result.failures} or np.isnan(last).any():
+    if last.size < 2 or name in result.failures or np.isnan(last).any():
         return ""
     deviation = last.std(ddof=1)
     # One that would be written as 0 is shown with one more digit.
@@ -101,10 +100,6 @@ def about(result: "EvaluationResult") -> list[str]:
     lines[0] += f"; {share}" if share else ""
     lines += [unlike] if (unlike := different_rows(result)) else []
     lines += [f"{name} failed" for name in result.failures]
-    lines += [
-        f"{name} ended after {one.n_rows:,} rows, and its scores are those then"
-        for name, one in result.ended.items()
-    ]
     return [f"{one}." for one in (*lines, *(f"{name} is left out" for name in result.left_out))]
 
 

@@ -220,7 +220,7 @@ def answers_of(result: "EvaluationResult", bin: int) -> str:
     return f"answers {ends[bin]} (bin {bin})" if bin in ends else f"answers in bin {bin}"
 
 
-#: Most names and reasons of models that ended early in a table.
+#: Most names of models in a table.
 _MOST_NAMES = 5
 NEXT_CALLS = "to_frame(), plot(), rescore(), compare(), save()"
 
@@ -229,8 +229,7 @@ def one_line(result: "EvaluationResult") -> str:
     """Answer first: the first measure of every model, then the next calls."""
     metric = result.metric_names[0]
     answers = ", ".join(
-        f"{name}: {metric} {one[metric]:.4f}{_at_end(result, name)}"
-        for name, one in last_scores(result).items()
+        f"{name}: {metric} {one[metric]:.4f}" for name, one in result.scores.items()
     )
     scored = scored_with(result, result.forgetting_names[0])
     unusual = as_passed(unusual_parameters(result))
@@ -238,21 +237,6 @@ def one_line(result: "EvaluationResult") -> str:
         f"{type(result).__name__}({result.protocol}{unusual and f', {unusual}'}; {answers} "
         f"{_after(result)}{scored and f', {scored}'}; see {NEXT_CALLS})"
     )
-
-
-def last_scores(result: "EvaluationResult") -> dict[str, dict[str, float]]:
-    """Return `scores`, and of models that ended early those at their end."""
-    forgetting, scores = result.forgetting_names[0], result.scores
-    for name, end in result.ended.items():
-        of_end = end.scores[forgetting]
-        scores[name] = {metric: float(np.mean(of_end[metric])) for metric in scores[name]}
-    return scores
-
-
-def _at_end(result: "EvaluationResult", name: str) -> str:
-    """Say at which row a model ended earlier."""
-    end = result.ended.get(name)
-    return "" if end is None else f" after {end.n_rows:,} rows"
 
 
 def _after(result: "EvaluationResult") -> str:
@@ -312,7 +296,6 @@ def notes(result: "EvaluationResult") -> list[str]:
     ]
     lines += failed_refits(result)
     lines += [f"{name} failed: {message}" for name, message in result.failures.items()]
-    lines += _ends(result)
     lines += [f"{name} is left out: {why}" for name, why in result.left_out.items()]
     why = result.parameters.get("in_one_process")
     return [*lines, f"All in one process: {why}"] if why else lines
@@ -372,16 +355,6 @@ def _reasons(result: "EvaluationResult") -> list[str]:
         f"{', '.join(names)} ({kind}): {reason}"
         for (kind, reason), names in ((path.split(": ", 1), of) for path, of in models.items())
     ]
-
-
-def _ends(result: "EvaluationResult") -> list[str]:
-    """Why models ended early: the same reason once."""
-    models = _by_reason({name: end.reason for name, end in result.ended.items()})
-    lines = [
-        f"{listed(names, _MOST_NAMES)} ended early: {reason}" for reason, names in models.items()
-    ]
-    more = len(lines) - _MOST_NAMES
-    return [*lines[:_MOST_NAMES], *([f"{more} more reasons are in 'ended'"] if more > 0 else [])]
 
 
 def _by_reason(reasons: dict[str, str]) -> dict[str, list[str]]:
@@ -452,19 +425,17 @@ def _cells(result: "EvaluationResult") -> tuple[list[str], list[list[str]]]:
         "model",
         *result.metric_names,
         *(["unanswered questions"] if counted else []),
-        *(["ended after"] if result.ended else []),
         *(["refits", "seconds of refits"] if refitted else []),
         *(["seconds", "path"] if has_run else []),
     ]
     rows = []
-    for name, values in last_scores(result).items():
-        cost, end = result.costs.get(name), result.ended.get(name)
+    for name, values in result.scores.items():
+        cost = result.costs.get(name)
         rows.append(
             [
                 name,
                 *(f"{value:.4f}" for value in values.values()),
                 *([f"{result.n_unanswered.get(name, 0):,}"] if counted else []),
-                *([f"{end.n_rows:,}" if end else ""] if result.ended else []),
                 *(_refits(cost) if refitted else []),
                 *(["" if cost is None else f"{cost.seconds:.2f}"] if has_run else []),
                 *([result.paths.get(name, "").partition(":")[0]] if has_run else []),

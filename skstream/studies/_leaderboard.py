@@ -500,7 +500,7 @@ def _checked_bounds(studies: Mapping[str, SeedStudy], metric: str | None, loss: 
 
 
 def _failures(studies: Mapping[str, SeedStudy], names: Sequence[str]) -> dict[str, str]:
-    """Say of each model that failed, or ended early, where that was first."""
+    """Say of each model that failed where that was first."""
     found: dict[str, str] = {}
     for stream, study in studies.items():
         for seed, result in zip(study.seeds, study.results, strict=True):
@@ -508,6 +508,4 @@ def _failures(studies: Mapping[str, SeedStudy], names: Sequence[str]) -> dict[st
                 if name in result.failures:
                     words = f"it failed on {stream} (seed {seed}): {result.failures[name]}"
                     found.setdefault(name, words)
-                elif name in result.ended:
-                    found.setdefault(name, f"it ended early on {stream} (seed {seed})")
     return found

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.core.timelines.delayed import MIN_STORED, PendingRows, PendingTable, PollIndex
+from skstream.core.timelines.delayed import MIN_STORED, PendingRows, PendingTable
 from tests._examples import examples
 
 
@@ -26,8 +26,8 @@ def content(table):
 
 
 @examples(50)
-@given(st.data(), st.integers(1, 4))
-def test_rows_come_and_go(data, every):
+@given(st.data())
+def test_rows_come_and_go(data):
     table, model = empty_table(), {}
     next_row = n_labels = 0
     for _ in range(data.draw(st.integers(1, 15))):
@@ -40,13 +40,6 @@ def test_rows_come_and_go(data, every):
         model |= dict.fromkeys(range(next_row, next_row + n), n_labels)
         next_row += n
         n_labels += data.draw(st.integers(0, 3))
-        if data.draw(st.booleans()):
-            positions = PollIndex.of(table, every).positions(n_labels, table.is_pending)
-            polled = [row for row, b in model.items() if (n_labels - b) % every == 0]
-            assert table.take(positions).row.tolist() == polled
-            assert table.take(positions).labels_at_arrival.tolist() == [
-                model[row] for row in polled
-            ]
         if model:
             gone = sorted(data.draw(st.sets(st.sampled_from(sorted(model)))))
             if len(gone) > 3:
@@ -68,7 +61,7 @@ def test_rows_come_and_go(data, every):
             some = np.array(sorted(model))[:: max(1, len(model) // 3)]
             at = table.take(table.look_up(some))
             assert at.row.tolist() == some.tolist()
-            assert at.labels_at_arrival.tolist() == [model[int(row)] for row in some]
+            assert at.phase.tolist() == [model[int(row)] for row in some]
             assert (at.learnable == (some % 3 > 0)).all()
 
 
@@ -78,12 +71,3 @@ def test_rows_are_not_copied_at_every_change():
         stored = table.stored
         table = table.append(newcomers(row, 1)).drop(np.array([row - 500]))
         assert table.stored is stored
-
-
-def test_the_index_of_polls_follows_rows_that_are_appended():
-    table = empty_table().append(newcomers(0, 100))
-    first = PollIndex.of(table, 3)
-    table = table.append(newcomers(100, 1, n_labels=3)).append(newcomers(101, 1, n_labels=4))
-    assert PollIndex.of(table, 3) is first
-    assert first.positions(6, table.is_pending).tolist() == [*range(100), 100]
-    assert first.positions(7, table.is_pending).tolist() == [101]

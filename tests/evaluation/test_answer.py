@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
 
 from skstream import (
     KFoldEvaluator,
     MajorityClass,
     Persistent,
+    PrequentialEvaluator,
     score_predictions,
 )
 from skstream.metrics import Measure
@@ -180,6 +182,27 @@ def test_folds_are_compared_as_with_the_best() -> None:
     few = answer(result.select(folds=[0, 1, 2]))
     assert "With 3 folds and 3 models no difference can be significant" in " ".join(few.details)
     assert "is shown to be" not in " ".join([few.headline, *few.details])
+
+
+class Fails(Persistent):
+    """Learns 100 rows."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        self.n_ = getattr(self, "n_", 0) + len(y)
+        if self.n_ > 100:
+            raise ZeroDivisionError("by nothing")
+        return super().partial_fit(X, y, classes)
+
+
+def test_models_that_failed_count_as_pairs_and_are_not_compared() -> None:
+    models = {"persistent": Persistent(), "a": SGDClassifier(random_state=0), "b": Fails()}
+    with pytest.warns(FitFailedWarning, match="by nothing"):
+        result = PrequentialEvaluator("accuracy", random_state=0, error_score=np.nan).evaluate(
+            models, make_demo_stream(400, random_state=0)
+        )
+    found = answer(result)
+    assert found.details[-1] == "Not compared: b (failed)."
+    assert "for all 3 pairs of models together" in " ".join(found.details)
 
 
 def share_of_claims(n_models: int, n_streams: int, alpha: float) -> float:

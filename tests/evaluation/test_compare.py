@@ -154,11 +154,11 @@ def test_a_direction_that_contradicts_the_measure_is_refused():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"higher_is_better": "less"}, "'higher_is_better' parameter of Measure must be True"),
+        ({"higher_is_better": "less"}, "'higher_is_better' parameter of Measure must be"),
         ({"bounds": (1, 0)}, "'bounds' parameter of Measure must be two numbers"),
         ({"bounds": 1}, "'bounds' parameter of Measure must be two numbers"),
-        ({"row_loss": "cubic"}, "'row_loss' parameter of Measure must be 'zero_one'"),
-        ({"max_classes": 0}, "'max_classes' parameter of Measure must be an integer >= 1"),
+        ({"row_loss": "cubic"}, "'row_loss' parameter of Measure must be a str among"),
+        ({"max_classes": 0}, "'max_classes' parameter of Measure must be an int in"),
     ],
 )
 def test_measures_that_make_no_sense_are_refused(options, message):
@@ -471,7 +471,7 @@ def test_log_losses_without_bounds_and_costs_are_compared_row_by_row():
     for metric, words in (
         (cost(matrix, threshold="best"), "not the mean of a loss that each row has by itself"),
         (cost(np.ones((3, 3)) - np.eye(3)), "is for 3 classes, and the result has 2"),
-        ("auc", "it compares rows with each other, and a row alone has no such value"),
+        ("auc", "is not the mean of such losses"),
     ):
         with pytest.raises(ValueError, match=words):
             result.compare("sgd", "bayes", metric=metric)

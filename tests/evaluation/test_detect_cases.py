@@ -246,7 +246,6 @@ def test_what_is_no_dict_of_monitors_is_refused(monitors, message):
         detect(bayes(), monitors)
 
 
-NUMBERS = "'d' reads numbers between 0 and 1, and its DDM refuses 0.5"
 LOSS = "'d' has loss_bound=2.0, "
 
 
@@ -254,7 +253,6 @@ LOSS = "'d' has loss_bound=2.0, "
     ("detector", "options", "message"),
     [
         (DDM(), {"bin": 0}, "'d' has bin=0, and only results under del"),
-        (DDM(), {"on": "fading:0.9"}, f"{NUMBERS}: .*DDM reads 0/1 losses"),
         (ADWIN(delta=2.0), {}, "'delta' parameter of ADWIN"),
         (PageHinkley(-1.0), {}, "'threshold' parameter of PageHinkley"),
         (ADWIN(), {"on": ("pinball:0.5", "window:9")}, "'d': Unknown measure 'pinball:0.5'"),
@@ -273,7 +271,6 @@ def test_bad_monitors_of_classifiers_are_refused_before_a_row_is_read(
 @pytest.mark.parametrize(
     ("detector", "options", "message"),
     [
-        (DDM(), {"loss_bound": 1.0}, NUMBERS),
         (ADWIN(), {"on": ("mae", "cumulative"), "loss_bound": 2.0}, f"{LOSS}.* of 'mae' is its"),
         (ADWIN(), {}, "'d' watches the errors of regressors: pass loss"),
         (ADWIN(), {"on": ("mae", "adwin")}, "'d' is on AdaptiveWindow.* not defined for regr"),

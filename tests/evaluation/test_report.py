@@ -38,7 +38,6 @@ from skstream.drift import DDM
 from skstream.reports import _page
 from skstream.streams import join_streams, make_demo_stream
 from tests._examples import examples
-from tests.evaluation.test_ended import ended_where
 
 STREAM = make_demo_stream(300, random_state=0)
 MODELS = {
@@ -268,20 +267,6 @@ def test_failures_are_named_and_never_best(tmp_path: Path) -> None:
     assert any("failed <here> & there" in text for text in page.texts["Warnings and remarks"])
     for table in (result.to_markdown(), result.to_latex()):
         assert "bad failed." in table
-
-
-def test_models_that_ended_early_have_the_scores_of_their_end(tmp_path: Path) -> None:
-    evaluator = PrequentialEvaluator(random_state=0, run=RunOptions(keep_tape=True))
-    run = evaluator.start(MODELS, classes=STREAM.classes)
-    result = ended_where(run, STREAM.X, STREAM.y, {"sgd": (100, "it was far behind")})
-    page = Page(text_of(result, tmp_path))
-    (_, *rows), *_ = page.sections["Scores"]
-    last = [values[0] for values in result.ended["sgd"].scores["cumulative"].values()]
-    assert rows[-1] == ["sgd", *(f"{value:.4f}" for value in last)]
-    assert rows[-1][1] not in page.bold
-    assert "Not compared: sgd (ended early)." in page.texts[""]
-    assert "sgd ended after 100 rows, and its scores are those then." in result.to_markdown()
-    assert any("it was far behind" in text for text in page.texts["Warnings and remarks"])
 
 
 def test_what_was_warned_of_is_on_the_page(tmp_path: Path) -> None:

@@ -358,7 +358,7 @@ def test_whatever_is_forged_is_not_identical(monkeypatch):
             continue
         assert not found.identical, name
     tried = {name.split(".")[1].split(" ")[0] for name in names}
-    untried = {*NOT_COMPARED, "times", "ended", "parameters"}  # there are none; and see below
+    untried = {*NOT_COMPARED, "times", "parameters"}  # there are none; and see below
     assert {one.name for one in fields(result)} - tried == untried
     other = replace(result, parameters={**result.parameters, "n_warmup": 7})
     assert not verify(other, several, [[0.0]], [0], classes=[0, 1]).identical

@@ -87,7 +87,6 @@ def assert_same(one: PrequentialSearch, other: PrequentialSearch) -> None:
     for ours, theirs in results:
         assert_array_equal(ours.checkpoints, theirs.checkpoints)
         assert sorted(ours.model_names) == sorted(theirs.model_names)
-        assert ours.ended == theirs.ended
         for name in ours.model_names:
             for metric in ours.metric_names:
                 assert_array_equal(ours.curve(name, metric), theirs.curve(name, metric))

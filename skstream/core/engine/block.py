@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -478,26 +479,26 @@ class RowStore:
 def _gathered(segments: list[_Segment], rows: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
     """Stored rows in one container, their labels, and the positions of the requested rows."""
     distinct, index = distinct_rows(rows)
-    parts = _parts(segments, distinct)
-    found = [(segment, segment.places(distinct[part])) for segment, part in parts]
-    if not found:  # no row is requested; any rows give the columns
+    X, y = [], []
+    for segment, part in _parts(segments, distinct):
+        places = segment.places(distinct[part])
+        X.append(take_rows(segment.X, places))
+        y.append(segment.y[places])
+    if not X:  # no row is requested; any rows give the columns
         return segments[0].X, segments[0].y, index
-    X = [take_rows(segment.X, places) for segment, places in found]
-    y = [segment.y[places] for segment, places in found]
     return stack_rows(X), y[0] if len(y) == 1 else np.concatenate(y), index
 
 
-def _parts(segments: list[_Segment], rows: np.ndarray) -> list[tuple[_Segment, slice]]:
+def _parts(segments: list[_Segment], rows: np.ndarray) -> Iterator[tuple[_Segment, slice]]:
     """Segments of rows, ascending, and which of the rows are in each."""
     if not len(rows):
-        return []
-    firsts = [segment.first for segment in segments]
-    low, high = (bisect_right(firsts, int(rows[at])) for at in (0, -1))
-    if low == high:
-        return [(segments[low - 1], slice(0, len(rows)))]
-    cuts = np.searchsorted(rows, firsts[low:high]).tolist()
-    bounds = zip(segments[low - 1 : high], [0, *cuts], [*cuts, len(rows)], strict=True)
-    return [(segment, slice(begin, end)) for segment, begin, end in bounds if begin < end]
+        return
+    firsts = list(map(attrgetter("first"), segments))
+    low, high = bisect_right(firsts, int(rows[0])), bisect_right(firsts, int(rows[-1]))
+    cuts = [0, *np.searchsorted(rows, firsts[low:high]).tolist(), len(rows)]
+    for segment, (begin, end) in zip(segments[low - 1 : high], pairwise(cuts), strict=True):
+        if begin < end:
+            yield segment, slice(begin, end)
 
 
 def _merged(segments: list[_Segment]) -> list[_Segment]:

@@ -10,7 +10,7 @@ from sklearn.exceptions import FitFailedWarning
 from skstream.core.measures.checkpoints import Curves
 from skstream.core.result.result import EvaluationResult, ResultDetails
 from skstream.core.result.select import end_at_failures, warn_of_cautions
-from skstream.core.run.run_outcome import Cost, EndedModel, ResultHeader, RunOutcome
+from skstream.core.run.run_outcome import Cost, ResultHeader, RunOutcome
 from skstream.core.run.tape import Tape, fold_columns
 from skstream.utils._warnings import warn
 
@@ -55,7 +55,6 @@ def assemble(
     fitted: dict[str, Any] = {}
     failures: dict[str, str] = {}
     failed_at: dict[str, list[int | None]] = {}
-    ended: dict[str, list[EndedModel]] = {}
     n_unanswered: dict[str, int] = {}
     lost: list[str] = []
     for lane in outcome.lanes:
@@ -69,8 +68,6 @@ def assemble(
         lost += lane.lost
         if lane.failure is not None:
             failures.setdefault(name, lane.failure)
-        if lane.ended is not None:
-            ended.setdefault(name, []).append(lane.ended)
     for name in curves:
         if name not in failures:
             del failed_at[name]
@@ -95,7 +92,6 @@ def assemble(
         n_unlabelled=outcome.n_unlabelled,
         drifts=outcome.drifts,
         parameters=header.parameters,
-        ended={name: EndedModel.joined(ends) for name, ends in ended.items()} if ended else {},
         left_out=dict(left_out or {}),
         details=ResultDetails(
             mechanisms=header.mechanisms,

@@ -25,7 +25,7 @@ from skstream.core.result.select import (
 )
 from skstream.core.rows.drifts import Drift
 from skstream.core.run.input import why_no_weight
-from skstream.core.run.run_outcome import Cost, EndedModel
+from skstream.core.run.run_outcome import Cost
 from skstream.core.run.tape import Tape, ValuesByModel, tape_of
 from skstream.utils._optional import display, optional_import, report
 from skstream.utils._saved import NOT_SAVED, save_npz
@@ -113,10 +113,6 @@ class EvaluationResult:
     failed_at : dict of str to list of (int or None)
         Per failed model and fold, how many rows (under delayed labels, labels) of the curves
         came before the failure; None for a fold that did not fail.
-    ended : dict of str to EndedModel
-        Models that were ended before the last row, as a search ends candidates: after how many
-        rows, why, and their last scores. Their curves, and so `scores`, are NaN from there on,
-        because values over other rows cannot be compared.
     left_out : dict of str to str
         Models that are not in this result because the evaluation ended before they had finished,
         and the reason.
@@ -149,7 +145,6 @@ class EvaluationResult:
     models: dict[str, Any] | None = field(default=None, metadata=NOT_SAVED)
     failures: dict[str, str] = field(default_factory=dict)
     failed_at: dict[str, list[int | None]] = field(default_factory=dict)
-    ended: dict[str, EndedModel] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     n_unanswered: dict[str, int] = field(default_factory=dict)
     n_unlabelled: int = 0
@@ -231,7 +226,7 @@ class EvaluationResult:
         failed.
         """
         forgetting = self.forgetting_names[0]
-        ended = np.array([name in self.failures or name in self.ended for name in self.values])
+        ended = np.array([name in self.failures for name in self.values])
         means = {
             metric: mean_of_curves(
                 np.array([curve_of_one(one[forgetting][metric]) for one in self.values.values()]),

@@ -12,7 +12,6 @@ from skstream.core.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.core.measures.checkpoints import Curves
 from skstream.core.measures.measure import Measure, warn_of_calls
 from skstream.core.measures.resolve import resolve_metrics
-from skstream.core.run.run_outcome import FinalScores, last_values
 from skstream.core.run.tape import (
     Tape,
     check_has_scores,
@@ -80,15 +79,6 @@ def select(
             some = {name: [all_[k] for k in fold_places] for name, all_ in fitted.items()}
             fitted = {name: one[0] if len(one) == 1 else one for name, one in some.items()}
 
-    def last_scores(scores: FinalScores) -> FinalScores:
-        return {
-            mechanism: {
-                metric: [of_folds[k] for k in fold_places or range(len(of_folds))]
-                for metric, of_folds in _of(scores[mechanism], measures).items()
-            }
-            for mechanism in mechanisms
-        }
-
     return replace(
         result,
         values={
@@ -108,10 +98,6 @@ def select(
         models=fitted,
         failures=_of(result.failures, failed),
         failed_at=_of(failed_at, failed),
-        ended={
-            name: replace(one, scores=last_scores(one.scores))
-            for name, one in _of(result.ended, names).items()
-        },
         left_out=result.left_out if models is None else {},
         n_unanswered=_of(result.n_unanswered, names),
         details=details,
@@ -367,7 +353,7 @@ def _undefined(result: "EvaluationResult") -> list[str]:
     lack = result.parameters.get("error_score") != "raise"  # then some models may have none
     found = set()
     for model, by_forgetting in result.values.items():
-        if model in result.failures or model in result.ended:
+        if model in result.failures:
             continue
         for forgetting, metrics in by_forgetting.items():
             for metric, curve in metrics.items():
@@ -450,19 +436,11 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: Any) -> di
 
 
 def with_scores(result: Result, mechanisms: dict[str, str], **scores: Any) -> Result:
-    """Return a result with other scores of its tape, up to where models failed or ended."""
+    """Return a result with other scores of its tape, up to where models failed."""
     details = replace(result.details, mechanisms=mechanisms)
     result = replace(result, details=details, **scores)
     end_at_failures(result)
-    ended = {}
-    for name, one in result.ended.items():
-        by_forgetting = result.values[name]
-        # No row after its end counts for a model: its value at the last row is that at its end.
-        ended[name] = replace(one, scores=last_values(by_forgetting))
-        for by_metric in by_forgetting.values():
-            for curve in by_metric.values():
-                curve[result.checkpoints > one.n_rows] = np.nan
-    return replace(result, ended=ended)
+    return result
 
 
 def end_at_failures(result: "EvaluationResult") -> None:

@@ -17,11 +17,11 @@ from skstream.core.evaluators.record import changes
 from skstream.core.run.run_outcome import Checksums
 from skstream.utils._saved import atomic_write, no_such_file
 
-CHECKPOINT_FORMAT = 10
+CHECKPOINT_FORMAT = 11
 
 # The first line: "skstream checkpoint <format> <sha256 of the rest>".
 _MAGIC = b"skstream checkpoint "
-_HEADER_BYTES = len(_MAGIC) + len(b"10 ") + 64 + len(b"\n")
+_HEADER_BYTES = len(_MAGIC) + len(b"11 ") + 64 + len(b"\n")
 #: Names of the files in a folder of checkpoints.
 _FILE = re.compile(r"\d+-of-(\d+)\.checkpoint")
 #: What pickling raises for what cannot be pickled.

@@ -3,8 +3,8 @@
 import copyreg
 import pickle
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ from skstream.core.engine.failures import ModelError, in_short
 from skstream.core.measures.checkpoints import Curves
 from skstream.core.measures.measure import Measure
 from skstream.core.rows.drifts import Drift
-from skstream.utils._label_space import NO_LABEL
 from skstream.utils._saved import NOT_SAVED
 from skstream.utils._validation import is_fitted
 
@@ -25,8 +24,6 @@ from skstream.utils._validation import is_fitted
 Checksums = Mapping[str, tuple[int, ...]]
 #: Name of a model, and number of a fold.
 Place = tuple[str, int]
-#: Values by forgetting mechanism and measure, one for each fold.
-FinalScores = dict[str, dict[str, list[float]]]
 
 
 BYTES_PER_GIGABYTE = 1e9
@@ -248,45 +245,13 @@ def pickled_size(model: Any) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EndedModel:
-    """How a model ended that was not evaluated up to the last row.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows of the curves that came before its end.
-    reason : str
-        Why it ended, in words.
-    scores : dict
-        Its last values, ``scores[forgetting][metric]``, a list with one for each fold.
-    """
-
-    n_rows: int
-    reason: str
-    scores: FinalScores
-
-    @classmethod
-    def joined(cls, ends: Sequence["EndedModel"]) -> "EndedModel":
-        """Join what the folds of a model say of its end."""
-        scores = {
-            forgetting: {
-                metric: [value for one in ends for value in one.scores[forgetting][metric]]
-                for metric in by_metric
-            }
-            for forgetting, by_metric in ends[0].scores.items()
-        }
-        return replace(ends[0], scores=scores)
-
-
-@dataclass(frozen=True, kw_only=True)
 class LaneOutcome:
     """What one model did in one fold.
 
     If the model failed, `failure` is the reason and `n_valid` the number of rows of its curves and
-    answers before the failure. If it was ended before the run was, `ended` says where and why.
-    `scores` are those beside the answers on the tape, given by `method`, where
-    measures need them. `lost` says, in sentences, what could not be done with the model at the end;
-    scores do not need it.
+    answers before the failure. `scores` are those beside the answers on the tape, given by
+    `method`, where measures need them. `lost` says, in sentences, what could not be done with the
+    model at the end; scores do not need it.
     """
 
     name: str
@@ -299,7 +264,6 @@ class LaneOutcome:
     failure: str | None = None
     n_valid: int | None = None
     n_unanswered: int = 0
-    ended: EndedModel | None = None
     scores: np.ndarray | None = None
     method: str | None = None
     lost: tuple[str, ...] = ()
@@ -351,67 +315,6 @@ class RunOutcome:
     def rows_read(self) -> tuple[Any, ...]:
         """What is equal for outcomes that read the same rows."""
         return self.n_rows, tuple(sorted(self.read.items()))
-
-
-def last_values(values: Mapping[str, Mapping[str, np.ndarray]]) -> FinalScores:
-    """Return the last values of curves, one for each fold."""
-    return {
-        forgetting: {
-            metric: np.atleast_1d(curve[-1]).tolist() if len(curve) else []
-            for metric, curve in by_metric.items()
-        }
-        for forgetting, by_metric in values.items()
-    }
-
-
-def ended_lane(lane: LaneOutcome, reason: str) -> LaneOutcome:
-    """Return the outcome of a lane that ends now; of one that failed, that is its end."""
-    if lane.failure is not None:
-        return lane
-    rows = lane.curves.checkpoints
-    n_rows = int(rows[-1]) if len(rows) else 0
-    end = EndedModel(n_rows=n_rows, reason=reason, scores=last_values(lane.curves.values))
-    return replace(lane, ended=end)
-
-
-def continued(lane: LaneOutcome, checkpoints: np.ndarray, labels: Any) -> LaneOutcome:
-    """Return the outcome of an ended lane as long as those of the others: nothing follows in it.
-
-    `labels` is what the tape holds of the rows; None without a tape.
-    """
-    curves = lane.curves
-    # A curve may have lost checkpoints since, when their distance doubled, and gained none.
-    kept = np.isin(curves.checkpoints, checkpoints)
-    places = np.searchsorted(checkpoints, curves.checkpoints[kept])
-
-    def longer(curve: np.ndarray) -> np.ndarray:
-        whole = np.full((len(checkpoints), *curve.shape[1:]), np.nan)
-        whole[places] = curve[kept]
-        return whole
-
-    values = {
-        forgetting: {metric: longer(curve) for metric, curve in by_metric.items()}
-        for forgetting, by_metric in curves.values.items()
-    }
-    answers, scores = (
-        None if column is None or labels is None else _up_to(len(labels["y"]), column)
-        for column in (lane.answers, lane.scores)
-    )
-    return replace(
-        lane,
-        curves=replace(curves, checkpoints=checkpoints, values=values),
-        answers=answers,
-        scores=scores,
-    )
-
-
-def _up_to(n_rows: int, column: Any) -> np.ndarray:
-    """Return answers, or scores, of so many rows: nothing follows those that there are."""
-    given = np.asarray(column)
-    nothing = np.nan if given.dtype.kind == "f" else NO_LABEL
-    whole = np.full((n_rows, *given.shape[1:]), nothing, given.dtype)
-    whole[: len(given)] = given
-    return whole
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import attrgetter, itemgetter
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -27,7 +29,7 @@ class Columns:
 
     def take(self, index: np.ndarray | slice) -> Self:
         """Entries at positions, or where a mask is true."""
-        return type(self)(*[getattr(self, name)[index] for name in self.__match_args__])
+        return type(self)(*map(itemgetter(index), attrgetter(*self.__match_args__)(self)))
 
     def look_up(self, numbers: np.ndarray) -> np.ndarray:
         """Return the positions of rows, given by number, where `row` ascends."""
@@ -36,12 +38,11 @@ class Columns:
 
     def followed_by(self, *others: Self) -> Self:
         """These entries, then others."""
-        parts = [self, *(other for other in others if len(other))]
+        parts = [self, *filter(len, others)]
         if len(parts) == 1:
             return self
-        return type(self)(
-            *[np.concatenate([getattr(p, name) for p in parts]) for name in self.__match_args__]
-        )
+        columns = zip(*map(attrgetter(*self.__match_args__), parts), strict=True)
+        return type(self)(*map(np.concatenate, columns))
 
 
 C = TypeVar("C", bound=Columns)
@@ -55,8 +56,8 @@ class PendingRows(Columns):
     ----------
     row, arrival, label_time : ndarray of shape (n_pending,)
         Number, arrival and time of the label (infinite: not known yet).
-    labels_at_arrival : ndarray of shape (n_pending,), dtype int64
-        How many labels had come before the row arrived.
+    phase : ndarray of shape (n_pending,), dtype int64
+        How many labels had come before the row arrived, modulo those between two polls.
     learnable : ndarray of shape (n_pending,), dtype bool
         Whether it will be learnt: it has a label and a positive weight.
     weight : ndarray of shape (n_pending,), dtype float64
@@ -66,7 +67,7 @@ class PendingRows(Columns):
     row: np.ndarray
     arrival: np.ndarray
     label_time: np.ndarray
-    labels_at_arrival: np.ndarray
+    phase: np.ndarray
     learnable: np.ndarray
     weight: np.ndarray
 
@@ -97,15 +98,12 @@ class PendingTable(Generic[C]):
         Entries in use, dropped ones included.
     n_pending : int
         Entries that are pending.
-    indexes : dict
-        Whatever is known about the positions of these entries; empty when they have moved.
     """
 
     stored: C
     is_pending: np.ndarray
     n: int
     n_pending: int
-    indexes: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: C) -> "PendingTable[C]":
@@ -146,14 +144,14 @@ class PendingTable(Generic[C]):
         for name in self.stored.__match_args__:
             getattr(self.stored, name)[begin:end] = getattr(rows, name)
         self.is_pending[begin:end] = True
-        return PendingTable(self.stored, self.is_pending, end, self.n_pending + n, self.indexes)
+        return PendingTable(self.stored, self.is_pending, end, self.n_pending + n)
 
     def drop(self, positions: np.ndarray) -> "PendingTable[C]":
         """Remove the rows at positions."""
         is_pending = self.is_pending.copy()
         is_pending[positions] = False
         n_pending = self.n_pending - len(positions)
-        left = PendingTable(self.stored, is_pending, self.n, n_pending, self.indexes)
+        left = PendingTable(self.stored, is_pending, self.n, n_pending)
         if self.n > MIN_STORED and 2 * n_pending < self.n:
             return PendingTable.of(left.rows())
         return left
@@ -183,66 +181,6 @@ class PendingTable(Generic[C]):
         is_pending = np.zeros(capacity, dtype=bool)
         is_pending[:n_rows] = True
         return PendingTable(type(rows)(*columns), is_pending, n_rows, n_rows)
-
-
-class PollIndex:
-    """Finds the rows to poll at a label: those that arrived a multiple of `every` labels ago.
-
-    Rows are in buckets, by the number of labels before their arrival modulo `every`, so that only
-    one bucket is read at a label.
-
-    Parameters
-    ----------
-    every : int
-        Labels between two polls of a row.
-    """
-
-    def __init__(self, every: int):
-        self.every = every
-        self._n = 0
-        self._old: dict[int, np.ndarray] = {}
-        self._new: dict[int, list[int]] = {}
-
-    @classmethod
-    def of(cls, table: PendingTable[PendingRows], every: int) -> "PollIndex":
-        """Return the index of a table, up to date."""
-        index = table.indexes.get(every)
-        if index is None:
-            index = table.indexes[every] = cls(every)
-        index._follow(table)
-        return index
-
-    def _follow(self, table: PendingTable[PendingRows]) -> None:
-        """Add the entries that are new in the table."""
-        first, self._n = self._n, table.n
-        if first == table.n:
-            return
-        n_labels = table.stored.labels_at_arrival[first : table.n]
-        if first == 0:
-            bucket = n_labels % self.every
-            order = np.argsort(bucket, kind="stable")
-            names, starts = np.unique(bucket[order], return_index=True)
-            self._old = dict(zip(names.tolist(), np.split(order, starts[1:]), strict=True))
-        elif n_labels[0] == n_labels[-1]:
-            new = self._new.setdefault(int(n_labels[0]) % self.every, [])
-            new.extend(range(first, table.n))
-        else:
-            for position, one in enumerate(n_labels.tolist(), first):
-                self._new.setdefault(one % self.every, []).append(position)
-
-    def positions(self, label: int, is_pending: np.ndarray) -> np.ndarray:
-        """Return the positions of the rows of a label's bucket that still wait, ascending."""
-        bucket = label % self.every
-        positions = self._old.get(bucket)
-        new = self._new.pop(bucket, None)
-        if new is not None:
-            added = np.asarray(new, dtype=np.intp)
-            positions = added if positions is None else np.concatenate([positions, added])
-        if positions is None:
-            return np.empty(0, dtype=np.intp)
-        still: np.ndarray = positions[is_pending[positions]]
-        self._old[bucket] = still
-        return still
 
 
 FIRST, POLL, LAST = 0, 1, 2
@@ -336,9 +274,7 @@ class DelayedState:
         Whether any weight was given so far: from then on models learn with weights.
     """
 
-    pending: PendingTable[PendingRows] = field(
-        default_factory=lambda: PendingTable.of(PendingRows.empty())
-    )
+    pending: PendingTable[PendingRows] = field(default_factory=partial(PendingTable.of, _NONE))
     n_dated: int = 0
     n_labels: int = 0
     n_learnt: int = 0
@@ -443,23 +379,26 @@ class History:
 
 def history_of(steps: Sequence[Any]) -> History:
     """Combine the operations of consecutive steps."""
-    asked = [step.asked for step in steps]
-    labelled = [step.labelled for step in steps]
-    n_before = np.cumsum([0, *(len(rows) for rows in labelled)])[:-1]
-    n_arrived = [len(step.labels_before) for step in steps]
-    dropped = [no_rows() if len(step.asked.row) else step.released for step in steps]
+    asked, labelled, polls, labels_before, released = [], [], [], [], []
+    dropped, dropped_after, n_labels = [no_rows()], [no_rows()], 0
+    for step in steps:
+        asked.append(step.asked)
+        polls.append(step.polls_per_label)
+        labels_before.append(step.labels_before + n_labels)
+        released += [step.released, step.unlabelled]
+        if not len(step.asked.row):
+            dropped.append(step.released)
+            dropped_after.append(np.full(len(step.released), n_labels))
+        labelled.append(step.labelled)
+        n_labels += len(step.labelled)
     return History(
         asked=asked[0].followed_by(*asked[1:]),
         labelled=labelled[0].followed_by(*labelled[1:]),
-        polls_per_label=np.concatenate([step.polls_per_label for step in steps]),
-        labels_before=(
-            np.concatenate([step.labels_before for step in steps]) + np.repeat(n_before, n_arrived)
-        ),
-        released=np.concatenate(
-            [rows for step in steps for rows in (step.released, step.unlabelled)]
-        ),
+        polls_per_label=np.concatenate(polls),
+        labels_before=np.concatenate(labels_before),
+        released=np.concatenate(released),
         dropped=np.concatenate(dropped),
-        dropped_after=np.repeat(n_before, [len(rows) for rows in dropped]),
+        dropped_after=np.concatenate(dropped_after),
     )
 
 
@@ -522,7 +461,7 @@ class DelayedTimeline:
             rows,
             event.arrival,
             event.label_time,
-            np.full(len(rows), state.n_labels),
+            np.full(len(rows), state.n_labels % (self.poll_every or 1)),
             event.learnable,
             np.ones(len(rows)) if event.weight is None else event.weight,
         )
@@ -540,10 +479,8 @@ class DelayedTimeline:
         at = table.look_up(event.rows)
         labelled = _with_labels(table.take(at), event)
         polled, poll_event = self._polled_at(state, at)
-        operations = self._in_order(
-            state, _NONE, labelled, no_rows(), polled, poll_event, labelled.row
-        )
-        return self._after(state, operations, table.drop(at), 0)
+        left = replace(state, pending=table.drop(at), n_dated=0)
+        return self._in_order(left, _NONE, labelled, no_rows(), polled, poll_event, labelled.row)
 
     def _date(self, state: DelayedState, event: Labels) -> DelayedState:
         """Note when the labels of waiting rows come."""
@@ -559,8 +496,8 @@ class DelayedTimeline:
     ) -> tuple[DelayedState, DelayedOperations]:
         at = state.pending.look_up(rows)
         n_dated = state.n_dated - _n_dated(state.pending.take(at))
-        operations = replace(self._nothing(state), released=rows)
-        return self._after(state, operations, state.pending.drop(at), n_dated)
+        left = replace(state, pending=state.pending.drop(at), n_dated=n_dated)
+        return left, replace(self._nothing(state), released=rows)
 
     def _let_come(
         self, state: DelayedState, horizon: float, most: int | None = None
@@ -590,12 +527,18 @@ class DelayedTimeline:
         events = candidates.take(due)
         events = events.take(np.lexsort((events.row, events.label_time))[:most])
         labels_before = _labels_before(arrived, events)
-        arrived = replace(arrived, labels_at_arrival=state.n_labels + labels_before)
+        phase = (state.n_labels + labels_before) % (self.poll_every or 1)
+        arrived = replace(arrived, phase=phase)
         waiting = held.followed_by(arrived.take(expected))
         event_of = np.full(len(waiting), len(events), dtype=np.int64)
         event_of[np.searchsorted(waiting.row, events.row)] = np.arange(len(events))
-        polled, poll_event = self._polls(waiting.labels_at_arrival, event_of, state.n_labels)
-        operations = self._in_order(
+        first_polls = self._first_polls(state, held.phase)
+        polled, poll_event = self._polls(
+            np.concatenate([first_polls, labels_before[expected]]), event_of
+        )
+        left = waiting.take(event_of == len(events))
+        state = replace(state, pending=PendingTable.of(left), n_dated=_n_dated(left))
+        return self._in_order(
             state,
             arrived,
             events,
@@ -604,8 +547,6 @@ class DelayedTimeline:
             poll_event,
             np.concatenate([events.row, arrived.row[~expected]]),
         )
-        left = waiting.take(event_of == len(events))
-        return self._after(state, operations, PendingTable.of(left), _n_dated(left))
 
     def _only_ask(
         self, state: DelayedState, arrived: PendingRows, expected: np.ndarray
@@ -616,27 +557,23 @@ class DelayedTimeline:
         if not expected.all():
             waiting, gone = arrived.take(expected), arrived.row[~expected]
         before = np.zeros(len(arrived), dtype=np.int64)
-        operations = self._in_order(state, arrived, _NONE, before, nothing, nothing, gone)
-        pending = state.pending.append(waiting)
-        return self._after(state, operations, pending, state.n_dated + _n_dated(waiting))
+        n_dated = state.n_dated + _n_dated(waiting)
+        state = replace(state, pending=state.pending.append(waiting), n_dated=n_dated)
+        return self._in_order(state, arrived, _NONE, before, nothing, nothing, gone)
 
     def _polled_at(self, state: DelayedState, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows polled at the labels of waiting rows, by position, and at which of them each is."""
         if self.poll_every is None:
             return no_rows(), no_rows()
         n, table = len(at), state.pending
-        index = PollIndex.of(table, self.poll_every)
-        labels = range(state.n_labels, state.n_labels + min(n, self.poll_every))
-        found = [index.positions(label, table.is_pending) for label in labels]
-        if n == 1:  # as in a live call
-            positions = found[0][found[0] != at[0]]
-            return table.stored.row[positions], np.zeros(len(positions), dtype=np.int64)
-        positions = np.concatenate(found)
+        phase = table.stored.phase[: table.n]
+        due = (state.n_labels + np.arange(min(n, self.poll_every))) % self.poll_every
+        is_due = phase == due[0] if n == 1 else np.isin(phase, due)  # of one, as in a live call
+        positions = np.flatnonzero(is_due & table.is_pending[: table.n])
         event = np.minimum(np.searchsorted(at, positions), n - 1)
         event_of = np.where(at[event] == positions, event, n)
-        which, poll_event = self._polls(
-            table.stored.labels_at_arrival[positions], event_of, state.n_labels
-        )
+        first_polls = self._first_polls(state, table.stored.phase[positions])
+        which, poll_event = self._polls(first_polls, event_of)
         return table.stored.row[positions[which]], poll_event
 
     def _in_order(
@@ -648,10 +585,11 @@ class DelayedTimeline:
         polled: np.ndarray,
         poll_event: np.ndarray,
         gone: np.ndarray,
-    ) -> DelayedOperations:
+    ) -> tuple[DelayedState, DelayedOperations]:
         """Sort the questions of arrivals, polls and labels, and the learns, into their order.
 
-        `gone` are the rows that got their label, then those that get none.
+        `state` has the rows that wait after the step, and `gone` are the rows that got their label
+        in it, then those that get none.
         """
         learns, n_arrived, n_events = events.learnable, len(arrived), len(events)
         row = np.concatenate([arrived.row, polled, events.row])
@@ -669,7 +607,7 @@ class DelayedTimeline:
             first = min([first, *row[answered & (kind == FIRST)][:1].tolist()])
         answered &= row >= first
         n_released = n_events if self.keep_unlabelled else len(gone)
-        return DelayedOperations(
+        operations = DelayedOperations(
             learn_rows=events.row[learns],
             weight=events.weight[learns] if state.is_weighted and n_events else None,
             ask_rows=row[answered],
@@ -683,50 +621,35 @@ class DelayedTimeline:
             polls_per_label=np.bincount(poll_event, minlength=n_events),
             labels_before=labels_before,
         )
-
-    def _after(
-        self,
-        state: DelayedState,
-        operations: DelayedOperations,
-        pending: PendingTable[PendingRows],
-        n_dated: int,
-    ) -> tuple[DelayedState, DelayedOperations]:
-        asked, first = operations.asked, state.first_answered
-        if first == NONE_YET:
-            rows = asked.row[asked.answered & (asked.kind == FIRST)]
-            first = int(rows[0]) if len(rows) else first
         unlabelled = state.unlabelled
         if len(operations.unlabelled):
             unlabelled = np.concatenate([unlabelled, operations.unlabelled])
-        after = DelayedState(
-            pending=pending,
-            n_dated=n_dated,
-            n_labels=state.n_labels + len(operations.labelled),
+        after = replace(
+            state,
+            n_labels=state.n_labels + n_events,
             n_learnt=state.n_learnt + len(operations.learn_rows),
             next_row=operations.settled,
             first_answered=first,
             unlabelled=unlabelled,
-            is_weighted=state.is_weighted,
         )
         return after, operations
 
-    def _polls(
-        self, labels_at_arrival: np.ndarray, event_of: np.ndarray, n_labels: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _first_polls(self, state: DelayedState, phase: np.ndarray) -> np.ndarray:
+        """At which events (from 0 in this step) rows are polled first that have arrived before."""
+        return (phase - state.n_labels) % (self.poll_every or 1)
+
+    def _polls(self, first: np.ndarray, event_of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Positions of rows polled and the events (from 0 in this step) at which they are.
 
         A row that arrived after c labels is polled at the labels number c, c + K, c + 2K, ...
         before its own. This is an arithmetic progression, so no event is examined twice.
         """
-        if self.poll_every is None or not len(labels_at_arrival):
+        if self.poll_every is None or not len(first):
             return no_rows(), no_rows()
-        every = self.poll_every
-        since = labels_at_arrival - n_labels
-        first = np.where(since >= 0, since, since % every)
-        count = np.maximum(0, -(-(event_of - first) // every))
-        polled = np.repeat(np.arange(len(labels_at_arrival)), count)
+        count = np.maximum(0, -(-(event_of - first) // self.poll_every))
+        polled = np.repeat(np.arange(len(first)), count)
         nth = np.arange(len(polled)) - np.repeat(np.cumsum(count) - count, count)
-        return polled, first[polled] + every * nth
+        return polled, first[polled] + self.poll_every * nth
 
 
 def _with_labels(rows: PendingRows, event: Labels) -> PendingRows:
