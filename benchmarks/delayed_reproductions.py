@@ -37,7 +37,7 @@ from skstream import (
     make_stream_pipeline,
 )
 from skstream.compat import from_river
-from skstream.core.evaluators.delayed.result import DelayedResult
+from skstream.core.evaluators.delayed import DelayedResult
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier

@@ -37,10 +37,10 @@ bare.__path__ = [package]
 
 import numpy as np
 from sklearn.linear_model import SGDClassifier
-from skstream.core.evaluators.delayed.evaluator import DelayedEvaluator
+from skstream.core.evaluators.delayed import DelayedEvaluator
 from skstream.core.evaluators.holdout import HoldoutEvaluator
-from skstream.core.evaluators.kfold import KFoldEvaluator
 from skstream.core.evaluators.options import Polling, RunOptions
+from skstream.core.evaluators.prequential import KFoldEvaluator
 from skstream.core.evaluators.prequential import PrequentialEvaluator
 
 rng = np.random.default_rng(0)

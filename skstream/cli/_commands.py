@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from skstream._load import load_result
 from skstream.cli import _bench
 from skstream.cli._arguments import make_parser
 from skstream.cli._from_text import (
@@ -49,7 +50,6 @@ from skstream.core.engine.failures import ModelError, ends_program
 from skstream.core.evaluators.evaluator import StreamEvaluator
 from skstream.core.evaluators.options import run_options
 from skstream.core.measures.resolve import resolve_metrics
-from skstream.core.result.storage import load_result
 from skstream.evaluation import (
     DriftMonitor,
     EvaluationInterrupted,

@@ -15,8 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream import drift, streams
 from skstream.base import check_can_learn
-from skstream.core.evaluators.adapted import adapted
-from skstream.core.evaluators.settings import coded_columns, unset_nominal
+from skstream.core.evaluators.settings import adapted, coded_columns, unset_nominal
 from skstream.optimal import BayesOptimal
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import StreamImputer, make_stream_preprocessor

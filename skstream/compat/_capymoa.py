@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from skstream.base import about_texts
 from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow, RowCalls, labels_at
-from skstream.core.evaluators.adapted import offer_adapter
+from skstream.core.evaluators.settings import offer_adapter
 from skstream.utils._labels import is_missing
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import is_frame, take_rows

@@ -21,7 +21,7 @@ from skstream.compat._by_row import (
     RowDicts,
     labels_at,
 )
-from skstream.core.evaluators.adapted import offer_adapter
+from skstream.core.evaluators.settings import offer_adapter
 from skstream.utils._content import NotComparable, content
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of, find_classes

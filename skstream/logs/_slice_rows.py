@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import expit
 
-from skstream.core.evaluators.delayed.result import DelayedResult
+from skstream.core.evaluators.delayed import DelayedResult
 from skstream.core.measures.formulas import Sums
 from skstream.core.measures.measure import OF_SCORES, Measure
 from skstream.core.measures.rows import NOT_GIVEN, NOT_GIVEN_TARGET, ScoredRows

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 from skstream.core.forgetting import as_forgetting
 from skstream.core.measures.measure import Measure
 from skstream.core.measures.resolve import resolve_metrics
-from skstream.core.result.rescore import final_value, rescored, with_scores
 from skstream.core.result.result import EvaluationResult
-from skstream.core.result.select import bin_meant, named, pick
+from skstream.core.result.select import bin_meant, final_value, named, pick, rescored, with_scores
 from skstream.core.run.tape import tape_of
 from skstream.forgetting import Cumulative, Forgetting
 from skstream.logs._slice_rows import (

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from skstream.core.result.rescore import curve_of_one
+from skstream.core.result.select import curve_of_one
 from skstream.logs._slices import SliceScores
 from skstream.plotting._axes import (
     BASELINE_COLOR,

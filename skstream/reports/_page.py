@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skstream.core.result.rescore import cautions
-from skstream.core.result.select import as_passed
+from skstream.core.result.select import as_passed, cautions
 from skstream.drift._detect import each
 from skstream.reports._answer import NAIVE, Answer, answer
 from skstream.reports._paper_tables import Cell, about, score_rows

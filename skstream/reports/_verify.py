@@ -13,9 +13,8 @@ import numpy as np
 from skstream.core.evaluators.delayed import DelayedEvaluator
 from skstream.core.evaluators.evaluator import StreamEvaluator, known_classes
 from skstream.core.evaluators.holdout import HoldoutEvaluator
-from skstream.core.evaluators.kfold import KFoldEvaluator
 from skstream.core.evaluators.options import Polling, RunOptions, run_options
-from skstream.core.evaluators.prequential import PrequentialEvaluator
+from skstream.core.evaluators.prequential import KFoldEvaluator, PrequentialEvaluator
 from skstream.core.evaluators.record import FREE
 from skstream.core.evaluators.settings import named_models
 from skstream.core.forgetting import as_forgetting

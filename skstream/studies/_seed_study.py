@@ -8,9 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from skstream.core.result.rescore import curve_of_one, last_of_curves, mean_of_curves
 from skstream.core.result.result import EvaluationResult, ResultDetails
-from skstream.core.result.select import chosen, named, pick
+from skstream.core.result.select import (
+    chosen,
+    curve_of_one,
+    last_of_curves,
+    mean_of_curves,
+    named,
+    pick,
+)
 from skstream.reports._compare import higher_is_better, rank
 from skstream.reports._report import answers_of, heading
 from skstream.stats import compare_with_best

@@ -22,8 +22,8 @@ from skstream import (
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.core.engine.run import Engine
-from skstream.core.evaluators.delayed.bins import Shown, answers_by_bin
-from skstream.core.evaluators.delayed.counts import DelayCounts, LabelledDrifts
+from skstream.core.evaluators.delayed_scoring import Shown, answers_by_bin
+from skstream.core.evaluators.delayed_times import DelayCounts, LabelledDrifts
 from skstream.core.rows.arrays import ArrayStream
 from skstream.core.rows.drifts import as_drifts
 from skstream.streams import SEA, Drift, as_stream

@@ -22,7 +22,7 @@ from skstream import (
     load,
     load_run,
 )
-from skstream.core.result.storage import load_result
+from skstream._load import load_result
 from skstream.core.run import checkpoint as _checkpoint
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import make_demo_stream

@@ -13,7 +13,7 @@ from skstream import (
     evaluate_over_streams,
     load,
 )
-from skstream.core.result.rescore import mean_of_curves
+from skstream.core.result.select import mean_of_curves
 from skstream.stats import friedman_nemenyi
 from skstream.streams import SEA, STAGGER, Sine, as_stream
 from skstream.studies._over_seeds import StreamStudy

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from functools import partial, wraps
 from inspect import signature
+from itertools import repeat
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator
 
 from skstream.base import learning_parts
 from skstream.core.evaluators.execution import Execution
-from skstream.core.evaluators.options import Polling, RunOptions, run_options
+from skstream.core.evaluators.options import COUNT, Polling, RunOptions, run_options
 from skstream.core.evaluators.record import facts_of_call, record
 from skstream.core.evaluators.settings import (
     Settings,
@@ -63,13 +64,9 @@ _ELSEWHERE = {
     **dict.fromkeys(("metric", "scoring"), "metrics={!r}"),
     **{"n_wait": "record_every={!r}", "pretrain_size": "n_warmup={!r}"},
     **dict.fromkeys(("max_samples", "n_rows"), "streams.take_rows(stream, {!r}) as the stream"),
-    **{
-        one.name: f"run=RunOptions({one.name}={{!r}})"
-        for one in fields(RunOptions)
-        if one.name != "every"
-    },
+    **{one: f"run=RunOptions({one}={{!r}})" for one in ("checkpoint", "kernels", "keep_tape")},
     **{one.name: f"polling=Polling({one.name}={{!r}})" for one in fields(Polling)},
-    **{name: f"it to evaluate, (..., {name}={{!r}})" for name in ("warm_start", "return_models")},
+    **{one: f"it to evaluate, (..., {one}={{!r}})" for one in ("warm_start", "return_models")},
     "max_pending": "it to start, (..., max_pending={!r})",
 }
 
@@ -81,20 +78,10 @@ _AS_GIVEN = (
 #: Which values the parameters take; others are checked where they are read.
 COMMON_CONSTRAINTS: dict[str, Any] = {
     "n_warmup": [Interval(numbers.Integral, 0, None, closed="left")],
-    "record_every": [
-        Interval(numbers.Integral, 1, None, closed="left"),
-        str,
-        timedelta,
-        np.timedelta64,
-        None,
-    ],
+    "record_every": [COUNT, str, timedelta, np.timedelta64, None],
     "missing_labels": [StrOptions({"error", "skip"})],
     "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
-    "n_jobs": [
-        Interval(numbers.Integral, 1, None, closed="left"),
-        Interval(numbers.Integral, None, -1, closed="right"),
-        None,
-    ],
+    "n_jobs": [COUNT, Interval(numbers.Integral, None, -1, closed="right"), None],
     "unanswered": [StrOptions({"error", "wrong", "first"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
@@ -275,7 +262,8 @@ class StreamEvaluator(BaseEstimator):
         all (None: none had finished).
         """
         stream = as_stream(X, y, sample_weight=sample_weight, arrival=arrival)
-        return self._evaluate(models, stream, classes, warm_start, return_models)
+        called = {"warm_start": warm_start, "return_models": return_models}
+        return self._evaluate(models, stream, classes, **called)
 
     def start(
         self,
@@ -308,18 +296,16 @@ class StreamEvaluator(BaseEstimator):
                 "checkpoint= is for evaluate, which reads the stream itself. Save a live run "
                 "whenever you want, with run.save(path), and go on with load_run(path)."
             )
-        settings, prepared = self._prepare(
-            models, classes, warm_start=warm_start, return_models=return_models
-        )
+        called = {"warm_start": warm_start, "return_models": return_models}
+        settings, prepared = self._prepare(models, classes, None, **called)
         run: EvaluationRun = self._new_run(settings, None)(prepared)
         run.is_live = True
         return run
 
     def _evaluate(
-        self, models: Any, stream: Stream, classes: Any, warm_start: bool, return_models: bool
+        self, models: Any, stream: Stream, classes: Any, **called: bool
     ) -> EvaluationResult:
         folder, options = None, run_options(self.run)
-        called = {"warm_start": warm_start, "return_models": return_models}
         if options.checkpoint is not None:
             self._validate()  # before a folder is made
             refuse_endless(stream)
@@ -372,17 +358,15 @@ class StreamEvaluator(BaseEstimator):
         classes: Any,
         stream: Stream | None = None,
         seed: int | None = None,
-        *,
-        warm_start: bool = False,
-        return_models: bool = False,
+        **called: bool,
     ) -> tuple[Settings, dict[Place, Any]]:
         """Resolve the settings; copy and seed the models.
 
         `stream` is what will be evaluated, and must end; None for a live run. `seed` is the one
-        drawn by a call that resumes.
+        drawn by a call that resumes, and `called` what evaluate and start take beside the rows.
         """
-        called = {"warm_start": warm_start, "return_models": return_models}
         self._validate(**called)
+        called = {"warm_start": False, "return_models": False, **called}
         n_rows, source = None, "classes"
         drifts: tuple[Drift, ...] = ()
         if stream is not None:
@@ -407,14 +391,14 @@ class StreamEvaluator(BaseEstimator):
             stream,
             missing_labels=self.missing_labels,
             protocol=settings.protocol,
-            warm_start=warm_start,
+            warm_start=called["warm_start"],
         )
         prepared = prepared_models(
             named,
             settings.classes,
             len(settings.timelines),
             seed=settings.parameters["seed"],
-            warm_start=warm_start,
+            warm_start=called["warm_start"],
             n_warmup=self.n_warmup,
         )
         return settings, prepared
@@ -445,27 +429,18 @@ class StreamEvaluator(BaseEstimator):
     def _checked_timelines(self, seed: int) -> list[Timeline]:
         """Return one timeline per fold; an error if the class says what cannot be."""
         name = type(self).__name__
-        for attribute in ("protocol", "scored_sets"):
-            words = getattr(self, attribute, None)
-            if not isinstance(words, str) or (attribute == "protocol" and not words):
-                raise TypeError(f"{name}.{attribute} must be a str. Got {words!r} instead.")
         if self.scored_sets and type(self)._new_run is StreamEvaluator._new_run:
             raise TypeError(
                 f"{name}.scored_sets is {self.scored_sets!r}, and its rows are scored by running "
                 "means, not in sets: leave it out, or make a subclass of HoldoutEvaluator."
             )
         timelines: Any = self._timelines(seed)
-        if not isinstance(timelines, list | tuple) or not timelines:
+        is_list = isinstance(timelines, list | tuple)
+        if not (is_list and timelines and set(map(hasattr, timelines, repeat("step"))) == {True}):
             raise TypeError(
-                f"{name}._timelines must return a list of timelines, one per fold. "
-                f"Got {timelines!r} of type {type(timelines).__name__} instead."
+                f"{name}._timelines must return a list of timelines, one per fold, with the "
+                f"methods initial() and step(state, event). Got {timelines!r} instead."
             )
-        for one in timelines:
-            if not (hasattr(one, "initial") and hasattr(one, "step")):
-                raise TypeError(
-                    f"{name}._timelines returned {one!r} of type {type(one).__name__}, which is "
-                    "no timeline: it has not the methods initial() and step(state, event)."
-                )
         return list(timelines)
 
     def _parameters(self) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Holdout evaluation: models learn along the stream, and are asked about whole sets of rows."""
 
-import numbers
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
@@ -12,6 +11,7 @@ from weakref import WeakValueDictionary
 from joblib import effective_n_jobs
 
 from skstream.core.evaluators.evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
+from skstream.core.evaluators.options import COUNT
 from skstream.core.evaluators.settings import Settings
 from skstream.core.measures.rows import ScoredRows, Sets
 from skstream.core.rows.stream import Stream
@@ -27,7 +27,6 @@ from skstream.core.run.run_outcome import Place, RunOutcome
 from skstream.core.run.scoring import AskedAtCheckpoints
 from skstream.core.timelines.timeline import HoldoutTimeline, NextRowsTimeline, Timeline
 from skstream.utils._rows import Schema
-from skstream.utils._sklearn import Interval
 
 # Questions that are asked in one step.
 _ASKS_PER_STEP = 1 << 16
@@ -95,8 +94,8 @@ class HoldoutEvaluator(StreamEvaluator):
     scored_sets = "holdout rows"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
-        "every": [Interval(numbers.Integral, 1, None, closed="left")],
-        "holdout_size": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "every": [COUNT],
+        "holdout_size": [COUNT, None],
     }
     #: Rows are learnt one by one, and each set is scored on its own, at every checkpoint.
     batch_size = 1

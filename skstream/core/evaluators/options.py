@@ -12,6 +12,9 @@ import numpy as np
 from skstream.core.forgetting import duration_of
 from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
 
+#: A number of at least 1.
+COUNT = Interval(numbers.Integral, 1, None, closed="left")
+
 
 class Options:
     """Base of frozen dataclasses whose parameters are checked when they are made."""
@@ -121,8 +124,8 @@ class Polling(Options):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_bins": [Interval(numbers.Integral, 1, None, closed="left")],
-        "poll_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "n_bins": [COUNT],
+        "poll_every": [COUNT, None],
         "reduce": [StrOptions({"auto", "dominant", "mean"}), callable],
         "previous_label": [StrOptions({"newest", "known_at_arrival"})],
         "features": [callable, None],

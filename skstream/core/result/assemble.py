@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
 from skstream.core.measures.checkpoints import Curves
-from skstream.core.result.rescore import end_at_failures, warn_of_cautions
 from skstream.core.result.result import EvaluationResult, ResultDetails
+from skstream.core.result.select import end_at_failures, warn_of_cautions
 from skstream.core.run.run_outcome import Cost, ResultHeader, RunOutcome
 from skstream.core.run.tape import Tape, fold_columns
 from skstream.utils._warnings import warn
@@ -46,7 +46,7 @@ def assemble(
     kind: type[EvaluationResult] = EvaluationResult
     further: dict[str, Any] = {}
     if outcome.waits is not None:
-        from skstream.core.evaluators.delayed.result import DelayedResult
+        from skstream.core.evaluators.delayed import DelayedResult
 
         kind, further = DelayedResult, {"waits": outcome.waits}
     curves: dict[str, list[Curves]] = {}

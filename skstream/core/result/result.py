@@ -9,21 +9,19 @@ import numpy as np
 
 from skstream.core.forgetting import Forgetting
 from skstream.core.measures.measure import Measure
-from skstream.core.result.rescore import (
+from skstream.core.result.select import (
+    as_passed,
     curve_of_one,
     final_value,
     mean_of_curves,
-    rescored,
-    warn_of_cautions,
-    with_scores,
-)
-from skstream.core.result.select import (
-    as_passed,
     named,
     number,
     pick,
+    rescored,
     select,
     tidy_columns,
+    warn_of_cautions,
+    with_scores,
 )
 from skstream.core.rows.drifts import Drift
 from skstream.core.run.input import why_no_weight

@@ -12,9 +12,7 @@ import numpy as np
 from skstream.core.engine.answers import no_answers
 from skstream.core.engine.failures import ModelError
 from skstream.core.engine.run import Answered, Step
-from skstream.core.evaluators.delayed.clock import Clock, LabelTimes, still_awaited
-from skstream.core.evaluators.delayed.counts import Waits
-from skstream.core.evaluators.delayed.live_input import (
+from skstream.core.evaluators.delayed_input import (
     DatedRows,
     KnownIds,
     LiveIds,
@@ -22,7 +20,8 @@ from skstream.core.evaluators.delayed.live_input import (
     label_weights,
     read_batch,
 )
-from skstream.core.evaluators.delayed.scoring import AskedWhileWaiting
+from skstream.core.evaluators.delayed_scoring import AskedWhileWaiting
+from skstream.core.evaluators.delayed_times import Clock, LabelTimes, Waits, still_awaited
 from skstream.core.evaluators.options import Polling
 from skstream.core.evaluators.settings import Settings
 from skstream.core.rows.chunk import Chunk, last_time, table_times

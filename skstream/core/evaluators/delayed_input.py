@@ -1,4 +1,4 @@
-"""Input of live runs: ids by which the user identifies rows, rows asked, weights of labels."""
+"""What is passed to a live run: rows by their ids, and their labels."""
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.core.evaluators.delayed.clock import Clock, Times
+from skstream.core.evaluators.delayed_times import Clock, Times
 from skstream.core.rows.arrays import holds_columns, split_columns
 from skstream.core.run.input import EncodedRows, checked_weights, encoded_labels
 from skstream.utils._label_space import LabelSpace

@@ -1,5 +1,0 @@
-"""Evaluation where labels arrive late."""
-
-from skstream.core.evaluators.delayed.evaluator import DelayedEvaluator
-
-__all__ = ["DelayedEvaluator"]
