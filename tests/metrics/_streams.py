@@ -117,3 +117,25 @@ def assert_same_curves(first: Any, second: Any, rtol: float = 0.0) -> None:
                 atol=rtol,
                 err_msg=f"{metric} under {forgetting}",
             )
+
+
+def assert_models_are_as_alone(
+    metrics: Any, forgetting: Any, stream: Stream, tables: Any, record_every: int
+) -> dict[str, Any]:
+    """Curves of models with some scores each, in one table cut in pieces, are those of one alone.
+
+    Returns the values of the last one.
+    """
+    options = {"classes": stream.classes, "record_every": record_every}
+    running = RunningMeasures(metrics, as_forgetting(forgetting), n_models=len(tables), **options)
+    for start, stop in [(0, 1), (1, 40), (40, None)]:
+        part = stream.part(start, stop)
+        answers = np.tile(part.p, (len(tables), 1))
+        running.update(part.y, answers, part.weight, scores=tables[:, start:stop])
+        running.curves()
+    for number, table in enumerate(tables):
+        alone = RunningMeasures(metrics, as_forgetting(forgetting), **options)
+        alone.update(stream.y, stream.p, stream.weight, scores=table)
+        assert_same_curves(running.curves().of_models(number), alone.curves())
+    (values,) = alone.curves().values.values()
+    return values

@@ -110,20 +110,6 @@ def test_a_first_previous_label_of_zero_is_caught():
             check_names_do_not_matter(moa, seed)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-@examples(20)
-@given(seed=st.integers(0, 10**6))
-def test_running_kappa_temporal_does_not_know_names(mechanism, seed):
-    stream = make_stream(seed, 100, 3, gaps=True)
-    other = Stream(
-        np.where(stream.y < 0, -1, 2 - stream.y), np.where(stream.p < 0, -1, 2 - stream.p), None, 3
-    )
-    forgetting = {"it": MECHANISMS[mechanism]}
-    first = score(stream, "kappa_temporal", forgetting).curves().values["it"]["kappa_temporal"]
-    second = score(other, "kappa_temporal", forgetting).curves().values["it"]["kappa_temporal"]
-    np.testing.assert_array_equal(first, second)
-
-
 def test_rows_not_asked_are_the_past_of_the_baselines():
     measures = running(["kappa_temporal", "kappa_m"], "cumulative", np.arange(3))
     measures.update([2, 2, 1], [-1, -1, -1])

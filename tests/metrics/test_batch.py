@@ -24,6 +24,7 @@ from skstream.metrics import (
 )
 from skstream.metrics._functions import cmd_score, persistent_skill_score
 from tests._examples import examples
+from tests.metrics._reference import Reference
 from tests.metrics._streams import MECHANISMS, make_stream, running, score
 
 # Bifet et al. (2015), Table 5: rows are the true classes + and -.
@@ -73,27 +74,24 @@ BATCH_TWINS = {
 def test_twins_in_scikit_learn_on_every_prefix(seed, n_classes, weighted, data):
     stream = make_stream(seed, 200, n_classes, weighted=weighted)
     curves = score(stream, list(BATCH_TWINS), MECHANISMS).curves()
-    for n in data.draw(st.lists(st.integers(2, 200), min_size=1, max_size=2)):
-        y, p = stream.y[:n], stream.p[:n]
-        weight = np.ones(n) if stream.weight is None else stream.weight[:n]
-        rows = np.flatnonzero((p >= 0) & (weight > 0))
-        if not len(rows):
-            continue
-        sizes = {"all": len(rows), "unfaded": len(rows), "window": 17, "last": 1}
-        for name, twin in BATCH_TWINS.items():
-            for mechanism in ("all", "unfaded", "window", "last", "faded"):
-                kept = rows[-sizes.get(mechanism, len(rows)) :]
-                w = weight[kept]
-                if mechanism == "faded":
-                    w = w * 0.97 ** np.arange(len(kept) - 1, -1, -1.0)
+    ends = data.draw(st.lists(st.integers(2, 200), min_size=1, max_size=2))
+    for mechanism, forgetting in MECHANISMS.items():
+        reference = Reference(
+            stream.y, stream.p, stream.weight, forgetting=forgetting, n_classes=n_classes
+        )
+        for n in ends:
+            rows, kept = reference.at(n)
+            rows, kept = rows[kept > 0], kept[kept > 0]
+            y, p = reference.y[rows], reference.p[rows]
+            for name, twin in BATCH_TWINS.items() if len(rows) else ():
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # scikit-learn on what is undefined
-                    expected = twin(y[kept], p[kept], sample_weight=w)
+                    expected = twin(y, p, sample_weight=kept)
                 found = curves.values[mechanism][name][n - 1]
                 if not (name == "kappa" and np.isnan(found)):
                     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10, err_msg=name)
                 else:
-                    assert len(np.unique(np.concatenate((y[kept], p[kept])))) == 1
+                    assert len({*y, *p}) == 1
 
 
 def test_every_measure_of_scikit_learn_has_its_twin():
@@ -236,6 +234,7 @@ def test_some_undefined_classes_do_not_matter():
         (lambda: kappa_score([0, 1], [0, 1], sample_weight=[1, -1]), "not negative"),
         (lambda: kappa_score([[0, 1]], [[0, 1]]), "one-dimensional"),
         (lambda: kappa_m_score([0, 1], [0, 1], majority="present"), "Got 'present' instead"),
+        (lambda: kappa_test([0, 1], [0, 1], variance="scott"), "'variance' .* Got 'scott'"),
         (lambda: kappa_m_score([0, 1], [0, 1], past=["a"]), "past holds strings"),
         (lambda: cmd_score([0, 1, 2], [0, 1, 2]), "at most 2 classes"),
         (lambda: persistent_skill_score([0.0, np.nan], [0.0, 1.0]), r"y_true\[1\] is nan"),

@@ -92,8 +92,3 @@ def test_rare_classes_cost_no_digits():
 def test_answers_of_one_class_alone_are_no_evidence():
     result = kappa_test([0, 1, 1, 0, 2], [1, 1, 1, 1, 1])
     assert (result.kappa, result.statistic, result.pvalue) == (0.0, 0.0, 0.5)
-
-
-def test_the_variance_is_one_of_two():
-    with pytest.raises(ValueError, match=r"'variance' parameter of kappa_test.*Got 'scott'"):
-        kappa_test([0, 1], [0, 1], variance="scott")

@@ -32,8 +32,7 @@ def test_10_a_weighted_row_that_leaves_takes_its_weight_with_it(weight):
 def test_12_the_last_rows_are_a_checkpoint(record_every):
     stream = make_stream(0, 2500, 2)
     curves = score(stream, NAMES, "window:200", record_every).curves()
-    expected = [*range(record_every, 2500, record_every), 2500]
-    assert curves.checkpoints.tolist() == expected
+    assert curves.checkpoints.tolist() == [*range(record_every, 2500, record_every), 2500]
     final = score(stream, NAMES, "window:200", 1).curves().values["window:200"]
     for metric, values in curves.values["window:200"].items():
         assert values[-1] == final[metric][-1]
@@ -55,9 +54,8 @@ def test_one_class_alone_is_nan_and_never_infinite(mechanism, answers):
 @pytest.mark.parametrize("alpha", [0.5, 0.9])
 def test_a_baseline_whose_errors_have_faded_is_never_infinite(alpha):
     y = np.r_[0, 1, 0, 1, np.zeros(20_000, dtype=int)]
-    p = np.ones_like(y)
     measures = running(NAMES, f"fading:{alpha}", np.arange(2))
-    measures.update(y, p)
+    measures.update(y, np.ones_like(y))
     values = measures.curves().values[f"fading:{alpha}"]
     for metric in NAMES:
         assert not np.isinf(values[metric]).any()

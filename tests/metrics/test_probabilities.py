@@ -25,7 +25,13 @@ from skstream.metrics._calibration import brier_part
 from tests._examples import newest_alone
 from tests.metrics import _probability_reference as oracle
 from tests.metrics._reference import Reference
-from tests.metrics._streams import MECHANISMS, Stream, assert_same_curves, make_stream
+from tests.metrics._streams import (
+    MECHANISMS,
+    Stream,
+    assert_models_are_as_alone,
+    assert_same_curves,
+    make_stream,
+)
 
 SIZES = [(2, False), (2, True), (5, True)]
 MATRIX = [[0.0, 1.0], [5.0, 0.5]]
@@ -295,26 +301,10 @@ def test_pieces_and_several_models_change_nothing(name):
     stream = make_stream(3, 60, 3, weighted=True, gaps=True)
     tables = np.stack([probabilities(stream, seed) for seed in range(3)])
     tables[2] = np.nan  # a model without probabilities
-    measures, mechanism = defined(3), MECHANISMS[name]
-    whole = [scored(stream, table, measures, mechanism).curves() for table in tables]
-    running = RunningMeasures(
-        {measure.name: measure for measure in measures},
-        as_forgetting(mechanism),
-        classes=stream.classes,
-        record_every=1,
-        n_models=3,
-    )
-    for start, stop in [(0, 1), (1, 40), (40, 60)]:
-        part = stream.part(start, stop)
-        answers = np.tile(part.p, (3, 1))
-        running.update(part.y, answers, part.weight, scores=tables[:, start:stop])
-        running.curves()
-    curves = running.curves()
-    for number, alone in enumerate(whole):
-        assert_same_curves(curves.of_models(number), alone)
-    for by_metric in whole[2].values.values():
-        of_scores = {m.name for m in measures if m.needs == "probabilities"}
-        assert all(np.isnan(values).all() for m, values in by_metric.items() if m in of_scores)
+    measures = {measure.name: measure for measure in defined(3)}
+    values = assert_models_are_as_alone(measures, MECHANISMS[name], stream, tables, 1)
+    for metric, measure in measures.items():
+        assert measure.needs != "probabilities" or np.isnan(values[metric]).all()
 
 
 @pytest.mark.parametrize("forgetting", ["cumulative", "window:17", "fading:0.97"])

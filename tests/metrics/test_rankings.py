@@ -16,7 +16,7 @@ from skstream.core.measures.resolve import resolve_metrics
 from skstream.core.measures.rows import ScoredRows, Sets
 from skstream.core.measures.running import RunningMeasures, SetMeasures
 from tests.metrics._reference import Reference
-from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream
+from tests.metrics._streams import MECHANISMS, assert_models_are_as_alone, make_stream
 
 RANKINGS = {name: one for name, one in PROBABILITIES.items() if one.needs == "scores"}
 LONGER = {**MECHANISMS, "window": as_forgetting("window:50")["window:50"]}
@@ -147,21 +147,8 @@ def test_pieces_and_several_models_change_nothing(monkeypatch, name, n_bins):
     stream = make_stream(3, 90, 3, weighted=True, gaps=True)
     tables = np.stack([make_scores(stream, seed) for seed in range(3)])
     tables[2] = np.nan  # a model without scores
-    mechanism = as_forgetting(LONGER[name])
-    running = RunningMeasures(
-        RANKINGS, mechanism, classes=stream.classes, record_every=4, n_models=3
-    )
-    for start, stop in [(0, 1), (1, 40), (40, 90)]:
-        part = stream.part(start, stop)
-        answers = np.tile(part.p, (3, 1))
-        running.update(part.y, answers, part.weight, scores=tables[:, start:stop])
-        running.curves()
-    curves = running.curves()
-    for number, table in enumerate(tables):
-        alone = measured(stream, table, LONGER[name], record_every=4).curves()
-        assert_same_curves(curves.of_models(number), alone)
-    for values in alone.values.values():
-        assert all(np.isnan(of_metric).all() for of_metric in values.values())
+    values = assert_models_are_as_alone(RANKINGS, LONGER[name], stream, tables, 4)
+    assert all(np.isnan(of_metric).all() for of_metric in values.values())
 
 
 def test_every_set_is_ranked_on_its_own():

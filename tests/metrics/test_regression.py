@@ -11,6 +11,7 @@ from skstream.core.measures.registry import REGRESSION
 from skstream.metrics import pinball
 from skstream.metrics._functions import persistent_skill_score
 from tests._examples import examples
+from tests.metrics._reference import memory
 from tests.metrics._streams import MECHANISMS, assert_same_curves, running
 
 MECHANISMS = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
@@ -41,21 +42,13 @@ def make_targets(seed, n, level, *, weighted):
     return y, p, rng.choice([0.0, 0.3, 1.0, 2.7], n) if weighted else None
 
 
-def kept(mechanism, rows, weight):
-    """Scored rows in a mean, and their weights."""
-    w = weight[rows]
-    if mechanism == "faded":
-        return rows, w * 0.97 ** np.arange(len(rows) - 1, -1, -1.0)
-    size = {"window": 17, "last": 1}.get(mechanism, len(rows))
-    return rows[len(rows) - min(size, len(rows)) :], w[len(rows) - min(size, len(rows)) :]
-
-
 def expected_value(name, y, p, weight, mechanism, n):
     labelled = np.flatnonzero(~np.isnan(y[:n]) & (weight[:n] > 0))
     previous = np.full(n, np.nan)
     previous[labelled[1:]] = y[labelled[:-1]]
     scored = labelled[~np.isnan(p[labelled])]
-    rows, w = kept(mechanism, scored, weight)
+    w = memory(MECHANISMS[mechanism], len(scored), 0) * weight[scored]
+    rows, w = scored[w > 0], w[w > 0]
     if not len(rows):
         return np.nan
     if name == "persistent_skill":

@@ -63,10 +63,3 @@ def test_measures_of_one_class(name: str, expected: float) -> None:
     assert result.scores["model"][name] == pytest.approx(expected)
     better = result.measures[name].higher_is_better
     assert better is (None if name.startswith("predicted") else True)
-
-
-def test_share_of_answers_weighs_rows() -> None:
-    weight = rng.random(300)
-    result = score_predictions(Y, ANSWERS, metrics="predicted_share:1", sample_weight=weight)
-    expected = np.average(ANSWERS, weights=weight)
-    assert result.scores["model"]["predicted_share:1"] == pytest.approx(expected)

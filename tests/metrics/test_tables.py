@@ -14,7 +14,7 @@ from skstream.core.measures.registry import CLASSIFICATION, REGRESSION
 from skstream.core.measures.rows import ScoredRows
 from skstream.core.measures.series import KINDS, ColumnStates, Series, columns_of_kinds, values_of
 from tests._examples import examples, newest_alone
-from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running
+from tests.metrics._streams import MECHANISMS, Stream, assert_same_curves, make_stream, running
 
 NAMES = [name for name in CLASSIFICATION if name != "cmd"]
 COUNTING = {"all": MECHANISMS["all"], "window": MECHANISMS["window"]}
@@ -93,31 +93,28 @@ def test_a_table_changes_no_bit(
     assert_each_is_as_alone(twin, alone)
 
 
-@pytest.mark.parametrize("gaps", [False, True])
-def test_a_table_of_regressors(gaps):
+def regressors(gaps):
     rng = np.random.default_rng(3)
     y = np.cumsum(rng.normal(size=300)) + 1e3
     answers = y + rng.normal(size=(3, 300))
     if gaps:
         answers[1:, rng.random(300) < 0.1] = np.nan
-    mechanisms = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
-    table = running(list(REGRESSION), mechanisms, None, n_models=3)
-    alone = [running(list(REGRESSION), mechanisms, None) for _ in answers]
-    for start in range(0, 300, 70):
-        table.update(y[start : start + 70], answers[:, start : start + 70])
-        for one, p in zip(alone, answers, strict=True):
-            one.update(y[start : start + 70], p[start : start + 70])
-    assert_each_is_as_alone(table, alone)
+    return list(REGRESSION), None, Stream(y, y, None, 0), answers
 
 
-def test_many_classes_in_a_table():
+def of_many_classes():
     stream = make_stream(0, 150, 150, weighted=True, gaps=True)
-    answers = several_answers(stream, np.random.default_rng(0), 3)
-    table = running(NAMES, MECHANISMS, stream.classes, n_models=3)
-    alone = [running(NAMES, MECHANISMS, stream.classes) for _ in answers]
-    read(table, stream, answers, [100])
-    for one, p in zip(alone, answers, strict=True):
-        read(one, stream, p, [100])
+    return NAMES, stream.classes, stream, several_answers(stream, np.random.default_rng(0), 3)
+
+
+@pytest.mark.parametrize("case", [regressors(False), regressors(True), of_many_classes()])
+def test_a_table_of_other_models(case):
+    names, classes, stream, answers = case
+    mechanisms = {n: f for n, f in MECHANISMS.items() if classes is not None or n != "adaptive"}
+    table = running(names, mechanisms, classes, n_models=3)
+    alone = [running(names, mechanisms, classes) for _ in answers]
+    for measures, said in zip([table, *alone], [answers, *answers], strict=True):
+        read(measures, stream, said, [70, 100])
     assert_each_is_as_alone(table, alone)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skstream import Persistent, PrequentialEvaluator
 from skstream.core.measures import running as running_module
-from skstream.metrics import Measure, kappa_temporal_score
+from skstream.metrics import Measure
 from skstream.streams import make_demo_stream
 from tests._examples import examples
 from tests.metrics._streams import (
@@ -128,11 +128,6 @@ def test_regression_functions_get_targets():
     measures = running({"bias": lambda y, p: float(np.mean(p - y))}, "window:2", None, 1)
     measures.update([1.0, 2.0, 4.0], [1.5, 2.0, 5.0])
     assert measures.curves().values["window:2"]["bias"].tolist() == [0.5, 0.25, 0.5]
-
-
-def test_partials_of_our_functions_need_no_rows():
-    measures = running(partial(kappa_temporal_score), "fading:0.9", np.arange(2), bounded=False)
-    assert measures._scores.groups[0].tape is None
 
 
 def divides(sums):
