@@ -1,6 +1,7 @@
 """The only module that uses private scikit-learn names and handles its versions."""
 
 import inspect
+import re
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -204,6 +205,9 @@ def _variables_of(functions: set[tuple[str, str]]) -> dict[str, Any]:
     return {}
 
 
+_QUOTED_OR_SPARSE = re.compile(r"""['"{}\s]""")
+
+
 def arff_values(text: str) -> Any:
     """Values in a line of an ARFF file; of a sparse row, by their places; None if one is missing.
 
@@ -213,6 +217,8 @@ def arff_values(text: str) -> Any:
     >>> arff_values("1.5, ?, 'a, b', '?'"), arff_values("{1 0.5}")
     (['1.5', None, 'a, b', '?'], {1: '0.5'})
     """
+    if not _QUOTED_OR_SPARSE.search(text):
+        return [None if value in ("", "?") else value for value in text.split(",")]
     from sklearn.externals import _arff
 
     try:
