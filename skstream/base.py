@@ -25,28 +25,6 @@ from skstream.utils._validation import is_classifier, is_fitted, unfitted_copy
 Method = TypeVar("Method", bound=Callable[..., Any])
 Learn = Callable[[Any, Any, NDArray[np.float64] | None, Any], None]
 
-# Models with ``partial_fit`` to suggest in place of models without it.
-_RELATIVES = {
-    "DummyClassifier": "skstream.baselines.MajorityClass()",
-    "DummyRegressor": "skstream.baselines.MeanRegressor()",
-    "ElasticNet": 'SGDRegressor(penalty="elasticnet")',
-    "KMeans": "MiniBatchKMeans()",
-    "Lasso": 'SGDRegressor(penalty="l1")',
-    "LinearRegression": "SGDRegressor()",
-    "LinearSVC": "SGDClassifier()",
-    "LinearSVR": 'SGDRegressor(loss="epsilon_insensitive")',
-    "LogisticRegression": 'SGDClassifier(loss="log_loss")',
-    "LogisticRegressionCV": 'SGDClassifier(loss="log_loss")',
-    "NMF": "MiniBatchNMF()",
-    "PCA": "IncrementalPCA()",
-    "Pipeline": "skstream.pipeline.StreamPipeline(steps)",
-    "Ridge": "SGDRegressor()",
-    "RidgeClassifier": 'SGDClassifier(loss="squared_error")',
-    "SVC": "SGDClassifier()",
-    "SVR": 'SGDRegressor(loss="epsilon_insensitive")',
-}
-
-
 # How labels follow from other answers.
 _LABELS_OF_SCORES = {
     "predict_proba": "self.classes_[self.predict_proba(X).argmax(axis=1)]",
@@ -252,8 +230,7 @@ def learner(estimator: Any) -> Learn:
     Raises
     ------
     TypeError
-        If the estimator has no ``partial_fit``. The message names a similar model with one, if
-        scikit-learn or this package has it.
+        If the estimator has no ``partial_fit``.
 
     Notes
     -----
@@ -300,18 +277,16 @@ def _learn_nothing(X: Any, y: Any, weight: Any, classes: Any) -> None:
 
 
 def check_can_learn(estimator: Any) -> None:
-    """Raise a TypeError that suggests another model if an estimator has no ``partial_fit``."""
+    """Raise a TypeError that says what to do if an estimator has no ``partial_fit``."""
     if hasattr(estimator, "partial_fit") or isinstance(estimator, FrozenEstimator):
         return
     adapter = _of_other_library(estimator)
     if adapter is not None:
         raise TypeError(adapter)
-    relative = relative_of(estimator)
-    instead = f"{relative}, or another model" if relative else "a model"
     asked = " It is fitted: which of the two is meant?" if is_fitted(estimator) else ""
     raise TypeError(
         f"{type(estimator).__name__} cannot learn from a stream: it has no partial_fit. "
-        f"Use {instead} with partial_fit, or else\n"
+        "Use a model with partial_fit (of a Pipeline, a StreamPipeline of its steps), or else\n"
         "- to refit it along the stream: skstream.PeriodicRefit(model, every=1000);\n"
         f"- to judge it as fitted, unchanged: sklearn.frozen.FrozenEstimator(fitted).{asked}"
     )
@@ -353,11 +328,6 @@ def without_predict(estimator: Any) -> str:
         f"{type(last).__name__}{inside} has no predict; put it into a StreamPipeline that ends in "
         "a classifier or regressor."
     )
-
-
-def relative_of(estimator: Any) -> str | None:
-    """Name a similar model that learns from a stream, if one is known."""
-    return _RELATIVES.get(type(estimator).__name__)
 
 
 def offered_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:

@@ -109,23 +109,6 @@ def test_it_is_the_definition(seed: int, detector: str, warm_up: int) -> None:
     assert model.n_rows_since_reset_ == literal.n_since
 
 
-def test_there_are_resets_with_and_without_warning() -> None:
-    """Else the test above would show little."""
-    X, y, _ = rows(0, 150)
-    learnt = {}
-    for name, detector in DETECTORS.items():
-        model = DriftReset(Scripted(), detector=detector, warm_up=1)
-        sizes = []
-        for t in range(150):
-            before = getattr(model, "n_resets_", 0)
-            model.partial_fit(X[[t]], y[[t]], classes=CLASSES)
-            if model.n_resets_ > before:
-                sizes.append(len(model.estimator_.lessons_))
-        learnt[name] = sizes
-    assert max(learnt["DDM"]) > 1 and len(learnt["DDM"]) > 2
-    assert set(learnt["random"]) == set(learnt["Page-Hinkley"]) == {1}
-
-
 class LiteralCalls(Literal):
     """The definition for calls of many rows, of which an alarm makes two."""
 

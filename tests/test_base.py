@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.cluster import KMeans
 from sklearn.decomposition import IncrementalPCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -53,16 +52,11 @@ def test_repetition_needs_whole_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "relative"),
-    [
-        (LogisticRegression(), r"Use SGDClassifier\(loss=\"log_loss\"\), or another model with"),
-        (KMeans(), r"Use MiniBatchKMeans\(\)"),
-        (make_pipeline(StandardScaler(), SGDClassifier()), r"StreamPipeline\(steps\)"),
-        (RandomForestClassifier(), "Use a model with partial_fit"),
-    ],
+    "model", [RandomForestClassifier(), make_pipeline(StandardScaler(), SGDClassifier())]
 )
-def test_models_that_cannot_learn_are_refused_with_a_way_out(model, relative) -> None:
-    with pytest.raises(TypeError, match=f"{type(model).__name__} cannot learn .*{relative}"):
+def test_models_that_cannot_learn_are_refused_with_a_way_out(model) -> None:
+    said = f"{type(model).__name__} cannot learn .*Use a model with partial_fit"
+    with pytest.raises(TypeError, match=said):
         learner(model)
 
 

@@ -21,7 +21,6 @@ from skstream.metrics import kappa_score
 from tests._examples import examples
 
 CLASSIFIERS = [Persistent(), MajorityClass(), MajorityWindow(), MajorityWindow(2)]
-KINDS = (Persistent, MajorityClass, MajorityWindow, RandomClass)
 X1 = [[0.0]]
 
 
@@ -58,19 +57,6 @@ def test_answers_are_those_of_the_definition(labels, size, data) -> None:
         assert len(window.window_codes_) == min(size, len(learnt[0]))
 
 
-@given(labels=st.lists(st.integers(-3, 3), min_size=1, max_size=30), data=st.data())
-@examples(30)
-def test_a_window_of_one_row_is_persistent(labels, data) -> None:
-    weights = data.draw(
-        st.lists(st.floats(0.1, 3), min_size=len(labels), max_size=len(labels)) | st.none()
-    )
-    X = np.zeros((len(labels), 1))
-    window = MajorityWindow(1).fit(X, labels, sample_weight=weights)
-    last = Persistent().fit(X, labels, sample_weight=weights)
-    assert window.predict(X1) == last.predict(X1)
-    np.testing.assert_array_equal(window.predict_proba(X1), last.predict_proba(X1))
-
-
 def test_fractional_weights_leave_no_rounding_in_the_window() -> None:
     rng = np.random.default_rng(0)
     weights = rng.random(3000) / 3
@@ -80,32 +66,6 @@ def test_fractional_weights_leave_no_rounding_in_the_window() -> None:
         np.zeros((5, 1)), model.window_codes_, classes=[0, 1], sample_weight=weights[-5:]
     )
     np.testing.assert_array_equal(model.class_counts_, again.class_counts_)
-
-
-@given(
-    n=st.integers(1, 20),
-    cut=st.integers(0, 20),
-    seed=st.integers(0, 1000),
-    weighted=st.booleans(),
-)
-@examples(30)
-def test_cutting_a_call_changes_no_bit(n, cut, seed, weighted) -> None:
-    rng = np.random.default_rng(seed)
-    X, y = np.zeros((n, 1)), rng.integers(0, 3, n)
-    weight = rng.random(n) if weighted else None
-    for make in (*KINDS, PersistentRegressor, MeanRegressor):
-        whole, parts = make(), make()
-        if make is RandomClass:
-            whole, parts = make(random_state=seed), make(random_state=seed)
-        known = {} if make in (PersistentRegressor, MeanRegressor) else {"classes": [0, 1, 2]}
-        whole.partial_fit(X, y, sample_weight=weight, **known)
-        for piece in (slice(0, cut), slice(cut, n)):
-            if len(y[piece]):
-                w = None if weight is None else weight[piece]
-                parts.partial_fit(X[piece], y[piece], sample_weight=w, **known)
-        assert vars(whole).keys() == vars(parts).keys()
-        for name, value in vars(whole).items():
-            np.testing.assert_array_equal(vars(parts)[name], value)
 
 
 def test_regression() -> None:

@@ -168,23 +168,6 @@ def test_the_other_fits_are_minima() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_an_over_confident_model_is_mended(method: str, n_classes: int) -> None:
-    """The log loss of rows that nobody learnt comes close to that of the true probabilities."""
-    X, y, _ = rows(6000, n_classes)
-    model = PrequentialCalibrator(Scores(), method=method, forgetting="window:3000", every=500)
-    model.fit(X[:3000], y[:3000])
-    codes = np.searchsorted(CLASSES, y[3000:])
-
-    def log_loss(p: Any) -> float:
-        return float(-np.log(p[np.arange(3000), codes]).mean())
-
-    before, best = log_loss(proba(X[3000:], 3000)), log_loss(softmax(X[3000:] / 3.0, axis=1))
-    after = log_loss(model.predict_proba(X[3000:]))
-    assert before > best + 0.2 and after < best + 0.03
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_perfect_scores_give_no_certainty(method: str) -> None:
     """Of separated rows every other fit would go to infinity, and one error cost as much."""
     codes = np.repeat([0, 1], 50)

@@ -15,10 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skstream import (
     DynamicWeightedMajority,
-    MajorityClass,
     ModelError,
     OnlineBagging,
-    Persistent,
     PrequentialEvaluator,
     make_stream_pipeline,
 )
@@ -152,19 +150,6 @@ def test_bagging_is_the_definition(seed: int, detector: str, model: Any, mean: f
     assert bag.n_rows_learnt_ == literal.row
 
 
-def test_detectors_replace_members() -> None:
-    """Else the test above would show nothing of it."""
-    y = np.repeat(["a", "b"], 30)
-    detector = ADWIN(0.2, clock=1, direction="up")
-    bag = OnlineBagging(MajorityClass(), 3, detector=detector, random_state=0)
-    plain = OnlineBagging(MajorityClass(), 3, random_state=0)
-    for model in (bag, plain):
-        for t in range(60):
-            model.partial_fit([[0.0]], y[[t]], classes=["a", "b"])
-    assert bag.n_replaced_.any() and not plain.n_replaced_.any()
-    assert bag.predict([[0.0]]) == ["b"] and plain.predict_proba([[0.0]])[0, 0] > 0.4
-
-
 class LiteralMajority:
     """The pseudocode of Kolter and Maloof's figure 1, for `Scripted` experts."""
 
@@ -242,16 +227,6 @@ def test_weighted_majority_is_the_definition(
         np.testing.assert_allclose(model.predict_proba([[0.0]])[0], sums / sums.sum(), rtol=1e-12)
     assert [member.lessons_ for member in model.estimators_] == literal.experts
     np.testing.assert_allclose(model.weights_, literal.weights, rtol=1e-12)
-
-
-def test_the_number_of_members_is_limited() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(25, 2)), rng.integers(0, 2, 25)
-    few = DynamicWeightedMajority(Persistent(), period=1, max_estimators=3).fit(X, y)
-    many = DynamicWeightedMajority(Persistent(), period=1, max_estimators=None).fit(X, y)
-    assert len(few.estimators_) == 3 and few.n_made_ > 5 and len(many.estimators_) > 5
-    alone = DynamicWeightedMajority(Persistent(), period=1, max_estimators=1).fit(X, y)
-    assert alone.weights_.tolist() == [1.0] and alone.n_made_ > 5
 
 
 def test_members_have_seeds_of_their_own() -> None:

@@ -16,8 +16,6 @@ OPTIONS = {
     "how_often_to_refit": ["--rows", "600"],
     "estimates_before_labels": ["--rows", "1500"],
 }
-#: Examples that evaluate in other processes, or score a log without an evaluation.
-ELSEWHERE = ("online_or_retrained", "fraud_log")
 GALLERY = sorted((PROJECT / "examples" / "gallery").glob("*/plot_*.py"))
 # Less than readers see, where an example would take long: its text, and what runs.
 SHORTER = {
@@ -42,12 +40,7 @@ def shorter(example: Path, folder: Path) -> Path:
     return program
 
 
-# The others run in tests/evaluation/test_verify_examples.py, where their results are verified, too.
-@pytest.mark.parametrize(
-    "example",
-    [path for path in EXAMPLES if path.stem in ELSEWHERE],
-    ids=lambda path: path.stem,
-)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(example: Path, tmp_path: Path, run_program: Run) -> None:
     pytest.importorskip("matplotlib", reason="examples draw pictures")
     pytest.importorskip("pyarrow", reason="examples read Parquet files")

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from skstream import PrequentialEvaluator
 from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
-from skstream.streams import SEA, join_streams
 from skstream.tree import AdaptiveRandomForestClassifier, HoeffdingTreeClassifier
 from skstream.utils._seeds import poisson_weights
 from tests._examples import examples, newest_alone
@@ -118,28 +116,6 @@ def test_it_is_the_literal_forest(seed, warning, drift, mean_weight, leaf) -> No
         begin = end
     np.testing.assert_array_equal(forest.n_drifts_, [place.n_drifts for place in literal])
     np.testing.assert_array_equal(forest.n_warnings_, [place.n_warnings for place in literal])
-
-
-@newest_alone
-def test_after_a_drift_it_is_better_than_one_tree() -> None:
-    stream = join_streams(
-        SEA(6000, thresholds=[6.0], noise=0.0, random_state=0),
-        SEA(6000, thresholds=[12.0], noise=0.0, random_state=1),
-        position=6000,
-    )
-    models = {
-        "forest": AdaptiveRandomForestClassifier(random_state=0),
-        "fixed": AdaptiveRandomForestClassifier(
-            warning_detector=None, drift_detector=None, random_state=0
-        ),
-        "tree": HoeffdingTreeClassifier(),
-    }
-    result = PrequentialEvaluator("accuracy").evaluate(models, stream, return_models=True)
-    scores = {name: result.scores[name]["accuracy"] for name in models}
-    assert scores["forest"] > scores["fixed"] + 0.01
-    assert scores["forest"] > scores["tree"] + 0.01
-    assert (result.models["forest"].n_drifts_ > 0).sum() > 5
-    assert (result.models["fixed"].n_drifts_ == 0).all()
 
 
 @pytest.mark.parametrize(

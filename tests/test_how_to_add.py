@@ -84,7 +84,7 @@ def test_a_measure() -> None:
 
 
 def test_a_measure_of_unknown_series_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"names \['wrongs'\]. The kinds of series are \['abs"):
+    with pytest.raises(ValueError, match=r"names 'wrongs'. The kinds of series are \['abs"):
         Measure(name="mine", formula=lambda sums: sums["wrongs"], series={"wrongs"})
 
 

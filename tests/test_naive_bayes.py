@@ -4,12 +4,10 @@ import re
 import warnings
 from typing import Any
 
-import joblib
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 from skstream import DelayedEvaluator, Polling, PrequentialEvaluator, RunOptions
@@ -65,15 +63,6 @@ def test_row_by_row_is_one_fit(
     assert_same_model(learn_in_batches(model, X, y, size, weight), fitted)
 
 
-def test_the_law_is_not_empty() -> None:
-    """GaussianNB, whose floor follows the newest batch only, breaks it."""
-    X, y = stream(0)
-    one_by_one, fitted = learn_in_batches(GaussianNB(), X, y, 1), GaussianNB().fit(X, y)
-    assert not np.allclose(one_by_one.epsilon_, fitted.epsilon_)
-    with pytest.raises(AssertionError):
-        np.testing.assert_allclose(one_by_one.var_, fitted.var_, rtol=1e-9, atol=1e-12)
-
-
 def test_constant_features_do_no_harm() -> None:
     """scikit-learn issue 19837."""
     X, y = stream(2, 300)
@@ -102,29 +91,6 @@ def test_integer_weights_are_repetitions() -> None:
     assert_same_model(weighted, repeated)
 
 
-def test_rows_of_weight_zero_are_not_learnt() -> None:
-    X, y = stream(4)
-    model = IncrementalGaussianNB().fit(X, y)
-    before = joblib.hash(model)
-    model.partial_fit(X * 1e9, y, sample_weight=np.zeros(len(y)))
-    assert joblib.hash(model) == before
-
-
-def test_rows_of_weight_zero_alone_leave_the_model_unfitted() -> None:
-    X, y = stream(4)
-    model = IncrementalGaussianNB()
-    model.partial_fit(X[:2], y[:2], classes=[0, 1, 2], sample_weight=[0.0, 0.0])
-    assert (model.class_count_ == 0).all()
-    for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
-        with pytest.raises(NotFittedError):
-            getattr(model, method)(X)
-    with pytest.raises(ValueError, match="is not the same as on last call"):
-        model.partial_fit(X, y, classes=[0, 1])
-    model.partial_fit(X, y)
-    assert_same_model(model, IncrementalGaussianNB().fit(X, y))
-    assert len(model.predict(X)) == len(X)
-
-
 def test_a_class_not_yet_seen_is_never_the_answer() -> None:
     X, y = stream(5)
     for priors in (None, [0.1, 0.1, 0.8]):
@@ -142,15 +108,6 @@ def test_while_all_rows_are_alike_the_prior_decides() -> None:
     assert model.epsilon_ == 0
     assert model.predict([[7.0, 0.0], [-1.0, 5.0]]).tolist() == ["b", "b"]
     np.testing.assert_allclose(model.predict_proba([[1.0, 1.0]]), [[1 / 3, 2 / 3, 0]])
-
-
-def test_without_smoothing_it_is_gaussian_nb() -> None:
-    X, y = stream(6, 100)
-    X = X[:, [0, 1]]
-    ours = learn_in_batches(IncrementalGaussianNB(var_smoothing=0.0), X, y, 1)
-    theirs = learn_in_batches(GaussianNB(var_smoothing=0.0), X, y, 1)
-    np.testing.assert_array_equal(ours.var_, theirs.var_)
-    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
 def test_computes_in_double_precision() -> None:
@@ -213,8 +170,8 @@ def test_electricity_with_late_labels_is_scored_to_its_end() -> None:
 def test_very_large_and_small_numbers_are_answered_as_in_the_loop(scale: float) -> None:
     """Products of variances, of which the kernel takes one logarithm, stay within range."""
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 300)
-    X = scale * (rng.normal(size=(300, 2)) + y[:, None])
+    y = rng.integers(0, 3, 100)
+    X = scale * (rng.normal(size=(100, 2)) + y[:, None])
     kernel, loop = (
         PrequentialEvaluator(
             "log_loss", n_warmup=20, random_state=0, run=RunOptions(kernels=engine == "auto")

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
-from sklearn.neighbors import KNeighborsClassifier
 
 from skstream.neighbors import WindowedKNeighborsClassifier, nearest_in_windows
 from tests._examples import examples
@@ -49,26 +48,6 @@ def test_answers_are_those_of_the_definition(seed, k, size, n_values) -> None:
         expected = [votes[label] / sum(votes.values()) for label in model.classes_]
         np.testing.assert_allclose(share, expected, rtol=1e-12)
     assert len(model.window_rows_) == min(size, n)
-
-
-@pytest.mark.parametrize("k", [1, 5])
-def test_without_ties_answers_are_those_of_scikit_learn(k: int) -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
-    model = WindowedKNeighborsClassifier(k, 80).fit(X, y)
-    theirs = KNeighborsClassifier(k).fit(X[-80:], y[-80:])
-    np.testing.assert_array_equal(model.predict(X), theirs.predict(X))
-    np.testing.assert_array_equal(model.predict_proba(X), theirs.predict_proba(X))
-
-
-def test_of_equal_distances_the_row_learnt_last_is_nearer() -> None:
-    X = [[1.0], [-1.0], [1.0], [-1.0]]
-    for y in (["a", "b", "b", "a"], ["b", "a", "a", "b"]):
-        assert WindowedKNeighborsClassifier().fit(X, y).predict([[0.0]]) == y[-1:]
-        two = WindowedKNeighborsClassifier(2).fit(X, y)  # a vote for each class: the lowest
-        assert two.predict([[0.0]]) == ["a"]
-        three = WindowedKNeighborsClassifier(3).fit(X, y)
-        assert three.predict([[0.0]]) == y[1:2]
 
 
 def test_a_window_of_many_asks_is_cut_without_a_trace() -> None:

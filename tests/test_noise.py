@@ -11,7 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
-from skstream import KFoldEvaluator, PrequentialEvaluator, RunOptions, make_stream_pipeline
+from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline
 from skstream.baselines import MajorityClass
 from skstream.kernels import Task
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -48,23 +48,6 @@ def test_accuracy_left_is_that_of_the_formula(n_classes, q):
     assert np.mean(noisy != codes) == pytest.approx(q, abs=4 * np.sqrt(0.25 / n))
     steps = np.bincount((noisy - codes) % n_classes, minlength=n_classes)[1:] / n
     np.testing.assert_allclose(steps, q / (n_classes - 1), atol=4 * np.sqrt(0.25 / n))
-
-
-@pytest.mark.parametrize("what", ["equal rows, each learnt", "other rows, nothing learnt"])
-def test_draws_along_a_stream_are_independent(what):
-    n, q = 60_000, 0.3
-    equal = what.startswith("equal")
-    rows = np.ones((n, 2)) if equal else np.arange(2.0 * n).reshape(n, 2)
-    learnt = np.arange(1.0, n + 1) if equal else np.array([500.0])
-    codes = np.zeros(n, np.int64)
-    drawn = with_noise(codes, row_hashes(rows), learnt, 2, q, seed=0)
-    spread = np.sqrt(q * (1 - q) / n)
-    assert abs(drawn.mean() - q) < 4 * spread
-    for lag in (1, 2, 3, 32):
-        both = np.mean(drawn[lag:] * drawn[:-lag])
-        assert abs(both - q * q) < 4 * spread
-    other = with_noise(codes, row_hashes(rows), learnt, 2, q, seed=1)
-    assert abs(np.mean(drawn * other) - q * q) < 4 * spread
 
 
 def test_the_draws_are_those_of_the_first_release():
@@ -141,40 +124,6 @@ def test_kernel_is_the_loop(seed, timeline, n_classes, weighted, has_learnt):
     np.testing.assert_array_equal(answers, expected)
     kernel.export()
     assert joblib.hash(model) == joblib.hash(literal)
-
-
-def test_kernel_can_go_back():
-    rng = np.random.default_rng(1)
-    block = make_block(rng.normal(size=(60, 2)), rng.integers(0, 2, 60), "polls", rng)
-    first, second = cut(block, [50])
-    kernel = running(LabelNoise(SGD, noise=0.4, random_state=0), Task(np.array([0, 1])))
-    kernel.run(first)
-    middle = kernel.state
-    expected = kernel.run(second)
-    assert (kernel.run(second) != expected).any()
-    kernel.state = middle
-    np.testing.assert_array_equal(kernel.run(second), expected)
-
-
-@pytest.mark.parametrize("strategy", ["bootstrap", "cross", "split"])
-def test_folds_agree_between_kernel_and_loop(strategy):
-    stream = make_demo_stream(120)
-    models = {"noisy": LabelNoise(SGDClassifier()), "plain": SGDClassifier()}
-    fast, slow = (
-        KFoldEvaluator(
-            "accuracy",
-            n_folds=2,
-            random_state=0,
-            strategy=strategy,
-            run=RunOptions(kernels=engine == "auto"),
-        )
-        for engine in ("auto", "loop")
-    )
-    result = fast.evaluate(models, stream)
-    assert result.paths["noisy"] == "kernel"
-    np.testing.assert_array_equal(
-        result.tape.answers["noisy"], slow.evaluate(models, stream).tape.answers["noisy"]
-    )
 
 
 def test_noise_of_a_pipeline_under_batches():

@@ -104,19 +104,6 @@ def test_a_nominal_feature_has_a_branch_for_each_category() -> None:
     assert tree.predict(pink).tolist() == [1, 1, 1]
 
 
-def test_numbers_are_categories_where_the_user_says_so() -> None:
-    rng = np.random.default_rng(0)
-    X = frame({"code": rng.integers(0, 4, 800), "x": rng.random(800)})
-    y = (X["code"] % 2).to_numpy()
-    for named in (["code"], [0]):
-        tree = tree_of(X, y, grace_period=200, nominal_features=named)
-        assert tree.get_n_leaves() == 4
-        assert (tree.predict(X) == y).all()
-    for wrong, said in ((["z"], "'z'"), ([2], "2 columns"), ([-1], "-1")):
-        with pytest.raises(ValueError, match=f"nominal_features holds .*{said}|{said}"):
-            tree_of(X, y, nominal_features=wrong)
-
-
 def test_too_many_categories_are_one() -> None:
     X = np.array([[f"c{k}"] for k in range(8)] * 100, dtype=object)
     y = [k % 2 for k in range(8)] * 100
@@ -235,3 +222,16 @@ def test_the_text_of_a_tree_keeps_its_lines_and_small_thresholds() -> None:
     assert "'b\\n| fake: c (9)'" in second
     with pytest.raises(ValueError, match="decimals must be a whole number"):
         tree_of(X, labels).export_text(decimals=-1)
+
+
+def test_numbers_are_categories_where_the_user_says_so() -> None:
+    rng = np.random.default_rng(0)
+    X = frame({"code": rng.integers(0, 4, 800), "x": rng.random(800)})
+    y = (X["code"] % 2).to_numpy()
+    for named in (["code"], [0]):
+        tree = tree_of(X, y, grace_period=200, nominal_features=named)
+        assert tree.get_n_leaves() == 4
+        assert (tree.predict(X) == y).all()
+    for wrong, said in ((["z"], "'z'"), ([2], "2 columns"), ([-1], "-1")):
+        with pytest.raises(ValueError, match=f"nominal_features holds .*{said}|{said}"):
+            tree_of(X, y, nominal_features=wrong)

@@ -384,7 +384,7 @@ def _resolved(
         bin=_line(name, monitor.bin, n_bins, last_bin),
         loss_bound=None if bound is None else float(bound),
     )
-    _check_detector_takes(found, classes)
+    seed_estimator(clone(monitor.detector), 0).update_many([])  # checks its parameters
     return found
 
 
@@ -426,31 +426,6 @@ def _line(name: str, bin: int | None, n_bins: int | None, last_bin: int | None) 
     if bin is None:
         return n_bins + 1 if last_bin is None else last_bin
     return check_place(f"bin of monitor {name!r}", bin, n_bins + 2)
-
-
-def _check_detector_takes(one: _Watched, classes: np.ndarray | None) -> None:
-    """Raise an error if the detector refuses its own parameters, or values that will come."""
-    kind = type(one.detector).__name__
-    detector = seed_estimator(clone(one.detector), 0)
-    detector.update_many([])
-    if one.measure is None and classes is not None:
-        values, words = [0.0, 1.0], "losses of 0 and 1"
-    else:
-        bounded = one.measure is None or one.loss_bound is not None
-        bounds = (0.0, 1.0) if bounded or one.measure is None else one.measure.bounds
-        low, high = np.sort(one.loss_of(np.array(bounds)))
-        values, words = [0.5], "numbers between 0 and 1"
-        if high > 1.0:
-            values, words = [*values, 1.5], "numbers of at least 0"
-        if low < 0.0:
-            values, words = [*values, -0.5], "numbers, also negative ones"
-    for value in values:
-        try:
-            clone(detector).update(value)
-        except ValueError as error:
-            raise ValueError(
-                f"Monitor {one.name!r} reads {words}, and its {kind} refuses {value}: {error}"
-            ) from error
 
 
 def _found(one: _Watched, result: "EvaluationResult") -> FoundByModel:

@@ -15,7 +15,7 @@ from skstream.core.measures.resolve import resolve_metrics, task_of
 from skstream.core.measures.rows import ScoredRows
 from skstream.logs._log import check_names, classes_in, piece_of
 from skstream.logs._log_rows import Coder, Piece
-from skstream.logs._waiting_rows import OPEN, Clock, of_model, row_values_of
+from skstream.logs._waiting_rows import Clock, of_model, row_values_of
 from skstream.utils._calibration_maps import METHODS as MAPS
 from skstream.utils._choices import check_choice, check_count, is_real
 from skstream.utils._label_space import listed
@@ -256,7 +256,7 @@ class LabelEstimates:
         for model, by_metric in self.best.items():
             n_moments = next(one.n_moments for one in self._errors if one.model == model)
             if not n_moments:
-                lines.append(f"{model}: no estimate could be checked yet. {self._why(model)}")
+                lines.append(f"{model}: no estimate could be checked yet.")
                 continue
             n_apart = len(self.apart[model])
             apart = (
@@ -287,19 +287,6 @@ class LabelEstimates:
             one.mean() > 2.0 * one.std(ddof=1) / np.sqrt(len(one)) for one in closer
         )
         return "" if is_clear else ", by little"
-
-    def _why(self, model: str) -> str:
-        if not len(self.rows):
-            return f"The log of {self.n_rows:,} rows ends before the first moment: lower every=."
-        if not (self.n_labelled[model] > 0).any():
-            return "No row that waited has got its label."
-        if any(np.isfinite(truth).any() for truth in self.truth[model].values()):
-            return "Where the truth is known, no label was known before."
-        return (
-            f"More than {OPEN:.0%} of the rows that waited at each moment have no label to this "
-            "day. If some labels never come, pass max_wait=, the time after which a row no longer "
-            "counts as waiting."
-        )
 
 
 def _shown(value: float, *, sign: bool = False) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property, partial
 from itertools import product
@@ -40,9 +40,6 @@ Integers = NDArray[np.intp]
 _PARTS = {2: "half", 3: "third", 4: "quarter", 5: "fifth", 10: "tenth", 100: "percent"}
 # Quantiles of the past are taken again when it has grown by this part.
 _GROWTH = 0.25
-_NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9} | {
-    name: hours * 3600 * 10**9 for name, hours in (("h", 1), ("D", 24), ("W", 168))
-}
 # Values that show at first sight that there are many.
 _FIRST = 10_000
 
@@ -265,19 +262,6 @@ def _words(values: list[Any]) -> list[str]:
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, timedelta):  # that of pandas has nanoseconds
-        own = getattr(value, "to_timedelta64", None)
-        value = np.timedelta64(value, "us") if own is None else own()
-    if isinstance(value, np.timedelta64) and np.datetime_data(value.dtype)[0] in _NANOSECONDS:
-        unit, step = np.datetime_data(value.dtype)
-        number = int(value.astype(np.int64)) * step * _NANOSECONDS[unit]
-        parts, rest = [], abs(number)
-        for unit in ("D", "h", "m"):
-            whole, rest = divmod(rest, _NANOSECONDS[unit])
-            parts += [f"{whole} {'min' if unit == 'm' else unit.lower()}"] if whole else []
-        if rest or not parts:
-            parts.append(f"{(Decimal(rest) / 10**9).normalize():f} s")
-        return "-" * (number < 0) + " ".join(parts)
     if isinstance(value, float | np.floating):
         return str(value + 0).removesuffix(".0")  # a zero has no sign
     return str(value)

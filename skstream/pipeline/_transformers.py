@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import validate_data
 
-from skstream.base import accepts_classes, relative_of, supports_sample_weight
+from skstream.base import accepts_classes, supports_sample_weight
 from skstream.utils._sklearn import (
     column_positions,
     columns_of,
@@ -140,10 +140,8 @@ def check_goes_on(name: str, transformer: Any) -> None:
 
 
 def _refusal(name: str, transformer: Any) -> str:
-    relative = relative_of(transformer)
-    instead = f"{relative}, another" if relative else "a"
     return (
-        f"Step {name!r}: {type(transformer).__name__} cannot learn row by row. Use {instead} "
+        f"Step {name!r}: {type(transformer).__name__} cannot learn row by row. Use a "
         f"transformer with partial_fit (StandardScaler, MinMaxScaler, MaxAbsScaler, MiniBatchNMF, "
         f"a StreamPipeline of transformers; IncrementalPCA where the first call has rows enough), "
         f"one without state (Normalizer, Binarizer, FunctionTransformer, HashingVectorizer, "

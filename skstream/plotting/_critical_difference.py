@@ -9,7 +9,6 @@ import numpy as np
 
 from skstream.plotting._axes import Styles, inches_of, ink, wrap_name
 from skstream.plotting._base import BaseDisplay, Canvas, Layout, check_kind
-from skstream.stats import friedman_nemenyi
 from skstream.stats._ranks import FriedmanNemenyiResult
 
 BAR_COLOR = "#0072B2"
@@ -102,40 +101,6 @@ class CriticalDifferenceDisplay(BaseDisplay):
         rank = "friedman_nemenyi or the rank() of an evaluation gives it"
         check_kind(result, FriedmanNemenyiResult, f"a FriedmanNemenyiResult, as {rank}")
         return cls(result=result).plot(**options)
-
-    @classmethod
-    def from_scores(
-        cls,
-        scores: Any,
-        names: Sequence[str] | None = None,
-        *,
-        higher_is_better: bool = True,
-        alpha: float = 0.05,
-        **options: Any,
-    ) -> Self:
-        """Test and plot a table of scores.
-
-        Parameters
-        ----------
-        scores : array-like or data frame of shape (n_blocks, n_models), or dict
-            One row per fold or stream, one column per model; or the scores by model.
-        names : sequence of str, default=None
-            Names of the models. None takes the columns of a data frame or the names of a
-            dict, else numbers them.
-        higher_is_better : bool, default=True
-            Whether a larger score is the better one.
-        alpha : float, default=0.05
-            Level of the tests, in (0, 1).
-        **options
-            Options of `plot`: `ax`, `styles`, and properties of all bars.
-
-        Returns
-        -------
-        display : CriticalDifferenceDisplay
-            The display, drawn.
-        """
-        result = friedman_nemenyi(scores, names, higher_is_better=higher_is_better, alpha=alpha)
-        return cls.from_result(result, **options)
 
     def plot(self, ax: Any = None, *, styles: Styles | None = None, **line_options: Any) -> Self:
         """Draw the display; the names stand beside the diagram, so that there is no legend.

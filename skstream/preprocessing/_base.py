@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,11 +18,6 @@ class StreamTransformer(TransformerMixin, BaseEstimator):
 
     #: Parameters without which what was learnt has another meaning.
     _learnt_with: ClassVar[tuple[str, ...]] = ()
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "partial_fit" not in vars(cls) and hasattr(cls, "partial_fit"):
-            cls.partial_fit = _as_of(cls, cls.partial_fit)
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Forget everything, then learn the rows in one ``partial_fit``.
@@ -80,17 +74,6 @@ def check_parameters_unchanged(transformer: StreamTransformer) -> None:
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, list | tuple | np.ndarray) else value
-
-
-def _as_of(cls: type, method: Any) -> Any:
-    """Copy of an inherited method that names a class: Python's own errors name it, too."""
-    parts = method.__code__, method.__globals__, method.__name__
-    own = FunctionType(*parts, method.__defaults__, method.__closure__)
-    own.__kwdefaults__ = method.__kwdefaults__
-    own.__qualname__ = f"{cls.__qualname__}.{method.__name__}"
-    for name in ("__doc__", "__module__", "__annotations__"):
-        setattr(own, name, getattr(method, name))
-    return own
 
 
 def checked_values(transformer: Any, X: Any, *, reset: bool) -> Any:

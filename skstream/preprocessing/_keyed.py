@@ -534,12 +534,6 @@ def places_of(transformer: KeyedTransformer, number: int, names: Any) -> Places:
     return Places([_place("columns", one, number, names) for one in several], key, time)
 
 
-_JOIN_NAMES = (
-    " Where names have several levels, give positions, or make one text of each name: X.columns = "
-    "['_'.join(map(str, name)) for name in X.columns]."
-)
-
-
 def _place(parameter: str, column: Any, number: int, names: Any) -> int:
     if isinstance(column, str):
         if names is None:
@@ -555,30 +549,13 @@ def _place(parameter: str, column: Any, number: int, names: Any) -> int:
     if isinstance(column, bool) or not isinstance(column, int | np.integer):
         raise TypeError(
             f"{parameter} takes names or positions of columns. Got {column!r} of type "
-            f"{type(column).__name__}.{_JOIN_NAMES if isinstance(column, tuple) else ''}"
+            f"{type(column).__name__}."
         )
     if not -number <= column < number:
         raise ValueError(
             f"{parameter} has the position {column}, but the rows have {number} columns."
         )
     return int(column) % number
-
-
-def _check_numbers_are_places(transformer: KeyedTransformer, X: Any) -> None:
-    """Raise an error where a position of a column is the name of another one."""
-    if not is_frame(X) or getattr(X.columns, "inferred_type", "") != "integer":
-        return
-    names = list(X.columns)
-    for parameter in ("columns", "key", "time"):
-        given: Any = getattr(transformer, parameter, None)
-        several: Any = given if isinstance(given, list | tuple | np.ndarray) else [given]
-        for one in several:
-            if one in names and names.index(one) != one:
-                raise ValueError(
-                    f"{parameter} has the position {one}, but the column there has the name "
-                    f"{names[one] if one < len(names) else None}, and another one the name {one}. "
-                    "Make texts of the names, by X.columns = X.columns.astype(str), and pass these."
-                )
 
 
 def read_rows(
@@ -588,7 +565,6 @@ def read_rows(
 
     The time stands behind all others, as the three columns of `_times`.
     """
-    _check_numbers_are_places(transformer, X)
     n_rows = X.shape[0]
     keys = [None] * n_rows
     if places.key is not None:

@@ -2,7 +2,7 @@
 
 import re
 import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from numbers import Real
@@ -25,91 +25,22 @@ from skstream.utils._values import (
     is_several,
     object_array,
 )
-from skstream.utils._warnings import warn
-
-_DIGITS = r"\d+"
-_THOUSANDS = r"\d{1,3}(?:%s\d{3})+"
-# 1,234.5 and 1.234,5 and 1 234,5 have marks between thousands; 12.5, 12,5 and .5 have none.
-_NUMBER = re.compile(
-    rf"[-+]?(?:{_THOUSANDS % ','}(?:\.\d*)?|{_THOUSANDS % '[.]'},\d+|{_THOUSANDS % ' '}(?:[.,]\d+)?"
-    rf"|{_DIGITS}(?:[.,]\d*)?|[.,]{_DIGITS})(?:[eE][-+]?\d+)?"
-)
-#: Least share of a column's values that are numbers for it to be taken for one of numbers.
-_SHARE_OF_NUMBERS = 0.5
-#: Most texts that are shown.
-_SHOWN = 3
-
-
-def number_in(text: str) -> float:
-    """The number in a text, such as 12.5 in "12.50 EUR"; NaN if there is none, or several."""
-    found = _NUMBER.findall(text)
-    if len(found) != 1:
-        return np.nan
-    number = found[0].replace(" ", "")
-    if "," in number:
-        if re.fullmatch(rf"[-+]?{_THOUSANDS % ','}(\.\d*)?([eE][-+]?\d+)?", number):
-            number = number.replace(",", "")
-        else:  # the comma stands before the decimals
-            number = number.replace(".", "").replace(",", ".")
-    return float(number)
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a number, or a text of nothing else."""
-    if isinstance(value, str):
-        try:
-            return bool(np.isfinite(float(value)))
-        except ValueError:
-            return False
-    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
-
-
-def odd_texts(values: Sequence[Any]) -> str:
-    """Texts among numbers, in words with their shares; empty if most values are no numbers.
-
-    `values` are those of a column that are not missing.
-    """
-    others = [value for value in values if not is_number(value)]
-    if len(others) == len(values) or len(others) > (1 - _SHARE_OF_NUMBERS) * len(values):
-        return ""
-    counts = {value: others.count(value) for value in dict.fromkeys(others)}
-    most = sorted(counts, key=lambda value: -counts[value])[:_SHOWN]
-    listed = [f"{value!r} ({counts[value] / len(values):.1%})" for value in most]
-    more = len(counts) - len(most)
-    return ", ".join(listed) + (f" and {more} more" if more else "")
-
-
-def numbers_of_texts(X: Any) -> NDArray[np.float64]:
-    """Columns of numbers and texts as numbers; NaN where there is none or several in a text."""
-    return _converted(X, lambda value: number_in(value) if isinstance(value, str) else float(value))
 
 
 def numbers_of_booleans(X: Any) -> NDArray[np.float64]:
     """Columns of truth values as 1, 0, and NaN where they are missing."""
-
-    def number(value: Any) -> float:
-        if not isinstance(value, bool | np.bool_) and not (
-            isinstance(value, Real) and value in (0, 1)
-        ):
-            raise ValueError
-        return float(value)
-
-    return _converted(X, number)
-
-
-def _converted(X: Any, number: Any) -> NDArray[np.float64]:
     out = np.full(X.shape, np.nan)
     for place, column in enumerate(column_lists(X)):
         for row, value in enumerate(column):
             if is_missing(value):
                 continue
-            try:
-                out[row, place] = number(value)
-            except (TypeError, ValueError):
+            is_bool = isinstance(value, bool | np.bool_)
+            if not is_bool and not (isinstance(value, Real) and value in (0, 1)):
                 raise ValueError(
-                    f"{holds(X, place, value, row)}, which is neither what its kind takes (numbers "
-                    "or texts; True and False) nor missing. Choose another kind for it by kinds=."
-                ) from None
+                    f"{holds(X, place, value, row)}, which is neither what its kind takes (True "
+                    "and False) nor missing. Choose another kind for it by kinds=."
+                )
+            out[row, place] = value
     return out
 
 
@@ -128,7 +59,6 @@ def make_stream_preprocessor(
     kinds: Mapping[str, str] | None = None,
     max_categories: int = 20,
     n_text_features: int | None = None,
-    coerce: Sequence[str] = (),
     sparse_output: bool = True,
     verbose: bool = True,
 ) -> Any:
@@ -159,9 +89,6 @@ def make_stream_preprocessor(
         more are "many categories", unless they have several words.
     n_text_features : int, default=None
         Columns that come out for a column of texts. None: 65,536; 256 if the output is dense.
-    coerce : sequence of str, default=()
-        Columns of texts from which numbers are taken: 12.5 from "12.50 EUR", 1234.5 from "1,234.50"
-        and from "1.234,50", 1234 from "1,234". A text with no number, or with several, is missing.
     sparse_output : bool, default=True
         Whether CSR rows come out where there are categories or texts, as linear models want them;
         otherwise arrays.
@@ -183,12 +110,6 @@ def make_stream_preprocessor(
         If `X` has no rows, no column is left, two have one name, or `kinds` names unknown columns
         or kinds, or makes texts of what is neither text nor integer, or if a category has texts and
         other values.
-
-    Warns
-    -----
-    UserWarning
-        If at least half of the values of a column are numbers and the others texts, so that all of
-        them are prepared as categories; the warning shows these texts.
 
     See Also
     --------
@@ -228,8 +149,7 @@ def make_stream_preprocessor(
         )
     check_no_name_twice([*X.columns], "X")
     check_names_of_one_type(X)
-    coerced = [coerce] if isinstance(coerce, str) else list(coerce)
-    chosen = _chosen_kinds(X, kinds or {}, coerced)
+    chosen = _chosen_kinds(X, kinds or {})
     for place, name in enumerate(X.columns):
         if name not in chosen:
             chosen[name] = _kind_of(X, place, max_categories)
@@ -247,7 +167,7 @@ def make_stream_preprocessor(
         elif kind == "datetime" and names:
             parts.append(("datetimes", DatetimeFeatures(), names))
         elif kind in ("number", "boolean"):
-            parts += _number_parts(X, kind, names, coerced)
+            parts += _number_parts(X, kind, names)
     if not parts:
         raise ValueError(f"No column is left to prepare: {[*X.columns]} are all left out.")
     if verbose:
@@ -259,24 +179,15 @@ def make_stream_preprocessor(
     return ColumnTransformer(parts, sparse_threshold=float(sparse_output))
 
 
-def _chosen_kinds(X: Any, kinds: Mapping[str, str], coerced: list[Any]) -> dict[Any, str]:
-    """Kinds that the user has chosen; columns from whose texts numbers are taken are numbers."""
-    for parameter, names in (("coerce", coerced), ("kinds", kinds)):
-        unknown = [name for name in names if name not in [*X.columns]]
-        if unknown:
-            raise ValueError(
-                f"{parameter} names {unknown}, which X has not. Its columns: {[*X.columns]}."
-            )
+def _chosen_kinds(X: Any, kinds: Mapping[str, str]) -> dict[Any, str]:
+    """Kinds that the user has chosen."""
+    unknown = [name for name in kinds if name not in [*X.columns]]
+    if unknown:
+        raise ValueError(f"kinds names {unknown}, which X has not. Its columns: {[*X.columns]}.")
     wrong = {name: kind for name, kind in kinds.items() if kind not in KINDS}
     if wrong:
         raise ValueError(f"kinds has {wrong}. A kind is one of {', '.join(map(repr, KINDS))}.")
-    other = [name for name in coerced if kinds.get(name, "number") != "number"]
-    if other:
-        raise ValueError(
-            f"coerce makes numbers of column {other[0]!r}, and kinds makes it "
-            f"{kinds[other[0]]!r}. Name it in one of them."
-        )
-    return {**kinds, **dict.fromkeys(coerced, "number")}
+    return dict(kinds)
 
 
 def _check_values(X: Any, kinds: Mapping[Any, str]) -> None:
@@ -288,8 +199,7 @@ def _check_values(X: Any, kinds: Mapping[Any, str]) -> None:
             if other is not None:
                 raise ValueError(
                     f"Column {name!r} holds {known[0]!r}, {kind_of(known[0])}, and {other!r}, "
-                    f"{kind_of(other)}. Use one type throughout: astype(str) makes texts of all. "
-                    f"Or pass coerce=[{name!r}], which takes numbers out of texts."
+                    f"{kind_of(other)}. Use one type throughout: astype(str) makes texts of all."
                 )
 
 
@@ -316,14 +226,6 @@ def _kind_of(X: Any, place: int, max_categories: int) -> str:
     different = list(dict.fromkeys(values))
     if different and all(map(_is_date, different)):
         return "datetime"
-    odd = odd_texts(values)
-    if odd:
-        name = [*X.columns][place]
-        warn(
-            f"Most values of column {name!r} are numbers, and others are not: {odd}. All are "
-            f"prepared as categories, of which their size is not known. Pass coerce=[{name!r}] to "
-            "take numbers out of the texts, or kinds= to choose another kind."
-        )
     is_few = len(different) < max_categories
     if (is_few and 2 * len(different) <= len(values)) or not all(
         isinstance(value, str) for value in different
@@ -356,26 +258,20 @@ def _number_or_time(X: Any) -> str | None:
     return _KIND_OF_DTYPE.get(dtype.kind)
 
 
-def _number_parts(
-    X: Any, kind: str, names: list[Any], coerced: list[Any]
-) -> list[tuple[str, Any, list[Any]]]:
-    """Parts of the column transformer for numbers or booleans; some columns are read first."""
+def _number_parts(X: Any, kind: str, names: list[Any]) -> list[tuple[str, Any, list[Any]]]:
+    """Parts of the column transformer for numbers or booleans; some booleans are read first."""
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    title, read, steps = "numbers", numbers_of_texts, [StreamImputer(), StandardScaler()]
-    converted = [name for name in names if name in coerced]
-    if kind == "boolean":
-        title, read = "booleans", numbers_of_booleans
-        steps = [StreamImputer("most_frequent", fill_value=False)]
-        converted = [name for name in names if _number_or_time(X[[name]]) is None]
-    parts = []
-    plain = [name for name in names if name not in converted]
-    if plain:
-        part = steps[0] if len(steps) == 1 else make_stream_pipeline(*steps)
-        parts.append((title, part, plain))
-    if converted:
-        part = make_stream_pipeline(FunctionTransformer(read), *map(clone, steps))
-        parts.append((f"{title}_read", part, converted))
+    if kind == "number":
+        part = make_stream_pipeline(StreamImputer(), StandardScaler())
+        return [("numbers", part, names)] if names else []
+    imputer = StreamImputer("most_frequent", fill_value=False)
+    read = [name for name in names if _number_or_time(X[[name]]) is None]
+    plain = [name for name in names if name not in read]
+    parts = [("booleans", imputer, plain)] if plain else []
+    if read:
+        steps = FunctionTransformer(numbers_of_booleans), clone(imputer)
+        parts.append(("booleans_read", make_stream_pipeline(*steps), read))
     return parts
 
 
@@ -461,7 +357,7 @@ def _steps_in_words(part: Any) -> str:
             name += f"(max_categories={step.max_categories})"
         if name == "HashingVectorizer":
             name += f"(n_features={step.n_features})"
-        if name == "FunctionTransformer" and step.func in (numbers_of_texts, numbers_of_booleans):
+        if name == "FunctionTransformer" and step.func is numbers_of_booleans:
             shown.append(step.func.__name__)
         elif name != "FunctionTransformer":
             shown.append(name)

@@ -99,7 +99,7 @@ def row_loss(result: "EvaluationResult", test: str, metric: str | Measure | None
             over_folds = "; or compare it over folds ('wilcoxon', 'sign')"
             raise ValueError(
                 f"The test {test!r} compares {_LOSSES[kinds[0]].words}, and measure {metric!r} is "
-                f"not the mean of such losses{_why_no_mean(facts.name)}. Leave out metric={instead}"
+                f"not the mean of such losses. Leave out metric={instead}"
                 f"{'' if facts.higher_is_better is None else over_folds}."
             )
         kind = kinds[0]
@@ -130,15 +130,6 @@ def _own_loss(result: "EvaluationResult", test: str, measure: Measure) -> RowLos
     if not np.isfinite(measure.bounds).all():
         raise ValueError(f"Measure {measure.name!r} has no bounds, or is the same for all answers.")
     return RowLoss("cost", measure.name, "the loss of each row", "cost", measure.bounds, column)
-
-
-def _why_no_mean(name: str) -> str:
-    """Say why some measures have no loss of a row, where that is easily said."""
-    if name.startswith("cost"):
-        return ": pass metric=cost(matrix) itself, as results do not keep the matrix"
-    if name.startswith(("auc", "average_precision", "gini")):
-        return ": it compares rows with each other, and a row alone has no such value"
-    return ""
 
 
 def loss_in_words(result: "EvaluationResult", loss: RowLoss, bounds: Any) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -349,21 +349,17 @@ class SeedStudy(StudyOfModels):
 
     def rank(
         self,
-        *others: "SeedStudy",
+        *,
         metric: str | None = None,
         forgetting: str | None = None,
         at: int | None = None,
         models: str | Sequence[str] | None = None,
         **options: Any,
     ) -> FriedmanNemenyiResult:
-        """Rank the models over the seeds, or over several streams (Friedman, Nemenyi).
+        """Rank the models over the seeds (Friedman, Nemenyi).
 
         Parameters
         ----------
-        *others : SeedStudy
-            Studies of the same models on other streams. Each stream is one block, the mean over
-            its seeds: more seeds make it more exact, and are no more streams. None given: the
-            seeds of this study are the blocks, and the ranks are about streams of this kind.
         metric, forgetting : str, default=None
             Measure and mechanism; None: the first.
         at : int, default=None
@@ -383,30 +379,24 @@ class SeedStudy(StudyOfModels):
         KeyError
             If there is no such model, measure or mechanism.
         ValueError
-            If there are fewer than two models, seeds or streams, two seeds of this study alone
-            gave the same rows, or two studies are of the same stream and no other is there.
+            If there are fewer than two models or seeds, or two seeds gave the same rows.
+
+        See Also
+        --------
+        evaluate_over_streams : Ranks over streams, of which seeds are averaged.
         """
         names = None if models is None else chosen(models, self.model_names, "model")
-        call = partial(rank, metric=metric, forgetting=forgetting, at=at, bin=None, options=options)
-        if others:
-            studies = [self, *others]
-            results = [one for study in studies for one in study.results]
-            known = [k for k, study in enumerate(studies) for _ in study.results]
-            ranked: FriedmanNemenyiResult = call(
-                [one.select(models=names) for one in results], known=known
-            )
-            return ranked
         if self.same_streams:
             raise ValueError(
                 f"Models cannot be ranked over streams that are the same: {self._which_same()}. "
-                "Let make_stream use its seed, or pass the studies of other streams."
+                "Let make_stream use its seed."
             )
         if self.n_seeds < 2:
-            raise ValueError(
-                "At least two seeds are needed to rank models over them. Got 1; or pass the "
-                "studies of other streams."
-            )
-        found: FriedmanNemenyiResult = call([self.combined.select(models=names)])
+            raise ValueError("At least two seeds are needed to rank models over them. Got 1.")
+        folds = [self.combined.select(models=names)]
+        found: FriedmanNemenyiResult = rank(
+            folds, metric=metric, forgetting=forgetting, at=at, bin=None, options=options
+        )
         subject = found.subject.replace(f"{self.n_seeds} folds", f"{self.n_seeds} seeds")
         return replace(found, subject=subject, blocks="seeds")
 

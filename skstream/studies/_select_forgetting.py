@@ -14,7 +14,6 @@ from skstream.core.result.result import EvaluationResult
 from skstream.forgetting import Forgetting
 from skstream.logs._predictions import result_of_predictions
 from skstream.utils._optional import optional_import
-from skstream.utils._warnings import warn
 
 # As noisy as windows of about 100, 200, 500, 1,000, 2,000, 5,000 and 10,000 rows, in turn.
 _SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)
@@ -147,11 +146,6 @@ def select_forgetting(
         If shapes differ or are those of a column, a true value is infinite or none that `metric`
         can have, or there is no row to compare.
 
-    Warns
-    -----
-    UserWarning
-        If there are more streams than rows in each, as in an array that has a row per row.
-
     See Also
     --------
     skstream.forgetting.equivalent_window : The window that is as noisy as a fading factor.
@@ -196,12 +190,6 @@ def select_forgetting(
         )
     true = _true_values(true_error, shape)
     if len(shape) == 2:
-        if shape[0] > shape[1]:
-            warn(
-                f"y_true and y_pred of shape {shape} are {shape[0]:,} streams of {shape[1]:,} "
-                f"{'row' if shape[1] == 1 else 'rows'} each. If they are {shape[1]:,} streams, one "
-                "in each column, pass y_true.T and y_pred.T."
-            )
         results = [
             _rescored(y, p, metric, mechanisms, where=f"Stream {number}: ")
             for number, (y, p) in enumerate(
@@ -283,10 +271,9 @@ def _check_bounds(true: NDArray[np.float64], metric: str, bounds: tuple[float, f
     if beyond.any():
         at = tuple(np.argwhere(beyond)[0].tolist())
         stream = f" of stream {at[0]}" if len(at) == 2 else ""
-        hint = " Is it in percent? Give shares." if bounds == (0.0, 1.0) else ""
         raise ValueError(
             f"true_error is {true[at]:g} at row {at[-1]}{stream}, but {metric} lies between "
-            f"{low:g} and {high:g}.{hint}"
+            f"{low:g} and {high:g}."
         )
 
 
@@ -296,11 +283,9 @@ def _true_values(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
         given = given(np.arange(shape[-1]))
     true = np.array(given, dtype=np.float64)
     if true.ndim and true.shape not in (shape, shape[-1:]):
-        turned = len(shape) == 2 and true.shape in (shape[::-1], shape[:1])
-        hint = " Arrays of several streams have one stream in each row." if turned else ""
         raise ValueError(
             f"true_error has shape {true.shape}, but there are predictions of shape {shape}. Give "
-            f"one number, or one per row.{hint}"
+            "one number, or one per row; arrays of several streams have a stream in each row."
         )
     true = np.array(np.broadcast_to(true, shape))
     if np.isinf(true).any():

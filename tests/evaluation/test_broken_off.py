@@ -5,8 +5,9 @@ import signal
 import threading
 import time
 import warnings
-from functools import partial
+from functools import cache, partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,13 +25,14 @@ from skstream import (
     PrequentialEvaluator,
     RunOptions,
     load,
+    prequential_predict,
 )
 from skstream.core.engine.run import Engine
-from skstream.core.evaluators import execution as _execution
 from skstream.core.evaluators.execution import portable_errors
 from skstream.core.rows.chunk import Chunk
 from skstream.core.run.run import TARGET, Pace
 from skstream.evaluation import EvaluationInterrupted
+from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import StreamError, make_demo_stream
 from skstream.utils._sklearn import QuietParallel
 from tests.evaluation._models import KilledWorker
@@ -135,6 +137,9 @@ def test_ctrl_c_leaves_all_rows_done(evaluator):
     assert 0 < result.n_rows <= 305
     assert result.model_names == [*models(), "stops"]
     assert result.tape.n_rows == result.n_rows
+    assert {answers.shape[:2] for answers in result.tape.answers.values()} == {
+        (result.n_folds, result.n_rows)
+    }
 
 
 @pytest.mark.parametrize(
@@ -202,39 +207,6 @@ def test_a_pace_does_not_shrink_where_beginning_a_piece_is_what_takes_long():
         for _ in range(60):
             pace.took(pace.size, fixed + per_row * pace.size)
         assert least <= pace.size <= most, (fixed, per_row, pace.size)
-
-
-def test_an_interrupted_parallel_evaluation_names_and_leaves_out_what_is_incomplete(
-    monkeypatch, tmp_path
-):
-    finished = []
-
-    def update(bar, n_rows):
-        finished.append(n_rows)
-        if len(finished) == 4:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(_execution._NoBar, "update", update)
-    evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0, n_jobs=6)
-    both = {"first": Looped(), "second": Looped()}
-    with parallel_config(backend="threading"), pytest.raises(EvaluationInterrupted) as caught:
-        evaluator.evaluate(both, DEMO.X, DEMO.y)
-    result = caught.value.result
-    if result is None or result.folds != (0, 1, 2):  # two folds of each had finished
-        return
-    ((left, why),) = result.left_out.items()
-    assert why == "it had not finished when the evaluation was interrupted"
-    assert left not in result.model_names
-    assert result.n_folds == 3
-    assert f"{left} is left out: it had not finished" in str(result)
-    alone = KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(both, DEMO.X, DEMO.y)
-    (kept,) = result.model_names
-    np.testing.assert_array_equal(result.tape.answers[kept], alone.tape.answers[kept])
-    loaded = load(result.save(tmp_path / "result.npz"))
-    assert loaded.left_out == result.left_out
-    if pytest.importorskip("pandas"):
-        assert set(result.to_frame()["model"]) == {kept}
-    assert result.rescore("accuracy").scores == result.scores
 
 
 class Uneven:
@@ -502,6 +474,20 @@ def test_where_no_model_has_all_folds_those_are_the_result_that_are_there(tmp_pa
     assert loaded.rescore("accuracy").scores["second"] == result.scores["second"]
 
 
+def test_what_had_not_finished_at_ctrl_c_is_named_and_left_out(tmp_path, monkeypatch):
+    doing(monkeypatch, None, KeyboardInterrupt())
+    chosen = {"first": Looped(), "second": Looped()}
+    evaluator = PrequentialEvaluator("accuracy", n_jobs=2)
+    with parallel_config(backend="threading"), pytest.raises(EvaluationInterrupted) as caught:
+        evaluator.evaluate(chosen, DEMO.X, DEMO.y)
+    result = caught.value.result
+    assert result.model_names == ["first"]
+    assert result.left_out == {"second": "it had not finished when the evaluation was interrupted"}
+    assert "second is left out: it had not finished" in str(result)
+    assert load(result.save(tmp_path / "result.npz")).left_out == result.left_out
+    assert result.rescore("accuracy").scores == result.scores
+
+
 @pytest.mark.parametrize("folder", [False, True])
 def test_ctrl_c_with_workers_names_the_checkpoints(monkeypatch, tmp_path, folder):
     doing(monkeypatch, KeyboardInterrupt(), None)
@@ -522,3 +508,58 @@ def test_what_no_process_can_be_sent_is_named_before_workers_start(monkeypatch):
     measures = {"mine": partial(fails_late, lock)}
     with pytest.raises(TypeError, match=r"^Measure 'mine' cannot be sent"):
         PrequentialEvaluator(measures, n_jobs=2).evaluate(models(), DEMO.X, DEMO.y)
+
+
+# -- `prequential_predict` moves a bar, and keeps its answers where something ends it
+
+
+X = np.arange(300.0)[:, np.newaxis]
+Y = np.where(np.arange(300) % 3, "a", "b")
+
+
+@cache
+def whole():
+    """Answers to all rows."""
+    return prequential_predict(IncrementalGaussianNB(), X, Y)
+
+
+class Stops(IncrementalGaussianNB):
+    """Raises an error while it learns a row."""
+
+    def __init__(self, at: int = 100, error: Any = KeyboardInterrupt):
+        super().__init__()
+        self.at, self.error = at, error
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        if X[0, 0] == self.at:
+            raise self.error("no more")
+        return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+
+
+def test_ctrl_c_inside_a_model() -> None:
+    with pytest.raises(EvaluationInterrupted, match="in its attribute 'result'") as caught:
+        prequential_predict(Stops(), X, Y, return_rows=True)
+    y_pred, rows = caught.value.result
+    assert 0 < len(rows) < 100  # rows are cut by time
+    np.testing.assert_array_equal(rows, np.arange(1, len(rows) + 1))
+    np.testing.assert_array_equal(y_pred, whole()[: len(rows)])
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_ctrl_c_inside_the_stream(method: str) -> None:
+    def chunks() -> Any:
+        yield X[:150], Y[:150]
+        raise KeyboardInterrupt
+
+    with pytest.raises(EvaluationInterrupted) as caught:
+        prequential_predict(IncrementalGaussianNB(), chunks(), classes=["a", "b"], method=method)
+    expected = prequential_predict(IncrementalGaussianNB(), X[:150], Y[:150], method=method)
+    np.testing.assert_array_equal(caught.value.result, expected)
+
+
+def test_a_failing_model_carries_its_answers() -> None:
+    with pytest.raises(ModelError, match="row 100") as caught:
+        prequential_predict(Stops(error=ValueError), X, Y, return_rows=True)
+    y_pred, rows = caught.value.result
+    np.testing.assert_array_equal(rows, np.arange(1, 100))
+    np.testing.assert_array_equal(y_pred, whole()[:99])

@@ -14,7 +14,6 @@ import skstream as sk
 from skstream.core.evaluators import record as _record
 from skstream.core.run import checkpoint as _checkpoint
 from skstream.core.run.checkpoint import load_run
-from skstream.streams import as_stream
 from tests.evaluation._models import Diary, FailsLater
 
 N = 120
@@ -217,32 +216,12 @@ def test_a_stream_of_other_rows_is_refused(stop, tmp_path):
     assert evaluator.evaluate(MODELS, X, y).n_rows == N
 
 
-@pytest.mark.parametrize("what", ["weights", "arrivals", "label times"])
-def test_what_comes_with_the_rows_is_compared(what, tmp_path):
-    rows = {"sample_weight": np.arange(N) + 1.0, "arrival": np.arange(N) * 1.0}
-    rows["label_time"] = np.arange(N) + 15.0
-    key = {"weights": "sample_weight", "arrivals": "arrival", "label times": "label_time"}[what]
-    late = {**rows, key: rows[key] + 0.5 * (np.arange(N) == 115)}
-    evaluator = sk.DelayedEvaluator("accuracy", random_state=1, run=tmp_path)
-    evaluator.evaluate(MODELS, as_stream(X, y, **rows))
-    with pytest.raises(ValueError, match=f"rows have other {what}"):
-        evaluator.evaluate(MODELS, as_stream(X, y, **late))
-    del rows[key]
-    if what == "weights":
-        with pytest.raises(ValueError, match=f"rows have other {what}"):
-            evaluator.evaluate(MODELS, as_stream(X, y, **rows))
-
-
-@pytest.mark.parametrize("kind", ["one set", "a stream"])
-def test_held_out_rows_are_compared(kind, tmp_path):
-    def held(labels):
-        return (X[:7], labels[:7]) if kind == "one set" else as_stream(X, labels, chunk_size=9)
-
+def test_held_out_rows_of_one_set_are_compared(tmp_path):
     def run(labels):
         evaluator = sk.HoldoutEvaluator(
-            "accuracy", holdout=held(labels), every=20, holdout_size=None, random_state=0
+            "accuracy", holdout=(X[:7], labels[:7]), every=20, random_state=0, run=tmp_path
         )
-        return evaluator.set_params(run__checkpoint=tmp_path).evaluate(sk.MajorityClass(), X + 1, y)
+        return evaluator.evaluate(sk.MajorityClass(), X + 1, y)
 
     first = run(y)
     assert run(y.copy()).scores == first.scores

@@ -62,24 +62,6 @@ def losses_of_rows(result):
     return [loss[1:] for loss in losses]  # the first row is learnt unasked
 
 
-@pytest.mark.parametrize(
-    "metrics",
-    [
-        "error",
-        {"quality": "error"},
-        {"accuracy": "error"},
-        Measure(wrong_share, higher_is_better=False),
-        {"accuracy": Measure(wrong_share, higher_is_better=False)},
-    ],
-    ids=["error", "renamed", "misnamed", "user's", "user's misnamed"],
-)
-def test_a_loss_names_the_right_winner_whatever_it_is_called(metrics):
-    result = k_fold(metrics)
-    assert result.compare("majority", "last").better == "last"
-    assert result.compare("majority", "last", test="sign").better == "last"
-    assert result.rank().ranking == ("last", "majority")
-
-
 def losing(y_true, y_pred, sample_weight=None):
     return np.average(y_true != y_pred, weights=sample_weight)
 
@@ -189,11 +171,11 @@ def test_results_keep_what_measures_say(tmp_path):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"higher_is_better": "less"}, "'higher_is_better' parameter of Measure must be True"),
+        ({"higher_is_better": "less"}, "'higher_is_better' parameter of Measure must be"),
         ({"bounds": (1, 0)}, "'bounds' parameter of Measure must be two numbers"),
         ({"bounds": 1}, "'bounds' parameter of Measure must be two numbers"),
-        ({"row_loss": "cubic"}, "'row_loss' parameter of Measure must be 'zero_one'"),
-        ({"max_classes": 0}, "'max_classes' parameter of Measure must be an integer >= 1"),
+        ({"row_loss": "cubic"}, "'row_loss' parameter of Measure must be a str among"),
+        ({"max_classes": 0}, "'max_classes' parameter of Measure must be an int in"),
     ],
 )
 def test_measures_that_make_no_sense_are_refused(options, message):
@@ -529,7 +511,7 @@ def test_log_losses_without_bounds_and_costs_are_compared_row_by_row():
     for metric, words in (
         (cost(matrix, threshold="best"), "not the mean of a loss that each row has by itself"),
         (cost(np.ones((3, 3)) - np.eye(3)), "is for 3 classes, and the result has 2"),
-        ("auc", "it compares rows with each other, and a row alone has no such value"),
+        ("auc", "is not the mean of such losses"),
     ):
         with pytest.raises(ValueError, match=words):
             result.compare("sgd", "bayes", metric=metric)

@@ -12,20 +12,25 @@ from sklearn.naive_bayes import MultinomialNB
 from skstream import (
     DelayedEvaluator,
     MajorityClass,
+    MajorityWindow,
     Persistent,
     Polling,
     PrequentialEvaluator,
+    PrequentialSearch,
     RunOptions,
     load,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.core.engine.run import Engine
-from skstream.core.evaluators.delayed.counts import DelayCounts
-from skstream.plotting import BinnedPerformanceDisplay
-from skstream.streams import as_stream
+from skstream.core.evaluators.delayed.bins import Shown, answers_by_bin
+from skstream.core.evaluators.delayed.counts import DelayCounts, LabelledDrifts
+from skstream.core.rows.arrays import ArrayStream
+from skstream.core.rows.drifts import as_drifts
+from skstream.streams import SEA, Drift, as_stream
 from tests._examples import examples
 from tests.evaluation import _delayed_oracle
-from tests.evaluation._late_rows import events_of, go_on, stream_rows, times_of
+from tests.evaluation._delayed_oracle import by_bin
+from tests.evaluation._late_rows import events_of, go_on, stream_rows
 
 RNG = np.random.default_rng(0)
 X = np.abs(RNG.normal(size=(40, 3))).round(2)
@@ -258,11 +263,6 @@ def test_dates_columns_and_functions_give_delays():
     assert column.evaluate(model, frame, y).scores == function.evaluate(model, frame, y).scores
 
 
-def delayed_stream(n=150, seed=3):
-    rows, y = stream_rows(n, seed)
-    return rows, y, *times_of(n, seed)
-
-
 def test_live_mistakes_are_named():
     rows, _ = stream_rows(10)
     run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
@@ -279,6 +279,10 @@ def test_live_mistakes_are_named():
         run.label(["p"], ["sideways"], 6.0)
     with pytest.raises(ValueError, match="2 ids and 1 labels"):
         run.label(["p", "q"], ["up"], 6.0)
+    with pytest.raises(ValueError, match="2 rows and 1 ids"):
+        run.ask(rows[:2], ["r"], 6.0)
+    with pytest.raises(ValueError, match="missing"):
+        run.label(["p"], [None], 6.0)
     with pytest.raises(ValueError, match="order of their time"):
         run.label(["p"], ["up"], 4.0)
     run.label(["p"], ["up"], 6.0)
@@ -340,22 +344,6 @@ def test_bad_times_are_named():
         DelayedEvaluator(delay=1, polling=Polling(reduce="mean")).evaluate(MajorityClass(), rows, y)
 
 
-def test_live_mistakes_of_ids_and_times_leave_the_run_as_it_was():
-    rows, y = stream_rows(10)
-    run = DelayedEvaluator("accuracy", polling=Polling(n_bins=2)).start(
-        MajorityClass(), classes=["down", "up"]
-    )
-    with pytest.raises(ValueError, match="2 rows and 1 ids"):
-        run.ask(rows[:2], ["p"], 1.0)
-    run.ask(rows[:1], ["p"], 100.0)
-    with pytest.raises(ValueError, match="but the last event was at 100"):
-        run.ask(rows[1:2], ["q"])  # the row number, 1, is a time long past
-    with pytest.raises(ValueError, match="missing"):
-        run.label(["p"], [None], 101.0)
-    run.label(["p"], y[:1], 101.0)
-    assert run.n_pending == 0
-
-
 def test_delays_of_labelled_rows_are_summed_up():
     rows, y = stream_rows(200)
     wait = np.random.default_rng(2).integers(0, 900, 200).astype(float)
@@ -411,45 +399,6 @@ def test_live_use_on_changing_features_is_the_batch_call(times, every):
     if np.isfinite(label_time).all():  # a live run also polls rows that get no label
         assert result.waits.n_polls == batch.waits.n_polls
     assert result.waits.n_unanswered == batch.waits.n_unanswered
-
-
-def test_hundreds_of_asks_and_labels_in_random_order():
-    rows, y = stream_rows(800)
-    arrival = np.arange(800.0)
-    label_time = arrival + np.random.default_rng(0).integers(1, 300, 800)
-    evaluator = DelayedEvaluator(["accuracy", "kappa"], polling=Polling(n_bins=4, poll_every=50))
-    models = {"last": Persistent()}
-    batch = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)
-    run = evaluator.start(models, classes=["down", "up"])
-    result = go_on(run, events_of(arrival, label_time), rows, y).result()
-    assert result.scores == batch.scores
-    for name, values in batch.waits.poll_costs.items():
-        np.testing.assert_array_equal(result.waits.poll_costs[name], values)
-
-
-def test_pictures_of_bins_time_costs_and_numbers_of_bins():
-    pytest.importorskip("matplotlib").use("Agg")
-    rows, y, arrival, label_time = delayed_stream()
-    models = {"sgd": SGDClassifier(), "last": Persistent()}
-    results = [
-        DelayedEvaluator("accuracy", polling=Polling(n_bins=n_bins, poll_every=4)).evaluate(
-            models, rows, y, arrival=arrival, label_time=label_time
-        )
-        for n_bins in (2, 5)
-    ]
-    for kind, n_lines in (("bins", [2]), ("time", [4]), ("costs", [1, 1, 1])):
-        display = BinnedPerformanceDisplay.from_result(results[1], kind=kind)
-        assert [len(ax.lines) for ax in display.axes_] == n_lines
-    display = BinnedPerformanceDisplay.from_bin_counts(results, "sgd")
-    assert [line.get_xdata().tolist() for line in display.ax_.lines] == [
-        pytest.approx([0, 0.5, 1.0]),
-        pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1.0]),
-    ]
-    for line, result in zip(display.ax_.lines, results, strict=True):
-        assert line.get_drawstyle() == "steps-pre"
-        assert line.get_ydata()[1:].tolist() == result.by_bin("sgd", "accuracy")[1:-1].tolist()
-    with pytest.raises(ValueError, match="kind must be "):
-        BinnedPerformanceDisplay.from_result(results[0], kind="pie")
 
 
 def test_a_long_chunk_is_taken_in_pieces(monkeypatch):
@@ -534,3 +483,125 @@ def test_predictions_of_regressors_in_the_order_of_rows():
         "PersistentRegressor", every_row=True
     )
     np.testing.assert_array_equal(answers[:, -1], [np.nan, np.nan, 0, np.nan, 2, 4])
+
+
+# -- answers by bin against exact rational arithmetic
+
+
+def literal(since, answers, delay, n_bins, reduce):
+    return by_bin(list(zip(since, answers, strict=True)), 0, delay, n_bins, reduce)
+
+
+@st.composite
+def waits(draw):
+    delay = draw(st.integers(0, 20))
+    n = draw(st.integers(1, 6))
+    since = sorted(draw(st.lists(st.integers(0, delay), min_size=n - 1, max_size=n - 1)))
+    answers = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    return [0, *since], answers, delay
+
+
+@pytest.mark.parametrize("reduce", ["dominant", "mean"])
+@given(st.lists(waits(), min_size=1, max_size=6), st.integers(1, 9))
+def test_bins_are_exact(reduce, rows, n_bins):
+    shown = Shown(
+        row=np.concatenate([np.full(len(s), k) for k, (s, _, _) in enumerate(rows)]),
+        since=np.concatenate([np.asarray(s, dtype=float) for s, _, _ in rows]),
+        answer=np.concatenate([np.asarray(a) for _, a, _ in rows]).astype(
+            np.int64 if reduce == "dominant" else float
+        ),
+        delay=np.array([d for _, _, d in rows], dtype=float),
+    )
+    found = answers_by_bin(shown, n_bins, reduce, 3 if reduce == "dominant" else None)
+    expected = [literal(*row, n_bins, reduce) for row in rows]
+    if reduce == "dominant":
+        assert found.tolist() == expected
+    else:
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_a_function_reduces_what_a_loop_by_hand_reduces():
+    random = np.random.default_rng(0)
+    delay = random.integers(0, 9, size=60).astype(float)
+    waits = [
+        np.append(0.0, np.sort(random.integers(0, d + 1, size=random.integers(4)))) for d in delay
+    ]
+    answers = [random.integers(0, 2, size=len(since)).astype(float) for since in waits]
+    shown = Shown(
+        np.repeat(np.arange(60), [len(since) for since in waits]),
+        np.concatenate(waits),
+        np.concatenate(answers),
+        delay,
+    )
+
+    def share_of_ones(answers, durations):
+        return 1 + np.average(answers, weights=durations if durations.any() else None)
+
+    found = answers_by_bin(shown, 3, share_of_ones, None)
+    expected = [
+        [1 + mean for mean in literal(since.tolist(), values.tolist(), int(d), 3, "mean")]
+        for since, values, d in zip(waits, answers, delay, strict=True)
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+# -- where the truth of a stream changes: kept by evaluators, with the result, and drawn
+
+
+DRIFTS = (Drift(100, 100), Drift(200, 250))
+SEA_ROWS, SEA_LABELS = SEA(300).rows(0, 300)
+
+
+class Changing(ArrayStream):
+    """Rows in memory whose truth is said to change."""
+
+    drifts = DRIFTS
+
+
+CHANGING = Changing(SEA_ROWS, SEA_LABELS)
+
+
+def test_a_search_keeps_them():
+    search = PrequentialSearch(MajorityWindow(), {"window_size": [5, 50]}, metric="accuracy")
+    assert search.fit(CHANGING).result_.drifts == DRIFTS
+
+
+# --- in the order of labels -----------------------------------------------------------------------
+
+
+def literal_drifts(drifts, rows):
+    """First label of a row from the start on, and the end of the labels of rows before the end."""
+    found = []
+    for start, end in drifts:
+        later = [k for k, row in enumerate(rows) if row >= start]
+        earlier = [k + 1 for k, row in enumerate(rows) if row < end]
+        if later and max(later[0], *earlier, 0) > 0:
+            found.append(Drift(later[0], max(later[0], *earlier, 0)))
+    return tuple(sorted(found))
+
+
+@examples(40)
+@given(
+    rows=st.permutations(range(12)),
+    n=st.integers(0, 12),
+    cuts=st.lists(st.integers(0, 12), max_size=3),
+    drifts=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=3),
+)
+def test_drifts_in_the_order_of_labels(rows, n, cuts, drifts):
+    drifts = as_drifts([(start, start + width) for start, width in drifts])
+    counted = LabelledDrifts(drifts)
+    for piece in np.split(np.array(rows[:n], dtype=np.int64), sorted(min(c, n) for c in cuts)):
+        counted.add(piece)
+    assert counted.known() == literal_drifts(drifts, rows[:n])
+
+
+def test_labels_that_overtake_each_other_make_an_abrupt_drift_gradual():
+    delay = np.where(np.arange(300) < 90, 1, np.where(np.arange(300) < 100, 40, 5))
+    delay = np.where(np.arange(300) == 299, np.inf, delay).astype(float)
+    result = DelayedEvaluator("accuracy", delay=delay, polling=Polling(n_bins=2)).evaluate(
+        Persistent(), CHANGING
+    )
+    label_order = np.argsort(np.arange(300) + delay, kind="stable")[:299]
+    assert result.drifts == literal_drifts(DRIFTS, label_order.tolist())
+    assert result.drifts[0].start == 90
+    assert result.drifts[0].end > 110

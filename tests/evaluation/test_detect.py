@@ -1,7 +1,4 @@
-"""Detectors on the tape: what a literal loop finds, for every evaluator, detector and forgetting.
-
-Broken twins at the end show that each law would be noticed.
-"""
+"""Detectors on the tape: what a literal loop over rows finds, with every evaluator and detector."""
 
 import warnings
 from itertools import pairwise
@@ -235,10 +232,3 @@ def test_chunks_resumed_runs_and_workers_change_nothing(name, options):
             warnings.simplefilter("ignore")  # few rows leave measures undefined
             check_prefixes(flat(detect(run.result(), monitors)), whole)
     assert flat(detect(run.close().result(), monitors)) == whole
-
-
-def test_the_parameters_of_a_detector_are_checked_before_its_values() -> None:
-    monitor = DriftMonitor(DDM(min_values=-1))
-    result = skstream.PrequentialEvaluator("accuracy").evaluate(Persistent(), [[0], [1]], [0, 1])
-    with pytest.raises(ValueError, match=r"^The 'min_values' parameter of DDM must be"):
-        detect(result, {"m": monitor})

@@ -26,9 +26,6 @@ def bayes(**options):
     return PrequentialEvaluator("accuracy", random_state=0, **options).evaluate(laws.MODELS, X, y)
 
 
-# --- results -------------------------------------------------------------------------------
-
-
 def test_folds_and_models_left_out_change_nothing():
     X, y, _ = laws.stream()
     result = sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(laws.MODELS, X, y)
@@ -42,6 +39,9 @@ def test_folds_and_models_left_out_change_nothing():
     assert detect(one, monitors)["ddm"]["bayes"].fold == 1
     with pytest.raises(ValueError, match="read-only"):
         whole["ddm"]["bayes"][0].alarms[:] = 0
+
+
+# --- results -------------------------------------------------------------------------------
 
 
 def test_a_result_without_rows_has_no_alarms():
@@ -86,21 +86,6 @@ def test_the_detector_of_a_monitor_is_not_touched_and_one_that_has_read_values_i
         used = DriftMonitor(detector)
     again = detect(result, {"ddm": used})
     assert laws.flat(again) == laws.flat({"ddm": found["ddm"]})
-
-
-def test_a_monitor_finds_what_river_finds_in_a_loop():
-    river = pytest.importorskip("river.drift", reason="River is not installed")
-    rng = np.random.default_rng(0)
-    y = np.where(rng.random(4000) < np.repeat([0.1, 0.5, 0.2, 0.7], 1000), "b", "a")
-    ours = ADWIN(delta=0.01, min_window=5, after_alarm="restart")
-    result = PrequentialEvaluator("accuracy").evaluate(sk.Persistent(), np.zeros((4000, 1)), y)
-    theirs, alarms = river.ADWIN(delta=0.01), []
-    for row in range(1, 4000):
-        theirs.update(int(y[row] != y[row - 1]))
-        if theirs.drift_detected:
-            alarms.append(row)
-    assert detect(result, {"adwin": ours})["adwin"]["Persistent"].alarms.tolist() == alarms
-    assert len(alarms) > 1
 
 
 def test_the_candidates_of_a_search_are_watched_on_its_tape():
@@ -289,96 +274,71 @@ def surprise(y_true, y_pred):
     return 0.0
 
 
-CLASSIFIER = (sk.Persistent(), X, y)
-REGRESSOR = (SGDRegressor(), X, np.arange(200.0))
+MANY = "monitors must be a dict of DriftMonitor by name"
 
 
 @pytest.mark.parametrize(
-    ("monitors", "given", "message"),
+    ("monitors", "message"),
     [
-        (DriftMonitor(DDM()), CLASSIFIER, "monitors must be a dict of DriftMonitor by name"),
-        ([DriftMonitor(DDM())], CLASSIFIER, "monitors must be a dict of DriftMonitor by name"),
-        ({"d": DDM}, CLASSIFIER, "Monitor 'd' must be a DriftMonitor. Got"),
-        ({1: DriftMonitor(DDM()), "1": DriftMonitor(DDM())}, CLASSIFIER, "names of the monitors"),
-        (
-            {"d": DriftMonitor(DDM(), bin=0)},
-            CLASSIFIER,
-            "'d' has bin=0, and only results under del",
-        ),
-        (
-            {"d": DriftMonitor(DDM(), on="fading:0.9")},
-            CLASSIFIER,
-            r"'d' reads numbers between 0 and 1, and its DDM refuses 0.5: .*DDM reads 0/1 losses",
-        ),
-        (
-            {"d": DriftMonitor(DDM(), loss_bound=1.0)},
-            REGRESSOR,
-            "'d' reads numbers between 0 and 1, and its DDM refuses 0.5",
-        ),
-        ({"d": DriftMonitor(ADWIN(delta=2.0))}, CLASSIFIER, "'delta' parameter of ADWIN"),
-        (
-            {"d": DriftMonitor(PageHinkley(-1.0))},
-            CLASSIFIER,
-            "'threshold' parameter of PageHinkley",
-        ),
-        (
-            {"d": DriftMonitor(ADWIN(), on=("pinball:0.5", "window:9"))},
-            CLASSIFIER,
-            "Monitor 'd': Unknown measure 'pinball:0.5'",
-        ),
-        (
-            {"d": DriftMonitor(ADWIN(), on=("rmse", "window:9"))},
-            CLASSIFIER,
-            "Monitor 'd': .*'rmse'.* measure of regression",
-        ),
-        (
-            {"d": DriftMonitor(ADWIN(), on=(surprise, "window:9"))},
-            CLASSIFIER,
-            "'d' reads a measure after every row, and 'surprise' is a function without a running",
-        ),
-        (
-            {"d": DriftMonitor(ADWIN(), on=("kappa_se", "window:9"))},
-            CLASSIFIER,
-            "not known which direction of 'kappa_se' is the better one",
-        ),
-        (
-            {"d": DriftMonitor(ADWIN(), loss_bound=2.0)},
-            CLASSIFIER,
-            "'d' has loss_bound=2.0, .*a cl",
-        ),
-        (
-            {"d": DriftMonitor(ADWIN(), on=("mae", "cumulative"), loss_bound=2.0)},
-            REGRESSOR,
-            "'d' has loss_bound=2.0, .* loss of 'mae' is its own",
-        ),
-        (
-            {"d": DriftMonitor(ADWIN())},
-            REGRESSOR,
-            "'d' watches the errors of regressors: pass loss",
-        ),
-        (
-            {"d": DriftMonitor(ADWIN(), on=("mae", "adwin"))},
-            REGRESSOR,
-            "'d' is on AdaptiveWindow.* not defined for regression",
-        ),
-        (
-            {"d": DriftMonitor(ErrorRatio(), on=("kappa", "window:9"))},
-            REGRESSOR,
-            "Monitor 'd': Unknown measure 'kappa'",
-        ),
+        (DriftMonitor(DDM()), MANY),
+        ([DriftMonitor(DDM())], MANY),
+        ({"d": DDM}, "Monitor 'd' must be a DriftMonitor. Got"),
+        ({1: DriftMonitor(DDM()), "1": DriftMonitor(DDM())}, "names of the monitors"),
     ],
 )
-def test_bad_monitors_are_refused_before_a_row_is_read(monitors, given, message, monkeypatch):
-    model, X, y = given
-    result = PrequentialEvaluator().evaluate(model, X[:20], y[:20])
+def test_what_is_no_dict_of_monitors_is_refused(monitors, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        detect(bayes(), monitors)
+
+
+LOSS = "'d' has loss_bound=2.0, "
+
+
+@pytest.mark.parametrize(
+    ("detector", "options", "message"),
+    [
+        (DDM(), {"bin": 0}, "'d' has bin=0, and only results under del"),
+        (ADWIN(delta=2.0), {}, "'delta' parameter of ADWIN"),
+        (PageHinkley(-1.0), {}, "'threshold' parameter of PageHinkley"),
+        (ADWIN(), {"on": ("pinball:0.5", "window:9")}, "'d': Unknown measure 'pinball:0.5'"),
+        (ADWIN(), {"on": ("rmse", "window:9")}, "'d': .*'rmse'.* measure of regression"),
+        (ADWIN(), {"on": (surprise, "window:9")}, "'surprise' is a function without a running"),
+        (ADWIN(), {"on": ("kappa_se", "window:9")}, "which direction of 'kappa_se' is the better"),
+        (ADWIN(), {"loss_bound": 2.0}, f"{LOSS}.*a cl"),
+    ],
+)
+def test_bad_monitors_of_classifiers_are_refused_before_a_row_is_read(
+    detector, options, message, monkeypatch
+):
+    refused(sk.Persistent(), y, DriftMonitor(detector, **options), message, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("detector", "options", "message"),
+    [
+        (ADWIN(), {"on": ("mae", "cumulative"), "loss_bound": 2.0}, f"{LOSS}.* of 'mae' is its"),
+        (ADWIN(), {}, "'d' watches the errors of regressors: pass loss"),
+        (ADWIN(), {"on": ("mae", "adwin")}, "'d' is on AdaptiveWindow.* not defined for regr"),
+        (ErrorRatio(), {"on": ("kappa", "window:9")}, "Monitor 'd': Unknown measure 'kappa'"),
+    ],
+)
+def test_bad_monitors_of_regressors_are_refused_before_a_row_is_read(
+    detector, options, message, monkeypatch
+):
+    targets = np.arange(200.0)
+    refused(SGDRegressor(), targets, DriftMonitor(detector, **options), message, monkeypatch)
+
+
+def refused(model, targets, monitor, message, monkeypatch):
+    result = PrequentialEvaluator().evaluate(model, X[:20], targets[:20])
     monkeypatch.setattr(_detect, "rows_of", None)
     with pytest.raises((TypeError, ValueError), match=message):
-        detect(result, monitors)
+        detect(result, {"d": monitor})
 
 
 def test_bins_that_are_not_there_are_refused():
     result = sk.DelayedEvaluator("accuracy", delay=2, polling=Polling(n_bins=3)).evaluate(
-        *CLASSIFIER
+        sk.Persistent(), X, y
     )
     with pytest.raises(ValueError, match="bin of monitor 'd' must be from 0 to 4"):
         detect(result, {"d": DriftMonitor(DDM(), bin=5)})
@@ -398,7 +358,9 @@ def test_a_mechanism_that_counts_time_needs_times():
 
 
 def test_sets_of_held_out_rows_are_not_watched():
-    result = sk.HoldoutEvaluator("accuracy", holdout="next", every=20).evaluate(*CLASSIFIER)
+    result = sk.HoldoutEvaluator("accuracy", holdout="next", every=20).evaluate(
+        sk.Persistent(), X, y
+    )
     with pytest.raises(ValueError, match="holdout rows are asked in sets"):
         detect(result, {"ddm": DDM()})
 
@@ -407,46 +369,3 @@ def test_a_result_without_tape_says_how_to_keep_one():
     result = bayes(run=sk.RunOptions(keep_tape=False))
     with pytest.raises(ValueError, match="keep_tape=True"):
         detect(result, {"ddm": DDM()})
-
-
-# --- broken twins --------------------------------------------------------------------------
-
-
-def counts_scored_rows(monkeypatch):
-    """Rows are numbered as they are scored."""
-    series = _detect._series
-
-    def wrong(*arguments):
-        n = {}
-        for lane, values, rows in series(*arguments):
-            first = n.setdefault(lane, 0)
-            n[lane] += len(rows)
-            yield lane, values, np.arange(first, first + len(rows))
-
-    monkeypatch.setattr(_detect, "_series", wrong)
-
-
-def forgets_between_blocks(monkeypatch):
-    """The sums begin anew with every block."""
-    advance = _detect.Scores.advance
-    monkeypatch.setattr(_detect.Scores, "advance", lambda self, *rest: advance(self.copy(), *rest))
-
-
-def hears_unscored_rows(monkeypatch):
-    """The warm-up counts as errors."""
-    monkeypatch.setattr(
-        _detect, "scored_rows", lambda rows: np.ones(rows.answers.shape, dtype=bool)
-    )
-
-
-@pytest.mark.parametrize(
-    "broken", [counts_scored_rows, forgets_between_blocks, hears_unscored_rows]
-)
-def test_a_broken_watch_is_noticed(broken, monkeypatch):
-    monkeypatch.setattr(_detect, "block_length", lambda *_: laws.BLOCK)
-    monitors = {name: laws.MONITORS[name] for name in ("loss-DDM-1", "error-FadingFactor")}
-    result = bayes()
-    laws.check_loops(result, monitors, detect(result, monitors))
-    broken(monkeypatch)
-    with pytest.raises((AssertionError, ValueError)):
-        laws.check_loops(result, monitors, detect(result, monitors))

@@ -122,23 +122,6 @@ def test_a_row_of_weight_two_is_two_rows() -> None:
             np.testing.assert_allclose(one[metric][method], other[metric][method])
 
 
-@pytest.mark.parametrize("calibrate", ["sigmoid", "isotonic", "beta", "temperature"])
-def test_no_estimate_uses_a_label_before_its_time(calibrate: str) -> None:
-    given = log()
-    first = estimate_unlabelled(**given, calibrate=calibrate)
-    for row in first.rows[4::9]:
-        later = (given["label_time"] > given["arrival"][row]) | (np.arange(240) >= row)
-        y = given["y_true"].copy()
-        y[later] = [None if label is None else (label + 1) % 3 for label in y[later]]
-        changed = estimate_unlabelled(**{**given, "y_true": y}, calibrate=calibrate)
-        assert_same(first, changed, upto=row)
-        assert any(
-            not np.array_equal(first.truth["a"]["brier"][k], changed.truth["a"]["brier"][k])
-            for k in np.flatnonzero(first.rows <= row)
-            if np.isfinite(first.truth["a"]["brier"][k])
-        )
-
-
 @pytest.mark.parametrize("max_wait", [None, 12])
 def test_an_estimate_of_the_past_is_that_of_a_log_that_ends_there(max_wait: Any) -> None:
     given = log(seed=1)
@@ -163,16 +146,6 @@ def test_an_estimate_of_the_past_is_that_of_a_log_that_ends_there(max_wait: Any)
             assert cut.waiting_now[model] == whole.n_waiting[model][k]
 
 
-def test_a_label_at_the_time_of_a_later_arrival_is_known_there() -> None:
-    at_once = estimate_unlabelled(
-        [1, 0, 1, 1], [0.9] * 4, arrival=[0, 0, 0, 0], label_time=[0] * 4, every=1, calibrate=None
-    )
-    assert at_once.n_waiting["model"].tolist() == [1, 1, 1, 1]
-    newest = at_once.estimates["model"]["accuracy"][NEWEST]
-    np.testing.assert_array_equal(newest, [np.nan, 1, 0, 1])
-    assert at_once.waiting_now == {"model": 0}
-
-
 def concept(n: int, delay: int, right: Any, said: Any) -> LabelEstimates:
     """A model that says `said` of each answer, which is right with the probability `right`."""
     rng = np.random.default_rng(0)
@@ -184,15 +157,6 @@ def concept(n: int, delay: int, right: Any, said: Any) -> LabelEstimates:
 
 def errors(estimates: LabelEstimates, metric: str = "accuracy") -> dict[str, float]:
     return {one.method: one.mae for one in estimates._errors if one.metric == metric}
-
-
-def test_confidence_is_right_where_probabilities_are() -> None:
-    said = 0.55 + 0.4 * np.random.default_rng(1).random(4_000)
-    estimates = concept(4_000, 400, said, said)
-    found = errors(estimates)
-    assert found[CONFIDENCE] < 0.04
-    assert found[CALIBRATED] < 0.06
-    assert errors(estimates, "log_loss")[CONFIDENCE] < 0.05
 
 
 def test_a_calibrator_mends_confidence_and_not_drift() -> None:
@@ -215,7 +179,7 @@ def test_rows_whose_labels_never_come_can_be_left_out() -> None:
     plain = estimate_unlabelled(y, [0.8] * n, **given)
     assert plain.waiting_now == {"model": 200 + 7}
     assert plain.overdue == {"model": 197}
-    assert "pass max_wait=" in str(plain)
+    assert "never get one (max_wait=" in str(plain)
     assert plain.best["model"]["accuracy"] is None
     found = estimate_unlabelled(y, [0.8] * n, **given, max_wait=15)
     assert found.waiting_now == {"model": 12}  # of the last 16 rows; 4 have their labels
@@ -276,11 +240,9 @@ def test_what_waits_is_said() -> None:
     first = estimate_unlabelled([0, 1] + [None] * (n - 2), [0.7] * n, **given)
     waits = "model: 38 of 40 rows wait for their labels, longer than any label took: 37, which may"
     assert f"{waits} never get one (max_wait=" in str(first)
-    only = estimate_unlabelled([0] + [None] * (n - 1), [0.7] * n, **given, classes=[0, 1], every=1)
-    assert "Where the truth is known, no label was known before." in str(only)
     assert repr(first).startswith("LabelEstimates(model: 38 rows wait for labels;")
     few = estimate_unlabelled([0, 1] * (n // 2), [0.7] * n, **given, every=41)
-    assert "ends before the first moment: lower every=." in str(few)
+    assert "no estimate could be checked yet." in str(few)
 
 
 def test_a_lead_that_may_be_luck_is_said() -> None:

@@ -182,19 +182,6 @@ def test_bad_answers_are_failures_of_their_row(answer, message, score):
     assert result.scores["good"]["accuracy"] == 0.0
 
 
-def test_a_warm_start_with_one_more_class_is_named():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 2))
-    y = np.repeat([0, 1, 2, 2], 100)
-    model = IncrementalGaussianNB().fit(X + 5 * y[:, None], y)
-    for engine in ("auto", "loop"):
-        with pytest.raises(ValueError, match=r"'nb' was fitted.*may answer \[2\]") as caught:
-            PrequentialEvaluator("accuracy", run=RunOptions(kernels=engine == "auto")).evaluate(
-                {"nb": model}, X[:200] + 10, y[:200], warm_start=True
-            )
-        assert "not among the classes of this evaluation: [0, 1]" in str(caught.value)
-
-
 class Infinite(RegressorMixin, BaseEstimator):
     """Answers with one bad number."""
 
@@ -510,11 +497,3 @@ def test_a_model_that_cannot_be_saved_any_more_is_evaluated_to_the_end(rows, tmp
         result = evaluator.evaluate(models, *rows)
     plain = evaluator.set_params(run__checkpoint=None).evaluate(models, *rows)
     assert result.scores == plain.scores
-
-
-def test_a_run_that_cannot_be_saved_goes_on(rows, tmp_path):
-    run = PrequentialEvaluator("accuracy").start(GrowsDeep(1000), classes=["DOWN", "UP"])
-    run.update(*rows)
-    with pytest.raises(TypeError, match="cannot be saved to"):
-        run.save(tmp_path / "run.joblib")
-    assert run.result().n_rows == 300

@@ -197,23 +197,6 @@ def test_regressors_and_weights():
         np.testing.assert_allclose(result.curve("sgd", "mae")[k, 0], error, rtol=1e-12)
 
 
-def test_many_classes():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 200, 600)
-    features = rng.normal(size=(600, 2))
-    evaluator = HoldoutEvaluator(["accuracy", "f1_macro", "kappa_m"], holdout="next", every=50)
-    result = evaluator.evaluate(Persistent(), features, y)
-    starts = [0, *result.tape.sets[0][:-1]]
-    for k, (start, end) in enumerate(zip(starts, result.tape.sets[0], strict=True)):
-        truth, p = (
-            y[1 + start : 1 + end],
-            result.predictions("Persistent", every_row=True)[start:end],
-        )
-        assert result.curve("Persistent", "accuracy")[k, 0] == np.mean(truth == p)
-        expected = f1_score(truth, p, average="macro")
-        np.testing.assert_allclose(result.curve("Persistent", "f1_macro")[k, 0], expected)
-
-
 class FailsLater(BernoulliNB):
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         self.n_calls_ = getattr(self, "n_calls_", 0) + 1

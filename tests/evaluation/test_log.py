@@ -13,17 +13,14 @@ from skstream import (
     DelayedEvaluator,
     EvaluationResult,
     MajorityClass,
-    Persistent,
     Polling,
     PredictionLog,
     PrequentialEvaluator,
     as_stream,
-    detect,
     estimate_unlabelled,
     load,
     score_predictions,
 )
-from skstream.drift import DDM
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.reports._answer import answer
 
@@ -228,26 +225,6 @@ def test_baseline_repeats_the_newest_label_that_was_known(
     assert result.tape is not None
     expected = [-1 if one is None else one for one in said]
     assert np.asarray(result.tape.previous).tolist() == expected
-
-
-def test_everything_works_on_the_result(tmp_path: Path) -> None:
-    rng = np.random.default_rng(2)
-    y = rng.integers(0, 2, 2_000)
-    good = np.where(rng.random(2_000) < 0.9, y, 1 - y)
-    good[1_000:] = rng.integers(0, 2, 1_000)
-    result = score_predictions(
-        y,
-        {"good": good, "guess": rng.integers(0, 2, 2_000)},
-        probabilities={"good": good * 0.8 + 0.1, "guess": np.full(2_000, 0.5)},
-        metrics=["accuracy", "kappa"],
-        forgetting={"all": "cumulative", "recent": "window:100"},
-    )
-    assert result.compare("good", "guess").better == "good"
-    assert len(detect(result, {"ddm": DDM()})["ddm"]["good"].alarms) > 0
-    assert "prediction log evaluation after 2,000 rows" in str(result)
-    result.save(tmp_path / "result.npz")
-    assert_same(load(tmp_path / "result.npz"), result)
-    assert np.isfinite(result.rescore(["auc"]).scores["good"]["auc"])
 
 
 def test_a_large_log_keeps_no_tape_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -507,19 +484,6 @@ def test_a_frame_of_predictions_has_a_column_for_each_model(library: str) -> Non
         score_predictions(BINARY, {"m": frame})
 
 
-def test_a_class_and_a_model_are_told_apart_by_the_form() -> None:
-    p = [0.1, 0.9, 0.2, 0.8]
-    for one in ({"yes": p}, {"no": [0.9, 0.1, 0.8, 0.2], "yes": p}):
-        with pytest.raises(ValueError, match=r"are classes\. Name the model of these columns"):
-            score_predictions(BINARY, probabilities=one, metrics="log_loss")
-        of_class = score_predictions(BINARY, BINARY, probabilities=one, metrics="log_loss")
-        by_model = score_predictions(BINARY, probabilities={"yes": one}, metrics="log_loss")
-        assert list(of_class.scores.values()) == list(by_model.scores.values())
-    frame = pytest.importorskip("pandas").DataFrame({"y": BINARY, "p": p})
-    with pytest.raises(ValueError, match="Name the model of these columns"):
-        PredictionLog(frame, target="y", probabilities={"yes": "p"}).score("log_loss")
-
-
 BINARY = ["no", "yes", "no", "yes"]
 
 
@@ -691,14 +655,6 @@ def test_labels_of_which_some_are_missing_are_whole_numbers_again() -> None:
     result = score_predictions([0.0, 1.0, np.nan, 1.0], [0.0, 1.0, 1.0, 0.0])
     assert result.classes is not None and result.classes.tolist() == [0, 1]
     assert result.classes.dtype.kind == "i"
-
-
-def test_the_baseline_is_that_of_the_rows() -> None:
-    y = np.repeat([0, 1], 50)
-    result = score_predictions(y, {"m": y}, metrics="kappa_temporal")
-    last = PrequentialEvaluator("accuracy").evaluate(Persistent(), np.zeros((100, 1)), y)
-    assert last.scores["Persistent"]["accuracy"] < 1.0
-    assert result.scores["m"]["kappa_temporal"] == 1.0
 
 
 def test_probabilities_of_the_only_class_are_not_those_of_another() -> None:

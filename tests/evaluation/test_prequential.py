@@ -9,14 +9,12 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream import (
     DelayedEvaluator,
-    EvaluationInterrupted,
     KFoldEvaluator,
     ModelError,
     Persistent,
     PrequentialEvaluator,
     RunOptions,
     load,
-    load_run,
     make_stream_pipeline,
     score_predictions,
 )
@@ -190,59 +188,6 @@ def test_results_survive_being_saved(tmp_path, labels):
     assert str(loaded) == str(result)
 
 
-def test_loading_refuses_what_is_no_result(tmp_path):
-    (tmp_path / "other.npz").write_bytes(b"not a zip")
-    with pytest.raises(ValueError, match="not a result"):
-        load(tmp_path / "other.npz")
-    np.savez(tmp_path / "pickled.npz", header=np.array([{"a": 1}], dtype=object))
-    with pytest.raises(ValueError, match="not a result"):
-        load(tmp_path / "pickled.npz")
-
-
-def test_a_run_saved_anywhere_goes_on_alike(tmp_path):
-    X, y = demo_rows(120, random_state=0)
-    models = {"sgd": SGDClassifier(), "last": Persistent()}
-    evaluator = PrequentialEvaluator(
-        batch_size=1,
-        forgetting=["cumulative", "adwin"][0],
-        random_state=0,
-        run=RunOptions(keep_tape=True),
-    )
-    whole = evaluator.evaluate(models, X, y)
-    for k in range(1, 120, 17):
-        run = evaluator.start(models, classes=["DOWN", "UP"]).update(X[:k], y[:k])
-        path = run.save(tmp_path / "run.joblib")
-        run.update(X[k:], y[k:])  # what the first run does later does not reach the checkpoint
-        loaded = load_run(path).update(X[k:], y[k:]).close().result()
-        assert loaded.scores == whole.scores
-        assert (
-            loaded.predictions("sgd", every_row=True).tolist()
-            == whole.predictions("sgd", every_row=True).tolist()
-        )
-    with pytest.raises(ValueError, match="load"):
-        import joblib
-
-        joblib.dump({}, tmp_path / "else.joblib")
-        load_run(tmp_path / "else.joblib")
-
-
-def test_ctrl_c_inside_a_model_keeps_the_models_together():
-    class Interrupts(Diary):
-        def predict(self, X):
-            if X[0, 0] == 2000:
-                raise KeyboardInterrupt
-            return super().predict(X)
-
-    X, y = numbered_rows(3000), np.tile(LABELS, 375)
-    evaluator = PrequentialEvaluator("accuracy")
-    with pytest.raises(EvaluationInterrupted) as interrupted:
-        evaluator.evaluate({"fine": Diary(), "stops": Interrupts()}, X, y)
-    result = interrupted.value.result
-    n_rows = result.n_rows
-    assert 0 < n_rows <= 2000  # rows are cut by time
-    assert result.tape.answers["fine"].shape == result.tape.answers["stops"].shape == (1, n_rows)
-
-
 def test_a_failing_model_is_named_with_its_row():
     X, y = numbered_rows(8), LABELS
     models = {"fine": Diary(), "broken": Breaks(at=5)}
@@ -251,17 +196,6 @@ def test_a_failing_model_is_named_with_its_row():
     ) as e:
         PrequentialEvaluator("accuracy").evaluate(models, X, y)
     assert (e.value.model, e.value.fold, e.value.row) == ("broken", 0, 5)
-
-
-def test_the_others_survive_a_failing_model():
-    X, y = numbered_rows(8), LABELS
-    models = {"fine": Diary(), "broken": Breaks(at=5)}
-    with pytest.warns(Warning, match="'broken' failed while learning row 5"):
-        result = PrequentialEvaluator("accuracy", error_score=np.nan).evaluate(models, X, y)
-    alone = PrequentialEvaluator("accuracy").evaluate({"fine": Diary()}, X, y)
-    assert result.scores["fine"] == alone.scores["fine"]
-    assert np.isnan(result.scores["broken"]["accuracy"])
-    assert "out of paper" in result.failures["broken"]
 
 
 def test_bad_streams_are_named():

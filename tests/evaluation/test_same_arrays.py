@@ -101,6 +101,7 @@ PAIRS = {
         PrequentialCalibrator(Reused(), forgetting="window:50", every=20),
     ),
 }
+
 EVALUATORS = {
     "prequential": PrequentialEvaluator(["accuracy", "log_loss"], random_state=0, n_warmup=20),
     "loop": PrequentialEvaluator(

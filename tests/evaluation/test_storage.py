@@ -167,6 +167,9 @@ def test_what_is_no_file_of_ours_is_said_with_its_path(tmp_path, run, load):
     np.savez(tmp_path / "foreign.npz", header=np.array('{"format": 2}'), checkpoints=np.arange(3))
     with pytest.raises(ValueError, match=r"foreign\.npz"):
         load(tmp_path / "foreign.npz")
+    np.savez(tmp_path / "pickled.npz", header=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(ValueError, match=r"pickled\.npz"):
+        load(tmp_path / "pickled.npz")
     with pytest.raises(ValueError, match="is a folder"):
         load(tmp_path)
     with pytest.raises(FileNotFoundError):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import MiniBatchKMeans
-from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.decomposition import IncrementalPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
@@ -87,18 +87,6 @@ def test_failures_name_the_rows_of_the_call(cuts) -> None:
     steady = make_stream_pipeline(StandardScaler(), SGD)
     with pytest.raises(ModelError, match="learning row 4:"):
         prequential_predict(steady, chunks, **options)
-
-
-def test_the_rows_of_too_short_a_warmup_are_named() -> None:
-    for n_warmup, message in ((1, "learning row 0:"), (2, "learning rows 0 to 1:")):
-        with pytest.raises(ModelError, match=message):
-            PrequentialEvaluator("accuracy", n_warmup=n_warmup).evaluate(MODELS["pca"], X, Y)
-    wrong = make_stream_pipeline(StandardScaler(), PCA(2), SGD)
-    with pytest.raises(ModelError, match="learning row 0: TypeError"):
-        PrequentialEvaluator("accuracy", n_warmup=N).evaluate(wrong, X, Y)
-    with pytest.raises(ModelError) as e:
-        PrequentialEvaluator("accuracy").evaluate(SGD, np.full((5, 1), np.nan), Y[:5])
-    assert "n_warmup" not in str(e.value)
 
 
 class LateServer(ClassifierMixin, BaseEstimator):

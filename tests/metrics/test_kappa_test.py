@@ -94,14 +94,6 @@ def test_answers_of_one_class_alone_are_no_evidence():
     assert (result.kappa, result.statistic, result.pvalue) == (0.0, 0.0, 0.5)
 
 
-def test_the_unit_of_the_weights_does_not_matter():
-    rng = np.random.default_rng(2)
-    y, p, weight = rng.integers(0, 2, 50), rng.integers(0, 2, 50), rng.random(50)
-    one, other = (kappa_test(y, p, sample_weight=weight * unit) for unit in (1.0, 1000.0))
-    assert one.statistic == pytest.approx(other.statistic)
-    assert one.standard_error == pytest.approx(other.standard_error)
-
-
 def test_the_variance_is_one_of_two():
     with pytest.raises(ValueError, match=r"'variance' parameter of kappa_test.*Got 'scott'"):
         kappa_test([0, 1], [0, 1], variance="scott")

@@ -15,7 +15,6 @@ from skstream.core.measures.scores import Scores
 from skstream.core.measures.series import baselines_of
 from skstream.forgetting import Forgetting, SlidingWindow
 from skstream.metrics import kappa_m_score
-from tests._data import load_stream
 from tests._examples import examples, newest_alone
 from tests.metrics._reference import Reference
 from tests.metrics._streams import (
@@ -380,17 +379,6 @@ def test_every_measure_is_tested():
     assert len(EVERYTHING) == len(CLASSIFICATION) - 1 + len(MAJORITIES) - 1
 
 
-def test_persistence_on_a_real_stream():
-    _, y = load_stream("electricity")
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
-    measures = running(["accuracy", "kappa_temporal"], MECHANISMS, classes, None)
-    measures.update(codes, np.concatenate(([-1], codes[:-1])))
-    final = measures.final()
-    assert final["all"]["accuracy"] == 38_664 / 45_311
-    for by_metric in final.values():
-        assert by_metric["kappa_temporal"] == 0.0 or np.isnan(by_metric["kappa_temporal"])
-
-
 def test_curves_stay_as_they_were_read():
     stream = make_stream(5, 300)
     measures = running(["kappa"], "window:50", stream.classes, expected_rows=10)
@@ -415,8 +403,7 @@ def test_finishing_changes_no_value():
         )
         finished.finish()
         assert_same_curves(open_.curves(), finished.curves())
-        for name, by_metric in open_.final().items():
-            assert finished.final()[name] == pytest.approx(by_metric, rel=1e-12, nan_ok=True)
+        assert_same_values(open_.final(), finished.final())
 
 
 def test_room_for_more_checkpoints_is_not_pickled():
@@ -462,15 +449,8 @@ def test_values_wanted_again_and_again_are_read_once_and_are_the_same(
         fresh = new()
         fresh.update(y[:n], p[:n], weight[:n])
         expected = fresh.curves()
-        np.testing.assert_array_equal(found.checkpoints, expected.checkpoints)
-        for name, by_metric in expected.values.items():
-            for metric, values in by_metric.items():
-                np.testing.assert_allclose(
-                    found.values[name][metric], values, rtol=1e-12, atol=1e-13
-                )
-                assert final[name][metric] == pytest.approx(
-                    fresh.final()[name][metric], rel=1e-12, abs=1e-13, nan_ok=True
-                )
+        assert_same_curves(found, expected, 1e-12)
+        assert_same_values(final, fresh.final())
     assert max(sizes[4:]) <= 1024
     # Every waiting row was read ahead once, and fewer than a step at every call.
     assert sum(sizes) <= 9000 + len(sizes) * 1024

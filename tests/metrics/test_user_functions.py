@@ -200,9 +200,8 @@ def share_wrong(sums):
         ({"function": share_right, "series": {"wrong"}}, ValueError, "series of a formula.* leave"),
         ({"formula": share_wrong, "series": "wrong"}, TypeError, r"as \['wrong'\]. Got 'wrong' of"),
         ({"formula": share_wrong, "series": None}, TypeError, "must be a set of str.* Got None"),
-        ({"formula": share_wrong, "series": {3, "x"}}, ValueError, r"names \[3, 'x'\]. The kinds"),
-        ({"formula": share_wrong, "name": 3}, TypeError, "'name' .* must be a str. Got 3 of type"),
-        ({"name": 3}, TypeError, "'name' parameter of Measure must be a str. Got 3 of type int"),
+        ({"formula": share_wrong, "series": {"x"}}, ValueError, r"names 'x'. The kinds"),
+        ({"formula": share_wrong, "name": 3}, TypeError, "'name' .* instance of 'str'. Got 3"),
     ],
 )
 def test_what_a_measure_cannot_be_made_of(parameters, kind, words):

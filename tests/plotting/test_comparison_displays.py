@@ -4,6 +4,7 @@ import itertools
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,11 +79,15 @@ def test_every_bar_is_a_group_from_end_to_end(n_models: int, n_blocks: int, spre
     assert_readable(display)
 
 
+def diagram(scores: Any, names: Any = None, **options: Any) -> CriticalDifferenceDisplay:
+    return CriticalDifferenceDisplay.from_result(friedman_nemenyi(scores, names), **options)
+
+
 def test_no_bar_when_all_differ_and_one_when_none_does() -> None:
-    apart = CriticalDifferenceDisplay.from_scores(np.tile([4.0, 3, 2, 1], (60, 1)))
+    apart = diagram(np.tile([4.0, 3, 2, 1], (60, 1)))
     assert bars(apart.ax_) == []
     assert any("All pairs differ" in text.get_text() for text in apart.ax_.texts)
-    same = CriticalDifferenceDisplay.from_scores(np.ones((5, 4)))
+    same = diagram(np.ones((5, 4)))
     assert [bar[:2] for bar in bars(same.ax_)] == [(2.5, 2.5)]
     assert any("no difference shown" in text.get_text() for text in same.ax_.texts)
 
@@ -97,7 +102,7 @@ def test_the_ruler_is_as_long_as_the_critical_difference() -> None:
 
 def test_long_names_are_broken_and_stay_inside() -> None:
     scores = table(5, 20, 2.0)
-    display = CriticalDifferenceDisplay.from_scores(scores, LONG_NAMES)
+    display = diagram(scores, LONG_NAMES)
     assert_readable(display)
     shown = "".join(text.get_text() for text in display.ax_.texts).replace("\n", "")
     for name in LONG_NAMES:
@@ -108,7 +113,7 @@ def test_long_names_are_broken_and_stay_inside() -> None:
 def test_texts_shrink_to_the_axes_they_are_given(size: tuple[float, float]) -> None:
     _, ax = pyplot.subplots(figsize=size)
     names = [*LONG_NAMES[:3], "a", "b", "c", "d"]
-    display = CriticalDifferenceDisplay.from_scores(table(7, 20, 2.0), names, ax=ax)
+    display = diagram(table(7, 20, 2.0), names, ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     assert tuple(ax.figure.get_size_inches()) == size
@@ -273,7 +278,9 @@ def test_displays_work_without_a_screen_and_import_matplotlib_late() -> None:
         "from skstream.plotting import ComparisonDisplay, CriticalDifferenceDisplay\n"
         "assert 'matplotlib' not in sys.modules\n"
         "ComparisonDisplay.from_losses([0, 1], [1, 1]).figure_.canvas.draw()\n"
-        "CriticalDifferenceDisplay.from_scores([[1, 2], [2, 1]]).figure_.canvas.draw()\n"
+        "from skstream.stats import friedman_nemenyi\n"
+        "ranks = friedman_nemenyi([[1, 2], [2, 1]])\n"
+        "CriticalDifferenceDisplay.from_result(ranks).figure_.canvas.draw()\n"
     )
     screens = {"DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND"}
     environment = {key: value for key, value in os.environ.items() if key not in screens}
@@ -357,14 +364,14 @@ def test_style_keywords_reach_curves_and_bars() -> None:
     assert list(display.lines_) == ["q", "mcnemar", "anytime"]
     assert all(line.get_linewidth() == 3 for line in display.lines_.values())
     assert display.lines_["q"].get_color() == "red"
-    diagram = CriticalDifferenceDisplay.from_scores(table(4, 3, 0.0), color="black", lw=6)
-    assert {(line.get_color(), line.get_linewidth()) for line in diagram.lines_.values()} == {
+    drawn = diagram(table(4, 3, 0.0), color="black", lw=6)
+    assert {(line.get_color(), line.get_linewidth()) for line in drawn.lines_.values()} == {
         ("black", 6)
     }
     before = pyplot.get_fignums()
     for make in (
         lambda **k: ComparisonDisplay.from_losses(*losses(50), **k),
-        lambda **k: CriticalDifferenceDisplay.from_scores(table(4, 3, 0.0), **k),
+        lambda **k: diagram(table(4, 3, 0.0), **k),
     ):
         with pytest.raises(TypeError, match="Did you mean 'color'"):
             make(colour="red")
@@ -386,7 +393,7 @@ def test_legends_stay_inside_the_users_axes() -> None:
 
 
 def test_many_ranks_are_numbered_only_where_there_is_room() -> None:
-    display = CriticalDifferenceDisplay.from_scores(table(20, 30, 6.0))
+    display = diagram(table(20, 30, 6.0))
     ranks = [t for t in display.ax_.texts if t.get_text().isdigit() and t.get_visible()]
     assert 1 < len(ranks) < 20
     for one, other in itertools.pairwise(boxes(display.figure_, ranks)):

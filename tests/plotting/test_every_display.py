@@ -21,7 +21,7 @@ from skstream import (
 )
 from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay
 from skstream.plotting._base import Display
-from skstream.stats import anytime_comparison
+from skstream.stats import anytime_comparison, friedman_nemenyi
 from skstream.streams import load_testbed, make_demo_stream
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -192,4 +192,6 @@ def test_what_is_drawn_of_bins_can_be_chosen_afterwards() -> None:
 
 def test_a_diagram_of_ranks_has_no_legend() -> None:
     with pytest.raises(TypeError, match="'legend' is neither an option of this display"):
-        CriticalDifferenceDisplay.from_scores([[1, 2], [2, 1], [3, 2]], legend=True)
+        CriticalDifferenceDisplay.from_result(
+            friedman_nemenyi([[1, 2], [2, 1], [3, 2]]), legend=True
+        )

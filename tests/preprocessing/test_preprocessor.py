@@ -11,7 +11,6 @@ from sklearn.linear_model import SGDClassifier
 from skstream import PrequentialEvaluator, RunOptions, make_stream_pipeline, prequential_predict
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.preprocessing import make_stream_preprocessor
-from skstream.preprocessing._preprocessor import number_in
 from skstream.streams import as_stream
 
 pandas = pytest.importorskip("pandas")
@@ -223,34 +222,6 @@ def test_columns_whose_names_are_numbers_are_prepared_as_themselves():
         for one in (frame, named)
     )
     np.testing.assert_array_equal(by_number, by_text)
-
-
-NUMBERS = {"12.50 EUR": 12.5, "$ .5": 0.5, "1,234.50": 1234.5, "1.234,50": 1234.5}
-NUMBERS |= {"1 234,5": 1234.5, "1,234": 1234.0, "12,50": 12.5, "-3": -3.0, "1e5": 1e5}
-NUMBERS |= dict.fromkeys(["n/a", "", "2026-03-01", "2 of 3"], np.nan)
-
-
-def test_the_number_in_a_text() -> None:
-    np.testing.assert_equal({text: number_in(text) for text in NUMBERS}, NUMBERS)
-
-
-def test_numbers_among_texts_are_named_and_taken_out_on_request() -> None:
-    amounts = [str(k) for k in range(30)] + ["12.50 EUR", "n/a"] + [None]
-    frame = pandas.DataFrame({"amount": amounts, "code": ["a1", "b2", "c3"] * 11})
-    with pytest.warns(UserWarning, match=r"values of column 'amount'.*'12.50 EUR' \(3.1%\), 'n/a'"):
-        make_stream_preprocessor(frame, verbose=False)
-    made = make_stream_preprocessor(frame, coerce=["amount"], verbose=False, sparse_output=False)
-    (_, part, names), *_ = made.transformers
-    assert names == ["amount"]
-    plain = frame.assign(amount=[*map(float, range(30)), 12.5, np.nan, np.nan])
-    expected = make_stream_preprocessor(plain, verbose=False).transformers[0][1]
-    np.testing.assert_array_equal(
-        part.fit_transform(frame[["amount"]]), expected.fit_transform(plain[["amount"]])
-    )
-    with pytest.raises(ValueError, match="coerce names"):
-        make_stream_preprocessor(frame, coerce="amounts")
-    with pytest.raises(ValueError, match="coerce makes numbers of column 'amount', and kinds"):
-        make_stream_preprocessor(frame, coerce="amount", kinds={"amount": "drop"})
 
 
 def test_objects_of_true_and_none_can_be_booleans() -> None:

@@ -362,26 +362,15 @@ def test_holm() -> None:
     assert holm(np.array([0.6, 0.9])).tolist() == [1.0, 1.0]
 
 
-def test_a_study_ranks_over_its_seeds_or_each_stream_once() -> None:
-    studies = [
-        evaluate_over_seeds(
-            partial(make, 120),
-            MODELS,
-            range(4),
-            evaluator=PrequentialEvaluator("accuracy"),
-        )
-        for make in (sea, sine)
-    ]
-    over_seeds = studies[0].rank()
+def test_a_study_ranks_over_its_seeds() -> None:
+    study = evaluate_over_seeds(
+        partial(sea, 120), MODELS, range(4), evaluator=PrequentialEvaluator("accuracy")
+    )
+    over_seeds = study.rank()
     assert (over_seeds.n_blocks, over_seeds.blocks) == (4, "seeds")
     assert "over 4 seeds" in str(over_seeds)
-    over_streams = studies[0].rank(studies[1])
-    assert (over_streams.n_blocks, over_streams.blocks) == (2, "streams")
-    assert "means over 4 results of the same stream, which count once" in over_streams.subject
-    with pytest.raises(ValueError, match="of the same stream"):
-        studies[0].rank(replace(studies[0], results=studies[0].results[::-1]))
     with pytest.raises(ValueError, match="At least two seeds"):
-        replace(studies[0], seeds=(0,), results=studies[0].results[:1]).rank()
+        replace(study, seeds=(0,), results=study.results[:1]).rank()
 
 
 def sea(n_rows: int, seed: int) -> SEA:

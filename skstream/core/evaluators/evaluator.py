@@ -2,12 +2,14 @@
 
 import numbers
 import os
+import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from functools import partial, wraps
 from inspect import signature
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -96,6 +98,8 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "unanswered": [StrOptions({"error", "wrong", "first"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
+    "warm_start": ["boolean"],  # of evaluate and start
+    "return_models": ["boolean"],
     "run": [RunOptions, str, os.PathLike, None],
 }
 
@@ -104,7 +108,51 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
 class StreamEvaluator(BaseEstimator):
     """Base class of the evaluators, with the parameters that all of them have.
 
-    An `evaluator` is a dataclass: the fields it adds are its own parameters, stored as given.
+    An `evaluator` is a dataclass: the fields it adds are its own parameters, stored as given. Its
+    docstring describes these alone: those below are added to it.
+
+    Parameters
+    ----------
+    metrics : str, callable, list or dict, default=None
+        Measures: names, functions ``f(y_true, y_pred)``, or ``functools.partial`` of the
+        functions of `skstream.metrics`. None: accuracy, kappa, kappa_m, kappa_temporal and
+        kappa_plus; for regressors mae, rmse and r2.
+    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
+        Which rows count in the running means of the measures: "cumulative", "adwin", or a
+        specification such as ``SlidingWindow(1000)``; a dict asks for several at once.
+    n_warmup : int, default=1
+        Rows learnt first, unasked: a model that has learnt nothing has no answer. They are not
+        scored, but every baseline learns their labels. A model that cannot learn the first row
+        alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one call.
+        0: there is no warm-up. Models must be able to answer then: fitted models, with
+        `warm_start`, and the baselines that repeat, count or average labels, which begin with the
+        lowest class, or 0.
+    record_every : int, str or timedelta, default=None
+        Distance of the checkpoints of the curves, in rows; or a duration, such as "1D", for the
+        end of every day, where the stream says when its rows came. None: at most 1,024, the
+        distance doubling as the stream grows. The last row is always a checkpoint.
+    missing_labels : {"error", "skip"}, default="error"
+        Rows without a label are an error, or are asked, and neither learnt nor scored.
+    unanswered : {"error", "wrong", "first"}, default="error"
+        A row that was asked and got no answer (None or NaN) is a failure of the model, or is
+        scored as an error, or as the first of the classes, as CapyMOA 0.15.1 counts it (classifiers
+        only). Rows asked before a model has learnt anything are none of these.
+    error_score : "raise" or float, default="raise"
+        Score of a model from the row on at which it fails, while the others go on; its earlier
+        scores and answers stay. A measure of probabilities is NaN for a model that has none.
+        "raise": a failure ends the evaluation, and a lack of probabilities is an error before it.
+    n_jobs : int, default=None
+        Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
+        once, for a group of models and folds of about equal cost. Where workers would not be
+        faster, all is done in this process, and the printed result says so.
+    random_state : int, default=None
+        Seed of every random_state parameter that is None, nested ones too, and of the random
+        choices of the protocol. None: drawn, and recorded in the result.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
+    run : RunOptions, str or path-like, default=None
+        How the evaluation is executed: checkpoints, kernels, tape. A path: where it is saved, and
+        from where the same call resumes.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]]
@@ -279,6 +327,10 @@ class StreamEvaluator(BaseEstimator):
             folder = CheckpointFolder.opened(options.checkpoint)
         seed = None if folder is None else folder.seed
         settings, prepared = self._prepare(models, classes, stream, seed, **called)
+        if folder is not None:
+            facts = facts_of_call(self, named_models(models), settings, called)
+            seed = settings.parameters["seed"]
+            folder = replace(folder, facts=facts, seed=seed, every=options.seconds)
         execution = Execution(
             settings=settings,
             new_run=self._new_run(settings, stream),
@@ -288,10 +340,6 @@ class StreamEvaluator(BaseEstimator):
             title=type(self).__name__,
             progress=self.progress,
             folder=folder,
-            seconds_between_checkpoints=options.seconds,
-            facts=None
-            if folder is None
-            else facts_of_call(self, named_models(models), settings, called),
         )
         groups = execution.groups()
         knows, header = stream.knows_drifts, settings.header
@@ -333,13 +381,8 @@ class StreamEvaluator(BaseEstimator):
         `stream` is what will be evaluated, and must end; None for a live run. `seed` is the one
         drawn by a call that resumes.
         """
-        self._validate()
         called = {"warm_start": warm_start, "return_models": return_models}
-        validate_parameter_constraints(
-            {name: ["boolean"] for name in called},
-            called,
-            caller_name=f"{type(self).__name__}.evaluate",
-        )
+        self._validate(**called)
         n_rows, source = None, "classes"
         drifts: tuple[Drift, ...] = ()
         if stream is not None:
@@ -391,10 +434,11 @@ class StreamEvaluator(BaseEstimator):
         """Return the number of answers of one model in one fold to a stream of so many rows."""
         return n_rows
 
-    def _validate(self) -> None:
+    def _validate(self, **called: Any) -> None:
+        """Refuse wrong parameters; `called` are those of evaluate or start."""
         validate_parameter_constraints(
             self._parameter_constraints,
-            self.get_params(deep=False),
+            self.get_params(deep=False) | called,
             caller_name=type(self).__name__,
         )
 
@@ -434,7 +478,10 @@ class StreamEvaluator(BaseEstimator):
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data, for the record of a result."""
-        return {name: _plain(value) for name, value in self._parameters().items()}
+        plain = self._parameters()
+        for name, value in plain.items():
+            plain[name] = _plain(value)
+        return plain
 
     def _settings(
         self,
@@ -481,8 +528,12 @@ class StreamEvaluator(BaseEstimator):
         lacking = "all have them" if all_have_scores else self.error_score
         score_methods = scores_asked(named, metrics, lacking)
         timelines = self._checked_timelines(seed)
+        baselines = []
+        for name, one in named.items():
+            if getattr(type(one), "is_baseline", False):
+                baselines.append(name)
         settings = Settings(
-            **{name: getattr(self, name) for name in _AS_GIVEN},
+            **dict(zip(_AS_GIVEN, attrgetter(*_AS_GIVEN)(self), strict=True)),
             classes=labels,
             metrics=metrics,
             forgetting=as_forgetting(self.forgetting),
@@ -490,9 +541,7 @@ class StreamEvaluator(BaseEstimator):
             keep_tape=options.keep_tape is True,
             kernels=options.kernels,
             return_models=called["return_models"],
-            baselines=tuple(
-                name for name, one in named.items() if getattr(type(one), "is_baseline", False)
-            ),
+            baselines=tuple(baselines),
             parameters={**self._plain_parameters(), **called, "seed": seed},
             expected_rows=n_rows or 0,
             drifts=drifts,
@@ -505,9 +554,8 @@ class StreamEvaluator(BaseEstimator):
         )
         if options.keep_tape == "auto" and n_rows is not None:
             n_answers = len(timelines) * self._n_answers(n_rows)
-            n_scores = [settings.task_of(name).n_scores for name in named]
-            keep = automatic_tape(n_answers, labels, n_scores)
-            settings = replace(settings, keep_tape=keep)
+            n_scores = list(map(attrgetter("n_scores"), map(settings.task_of, named)))
+            settings = replace(settings, keep_tape=automatic_tape(n_answers, labels, n_scores))
         return settings
 
 
@@ -529,8 +577,22 @@ def evaluator(cls: type[Kind]) -> type[Kind]:
         init(self, *positional, **named)
 
     vars(checked)["__signature__"] = given.replace(parameters=ordered)
+    made.__doc__ = _with_common_parameters(cls.__doc__ or "", [one.name for one in ordered[1:]])
     type.__setattr__(made, "__init__", checked)
     return made
+
+
+def _with_common_parameters(text: str, names: Sequence[str]) -> str:
+    """Add the common parameters to a docstring, each in the order of the signature."""
+    before, heading, after = text.partition("    Parameters\n    ----------\n")
+    own, rest, after = after.partition("\n\n")
+    common = (StreamEvaluator.__doc__ or "").partition(heading)[2].rstrip() if heading else ""
+    entries = {
+        entry.partition(" :")[0].strip(): entry.rstrip()
+        for entry in re.split(r"\n(?=    \w)", f"{common}\n{own}")
+    }
+    described = "\n".join(entries[name] for name in names if name in entries)
+    return f"{before}{heading}{described}{rest}{after}"
 
 
 def _refuse_unknown(kind: type, given: Mapping[str, Any], error: type[Exception]) -> None:
@@ -570,7 +632,9 @@ def _plain(value: Any) -> Any:
 
 def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
     for name, model in models.items():
-        if any(is_plain_gaussian_nb(part) for part in learning_parts(model, refitted=False)):
+        for part in learning_parts(model, refitted=False):
+            if not is_plain_gaussian_nb(part):
+                continue
             warn(
                 f"Model '{name}' learns with GaussianNB row by row. GaussianNB takes its variance "
                 "floor from the rows of the current call, and from a single row that is 0: "

@@ -3,7 +3,7 @@
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -71,12 +71,12 @@ def run_group(
     models: Mapping[Place, Any],
     stream: Stream,
     file: CheckpointFile | None = None,
-    on_run: Callable[[Any], None] | None = None,
-    on_rows: Sequence[Callable[[int], object]] = (),
+    on_run: Sequence[Callable[[Any], object]] = (),
+    bar: Any = None,
 ) -> RunOutcome:
     """Evaluate models along a stream, or resume from a checkpoint.
 
-    `on_run` is called with the run before it begins, `on_rows` whenever rows are done.
+    `on_run` are called with the run before it begins; `bar` shows how many rows are done.
     """
     run, read = new_run(models), PassChecksums()
     taken = None
@@ -87,22 +87,23 @@ def run_group(
         else:
             new, (run, taken) = run, saved
             run.go_on_as(new)
-    if on_run is not None:
-        on_run(run)
-    saved_at = monotonic()
-
-    parent = os.getppid()
+    for call in on_run:
+        call(run)
+    saved_at, parent = monotonic(), os.getppid()
 
     def after_rows(_: int) -> None:
         nonlocal saved_at
-        _check_parent(parent)
+        if bar is not None:
+            bar.update(run.n_rows - bar.n)
+        if parent_process() is not None and os.getppid() != parent:
+            raise SystemExit("The process that gave the work to this worker is gone.")
         if file is not None and monotonic() - saved_at >= file.every:
             read.add_up_to(run.n_rows)
             _save(file, run, read)
             saved_at = monotonic()
 
     was_closed = run.is_closed
-    run.follow(stream, [*on_rows, after_rows], read, taken)
+    run.follow(stream, [after_rows], read, taken)
     if file is not None and not was_closed:
         _save(file, run, read)
     outcome = run.outcome()
@@ -138,12 +139,6 @@ def portable_errors() -> Iterator[None]:
         raise
 
 
-def _check_parent(parent: int) -> None:
-    """End a worker whose parent process has been killed."""
-    if parent_process() is not None and os.getppid() != parent:
-        raise SystemExit("The process that gave the work to this worker is gone.")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Execution:
     """One evaluation, ready to run: prepared models, and their stream.
@@ -166,10 +161,6 @@ class Execution:
         Whether there is one.
     folder : CheckpointFolder, default=None
         Where the evaluation is saved, and from where it resumes.
-    seconds_between_checkpoints : float, default=600.0
-        How often.
-    facts : dict of str to str, default=None
-        What must be the same there.
     on_run : callable, default=None
         Called with the run in this process, before it begins or resumes.
     """
@@ -182,8 +173,6 @@ class Execution:
     title: str
     progress: bool
     folder: CheckpointFolder | None = None
-    seconds_between_checkpoints: float = 600.0
-    facts: Mapping[str, str] | None = None
     on_run: Callable[[Any], None] | None = None
 
     def groups(self) -> list[list[Place]]:
@@ -223,17 +212,21 @@ class Execution:
                 self.new_run,
                 {place: self.models[place] for place in group},
                 self.stream,
-                self._file(number, len(groups)),
+                None if self.folder is None else self.folder.file(number, len(groups)),
             )
             for number, group in enumerate(groups)
         )
+
+        advice = " With checkpoint=, the same call resumes from the rows that workers have done."
+        if self.folder is not None:
+            advice = f" The same call resumes from the checkpoints in {self.folder.path}."
 
         def so_far(error: BaseException) -> EvaluationResult | None:
             return _of_finished(header, finished, places, error)
 
         with (
-            self._bar(len(places)) as bar,
-            carrying(so_far, self.stream, self._advice()),
+            progress_bar(self.stream.n_rows, self.title, len(places), wanted=self.progress) as bar,
+            carrying(so_far, self.stream, advice),
             on_cluster(parallel._backend, self.stream),
         ):
             try:
@@ -272,35 +265,13 @@ class Execution:
     def in_one_pass(self, header: ResultHeader) -> RunOutcome:
         """Evaluate all models and folds in this process."""
         runs: list[Any] = []
-
-        def note(run: Any) -> None:
-            runs.append(run)
-            if self.on_run is not None:
-                self.on_run(run)
-
-        with self._bar(1) as bar, carrying(partial(_so_far, runs, header), self.stream):
-            on_rows = [lambda _: bar.update(runs[-1].n_rows - bar.n)]
-            file = self._file(0, 1)
-            return run_group(self.new_run, self.models, self.stream, file, note, on_rows)
-
-    def _file(self, number: int, n_groups: int) -> CheckpointFile | None:
-        if self.folder is None or self.facts is None:
-            return None
-        seed = self.settings.parameters["seed"]
-        every = self.seconds_between_checkpoints
-        return self.folder.file(number, n_groups, facts=self.facts, seed=seed, every=every)
-
-    def _bar(self, n_models: int) -> AbstractContextManager[Any]:
-        n_rows = self.stream.n_rows
-        return progress_bar(
-            None if n_rows is None else n_rows * n_models, self.title, wanted=self.progress
-        )
-
-    def _advice(self) -> str:
-        """Say how rows that workers have done are not lost."""
-        if self.folder is not None:
-            return f" The same call resumes from the checkpoints in {self.folder.path}."
-        return " With checkpoint=, the same call resumes from the rows that workers have done."
+        on_run = [runs.append] if self.on_run is None else [runs.append, self.on_run]
+        file = None if self.folder is None else self.folder.file(0, 1)
+        with (
+            progress_bar(self.stream.n_rows, self.title, wanted=self.progress) as bar,
+            carrying(partial(_so_far, runs, header), self.stream),
+        ):
+            return run_group(self.new_run, self.models, self.stream, file, on_run, bar)
 
 
 class _Nowhere:
@@ -320,11 +291,12 @@ class _NoBar:
 
 
 @contextmanager
-def progress_bar(total: int | None, title: str, *, wanted: bool) -> Iterator[Any]:
-    """Show a progress bar of rows, if one is wanted."""
+def progress_bar(n_rows: int | None, title: str, times: int = 1, *, wanted: bool) -> Iterator[Any]:
+    """Show a progress bar of rows that are passed over so many times, if one is wanted."""
     if not wanted:
         yield _NoBar()
         return
+    total = None if n_rows is None else n_rows * times
     tqdm = optional_import("tqdm.auto", "progress=True").tqdm
     with tqdm(total=total, unit="row", desc=title, unit_scale=True) as bar:
         yield bar
@@ -339,6 +311,8 @@ def divided(places: Sequence[Place], n_groups: int) -> list[list[Place]]:
     Models of the same fold share its weights, so that whole folds cost less together: they stay
     together where every group has as many.
     """
+    if n_groups == 1:
+        return [list(places)]
     n_folds = 1 + max(fold for _, fold in places)
     if n_folds % n_groups == 0:
         return [[one for one in places if one[1] % n_groups == k] for k in range(n_groups)]

@@ -46,8 +46,6 @@ class HoldoutEvaluator(StreamEvaluator):
 
     Parameters
     ----------
-    metrics : str, callable, list or dict, default=None
-        Measures, as in `PrequentialEvaluator`.
     holdout : tuple (X, y), stream, or "next"
         The rows asked about. ``(X, y)``: one set for all checkpoints. A stream, such as an iterable
         of chunks: at every checkpoint the next `holdout_size` of its rows, which are never learnt.
@@ -60,33 +58,6 @@ class HoldoutEvaluator(StreamEvaluator):
         and the last.
     holdout_size : int, default=None
         Rows of each set from a stream of fresh ones; None: as many as `every`.
-    n_warmup : int, default=1
-        Rows learnt before models are asked for the first time.
-        0: there is no warm-up. Models must be able to answer then: fitted models, with
-        `warm_start`, and the baselines that repeat, count or average labels, which begin with the
-        lowest class, or 0.
-    missing_labels : {"error", "skip"}, default="error"
-        Rows without a label are an error, or are neither learnt nor scored.
-    random_state : int, default=None
-        Seed of every random_state parameter that is None, nested ones too. None: drawn, and
-        recorded in the result.
-    n_jobs : int, default=None
-        Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
-        once, for a group of models of about equal cost. Where workers would not be faster,
-        all is done in this process, and the printed result says so.
-    unanswered : {"error", "wrong", "first"}, default="error"
-        A row that was asked and got no answer (None or NaN) is a failure of the model, or is
-        scored as an error, or as the first of the classes, as CapyMOA 0.15.1 counts it (classifiers
-        only).
-    error_score : "raise" or float, default="raise"
-        Score of a model from its failure on, while the others go on. A measure of probabilities is
-        NaN for a model that has none. "raise": a failure ends the evaluation, and a lack of
-        probabilities is an error before it.
-    progress : bool, default=False
-        Show a progress bar (needs tqdm).
-    run : RunOptions, str or path-like, default=None
-        How the evaluation is executed: checkpoints, kernels, tape. A path: where it is saved, and
-        from where the same call resumes.
 
     See Also
     --------
@@ -143,8 +114,8 @@ class HoldoutEvaluator(StreamEvaluator):
         size = len(self.holdout[1]) if isinstance(self.holdout, tuple) else self._size
         return n_rows // self.every * size
 
-    def _validate(self) -> None:
-        super()._validate()
+    def _validate(self, **called: Any) -> None:
+        super()._validate(**called)
         holdout = self.holdout
         if isinstance(holdout, str) and holdout != "next":
             raise ValueError(

@@ -26,8 +26,6 @@ class KFoldEvaluator(StreamEvaluator):
 
     Parameters
     ----------
-    metrics : str, callable, list or dict, default=None
-        Measures, as in `PrequentialEvaluator`.
     n_folds : int, default=10
         Number of folds.
     strategy : str, default="bootstrap"
@@ -35,40 +33,9 @@ class KFoldEvaluator(StreamEvaluator):
         but one ("cross"), by one fold ("split"). All folds are asked about it; with
         "cross:held_out" those alone that do not learn it, with "cross:trained" those that do
         (just before), and so of the others.
-    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
-        Which rows count in the running means, one mechanism per fold.
-    n_warmup : int, default=1
-        Rows learnt first, unasked, by every fold with weight 1. A model that cannot learn the
-        first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one
-        call. 0: there is no warm-up. Models must be able to answer then: fitted models, with
-        `warm_start`, and the baselines that repeat, count or average labels, which begin with the
-        lowest class, or 0.
-    record_every : int, str or timedelta, default=None
-        Distance of the checkpoints of the curves, in rows; or a duration, such as "1D", for the
-        end of every day, where the stream says when its rows came. None: at most 1,024, the
-        distance doubling as the stream grows. The last row is always a checkpoint.
-    missing_labels : {"error", "skip"}, default="error"
-        Rows without a label are an error, or are asked, and neither learnt nor scored.
     random_state : int, default=None
         Seed of the folds and of the models' random_state parameters that are None (another one
         in each fold). None: drawn, and recorded in the result.
-    n_jobs : int, default=None
-        Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
-        once, for a group of models and folds of about equal cost. Where workers would not be
-        faster, all is done in this process, and the printed result says so.
-    unanswered : {"error", "wrong", "first"}, default="error"
-        A row that was asked and got no answer (None or NaN) is a failure of the model, or is
-        scored as an error, or as the first of the classes, as CapyMOA 0.15.1 counts it (classifiers
-        only). Rows asked before a model has learnt anything are none of these.
-    error_score : "raise" or float, default="raise"
-        Score of a model from the row on at which it fails, while the others go on; its earlier
-        scores and answers stay. A measure of probabilities is NaN for a model that has none.
-        "raise": a failure ends the evaluation, and a lack of probabilities is an error before it.
-    progress : bool, default=False
-        Show a progress bar (needs tqdm).
-    run : RunOptions, str or path-like, default=None
-        How the evaluation is executed: checkpoints, kernels, tape. A path: where it is saved, and
-        from where the same call resumes.
 
     See Also
     --------
@@ -103,8 +70,8 @@ class KFoldEvaluator(StreamEvaluator):
     n_folds: int = 10
     strategy: str = "bootstrap"
 
-    def _validate(self) -> None:
-        super()._validate()
+    def _validate(self, **called: Any) -> None:
+        super()._validate(**called)
         strategy, _ = _STRATEGIES[self.strategy]
         if self.n_folds == 1 and strategy == "cross":
             raise ValueError(

@@ -135,8 +135,11 @@ class Polling(Options):
     features: Callable[..., Any] | None = None
 
 
+_DEFAULT = RunOptions()
+
+
 def run_options(run: Any) -> RunOptions:
     """Return the options of a run; a path is where its checkpoints are."""
     if run is None:
-        return RunOptions()
+        return _DEFAULT
     return run if isinstance(run, RunOptions) else RunOptions(run)

@@ -54,29 +54,33 @@ def as_text(value: Any, listed: Collection[int] = ()) -> str:
     if isinstance(value, np.bool_ | np.integer | np.floating | np.str_ | np.bytes_):
         return text(value.item())
     if isinstance(value, _BY_TEXT) and kind.__module__.partition(".")[0] in _OF_PYTHON:
-        return _short(repr(value), value)
-    if kind in (dict, list, tuple, set, frozenset) and len(value) >= _MOST_VALUES:
+        written = repr(value)
+    elif kind in (dict, list, tuple, set, frozenset) and len(value) >= _MOST_VALUES:
         return f"{kind.__name__} of {len(value):,}{_OF_CONTENT}{content(value)}"
-    if kind in (dict, MappingProxyType):
+    elif kind in (dict, MappingProxyType):
         pairs = [f"{text(key)}: {text(one)}" for key, one in value.items()]
-        return _short(f"{{{', '.join(sorted(pairs) if is_unordered(value) else pairs)}}}", value)
-    if kind is tuple:
-        return _short(f"({', '.join(map(text, value))})", value)
-    if kind is list:
-        return _short(f"[{', '.join(map(text, value))}]", value)
-    if kind in (set, frozenset):
-        return _short(f"{kind.__name__}({', '.join(sorted(map(text, value)))})", value)
-    if kind is np.ndarray and value.size <= 1:
+        written = f"{{{', '.join(sorted(pairs) if is_unordered(value) else pairs)}}}"
+    elif kind is tuple:
+        written = f"({', '.join(map(text, value))})"
+    elif kind is list:
+        written = f"[{', '.join(map(text, value))}]"
+    elif kind in (set, frozenset):
+        written = f"{kind.__name__}({', '.join(sorted(map(text, value)))})"
+    elif kind is np.ndarray and value.size <= 1:
         return f"array {text(value.tolist())} of type {value.dtype}"
-    if isinstance(value, type):
+    elif isinstance(value, type):
         return name_of(value)
-    if isinstance(value, partial):
+    elif isinstance(value, partial):
         return f"partial{text((value.func, value.args, value.keywords))}"
-    if id(value) in listed:
+    elif id(value) in listed:
         return name_of(kind)
-    if hasattr(value, "get_params") and not _is_compared_whole(value):
+    elif hasattr(value, "get_params") and not _is_compared_whole(value):
         return f"{name_of(type(value))}{text(_parameters_of(value))}"
-    return f"{_kind_of(value)}{_OF_CONTENT}{content(value)}"
+    else:
+        return f"{_kind_of(value)}{_OF_CONTENT}{content(value)}"
+    if len(written) <= _LONGEST:
+        return written
+    return f"{kind.__name__} of {len(value):,}{_OF_CONTENT}{content(value)}"
 
 
 def _parameters_of(model: Any) -> dict[str, Any]:
@@ -87,18 +91,6 @@ def _parameters_of(model: Any) -> dict[str, Any]:
         return {}
 
 
-def _listed_in(parameters: Mapping[str, Any]) -> set[int]:
-    """Return the ids of the models among parameters whose own parameters are also among them."""
-    return {
-        id(value)
-        for name, value in parameters.items()
-        if hasattr(value, "get_params")
-        and not isinstance(value, type)
-        and not _is_compared_whole(value)
-        and all(f"{name}__{own}" in parameters for own in _parameters_of(value))
-    }
-
-
 def _is_compared_whole(model: Any) -> bool:
     """Whether a model is more than its parameters: also a copy keeps what it has learnt."""
     try:
@@ -107,12 +99,6 @@ def _is_compared_whole(model: Any) -> bool:
         return True
     own = getattr(type(model), "__sklearn_clone__", None)  # that of FrozenEstimator, say
     return own is not None and own is not BaseEstimator.__sklearn_clone__
-
-
-def _short(text: str, value: Any) -> str:
-    if len(text) <= _LONGEST:
-        return text
-    return f"{type(value).__name__} of {len(value):,}{_OF_CONTENT}{content(value)}"
 
 
 def _kind_of(value: Any) -> str:
@@ -182,15 +168,15 @@ def changes(now: Mapping[str, str], before: Mapping[str, str]) -> str:
 
 def record(models: Mapping[str, Any], timelines: Sequence[Timeline]) -> dict[str, Any]:
     """Return the versions, the machine, the models and the timelines of an evaluation."""
-    texts = [repr(one) for one in timelines]
+    texts = list(map(repr, timelines))
+    for number, text in enumerate(texts):
+        if len(text) > _LONGEST_TIMELINE:
+            texts[number] = f"{text[:_LONGEST_TIMELINE]}..."
     return {
         "versions": {**_versions(), "scipy": scipy.__version__},
         "platform": dict(_machine()),
         "models": described(models),
-        "timelines": [
-            one if len(one) <= _LONGEST_TIMELINE else f"{one[:_LONGEST_TIMELINE]}..."
-            for one in texts
-        ],
+        "timelines": texts,
     }
 
 
@@ -199,9 +185,17 @@ def described(models: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     found = {}
     for name, model in models.items():
         parameters = _parameters_of(model)
-        listed = _listed_in(parameters)
-        texts = {one: _text(value, listed) for one, value in parameters.items()}
-        found[name] = {"class": name_of(type(model)), **texts}
+        found[name] = texts = {"class": name_of(type(model))}
+        # Models among the parameters whose own parameters are also among them.
+        listed = set()
+        for one, value in parameters.items():
+            if not hasattr(value, "get_params") or isinstance(value, type):
+                continue
+            own = {f"{one}__{inner}" for inner in _parameters_of(value)}
+            if not _is_compared_whole(value) and own <= parameters.keys():
+                listed.add(id(value))
+        for one, value in parameters.items():
+            texts[one] = _text(value, listed)
     return found
 
 

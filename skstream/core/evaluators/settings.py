@@ -57,8 +57,12 @@ def scores_asked(
     scores : dict of str to {"predict_proba", "decision_function"} or None
         Empty where no measure needs scores.
     """
-    of_shares = [name for name, one in metrics.items() if one.needs == "probabilities"]
-    of_ranks = [name for name, one in metrics.items() if one.needs == "scores"]
+    of_shares, of_ranks = [], []
+    for name, one in metrics.items():
+        if one.needs == "probabilities":
+            of_shares.append(name)
+        elif one.needs == "scores":
+            of_ranks.append(name)
     if not of_shares and not of_ranks:
         return {}
     scores: dict[str, str | None] = {}
@@ -176,15 +180,18 @@ class Settings:
     @property
     def counts_time(self) -> bool:
         """Whether a mechanism, or the distance of the checkpoints, counts time."""
-        every = self.record_every
-        return any(one.counts_time for one in self.forgetting.values()) or (
-            duration_of("the evaluator", "record_every", every) is not None
-        )
+        for one in self.forgetting.values():
+            if one.counts_time:
+                return True
+        return duration_of("the evaluator", "record_every", self.record_every) is not None
 
     @property
     def n_scores(self) -> int:
         """Columns of scores that measures need; 0: none."""
-        return max((self.task_of(name).n_scores for name in self.score_methods), default=0)
+        n_scores = 0
+        for name in self.score_methods:
+            n_scores = max(n_scores, self.task_of(name).n_scores)
+        return n_scores
 
     def task_of(self, model: str | None = None) -> Task:
         """Return the task of a model; None: of all, as far as answers alone are concerned."""
@@ -201,11 +208,16 @@ class Settings:
     @property
     def header(self) -> ResultHeader:
         """The facts that a result repeats."""
+        measures, mechanisms = {}, {}
+        for name, one in self.metrics.items():
+            measures[name] = Measure(**one.facts)
+        for name, forgetting in self.forgetting.items():
+            mechanisms[name] = forgetting.name
         return ResultHeader(
             protocol=self.protocol,
             scored_sets=self.scored_sets,
-            measures={name: Measure(**one.facts) for name, one in self.metrics.items()},
-            mechanisms={name: forgetting.name for name, forgetting in self.forgetting.items()},
+            measures=measures,
+            mechanisms=mechanisms,
             classes=self.classes,
             baselines=self.baselines,
             parameters=self.parameters,
@@ -222,12 +234,14 @@ def named_models(models: Any) -> dict[str, Any]:
     """
     if isinstance(models, Mapping):
         named = names_as_text(models, "models")
-    elif isinstance(models, Sequence) and not (
-        isinstance(models, (str, bytes)) or hasattr(models, "partial_fit") or is_foreign(models)
-    ):
-        named = _numbered([adapted(model) for model in models])
     else:
-        named = _numbered([adapted(models)])
+        is_one = isinstance(models, (str, bytes)) or hasattr(models, "partial_fit")
+        several = isinstance(models, Sequence) and not (is_one or is_foreign(models))
+        named, listed_models = {}, list(map(adapted, models if several else [models]))
+        names, seen = list(map(name_of, listed_models)), Counter[str]()
+        for name, model in zip(names, listed_models, strict=True):
+            seen[name] += 1
+            named[f"{name}-{seen[name]}" if names.count(name) > 1 else name] = model
     if not named:
         raise ValueError("No model was given; pass an estimator, a list or a dict of them.")
     for name, given in named.items():
@@ -254,22 +268,15 @@ def named_models(models: Any) -> dict[str, Any]:
     return named
 
 
-def _numbered(models: list[Any]) -> dict[str, Any]:
-    names = [name_of(model) for model in models]
-    n_alike, seen = Counter(names), Counter[str]()
-    named = {}
-    for name, model in zip(names, models, strict=True):
-        seen[name] += 1
-        named[f"{name}-{seen[name]}" if n_alike[name] > 1 else name] = model
-    return named
-
-
 def is_regression(models: Mapping[str, Any]) -> bool:
     """Whether the models are regressors; a mixture is an error."""
-    regressors = sorted(name for name, model in models.items() if is_regressor(model))
+    regressors = []
+    for name, model in models.items():
+        if is_regressor(model):
+            regressors.append(name)
     if regressors and len(regressors) < len(models):
         raise ValueError(
-            f"Models {regressors} are regressors and the others are not; "
+            f"Models {sorted(regressors)} are regressors and the others are not; "
             "evaluate classifiers and regressors apart."
         )
     return bool(regressors)
@@ -334,8 +341,12 @@ def unset_nominal(model: Any) -> str | None:
 def coded_columns(stream: Stream) -> dict[int, str]:
     """Return the columns of a stream of files, by position, whose categories are given as codes."""
     source = stream.source_streams()[0]
-    kinds = {} if getattr(source, "as_frame", True) else getattr(source, "kinds", {})
-    return {n: name for n, (name, kind) in enumerate(kinds.items()) if kind == "category"}
+    coded = {}
+    if not getattr(source, "as_frame", True):
+        for position, (name, kind) in enumerate(getattr(source, "kinds", {}).items()):
+            if kind == "category":
+                coded[position] = name
+    return coded
 
 
 def warn_of_codes(models: Mapping[str, Any], stream: Stream | None) -> None:

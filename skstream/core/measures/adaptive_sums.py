@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from skstream.core.measures.class_tables import Coded, leading_codes, sums_at_ends, sums_between
-from skstream.core.measures.rankings import PARTS, Following, RankingValues, Sided, Target
-from skstream.core.measures.ranks import Ranks
+from skstream.core.measures.rankings import PARTS, Following, RankingValues, Ranks, Sided, Target
 from skstream.core.measures.rows import Array, Floats, Integers, ScoredRows
 from skstream.core.measures.series import KindOf, Series, values_of
 from skstream.core.measures.sums import Ends, Majority, RunningSums, SumsByKind, leading_code

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from skstream.core.measures.checkpoints import MAX_CHECKPOINTS
 from skstream.core.measures.formulas import Formula
 from skstream.core.measures.rows import Array, Floats, Integers, ScoredRows
 from skstream.core.measures.series import KINDS, KindOf, OfColumn, columns_of_kinds
-from skstream.utils._choices import check_choice, check_count
 from skstream.utils._label_space import UNANSWERED
+from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
 from skstream.utils._warnings import warn
 
 #: Loss of a single row, by the series whose mean is the measure.
@@ -39,6 +39,19 @@ OF_SCORES = ("probabilities", "scores")
 ANY = (-math.inf, math.inf)
 #: With so few rows, or so few calls of a function, the time is short and there is no warning.
 FEW_ROWS, FEW_CALLS = 10_000, 64
+
+
+_COUNT = [Interval(Integral, 1, None, closed="left"), None]
+_CONSTRAINTS = {
+    "name": [str],
+    "higher_is_better": ["boolean", None],
+    "row_loss": [StrOptions({*ROW_LOSSES.values()}), None],
+    "needs": [StrOptions({*TASKS}), None],
+    "max_classes": _COUNT,
+    "n_classes": _COUNT,
+    "baseline_is_zero": "no_validation",
+    "bounds": "no_validation",
+}
 
 
 @dataclass(frozen=True)
@@ -122,11 +135,7 @@ class Measure:
 
     def __post_init__(self) -> None:
         """Check the parameters; without a name, use that of the function."""
-        if not isinstance(self.name, str):
-            raise TypeError(
-                "The 'name' parameter of Measure must be a str. "
-                f"Got {self.name!r} of type {type(self.name).__name__} instead."
-            )
+        validate_parameter_constraints(_CONSTRAINTS, self.facts, caller_name="Measure")
         if self.function is not None and self.formula is not None:
             raise ValueError(
                 "A Measure is computed by a function f(y_true, y_pred) or by a formula over sums "
@@ -139,39 +148,25 @@ class Measure:
                 f"Got {self.function!r} of type {type(self.function).__name__} instead; a name "
                 "such as 'kappa' is already a measure."
             )
-        if self.higher_is_better not in (True, False, None):
-            raise ValueError(
-                "The 'higher_is_better' parameter of Measure must be True (the larger the "
-                f"better), False (a loss) or None (not known). Got {self.higher_is_better!r} "
-                "instead."
-            )
-        losses = (*ROW_LOSSES.values(), None)
-        check_choice(self.row_loss, "The 'row_loss' parameter of Measure", losses)
-        if self.higher_is_better is not None:  # plain, so that it can be saved
-            object.__setattr__(self, "higher_is_better", bool(self.higher_is_better))
-        object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
-        object.__setattr__(self, "series", _checked_series(self.series))
-        if self.formula is None and self.series != {"rows"}:
+        series, needs = _checked_series(self.series), self.needs
+        if self.formula is None and series != {"rows"}:
             raise ValueError(
                 "The 'series' parameter of Measure names the series of a formula, and there is "
                 "none: leave it out, or pass formula=."
             )
-        check_choice(self.needs, "The 'needs' parameter of Measure", (*TASKS, None))
-        reads_scores = any(
-            column.of_scores and not column.of_labels for column in columns_of_kinds(self.series)
-        )
-        if reads_scores and self.needs not in OF_SCORES:
-            if self.needs is not None:
-                raise ValueError(
-                    f"Measure {self.name!r} is computed from series of probabilities and says that "
-                    f'it needs {self.needs}: pass needs="probabilities", or leave it out.'
-                )
-            object.__setattr__(self, "needs", "probabilities")
-        for parameter in ("max_classes", "n_classes"):
-            number = getattr(self, parameter)
-            if number is not None:
-                number = check_count(number, f"The {parameter!r} parameter of Measure", 1)
-                object.__setattr__(self, parameter, number)
+        for column in columns_of_kinds(series):
+            if column.of_scores and not column.of_labels and needs not in OF_SCORES:
+                if needs is not None:
+                    raise ValueError(
+                        f"Measure {self.name!r} is computed from series of probabilities and says "
+                        f'that it needs {needs}: pass needs="probabilities", or leave it out.'
+                    )
+                needs = "probabilities"
+        better = self.higher_is_better  # plain, so that it can be saved
+        object.__setattr__(self, "higher_is_better", None if better is None else bool(better))
+        object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
+        object.__setattr__(self, "series", series)
+        object.__setattr__(self, "needs", needs)
         if not self.name:
             object.__setattr__(self, "name", self._own_name())
 
@@ -193,8 +188,10 @@ class Measure:
     @property
     def facts(self) -> dict[str, Any]:
         """What it says of its values: all parameters but those that say how to compute them."""
-        names = sorted({*self.__dataclass_fields__} - {"function", "formula", "series"})
-        return {name: getattr(self, name) for name in names}
+        facts = dict(sorted(vars(self).items()))
+        for name in ("function", "formula", "series"):
+            facts.pop(name)
+        return facts
 
 
 def _checked_series(series: Any) -> frozenset[KindOf]:
@@ -204,14 +201,13 @@ def _checked_series(series: Any) -> frozenset[KindOf]:
             f"The 'series' parameter of Measure must be a set of str, such as {sorted(wanted)}. "
             f"Got {series!r} of type {type(series).__name__} instead."
         )
-    names = frozenset({"rows", *series})
-    unknown = {name for name in names if not isinstance(name, OfColumn)} - KINDS.keys()
-    if unknown:
-        raise ValueError(
-            f"The 'series' parameter of Measure names {sorted(unknown, key=str)}. "
-            f"The kinds of series are {sorted(KINDS)}."
-        )
-    return names
+    for kind in series:
+        if not isinstance(kind, OfColumn) and kind not in KINDS:
+            raise ValueError(
+                f"The 'series' parameter of Measure names {kind!r}. The kinds of series are "
+                f"{sorted(KINDS)}."
+            )
+    return frozenset({"rows", *series})
 
 
 def _checked_bounds(bounds: Any) -> tuple[float, float]:
@@ -266,7 +262,10 @@ def warn_of_calls(metrics: Mapping[str, Measure], n_rows: int | None, record_eve
     record_every : int, str, timedelta or None
         Distance of the checkpoints; None: at most 1,024 of them.
     """
-    called = [name for name, measure in metrics.items() if measure.function is not None]
+    called = []
+    for name, measure in metrics.items():
+        if measure.function is not None:
+            called.append(name)
     if not called or (n_rows is not None and n_rows <= FEW_ROWS):
         return
     n_calls = MAX_CHECKPOINTS if record_every is None else None

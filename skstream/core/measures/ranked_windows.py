@@ -10,7 +10,7 @@ any size lose no digits, and sums of rows without weights are exact.
 
 Average precision is formed from all rows in a window each time: a new row changes the precision at
 all rows below. The compiled loop needs no table of windows by rows; it adds the same numbers in the
-same order as `skstream.core.measures.ranks.average_precision`.
+same order as `skstream.core.measures.rankings.average_precision`.
 """
 
 import sys

@@ -3,6 +3,11 @@
 They are no sums over rows. A sliding window, and a set of rows, is ranked afresh from its rows. All
 rows so far, equal or fading, are carried as a `Ranks`; so is every part of the window of ADWIN that
 may be cut off, and the parts add up.
+
+In `Ranks` equal scores are one bin. There are as many bins as there are different scores, up to a
+limit, and all measures are exact. Beyond it neighbouring bins become one, so that memory does not
+grow. From then on a pair of rows that fall into one bin counts one half, whichever has the higher
+score. The order of the rows of different bins never gets lost.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.core.measures.ranked_windows import cost_of_row, many_precisions, window_pairs
-from skstream.core.measures.ranks import Ranks, average_precision, pairs_of_bins
 from skstream.core.measures.rows import Floats, Integers, ScoredRows
 from skstream.utils._label_space import UNANSWERED
 from skstream.utils._running_sums import prefix_sums, window_sums
@@ -32,6 +36,13 @@ _TABLE = 1 << 16
 #: Of the bins, the share that a part of an adaptive window has: there are many parts.
 PARTS = 4
 
+#: Bins are joined where there are more than this.
+MOST_BINS = 1 << 14
+# Of all rows, the part below which bins do not become narrower: one in so many.
+_FINEST = 1 << 20
+# A smaller sum is set to zero: arithmetic on subnormal numbers is slow.
+_SUBNORMAL = 1e-290
+
 #: By measure, one value for each end.
 RankingValues = dict[str, Floats]
 
@@ -42,7 +53,7 @@ class Ranking:
 
     Attributes
     ----------
-    measure : {"auc", "auc_bound", "average_precision", "average_precision_bound"}
+    measure : {"auc", "average_precision"}
         What is measured of a ranking.
     pairs : bool, default=False
         Whether each class is ranked against each other one, instead of against all rows of the
@@ -178,12 +189,10 @@ def in_ranges(
         totals = [table.sum(axis=1) for table in tables]
         defined = (totals[0] > 0.0) & (totals[1] > 0.0)
         for measure, of_measure in values.items():
-            found: Any = 0.0  # a bound: nothing is lost
             if measure == "auc":
-                found = _area(pairs_of_bins(*tables), *totals)
-            elif measure == "average_precision" and len(order):
-                found = average_precision(*tables)
-            of_measure[some] = np.where(defined, found, np.nan)
+                of_measure[some] = _area(pairs_of_bins(*tables), *totals)
+            elif len(order):
+                of_measure[some] = np.where(defined, average_precision(*tables), np.nan)
     return values
 
 
@@ -260,6 +269,184 @@ def _area(pairs: Floats, positive: Floats, negative: Floats) -> Floats:
     return area
 
 
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Weights of two classes by score.
+
+    Attributes
+    ----------
+    low, high : ndarray of shape (n_bins,)
+        Lowest and highest score of each bin, increasing; the bins have no score in common.
+    positive, negative : ndarray of shape (n_bins,)
+        Weight of the rows of each class.
+    pairs : float
+        Weight of the pairs of a positive and a negative row in which the positive row has the
+        higher score, and half that of ties.
+    """
+
+    low: Floats
+    high: Floats
+    positive: Floats
+    negative: Floats
+    pairs: float = 0.0
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return the ranking of no rows."""
+        return cls(*np.zeros((4, 0)))
+
+    @classmethod
+    def of(cls, scores: Floats, positive: Floats, negative: Floats) -> Self:
+        """Return the ranking of some rows."""
+        bins = _united(scores, scores, positive, negative)
+        return cls(*bins, pairs=float(pairs_of_bins(bins[2], bins[3])))
+
+    def gains(self, low: Floats, high: Floats, positive: Floats, negative: Floats) -> Floats:
+        """Weight of the pairs in the right order of each of other rows, or bins, with these."""
+        first = np.searchsorted(self.high, low, side="left")
+        after = np.searchsorted(self.low, high, side="right")
+        below, above = np.zeros((2, len(self.low) + 1))
+        np.cumsum(self.negative, out=below[1:])
+        np.cumsum(self.positive[::-1], out=above[-2::-1])
+        half_negative = 0.5 * _sums_between(self.negative, first, after)
+        half_positive = 0.5 * _sums_between(self.positive, first, after)
+        near = positive * half_negative + negative * half_positive
+        pairs: Floats = positive * below[first] + negative * above[after] + near
+        return pairs
+
+    def with_rows(
+        self,
+        low: Floats,
+        high: Floats,
+        positive: Floats,
+        negative: Floats,
+        pairs: float,
+    ) -> "Ranks":
+        """Return a ranking with more rows, or bins of rows, whose pairs are known."""
+        bins = _united(
+            np.concatenate((self.low, low)),
+            np.concatenate((self.high, high)),
+            np.concatenate((self.positive, positive)),
+            np.concatenate((self.negative, negative)),
+        )
+        return Ranks(*bins, pairs)
+
+    def then(self, later: "Ranks") -> "Ranks":
+        """Return the ranking of these rows and later ones."""
+        bins = (later.low, later.high, later.positive, later.negative)
+        pairs = self.pairs + later.pairs + float(self.gains(*bins).sum())
+        return self.with_rows(*bins, pairs)
+
+    def faded(self, factor: float) -> "Ranks":
+        """Return the ranking of the same rows with smaller weights."""
+        if factor == 1.0:
+            return self
+        positive, negative = self.positive * factor, self.negative * factor
+        kept = (positive > _SUBNORMAL) | (negative > _SUBNORMAL)
+        return Ranks(
+            self.low[kept],
+            self.high[kept],
+            positive[kept],
+            negative[kept],
+            self.pairs * factor * factor,
+        )
+
+    def coarser(self, parts: int = 1) -> "Ranks":
+        """Return the ranking with half so many bins if there are more than one of `parts` has."""
+        most = MOST_BINS // parts
+        if len(self.low) <= most:
+            return self
+        share = sum(
+            weight / total
+            for weight in (self.positive, self.negative)
+            if (total := float(weight.sum())) > 0.0
+        )
+        # Precision changes fastest at the highest scores: the bins are narrow there.
+        above = np.cumsum((self.positive + self.negative)[::-1])[::-1]
+        rank = np.log1p(above * (_FINEST / above[0]))
+        share = share + (rank - np.append(rank[1:], 0.0)) / rank[0]
+        middle = np.cumsum(share) - 0.5 * share
+        group = (middle * (most // 2 / middle[-1])).astype(np.intp)
+        starts = np.flatnonzero(np.diff(np.minimum(group, most // 2 - 1), prepend=-1))
+        return Ranks(
+            self.low[starts],
+            self.high[np.append(starts[1:], len(self.low)) - 1],
+            np.add.reduceat(self.positive, starts),
+            np.add.reduceat(self.negative, starts),
+            self.pairs,
+        )
+
+    def average_precision(self) -> float:
+        """Average precision; NaN where a class has no row.
+
+        The rows of a bin of several scores count as mixed.
+        """
+        if not (self.positive.sum() > 0.0 and self.negative.sum() > 0.0):
+            return np.nan
+        value = float(average_precision(self.positive, self.negative))
+        joined = (self.low < self.high)[::-1]
+        if not joined.any():
+            return value
+        above, wrong = self.positive[::-1].cumsum()[joined], self.negative[::-1].cumsum()[joined]
+        positive, negative = self.positive[::-1][joined], self.negative[::-1][joined]
+        right, before = above - positive, (above - positive) + (wrong - negative)
+        here = positive + negative
+        share = positive / here
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = (right - before * share) / here * np.log1p(here / before)
+        mixed = np.clip(share + np.where(before > 0.0, change, 0.0), 0.0, 1.0)
+        away = mixed - above / (above + wrong)
+        return value + float((away * positive).sum() / self.positive.sum())
+
+
+def average_precision(positive: Floats, negative: Floats) -> Any:
+    """Precision at the score of every positive row, on average; bins along the last axis."""
+    above = positive[..., ::-1].cumsum(axis=-1)
+    all_above = negative[..., ::-1].cumsum(axis=-1)
+    all_above += above
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = above / all_above
+        precision[all_above == 0.0] = 0.0
+        precision *= positive[..., ::-1]
+        # One after the other, so that rows without weight change no digit.
+        return precision.cumsum(axis=-1)[..., -1] / above[..., -1]
+
+
+def pairs_of_bins(positive: Floats, negative: Floats) -> Any:
+    """Weight of the pairs in the right order; increasing bins lie along the last axis."""
+    below = negative.cumsum(axis=-1)
+    below -= 0.5 * negative
+    return np.einsum("...i,...i->...", positive, below)
+
+
+def _united(
+    low: Floats, high: Floats, positive: Floats, negative: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Sort bins, and make one of those that have a score in common."""
+    order = low.argsort(kind="stable")
+    low, reach = low[order], np.maximum.accumulate(high[order])
+    starts = np.flatnonzero(np.concatenate(([True], low[1:] > reach[:-1]))[: len(low)])
+    if len(starts) == len(low):
+        return low, reach, positive[order], negative[order]
+    ends = np.append(starts[1:], len(low)) - 1
+    return (
+        low[starts],
+        reach[ends],
+        np.add.reduceat(positive[order], starts),
+        np.add.reduceat(negative[order], starts),
+    )
+
+
+def _sums_between(values: Floats, first: Integers, after: Integers) -> Floats:
+    """Sums of the values from each place to before another, which is not earlier."""
+    sums = np.zeros(len(first))
+    some = np.flatnonzero(after > first)
+    if len(some):
+        bounds = np.stack((first[some], after[some]), axis=1).ravel()
+        sums[some] = np.add.reduceat(np.append(values, 0.0), bounds)[::2]
+    return sums
+
+
 @dataclass(frozen=True)
 class Following:
     """The ranking of all rows so far, with equal or fading weights.
@@ -321,12 +508,9 @@ class Following:
             rows = Sided(rows.scores, rows.positive * growing, rows.negative * growing)
         order = rows.scores.argsort(kind="stable")
         in_order = Sided(*(array[order] for array in rows))
-        gains = ranks.gains(in_order.scores, *in_order)
-        pairs, doubt = np.zeros((2, n + 1))
-        pairs[order + 1], doubt[order + 1] = gains.pairs, gains.doubt
-        pairs[0], doubt[0] = ranks.pairs, ranks.doubt
+        pairs = np.full(n + 1, ranks.pairs)
+        pairs[order + 1] = ranks.gains(in_order.scores, *in_order)
         np.cumsum(pairs, out=pairs)
-        np.cumsum(doubt, out=doubt)
         pairs = pairs[np.append(ends, n)] + _pairs_before(rows, order, ends)
         totals = [
             old.sum() + prefix_sums(new)[ends]
@@ -335,12 +519,10 @@ class Following:
         values = {}
         if "auc" in measures:
             values["auc"] = _area(pairs[:-1], *totals)
-        if "auc_bound" in measures:
-            values["auc_bound"] = _area(doubt[ends], *totals)
         new = in_order.counted
-        after = ranks.with_rows(new.scores, *new, pairs=float(pairs[-1]), doubt=float(doubt[-1]))
-        if any(measure.startswith("average_precision") for measure in measures):
-            values.update(_step_by_step(ranks, after, rows, ends, measures))
+        after = ranks.with_rows(new.scores, *new, float(pairs[-1]))
+        if "average_precision" in measures:
+            values["average_precision"] = _precisions_step_by_step(ranks, after, rows, ends)
         return values, after.faded(self.factor**n).coarser()
 
     def flushed(self) -> Ranks:
@@ -355,12 +537,6 @@ class Following:
             return self
         return Following(self.factor, self.flushed().faded(factor), known=self.known)
 
-    def merged(self, later: "Following", n_later: int) -> "Following":
-        """Return the ranking of these rows and of so many rows that followed."""
-        earlier = self.flushed().faded(self.factor**n_later)
-        ranks = earlier.then(later.flushed()).coarser()
-        return Following(self.factor, ranks, known=self.known and later.known)
-
 
 def _pairs_before(rows: Sided, order: Integers, ends: Integers) -> Floats:
     """Pairs in the right order among the first ``ends[i]`` rows, and among all."""
@@ -374,27 +550,16 @@ def _pairs_before(rows: Sided, order: Integers, ends: Integers) -> Floats:
     return np.asarray(pairs_of_bins(*_bins(rows, order, order < places[:, None])))
 
 
-def _step_by_step(
-    before: Ranks, after: Ranks, rows: Sided, ends: Integers, measures: Sequence[str]
-) -> RankingValues:
-    """Measures of the bins as the rows come; every one is formed from all bins."""
-
-    def bins_of(scores: Floats) -> Integers:
-        return np.searchsorted(after.low, scores, side="right") - 1
-
-    wanted = [measure for measure in measures if measure.startswith("average_precision")]
-    values = {measure: np.empty(len(ends)) for measure in wanted}
+def _precisions_step_by_step(before: Ranks, after: Ranks, rows: Sided, ends: Integers) -> Floats:
+    """Average precision of the bins as the rows come; each time it is formed from all bins."""
+    at = [np.searchsorted(after.low, some, side="right") - 1 for some in (before.low, rows.scores)]
     sides = np.zeros((2, len(after.low)))
     for side, old in zip(sides, (before.positive, before.negative), strict=True):
-        np.add.at(side, bins_of(before.low), old)
-    at = bins_of(rows.scores)
-    first = 0
-    for number, end in enumerate(ends.tolist()):
-        new = slice(first, end)
+        np.add.at(side, at[0], old)
+    values, first = np.empty(len(ends)), 0
+    for place, end in enumerate(ends.tolist()):
         for side, weight in zip(sides, rows[1:], strict=True):
-            np.add.at(side, at[new], weight[new])
+            np.add.at(side, at[1][first:end], weight[first:end])
         first = end
-        ranks = Ranks(after.low, after.high, *sides)
-        for measure in wanted:
-            values[measure][number] = ranks.value(measure)
+        values[place] = Ranks(after.low, after.high, *sides).average_precision()
     return values

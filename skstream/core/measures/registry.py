@@ -79,9 +79,7 @@ CLASSIFICATION = _table(
 
 #: Measures of probabilities, and of rankings. Of more than two classes `auc`, `auc_weighted` and
 #: `average_precision` rank each against the rest, `auc_ovo` against each other one. Of two classes
-#: `average_precision` and its bound are those of the second. A bound is how far
-#: a value may be from the truth, where the rows are too many to be remembered one by one; it does
-#: not show how good the model is.
+#: `average_precision` is that of the second.
 PROBABILITIES = _table(
     _loss("log_loss", formulas.log_loss, "log_loss", needs="probabilities"),
     _loss("brier", formulas.brier, "brier", needs="probabilities", bounds=(0.0, 2.0)),
@@ -89,8 +87,6 @@ PROBABILITIES = _table(
     _ranking("auc_weighted", formulas.auc_weighted, "auc", "label"),
     _ranking("auc_ovo", formulas.auc_ovo, "auc_of_pairs", max_classes=_MOST_CLASSES_IN_PAIRS),
     _mean_ranking("average_precision"),
-    _mean_ranking("auc_bound", higher_is_better=None),
-    _mean_ranking("average_precision_bound", higher_is_better=None),
 )
 
 
@@ -165,8 +161,6 @@ MEANINGS = {
     "auc_weighted": "auc, weighted by the shares of the classes",
     "auc_ovo": "auc, mean over the pairs of classes",
     "average_precision": "mean precision over the recalls; of two texts, name one after a colon",
-    "auc_bound": "how far auc may be from the truth, of many rows",
-    "average_precision_bound": "how far average_precision may be from the truth, of many rows",
     "f1": "harmonic mean of precision and recall",
     "precision": "share of rows of the label among those answered so",
     "recall": "share of rows of the label that are answered so",

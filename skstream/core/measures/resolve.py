@@ -71,20 +71,8 @@ _OTHER_NAMES = {
     "root_mean_squared_error": "rmse",
     "zero_one_loss": "error",
 }
-#: Names elsewhere that begin with a mechanism of forgetting, which is another parameter here.
-_FORGETTING = re.compile("(adwin|cumulative|fad(?:ed|ing)|prequential|rolling|window(?:ed)?)_(.+)")
-_SPELLED = {"a": "adwin", "f": "fading:0.999", "r": "window:1000", "w": "window:1000"}
 #: Two classes, sorted, of which the second is the positive one by its name.
 _ONE_IS_POSITIVE = (["0", "1"], ["-1", "1"], ["False", "True"])
-#: Further explanations of suggested names.
-_AND_SO = {
-    "kappa_p": " (against the persistent model) or 'kappa_plus'",
-    "balanced_accuracy": " (the mean of the recalls; 'recall_macro' counts classes that were "
-    "only ever answered as 0)",
-    "f1": ", or 'f1:' and a class",
-    "precision": ", or 'precision:' and a class",
-    "recall": ", or 'recall:' and a class",
-}
 _OF_PROBABILITIES = (
     *("auc", "average_precision", "brier", "cross_entropy", "d2_brier", "d2_log_loss", "hinge"),
     *("log_loss", "logloss", "pr_auc", "roc_auc", "top_k"),
@@ -135,20 +123,27 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     if metrics is None:
         metrics = list(DEFAULT_REGRESSION if labels is None else DEFAULT_CLASSIFICATION)
     if isinstance(metrics, Mapping):
-        given = names_as_text(metrics, "measures")
-        named = {name: _resolve(item, labels) for name, item in given.items()}
+        given: list[tuple[Any, Any]] = list(names_as_text(metrics, "measures").items())
+    elif isinstance(metrics, str | Measure) or callable(metrics):
+        given = [(None, metrics)]
+    elif isinstance(metrics, Iterable):
+        given = [(None, item) for item in metrics]
     else:
-        alone = isinstance(metrics, (str, Measure)) or callable(metrics)
-        items = [metrics] if alone else _listed(metrics)
-        measures = [_resolve(item, labels) for item in items]
-        named = {measure.name: measure for measure in measures}
-        if len(named) < len(measures):
-            names = [measure.name for measure in measures]
-            raise ValueError(
-                f"A measure was given twice: {names}. Give them names of their own: a dict."
-            )
-    if not named:
+        raise TypeError(
+            "metrics must be None, a name, a function, or a list or dict of them. "
+            f"Got {metrics!r} of type {type(metrics).__name__} instead."
+        )
+    if not given:
         raise ValueError("No measure was given; pass None for the standard ones.")
+    named: dict[str, Measure] = {}
+    for name, item in given:
+        measure = _resolve(item, labels)
+        name = measure.name if name is None else name
+        if name in named:
+            raise ValueError(
+                f"A measure was given twice: {name!r}. Give them names of their own: a dict."
+            )
+        named[name] = measure
     return named
 
 
@@ -186,18 +181,8 @@ def _plain_name(name: str) -> str:
 
 def _meant(plain: str) -> str:
     """Our name of a measure that may have another elsewhere."""
-    forgetting = _FORGETTING.fullmatch(plain)
-    name = (forgetting[2] if forgetting else plain).removesuffix("_score")
+    name = plain.removesuffix("_score")
     return _OTHER_NAMES.get(name, name)
-
-
-def _listed(metrics: Any) -> list[Any]:
-    if isinstance(metrics, Iterable):
-        return list(metrics)
-    raise TypeError(
-        "metrics must be None, a name, a function, or a list or dict of them. "
-        f"Got {metrics!r} of type {type(metrics).__name__} instead."
-    )
 
 
 def _resolve(item: Any, classes: Array | None) -> Measure:
@@ -294,7 +279,7 @@ def check_known_name(name: str) -> None:
 def _by_name(name: str, classes: Array | None) -> Measure:
     known = REGRESSION if classes is None else OF_CLASSES
     measure = measure_of_name(name, known)
-    labels = [] if classes is None else [str(label) for label in classes.tolist()]
+    labels = [] if classes is None else list(map(str, classes.tolist()))
     if name == "average_precision" and len(labels) == 2 and labels not in _ONE_IS_POSITIVE:
         ways = " or ".join(f"'{name}:{label}'" for label in labels)
         raise ValueError(
@@ -338,7 +323,7 @@ def _of_scorer(name: str, known: Mapping[str, Measure], classes: Array | None) -
 
 
 def _by_label(name: str, kind: str, label: str, classes: Array) -> Measure:
-    labels = [str(known) for known in classes.tolist()]
+    labels = list(map(str, classes.tolist()))
     if label not in labels:
         shown = ", ".join(repr(known) for known in labels[:20])
         more = f", ... ({len(labels)} classes)" if len(labels) > 20 else ""
@@ -359,10 +344,7 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
     plain = _plain_name(name)
     meant = plain if plain in (*known, *other) else _meant(plain)
     if meant in known:
-        forgetting = _FORGETTING.fullmatch(plain)
-        spelled = forgetting and _SPELLED.get(plain[0])
-        under = f" under forgetting={spelled!r}" if spelled else ""
-        return f" Did you mean {meant!r}{_AND_SO.get(plain, '')}{under}?"
+        return f" Did you mean {meant!r}?"
     if meant in other:
         own = "It" if meant == name else repr(meant)
         return f" {own} is a measure of {'regression' if per_class else 'classification'}."
@@ -377,7 +359,7 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
             f"of these are {', '.join(PROBABILITIES)}."
         )
     scorers = scorer_names(regression=not per_class)
-    scorer = next((one for one in (plain, meant, f"neg_{plain}") if one in scorers), None)
+    scorer = next((name for name in (plain, meant, f"neg_{plain}") if name in scorers), None)
     if scorer is not None:
         return f" Did you mean scikit-learn's scorer {scorer!r}?"
     return did_you_mean(plain, known + per_class)

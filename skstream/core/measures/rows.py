@@ -184,40 +184,36 @@ class Waiting:
 
     def __init__(self, size: int, dtype: np.dtype[Any], n_models: int) -> None:
         self.n = 0
-        self._rows = ScoredRows(np.empty(size, dtype), np.empty((n_models, size), dtype))
+        self._y, self._answers = np.empty(size, dtype), np.empty((n_models, size), dtype)
+        not_given = NOT_GIVEN_TARGET if dtype.kind == "f" else NOT_GIVEN
         #: What rows have in a column that only others bring.
-        self._defaults = {
-            "weight": 1.0,
-            "previous": NOT_GIVEN_TARGET if dtype.kind == "f" else NOT_GIVEN,
-            "scores": np.nan,
-            "time": 0,
-        }
+        self._defaults = {"weight": 1.0, "previous": not_given, "scores": np.nan, "time": 0}
+        self._columns: dict[str, Array] = {}
 
     def append(self, rows: ScoredRows) -> None:
         """Add rows; the block must have space for them."""
-        block, here = self._rows, slice(self.n, self.n + len(rows))
-        block.y[here] = rows.y
-        block.answers[:, here] = rows.answers
+        here = slice(self.n, self.n + len(rows))
+        self._y[here] = rows.y
+        self._answers[:, here] = rows.answers
         for name, default in self._defaults.items():
-            given, column = getattr(rows, name), getattr(block, name)
-            if given is None and column is None:
+            given = getattr(rows, name)
+            if given is None and name not in self._columns:
                 continue
-            if column is None:
-                shape = block.y.shape
-                if name == "scores":
-                    shape = (*block.answers.shape, given.shape[2])
-                column = np.full(shape, default, given.dtype)
-                setattr(block, name, column)
-            of_rows = column[:, here] if name == "scores" else column[here]
-            of_rows[...] = default if given is None else given
+            axis = int(name == "scores")
+            if name not in self._columns:
+                shape = (*given.shape[:axis], len(self._y), *given.shape[axis + 1 :])
+                self._columns[name] = np.full(shape, default, given.dtype)
+            column = self._columns[name]
+            (column[:, here] if axis else column[here])[...] = default if given is None else given
         self.n += len(rows)
 
     def rows(self) -> ScoredRows:
         """Return the buffered rows, as views."""
-        return self._rows[: self.n]
+        rows = ScoredRows(self._y[: self.n], self._answers[:, : self.n])
+        for name, column in self._columns.items():
+            setattr(rows, name, column[:, : self.n] if name == "scores" else column[: self.n])
+        return rows
 
     def clear(self) -> None:
         """Empty the buffer."""
-        self.n = 0
-        for name in self._defaults:
-            setattr(self._rows, name, None)
+        self.n, self._columns = 0, {}

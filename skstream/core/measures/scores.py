@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from operator import methodcaller
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from skstream.core.measures.series import ColumnStates, KindOf, baselines_of, co
 from skstream.core.measures.sums import RunningSums, SumsByKind
 from skstream.utils._label_space import NO_LABEL, is_given
 
+copy_of = methodcaller("copy")
 #: Makes running sums of kinds of series, for a number of classes and of models.
 MakeSums = Callable[[frozenset[KindOf], int, int], Any]
 #: By mechanism, measure and model, one array of values at checkpoints.
@@ -86,8 +88,10 @@ class Group:
 
     def copy(self) -> "Group":
         """Return a copy that can be advanced independently."""
-        columns = None if self.columns is None else self.columns.copy()
-        return replace(self, sums=[sums.copy() for sums in self.sums], columns=columns)
+        copied = copy(self)
+        copied.columns = None if self.columns is None else self.columns.copy()
+        copied.sums = list(map(copy_of, self.sums))
+        return copied
 
 
 class Scores:
@@ -303,7 +307,7 @@ class Scores:
     def copy(self) -> Self:
         """Return a copy that can be advanced independently."""
         copied = copy(self)
-        copied.groups = [group.copy() for group in self.groups]
+        copied.groups = list(map(copy_of, self.groups))
         return copied
 
 

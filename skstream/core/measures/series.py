@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -317,10 +318,8 @@ KINDS: dict[str, Kind | OfColumn | Ranking] = {
     "error_beside_persistent": Kind(values=_error_beside_persistent, baseline="previous"),
     "auc": Ranking("auc"),
     "auc_of_pairs": Ranking("auc", pairs=True),
-    "auc_bound": Ranking("auc_bound"),
     "average_precision": Ranking("average_precision"),
     "average_precision_of_first": Ranking("average_precision", first=True),
-    "average_precision_bound": Ranking("average_precision_bound"),
     "log_loss": OfColumn(LogLoss()),
     "brier": OfColumn(BrierLoss()),
 }
@@ -333,7 +332,7 @@ def kind_of(kind: KindOf) -> Kind | OfColumn | Ranking:
 
 def baselines_of(kinds: Iterable[KindOf]) -> set[Any]:
     """Baselines that some kinds of series need."""
-    return {kind.baseline for kind in map(kind_of, kinds)} - {None}
+    return set(map(attrgetter("baseline"), map(kind_of, kinds))) - {None}
 
 
 def columns_of_kinds(kinds: Iterable[KindOf]) -> list[Column]:

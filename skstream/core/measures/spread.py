@@ -52,21 +52,6 @@ class Moments:
         away = (y - centre) - offset
         return cls(total, *_sum(centre, offset), float(weight @ (away * away)))
 
-    def then(self, later: "Moments") -> "Moments":
-        """Return the moments of these targets and later ones."""
-        if not later.weight > 0.0:
-            return self
-        if not self.weight > 0.0:
-            return later
-        weight = self.weight + later.weight
-        apart = (self.centre - later.centre) + (self.offset - later.offset)
-        share = self.weight / weight
-        return Moments(
-            weight,
-            *_sum(later.centre, later.offset + share * apart),
-            self.spread + later.spread + share * later.weight * apart * apart,
-        )
-
     def faded(self, factor: float) -> "Moments":
         """Return the moments of the same targets with smaller weights."""
         return Moments(self.weight * factor, self.centre, self.offset, self.spread * factor)

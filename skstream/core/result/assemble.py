@@ -1,14 +1,16 @@
 """Results from the outcomes of runs, in this process or in workers."""
 
 from collections.abc import Mapping
+from operator import not_
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
-from skstream.core.result.rescore import cautions, end_at_failures, warn_of
+from skstream.core.measures.checkpoints import Curves
+from skstream.core.result.rescore import end_at_failures, warn_of_cautions
 from skstream.core.result.result import EvaluationResult, ResultDetails
-from skstream.core.run.run_outcome import Cost, LaneOutcome, ResultHeader, RunOutcome
+from skstream.core.run.run_outcome import Cost, ResultHeader, RunOutcome
 from skstream.core.run.tape import Tape, fold_columns
 from skstream.utils._warnings import warn
 
@@ -47,31 +49,46 @@ def assemble(
         from skstream.core.evaluators.delayed.result import DelayedResult
 
         kind, further = DelayedResult, {"waits": outcome.waits}
-    by_model: dict[str, list[LaneOutcome]] = {}
+    curves: dict[str, list[Curves]] = {}
+    costs: dict[str, Cost] = {}
+    paths: dict[str, str] = {}
+    fitted: dict[str, Any] = {}
+    failures: dict[str, str] = {}
+    failed_at: dict[str, list[int | None]] = {}
+    n_unanswered: dict[str, int] = {}
+    lost: list[str] = []
     for lane in outcome.lanes:
-        by_model.setdefault(lane.name, []).append(lane)
-    reasons = [(lane.name, lane.failure) for lane in reversed(outcome.lanes)]
-    failed = {name: why for name, why in reasons if why is not None}
-    failures = {name: failed[name] for name in by_model if name in failed}
-    tape = _joined_tape(header, outcome, by_model)
-    curves = outcome.lanes[0].curves
+        name = lane.name
+        curves.setdefault(name, []).append(lane.curves)
+        costs[name] = costs.get(name, Cost()) + lane.cost
+        paths.setdefault(name, lane.path)
+        fitted.setdefault(name, []).append(lane.estimator)
+        failed_at.setdefault(name, []).append(lane.n_valid)
+        n_unanswered[name] = n_unanswered.get(name, 0) + lane.n_unanswered
+        lost += lane.lost
+        if lane.failure is not None:
+            failures.setdefault(name, lane.failure)
+    for name in curves:
+        if name not in failures:
+            del failed_at[name]
+        if len(fitted[name]) == 1:
+            (fitted[name],) = fitted[name]
+    first = outcome.lanes[0].curves
     read = {} if so_far else outcome.read
     result = kind(
         protocol=header.protocol,
-        checkpoints=curves.checkpoints,
-        times=curves.times,
-        values=fold_columns(
-            {name: [lane.curves for lane in lanes] for name, lanes in by_model.items()}
-        ),
+        checkpoints=first.checkpoints,
+        times=first.times,
+        values=fold_columns(curves),
         measures=dict(header.measures),
         classes=header.classes,
-        tape=tape,
-        costs={name: sum((one.cost for one in ls), start=Cost()) for name, ls in by_model.items()},
-        paths={name: lanes[0].path for name, lanes in by_model.items()},
-        models=_fitted_models(by_model) if header.parameters.get("return_models") else None,
+        tape=_joined_tape(header, outcome),
+        costs=costs,
+        paths=paths,
+        models=fitted if header.parameters.get("return_models") else None,
         failures=failures,
-        failed_at={name: [lane.n_valid for lane in by_model[name]] for name in failures},
-        n_unanswered={name: sum(one.n_unanswered for one in ls) for name, ls in by_model.items()},
+        failed_at=failed_at,
+        n_unanswered=n_unanswered,
         n_unlabelled=outcome.n_unlabelled,
         drifts=outcome.drifts,
         parameters=header.parameters,
@@ -88,16 +105,17 @@ def assemble(
         ),
         **further,
     )
-    end_at_failures(result)
+    if failed_at:
+        end_at_failures(result)
     if not so_far:
         try:
             # Without survivors the error is message enough.
             why = failures.values() if header.survives else ()
             for message in [*why, *failed_refits(result)]:
                 warn(message, FitFailedWarning)
-            for message in dict.fromkeys(one for lane in outcome.lanes for one in lane.lost):
+            for message in dict.fromkeys(lost):
                 warn(message)
-            warn_of(cautions(result))
+            warn_of_cautions(result)
         except Warning as warning:  # where the user makes errors of warnings
             warning.result = result  # type: ignore[attr-defined]
             warning.add_note("The result is in the attribute 'result' of this error.")
@@ -105,40 +123,31 @@ def assemble(
     return result
 
 
-def _joined_tape(
-    header: ResultHeader, outcome: RunOutcome, by_model: Mapping[str, list[LaneOutcome]]
-) -> Tape | None:
+def _joined_tape(header: ResultHeader, outcome: RunOutcome) -> Tape | None:
     """Return the tape, if all models have one."""
-    if outcome.labels is None:
-        return None
-    answers = {
-        name: [lane.answers for lane in lanes if lane.answers is not None]
-        for name, lanes in by_model.items()
-    }
-    if any(len(answers[name]) < len(lanes) for name, lanes in by_model.items()):
-        return None
-    scores, methods = {}, {}
-    for name, lanes in by_model.items():
-        there = [lane for lane in lanes if lane.scores is not None]
-        if there:
-            nothing = np.full_like(there[0].scores, np.nan)
-            scores[name] = np.stack(
-                [nothing if one.scores is None else one.scores for one in lanes]
-            )
-            methods[name] = str(there[0].method)
+    answers: dict[str, Any] = {}
+    scores: dict[str, Any] = {}
+    methods: dict[str, str] = {}
+    for lane in outcome.lanes:
+        if lane.answers is None or outcome.labels is None:
+            return None
+        answers.setdefault(lane.name, []).append(lane.answers)
+        scores.setdefault(lane.name, []).append(lane.scores)
+        if lane.scores is not None:
+            methods.setdefault(lane.name, str(lane.method))
+    for name, folds in answers.items():
+        answers[name] = np.stack(folds)
+        beside = scores.pop(name)
+        if name in methods:
+            nothing = np.full_like(next(one for one in beside if one is not None), np.nan)
+            scores[name] = np.stack([nothing if one is None else one for one in beside])
     return Tape(
-        **outcome.labels,
+        **(outcome.labels or {}),
         classes=header.classes,
-        answers={name: np.stack(folds) for name, folds in answers.items()},
+        answers=answers,
         scores=scores,
         methods=methods,
     )
-
-
-def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:
-    """Return the fitted copies of every model, a list of several folds."""
-    fitted = {name: [lane.estimator for lane in lanes] for name, lanes in by_model.items()}
-    return {name: folds[0] if len(folds) == 1 else folds for name, folds in fitted.items()}
 
 
 def failed_refits(result: "EvaluationResult") -> list[str]:
@@ -152,7 +161,7 @@ def failed_refits(result: "EvaluationResult") -> list[str]:
             lines.append(
                 f"{many} of {name} failed, and the model before stayed: {which}{cost.failed_refit}"
             )
-        never = sum(not rows for rows in folds)
+        never = sum(map(not_, folds))
         if never:
             where = "" if len(folds) == 1 else f" in {never} of {len(folds)} folds"
             lines.append(

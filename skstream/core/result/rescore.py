@@ -1,6 +1,6 @@
 """Scores from a tape without running a model, and values that stand for curves."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -60,74 +60,67 @@ def final_value(curve: np.ndarray) -> float:
 
     NaN if it is undefined in any fold: means over other folds could not be compared.
     """
-    return float(_last(curve).mean()) if len(curve) else float("nan")
-
-
-def _last(curve: np.ndarray) -> np.ndarray:
-    last: np.ndarray = curve[-1] if curve.ndim == 2 else curve[-1, :, -1]
-    return last
-
-
-def _undefined_folds(last: np.ndarray) -> str:
-    """Say in how many folds the last value is undefined, if in some only."""
-    n = int(np.count_nonzero(np.isnan(last)))
-    return f", in {n} of {len(last)} folds" if n < len(last) else ""
+    if not len(curve):
+        return float("nan")
+    return float((curve[-1] if curve.ndim == 2 else curve[-1, :, -1]).mean())
 
 
 def cautions(result: "EvaluationResult") -> Iterator[tuple[str, type[Warning]]]:
     """Yield what is to be warned of: nothing was scored, undefined last values, wrong bounds."""
     reason = result._why_nothing_scored()
+    undefined = _undefined(result) if result.n_rows and not reason else []
     if reason:
         yield f"No row was scored, so that all scores are NaN: {reason}", UndefinedMetricWarning
-    elif result.n_rows:
-        yield from _undefined(result)
-    yield from _out_of_bounds(result)
-
-
-def warn_of(cautions: Iterable[tuple[str, type[Warning]]]) -> None:
-    """Warn of each of some cautions."""
-    for message, category in cautions:
-        warn(message, category)
-
-
-def _undefined(result: "EvaluationResult") -> Iterator[tuple[str, type[Warning]]]:
-    """Say which last values are undefined."""
-    lack = result.parameters.get("error_score") != "raise"  # then some models may have none
-    undefined = {
-        f"{metric} of '{model}' ({forgetting}{_undefined_folds(_last(curve))})"
-        for model, by_forgetting in result.values.items()
-        if model not in result.failures
-        for forgetting, metrics in by_forgetting.items()
-        for metric, curve in metrics.items()
-        if np.isnan(final_value(curve))
-        and not (lack and result.measures[metric].needs == "probabilities")
-    }
     if undefined:
         message = (
-            f"Undefined at the last row, and so NaN: {listed(sorted(undefined), 3)}. A kappa is "
+            f"Undefined at the last row, and so NaN: {listed(undefined, 3)}. A kappa is "
             "undefined where its baseline makes no error, a measure of rankings where a class has "
             "no row; every measure is where no row was scored."
         )
         yield message, UndefinedMetricWarning
-
-
-def _out_of_bounds(result: "EvaluationResult") -> Iterator[tuple[str, type[Warning]]]:
-    """Name each measure with a value that its bounds say cannot occur."""
     for metric, measure in result.measures.items():
-        low, high = measure.bounds
-        if -low == high == np.inf:
+        message = _out_of_bounds(result, metric) if np.isfinite(measure.bounds).any() else ""
+        if message:
+            yield message, UserWarning
+
+
+def warn_of_cautions(result: "EvaluationResult") -> None:
+    """Warn of what is undefined or cannot be."""
+    for message, category in cautions(result):
+        warn(message, category)
+
+
+def _undefined(result: "EvaluationResult") -> list[str]:
+    """Name the last values that are undefined, sorted."""
+    lack = result.parameters.get("error_score") != "raise"  # then some models may have none
+    found = set()
+    for model, by_forgetting in result.values.items():
+        if model in result.failures:
             continue
-        rounding = 1e-9 * max(abs(bound) for bound in measure.bounds if np.isfinite(bound))
-        for model, by_forgetting in result.values.items():
-            values = np.concatenate([curves[metric].ravel() for curves in by_forgetting.values()])
+        for forgetting, metrics in by_forgetting.items():
+            for metric, curve in metrics.items():
+                of_folds = np.isnan(curve[-1] if curve.ndim == 2 else curve[-1, :, -1])
+                n, may_lack = int(of_folds.sum()), result.measures[metric].needs == "probabilities"
+                if n and not (lack and may_lack):
+                    some = f", in {n} of {len(of_folds)} folds" if n < len(of_folds) else ""
+                    found.add(f"{metric} of '{model}' ({forgetting}{some})")
+    return sorted(found)
+
+
+def _out_of_bounds(result: "EvaluationResult", metric: str) -> str:
+    """Say which value of a measure cannot occur by its bounds; empty if none."""
+    low, high = bounds = np.array(result.measures[metric].bounds)
+    rounding = 1e-9 * np.abs(bounds[np.isfinite(bounds)]).max()
+    for model, by_forgetting in result.values.items():
+        for curves in by_forgetting.values():
+            values = curves[metric]
             beyond = values[(values < low - rounding) | (values > high + rounding)]
             if len(beyond) and model not in result.failures:
-                message = (
+                return (
                     f"Measure {metric!r} of '{model}' is {beyond[0]:g}, and its bounds say that it "
                     f"is in [{low:g}, {high:g}]: correct the measure or its bounds."
                 )
-                yield message, UserWarning
-                break
+    return ""
 
 
 def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: Any) -> dict[str, Any]:

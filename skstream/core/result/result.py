@@ -10,12 +10,11 @@ import numpy as np
 from skstream.core.forgetting import Forgetting
 from skstream.core.measures.measure import Measure
 from skstream.core.result.rescore import (
-    cautions,
     curve_of_one,
     final_value,
     mean_of_curves,
     rescored,
-    warn_of,
+    warn_of_cautions,
     with_scores,
 )
 from skstream.core.result.select import (
@@ -358,7 +357,7 @@ class EvaluationResult:
             If no tape was kept.
         """
         result = with_scores(self, **rescored(tape_of(self), metrics, forgetting, record_every))
-        warn_of(cautions(result))
+        warn_of_cautions(result)
         return result
 
     def _why_nothing_scored(self) -> str:

@@ -5,7 +5,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
 from pickle import PicklingError
@@ -204,12 +204,18 @@ class CheckpointFolder:
     n_groups : int or None
         How many groups of models, each with a file, the earlier call had; None: there was none.
     seed : int or None
-        The seed of the earlier call.
+        The seed of the earlier call; then that of this call.
+    facts : dict of str to str
+        What must be the same where the evaluation resumes.
+    every : float
+        Seconds between two checkpoints.
     """
 
     path: Path
     n_groups: int | None = None
     seed: int | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    every: float = 600.0
 
     @classmethod
     def opened(cls, given: str | os.PathLike[str]) -> "CheckpointFolder":
@@ -230,6 +236,7 @@ class CheckpointFolder:
         file, n_groups = next(iter(numbers.items()))
         return cls(path, n_groups, load_about(file).get("seed"))
 
-    def file(self, number: int, n_groups: int, **about: Any) -> CheckpointFile:
+    def file(self, number: int, n_groups: int) -> CheckpointFile:
         """Return the file of a group."""
-        return CheckpointFile(self.path / f"{number + 1}-of-{n_groups}.checkpoint", **about)
+        path = self.path / f"{number + 1}-of-{n_groups}.checkpoint"
+        return CheckpointFile(path, facts=self.facts, seed=self.seed or 0, every=self.every)

@@ -29,8 +29,6 @@ class DelayedEvaluator(StreamEvaluator):
 
     Parameters
     ----------
-    metrics : str, callable, list or dict, default=None
-        Measures, as in `PrequentialEvaluator`.
     delay : number, timedelta, array-like, str or callable, default=None
         Time from arrival to label where no label times are given: the same for all rows (rows,
         where arrivals are row numbers); per row; the column of the features that holds it; or
@@ -40,41 +38,9 @@ class DelayedEvaluator(StreamEvaluator):
     polling : Polling, default=Polling()
         Bins between arrival and label, how often a waiting row is asked again, and what of its
         answers is scored.
-    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
-        Which rows count in the running means, in the order of labels.
-    n_warmup : int, default=1
-        Labels learnt before anything is asked. Rows that arrive earlier are unscored. A model that
-        cannot learn the first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all
-        of them in one call. 0: there is no warm-up. Models must be able to answer then: fitted
-        models, with `warm_start`, and the baselines that repeat, count or average labels, which
-        begin with the lowest class, or 0.
-    record_every : int, str or timedelta, default=None
-        Distance of the checkpoints of the curves, in labels; or a duration, such as "1D", for the
-        end of every day, where the stream says when its rows came. None: at most 1,024, the
-        distance doubling as the stream grows. The last row is always a checkpoint.
     missing_labels : {"error", "skip"}, default="error"
         Rows whose label is missing at its label time are an error, or are treated as never
         labelled. Where that time is after the last arrival, the row is pending, and asked once.
-    random_state : int, default=None
-        Seed of every random_state parameter that is None, nested ones too. None: drawn, and
-        recorded in the result.
-    n_jobs : int, default=None
-        Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
-        once, for a group of models of about equal cost. Where workers would not be faster,
-        all is done in this process, and the printed result says so.
-    unanswered : {"error", "wrong", "first"}, default="error"
-        A row that was asked and got no answer (None or NaN) is a failure of the model, or is
-        scored as an error, or as the first of the classes, as CapyMOA 0.15.1 counts it (classifiers
-        only). Rows asked before a model has learnt anything are none of these.
-    error_score : "raise" or float, default="raise"
-        Score of a model from the row on at which it fails, while the others go on; its earlier
-        scores and answers stay. A measure of probabilities is NaN for a model that has none.
-        "raise": a failure ends the evaluation, and a lack of probabilities is an error before it.
-    progress : bool, default=False
-        Show a progress bar (needs tqdm).
-    run : RunOptions, str or path-like, default=None
-        How the evaluation is executed: checkpoints, kernels, tape. A path: where it is saved, and
-        from where the same call resumes.
 
     Notes
     -----
