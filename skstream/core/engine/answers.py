@@ -106,8 +106,8 @@ def first_answers(estimator: Any, task: Task, n: int) -> np.ndarray:
     if classes is None:
         return np.full(n, float(first))
 
-    def answer(one: Task) -> np.ndarray:
-        if one.method == "predict":
+    def answer(kind: Task) -> np.ndarray:
+        if kind.method == "predict":
             return np.full(n, first, dtype=np.int64)
         return np.full((n, len(classes)), 1.0 / len(classes))
 

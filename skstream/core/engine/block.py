@@ -63,14 +63,14 @@ class SharedWork:
         make : callable
             ``make()`` makes it; a function of `key`, `of` and `state`.
         """
-        if any(_is_block(one) and id(one) not in self._shown for one in of):
+        if any(_is_block(thing) and id(thing) not in self._shown for thing in of):
             return make()  # no other lane has the block
         place = (key, *map(id, of))
         self._n_times[place] = self._n_times.get(place, 0) + 1
         kept = self._kept.get(place, [])
-        for one in kept:
-            if one.state is state or _are_alike(one.state, state):
-                made: Made = one.made
+        for thing in kept:
+            if thing.state is state or _are_alike(thing.state, state):
+                made: Made = thing.made
                 return made
         made = make()
         if key not in self._wanted_once:
@@ -79,7 +79,7 @@ class SharedWork:
                 self._n_bytes += n_bytes
                 self._kept.setdefault(place, []).append(_Kept(of, state, made))
                 results = made if isinstance(made, tuple) else (made,)
-                self._shown.update((id(one), one) for one in results if _is_block(one))
+                self._shown.update((id(thing), thing) for thing in results if _is_block(thing))
         return made
 
     def clear(self) -> None:
@@ -89,15 +89,15 @@ class SharedWork:
         self._shown, self._kept, self._n_times, self._n_bytes = {}, {}, {}, 0
 
 
-def _are_alike(one: Any, other: Any) -> bool:
+def _are_alike(thing: Any, other: Any) -> bool:
     try:
-        return pickle.dumps(one) == pickle.dumps(other)
+        return pickle.dumps(thing) == pickle.dumps(other)
     except Exception:  # pickling may raise any error: they are not known to be alike
         return False
 
 
-def _is_block(one: Any) -> bool:
-    return hasattr(one, "learn_X")
+def _is_block(thing: Any) -> bool:
+    return hasattr(thing, "learn_X")
 
 
 def key_of(*parts: Any) -> bytes | None:
@@ -435,7 +435,9 @@ class RowStore:
                 changed.append(segment)
         if changed:
             self._segments = [
-                one.compacted() if one in changed else one for one in segments if one.n_needed
+                segment.compacted() if segment in changed else segment
+                for segment in segments
+                if segment.n_needed
             ]
         n = len(self._segments)
         if n > MAX_SMALL_SEGMENTS and n > MAX_SMALL_SEGMENTS + len(self).bit_length():

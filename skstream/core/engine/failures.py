@@ -71,7 +71,7 @@ def ends_program(error: BaseException) -> bool:
     for caller, frame in pairwise(frames):
         for value in frame.f_locals.values():
             values = value if isinstance(value, tuple) else (value,)
-            if any(one is caller for one in values):
+            if any(value is caller for value in values):
                 return True
     return False
 

@@ -174,8 +174,8 @@ class Loop:
             n_learnt = 1
         labels, weight = self._labels_and_weight(block)
         calls = self.estimator.row_calls()
-        asks = [calls.asker(one.method) for one in self.task.alone()]
-        ask = asks[0] if len(asks) == 1 else lambda row: tuple(one(row) for one in asks)
+        asks = [calls.asker(kind.method) for kind in self.task.alone()]
+        ask = asks[0] if len(asks) == 1 else lambda row: tuple(its(row) for its in asks)
         rows_asked = calls.rows(block.ask_X, block.ask_index)
         rows_learnt = calls.rows(block.learn_X, block.learn_index[n_learnt:])
         answers: list[Any] = []
@@ -251,7 +251,7 @@ class Loop:
         """Answers of one call about some rows."""
         if self.task.scores is None:
             return self._answers_to(self.task, X, index)
-        labels, scores = (self._answers_to(one, X, index) for one in self.task.alone())
+        labels, scores = (self._answers_to(kind, X, index) for kind in self.task.alone())
         return self._scored(labels, scores)
 
     def _scored(self, labels: np.ndarray, scores: np.ndarray) -> np.ndarray:

@@ -213,10 +213,10 @@ class Engine:
         """Answers to the rows of the event executed last, as if the warm-up were over."""
         timeline = self._timelines[0]
         state = replace(self.states[0], n_learnt=timeline.n_warmup)
-        return [one.answers for one in self._answered([timeline.step(state, event)[1]])]
+        return [answered.answers for answered in self._answered([timeline.step(state, event)[1]])]
 
     def _block(self, operations: Any) -> Block:
-        if operations.checkpoint is not None:
+        if operations.checkpoint is not None and len(operations.ask_rows):
             assert self.held_out is not None
             return self._store.block(operations, *self.held_out(operations.ask_rows))
         block = self._store.block(operations)

@@ -224,8 +224,8 @@ class CheckpointFolder:
         if path.exists() and not path.is_dir():
             raise NotADirectoryError(f"checkpoint={str(path)!r} is a file: name a folder.")
         path.mkdir(parents=True, exist_ok=True)
-        found = {one: _FILE.fullmatch(one.name) for one in sorted(path.iterdir())}
-        numbers = {one: int(match[1]) for one, match in found.items() if match}
+        found = {file: _FILE.fullmatch(file.name) for file in sorted(path.iterdir())}
+        numbers = {file: int(match[1]) for file, match in found.items() if match}
         if not numbers:
             return cls(path)
         if len(set(numbers.values())) > 1:

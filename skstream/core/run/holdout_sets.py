@@ -18,7 +18,7 @@ from skstream.core.run.read_checksums import (
 )
 from skstream.core.run.run_outcome import Checksums
 from skstream.utils._label_space import LabelSpace, is_given
-from skstream.utils._rows import Schema, own_rows, stack_rows, take_rows
+from skstream.utils._rows import Schema, own_rows, stack_rows
 from skstream.utils._warnings import warn
 
 
@@ -92,7 +92,6 @@ class HeldOutRows:
         self._no_labels = np.empty(0, dtype=np.float64 if classes is None else np.int64)
         self._chunks: Iterator[EncodedRows] | None = None
         self._held: list[EncodedRows] = []
-        self._no_rows: Any = None  # a container of this kind, without rows
         self._first = 0  # number of the first row held
         self._n_read = 0
         self._asked = PassChecksums()  # of the one set, or of fresh rows that were asked about
@@ -195,8 +194,6 @@ class HeldOutRows:
         weight = None if rows.weight is None else rows.weight.copy()
         own = replace(rows, X=own_rows(rows.X), y=rows.y.copy(), weight=weight)
         self._held.append(own)
-        if self._no_rows is None:
-            self._no_rows = take_rows(own.X, np.arange(0))
         self._n_read += rows.n_rows
         return True
 
@@ -219,8 +216,7 @@ class HeldOutRows:
     def __call__(self, numbers: np.ndarray) -> tuple[Any, np.ndarray]:
         """Return rows, and where in them those of some numbers are."""
         self._read_up_to(numbers)
-        parts = [chunk.X for chunk in self._held] or [self._no_rows]
-        return stack_rows(parts), numbers - self._first
+        return stack_rows([chunk.X for chunk in self._held]), numbers - self._first
 
     def _read_up_to(self, numbers: np.ndarray) -> None:
         """Read until there are rows of some numbers."""

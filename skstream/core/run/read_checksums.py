@@ -85,9 +85,9 @@ class PassChecksums:
         return dict(zip(self._sums, map(tuple, self._sums.values()), strict=True))
 
 
-def differences(one: Checksums, other: Checksums) -> str:
+def differences(first: Checksums, other: Checksums) -> str:
     """Name what differs between two passes; empty if nothing does."""
-    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    names = [name for name in {**first, **other} if first.get(name) != other.get(name)]
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
@@ -95,7 +95,7 @@ def _columns(X: Any) -> list[list[np.ndarray]]:
     """Values of features, in sequences that depend neither on chunking nor on the container."""
     if is_frame(X):
         if X.shape[1] and all(
-            isinstance(one, np.dtype) and one.kind == "f" for one in X.dtypes
+            isinstance(dtype, np.dtype) and dtype.kind == "f" for dtype in X.dtypes
         ):  # at once, as they often lie side by side
             return _columns(np.asarray(X))
         columns = X.iloc if hasattr(X, "iloc") else X
@@ -147,8 +147,8 @@ def _cells(values: np.ndarray) -> Any:
         int not in kinds or all(-_EXACT <= value <= _EXACT for value in flat if type(value) is int)
     ):
         return _cells(np.array(flat, dtype=np.float64).reshape(values.shape))
-    texts = {value: _cell(value) for value in {one for one in flat if type(one) is str}}
-    cells = b"".join([texts[one] if type(one) is str else _cell(one) for one in flat])
+    texts = {value: _cell(value) for value in {text for text in flat if type(text) is str}}
+    cells = b"".join([texts[item] if type(item) is str else _cell(item) for item in flat])
     return np.frombuffer(cells, dtype=np.float64).reshape(values.shape)
 
 

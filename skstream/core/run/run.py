@@ -515,11 +515,12 @@ class EvaluationRun(Exclusive):
         settings : Settings or None
             The settings with these measures; None without a tape.
         """
-        settings = self._settings
-        named = {name: one for name, one in settings.metrics.items() if one.function is None}
-        settings = replace(
-            settings, metrics=named or resolve_metrics(None, classes=settings.classes)
-        )
+        settings, metrics = self._settings, dict(self._settings.metrics)
+        for name, measure in settings.metrics.items():
+            if measure.function is not None:
+                del metrics[name]
+        metrics = metrics or resolve_metrics(None, classes=settings.classes)
+        settings = replace(settings, metrics=metrics)
         scores = self._scores.measured_by(settings)
         if scores is None:
             return None

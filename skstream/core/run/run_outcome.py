@@ -144,17 +144,17 @@ def _collect(part: Any, found: list[Refits], seen: set[int]) -> None:
 def refits_since(now: list[Refits], before: list[Refits]) -> list[Refits]:
     """Refits from an earlier time on, with rows counted from there."""
     since = []
-    for one, then in zip_longest(now, before[: len(now)], fillvalue=Refits()):
-        if one.n_known < then.n_known:  # it has begun anew
+    for its, then in zip_longest(now, before[: len(now)], fillvalue=Refits()):
+        if its.n_known < then.n_known:  # it has begun anew
             then = Refits()
-        n_failed = one.n_failed - then.n_failed
+        n_failed = its.n_failed - then.n_failed
         since.append(
             Refits(
-                one.n_known - then.n_known,
-                tuple(row - then.n_known for row in one.rows[len(then.rows) :]),
+                its.n_known - then.n_known,
+                tuple(row - then.n_known for row in its.rows[len(then.rows) :]),
                 n_failed,
-                one.failure if n_failed else "",
-                one.seconds - then.seconds,
+                its.failure if n_failed else "",
+                its.seconds - then.seconds,
             )
         )
     return since

@@ -131,7 +131,7 @@ class AskedAtCheckpoints(Scoring):
             y, weight = self._held_out.labels(numbers)
             self._held_out.release(numbers)
             n_learnt = checkpoints
-        answers = np.array([one.answers for one in answered], dtype=self._dtype)
+        answers = np.array([lane.answers for lane in answered], dtype=self._dtype)
         for lane, line in enumerate(answers):
             if len(ends):
                 whole = np.logical_and.reduceat(is_given(line), ends - sizes)
@@ -139,7 +139,7 @@ class AskedAtCheckpoints(Scoring):
         scores = None
         if self._n_scores:
             none = np.full((len(numbers), self._n_scores), np.nan)
-            scores = np.array([none if one.scores is None else one.scores for one in answered])
+            scores = np.array([none if lane.scores is None else lane.scores for lane in answered])
         baselines = self._baselines(n_learnt, sizes, y, weight)
         self._pass(operations.settled)
         self._arrived = self._arrived[operations.settled - self._n_settled :]

@@ -407,12 +407,12 @@ def _scores_of(
 ) -> np.ndarray:
     """Scores of all lines of answers, of shape (n_lines, n_rows, n_columns)."""
     width = width_of(lanes[0])
-    n_columns = next(width_of(one) for one in scores if one is not None) // width
+    n_columns = next(width_of(its) for its in scores if its is not None) // width
     n_rows = rows.stop - rows.start
     table = np.full((len(lanes), width, n_rows, n_columns), np.nan)
-    for of_lane, one in zip(table, scores, strict=True):
-        if one is not None:
-            of_lane[:] = np.asarray(one[rows]).reshape(n_rows, width, n_columns).transpose(1, 0, 2)
+    for of_lane, its in zip(table, scores, strict=True):
+        if its is not None:
+            of_lane[:] = np.asarray(its[rows]).reshape(n_rows, width, n_columns).transpose(1, 0, 2)
     return table.reshape(-1, n_rows, n_columns)
 
 
@@ -464,7 +464,7 @@ def measures_of(
     `methods` says which method has given the scores of each model; see `RunningMeasures`.
     """
     n_models = n_lanes * width
-    lines = None if methods is None else [one for one in methods for _ in range(width)]
+    lines = None if methods is None else [method for method in methods for _ in range(width)]
     if in_sets:
         return SetMeasures(
             metrics, list(forgetting), classes=classes, n_models=n_models, methods=lines
